@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo run test spark lint format map docs bench migrations-check messages pictures requirements bill audit
+.PHONY: demo run test quick slow company postgres fuzz spark lint style types format map docs bench migrations-check messages pictures requirements bill audit
 
 # The example collection, all the way to Recall@K; then the site. DEMO_ARGS=--no-serve ends after the table.
 demo: $(VENV)/.installed
@@ -15,18 +15,48 @@ demo: $(VENV)/.installed
 run: $(VENV)/.installed
 	$(BIN)/python manage.py serve $(RUN_ARGS)
 
-# DATABASE_URL=postgres://… runs the same tests on PostgreSQL; TEST_ARGS reach pytest.
+# All tests but the slow ones, each within its limit of processor time; TEST_ARGS reach pytest, here and below.
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.browser.chromium
-	$(BIN)/python -m pytest $(TEST_ARGS)
+	$(BIN)/python -m pytest -m "not slow" --limit-processor-time $(TEST_ARGS)
 
-# PySpark and a Java, so that the tests of --engine spark run too: a download of 600 MB.
-spark: $(VENV)/.installed-spark
-	$(BIN)/python -m tests.spark
-
-lint: $(VENV)/.installed-dev
+# The tests that the change at hand touches, and the checks of style: within a minute.
+quick: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.quick $(TEST_ARGS)
+
+# The tests that take more than two seconds of processor time. Browsers and processes keep them waiting, so three run at once.
+slow: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.browser.chromium
+	$(BIN)/python -m pytest -m "slow and not spark" -n 3 $(TEST_ARGS)
+
+# The tests of a company's sign-in, whose settings and tables are others than those of all other tests.
+COMPANY := -n 0 --ds=tests.soundings.sign_in.company_settings tests/soundings/sign_in
+company: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest $(COMPANY)
+
+# What another database can break, on the PostgreSQL of DATABASE_URL, of this machine, or one that it starts.
+postgres: $(VENV)/.installed-dev
+	.ci/with-postgres $(BIN)/python -m pytest -m "database and not browser" $(TEST_ARGS)
+	.ci/with-postgres $(BIN)/python -m pytest $(COMPANY)
+
+# The property tests on examples that no run before had.
+fuzz: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile fresh $(TEST_ARGS)
+
+# The tests of --engine spark, with PySpark and a Java: a download of 600 MB.
+spark: $(VENV)/.installed-spark
+	$(BIN)/python -m tests.spark
+	$(BIN)/python -m pytest -m spark $(TEST_ARGS)
+
+lint: style types
+
+style: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 format: $(VENV)/.installed-dev

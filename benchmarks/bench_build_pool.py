@@ -1,4 +1,5 @@
-"""Storing a pool of 100,000 pairs: run files in, rows written; the limit is 30 seconds.
+"""Storing a pool of 100,000 pairs: run files in, rows written; the limit is 30 seconds. Then a pool with a
+reach of 1,000 over 100,000 documents with texts: below 60 seconds and 4 GB.
 
 Runs on SQLite in a temporary folder, and also on PostgreSQL when DATABASE_URL names a server: a database of
 its own is made there and dropped again.
@@ -17,6 +18,8 @@ from pathlib import Path
 QUERIES, RUNS, DEPTH, SHIFT = 500, 5, 100, 25
 PAIRS = QUERIES * (DEPTH + SHIFT * (RUNS - 1))
 LIMIT = 30.0
+REACH, DOCUMENTS, WORDS, LONG = 1_000, 100_000, 20_000, 100
+REACH_LIMIT, REACH_MEMORY = 60.0, 4_000
 
 
 def main() -> int:
@@ -28,7 +31,69 @@ def main() -> int:
             seconds.append(measure_in_child("PostgreSQL", url, folder))
         else:
             print("PostgreSQL: set DATABASE_URL=postgres://USER@HOST:PORT/NAME to measure it too")
-    return 0 if max(seconds) < LIMIT else 1
+        reached, memory = measure_reach(folder)
+    kept = max(seconds) < LIMIT and reached < REACH_LIMIT and memory < REACH_MEMORY
+    return 0 if kept else 1
+
+
+def measure_reach(folder: str) -> tuple[float, float]:
+    """Seconds and MB of the pool with a reach, on SQLite."""
+    url = f"sqlite:///{folder}/reach.sqlite3"
+    environment = {**os.environ, "DATABASE_URL": url, "SOUNDINGS_DATA": folder}
+    command = [sys.executable, __file__, "--reach"]
+    output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    built, worked, memory, pairs = map(float, output.split())
+    print(
+        f"Reach {REACH:,}, {DOCUMENTS:,} documents, {QUERIES} queries, {RUNS} runs: {pairs:,.0f} pairs in "
+        f"{built:.1f} s (limit {REACH_LIMIT:.0f} s), {worked:.1f} s of the processor; "
+        f"peak memory {memory:.0f} MB (limit {REACH_MEMORY:,} MB)"
+    )
+    return built, memory
+
+
+def build_reach() -> None:
+    """Print seconds, those of the processor, the peak memory in MB and the pairs of a pool with a reach."""
+    prepare()
+    import numpy as np
+    from django.core.management import call_command
+
+    from pooling.models import Document, Query
+    from pooling.people.membership import create_collection
+    from pooling.pools.building import build_pool
+    from pooling.runs.stored import import_run
+
+    call_command("migrate", verbosity=0)
+    collection = create_collection(None, slug="bench", name="Bench")
+    draw = np.random.default_rng(1)
+    words = [f"word{number}" for number in range(WORDS)]
+
+    def text(count: int) -> str:
+        return " ".join(words[number] for number in draw.zipf(1.3, count) % WORDS)
+
+    Query.objects.bulk_create(
+        Query(collection=collection, external_id=f"q{number}", text=text(5)) for number in range(QUERIES)
+    )
+    made = (
+        Document(collection=collection, external_id=f"d{number}", title="", text=text(LONG))
+        for number in range(DOCUMENTS)
+    )
+    Document.objects.bulk_create(made, batch_size=5_000)
+    with tempfile.TemporaryDirectory() as folder:
+        runs = []
+        for run in range(RUNS):
+            path = Path(folder) / f"run{run}.run"
+            with path.open("w") as file:
+                for query in range(QUERIES):
+                    for rank, document in enumerate(draw.choice(DOCUMENTS, REACH, replace=False), 1):
+                        file.write(f"q{query} Q0 d{document} {rank} {1 / rank:.6f} run{run}\n")
+            runs.append(import_run(collection, path))
+    start, worked = time.perf_counter(), time.process_time()
+    pool = build_pool(
+        collection, name="pool", runs=runs, depth=10, reach=REACH, budget=QUERIES * 20, audit_share=0.5
+    )
+    built = time.perf_counter() - start
+    worked = time.process_time() - worked
+    print(built, worked, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, pool.pair_count)
 
 
 def measure_in_child(name: str, url: str, folder: str) -> float:
@@ -44,11 +109,7 @@ def measure_in_child(name: str, url: str, folder: str) -> float:
 
 def measure() -> None:
     """Print seconds of import and build, and the peak memory in MB."""
-    import django
-
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "soundings.settings")
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-    django.setup()
+    prepare()
     from django.core.management import call_command
     from django.db import connection
 
@@ -63,6 +124,14 @@ def measure() -> None:
         if not sqlite:
             connection.creation.destroy_test_db(verbosity=0)
     print(imported, built, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def prepare() -> None:
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "soundings.settings")
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    django.setup()
 
 
 def import_and_build() -> tuple[float, float]:
@@ -98,4 +167,7 @@ def write_run(path: Path, run: int) -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(measure() if "--child" in sys.argv else main())
+    if "--reach" in sys.argv:
+        build_reach()
+    else:
+        sys.exit(measure() if "--child" in sys.argv else main())

@@ -213,7 +213,8 @@ def _opened(
     _uploaded(admin, f"collections/{slug}/queries/", "queries.jsonl", texts)
     _uploaded(admin, f"collections/{slug}/documents/", "corpus.jsonl", documents)
     _uploaded(admin, f"collections/{slug}/runs/", "run.trec", run)
-    pool = _sent(admin, f"collections/{slug}/pools/", {"name": "pool", "runs": ["run"], "depth": DEPTH})
+    chosen = {"depth": DEPTH, "strategy": "rrf", "audit_share": 0}
+    pool = _sent(admin, f"collections/{slug}/pools/", {"name": "pool", "runs": ["run"], **chosen})
     header = "query_id,document_id,answer"
     _uploaded(admin, f"collections/{slug}/gold/import/", "gold.csv", [header, *answers])
     options = {

@@ -67,7 +67,7 @@ class Site:
     def start(self) -> None:
         """Start the site as `serve` does, with two processes for requests, and wait until it answers."""
         self.port = _free_port()
-        self._start(str(ROOT / "manage.py"), "serve", "--port", str(self.port))
+        self._start(str(ROOT / "manage.py"), "serve", "--port", str(self.port), "--workers", "2")
 
     def start_bare(self) -> None:
         """Start the least that Django can do (`benchmarks/bare_queue.py`) in the same way."""

@@ -50,6 +50,7 @@ class Setting:
     name: str = "one judgment"
     judgments_per_item: int = 1
     adaptive: bool = False
+    covered: float = 1.0  # of the queries, those that have gold questions
 
 
 SETTINGS = (Setting(), Setting("adaptive", adaptive=True), Setting("two judgments", judgments_per_item=2))
@@ -69,7 +70,7 @@ class _Site:
         from rest_framework.test import APIClient
 
         self._draw, self._setting, self._clock = Random(seed), setting, clock
-        self._queue, self._mallory, self._others, self._said = _prepared(seed, setting)
+        self._queue, self._mallory, self._others, self._said = prepared(seed, setting)
         self._pages, self._api = Client(), APIClient()
         self._pages.force_login(self._mallory)
         self._api.force_authenticate(self._mallory)
@@ -249,12 +250,17 @@ def _moved(what: str, before: Features, after: Features) -> Features:
     return {f"{what} {name}": after.get(name, MISSING) - before.get(name, MISSING) for name in sorted(names)}
 
 
-def balanced_accuracy(rows: list[Features], wanted: list[bool], seed: int = 1) -> float:
+def balanced_accuracy(
+    rows: list[Features], wanted: list[bool], seed: int = 1, groups: list[int] | None = None
+) -> float:
     """How well a decision tree tells the wanted rows, by the mean of five cross-validations in five parts:
-    0.5 is chance, 1 is certainty."""
+    0.5 is chance, 1 is certainty.
+
+    With `groups`, what is learned from some is tried on the others: nobody is told the answers of their own.
+    """
     import numpy as np
     from sklearn.metrics import balanced_accuracy_score
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+    from sklearn.model_selection import LeaveOneGroupOut, StratifiedKFold, cross_val_predict
     from sklearn.tree import DecisionTreeClassifier
 
     names = sorted({name for row in rows for name in row})
@@ -265,8 +271,13 @@ def balanced_accuracy(rows: list[Features], wanted: list[bool], seed: int = 1) -
         tree = DecisionTreeClassifier(
             max_depth=3, min_samples_leaf=4, class_weight="balanced", random_state=seed + turn
         )
-        parts = StratifiedKFold(FOLDS, shuffle=True, random_state=seed + turn)
-        found.append(balanced_accuracy_score(target, cross_val_predict(tree, matrix, target, cv=parts)))
+        parts = (
+            StratifiedKFold(FOLDS, shuffle=True, random_state=seed + turn)
+            if groups is None
+            else LeaveOneGroupOut()
+        )
+        told = cross_val_predict(tree, matrix, target, groups=groups, cv=parts)
+        found.append(balanced_accuracy_score(target, told))
     return float(np.mean(found))
 
 
@@ -287,7 +298,9 @@ def told_apart(campaign: Campaign, seed: int = 1) -> dict[str, float]:
     return found
 
 
-def _prepared(seed: int, setting: Setting) -> tuple[Queue, User, list[User], dict[tuple[int, int], str]]:
+def prepared(seed: int, setting: Setting) -> tuple[Queue, User, list[User], dict[tuple[int, int], str]]:
+    """A queue with gold questions, repeats and a model in a new collection; who attacks, who else works, and
+    what the model says of each pair."""
     from django.contrib.auth.models import User
     from django.utils import timezone
 
@@ -347,7 +360,8 @@ def _prepared(seed: int, setting: Setting) -> tuple[Queue, User, list[User], dic
             for rank, document in enumerate(own[:DOCUMENTS], start=1)
         ]
         # Half of the gold questions are of the pool, half are not.
-        gold += [(query, document) for document in own[DOCUMENTS - BEYOND :]]
+        if place < setting.covered * QUERIES:
+            gold += [(query, document) for document in own[DOCUMENTS - BEYOND * (setting.covered == 1) :]]
     PoolEntry.objects.bulk_create(rows)
     GoldQuestion.objects.bulk_create(
         GoldQuestion(

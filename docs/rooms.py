@@ -29,6 +29,7 @@ class Import:
         return f"{self.path}:{self.line} imports {self.name}"
 
 
+@cache
 def modules() -> list[str]:
     return sorted(
         str(path.relative_to(ROOT))
@@ -69,6 +70,7 @@ def _only_for_types(node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
+@cache
 def every_import() -> list[Import]:
     return [found for path in modules() for found in imports_of(path)]
 
@@ -77,6 +79,7 @@ def root_of(name: str) -> str:
     return name.partition(".")[0]
 
 
+@cache
 def module_of(name: str) -> str | None:
     """The file of ours that `name` leads to: a module, a package, or the module that holds it."""
     parts = name.split(".")
@@ -112,6 +115,7 @@ def rooms_of(package: str) -> tuple[Room, ...]:
     return tuple(Room(package, name, bool(pure), purpose) for name, pure, purpose in listed)
 
 
+@cache
 def place_of(path: str) -> tuple[int, int] | None:
     """Package and room of a module as numbers that grow in the direction of imports; None outside rooms."""
     package, _, rest = path.partition("/")

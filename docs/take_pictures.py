@@ -28,7 +28,7 @@ SECONDS_TO_START = 60
 # Name -> where the picture is taken: an address, and the element that is clicked there.
 SCENES = {
     "collection": ("/collections/demo/", ""),
-    "judging": ("/queues/3/judge/", "[data-action=begin]"),
+    "judging": ("/queues/5/judge/", "[data-action=begin]"),
     "pool": ("/collections/demo/pools/2/", ""),
     "report": ("/reports/2/", ""),
 }

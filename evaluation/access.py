@@ -4,15 +4,11 @@ way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from django.contrib.auth.models import AnonymousUser, User
 
 from evaluation.models import Canary, LatencyReport, Replay, Report, Webhook
+from pooling.models import Role
 from pooling.people.access import ADMIN, READERS, fetch, require_role
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser, User
-
-    from pooling.models import Role
 
 
 def report_for(user: User | AnonymousUser, report_id: int, roles: tuple[Role, ...] = READERS) -> Report:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from django.apps import AppConfig
@@ -12,16 +11,6 @@ if TYPE_CHECKING:
     from labeling.models import QrelsRelease, Queue
     from pooling.engine_models import Engine
     from pooling.models import Run
-
-# Modules that say which work of the background worker is theirs.
-WORKING = (
-    "canaries.watching",
-    "indexes.stored",
-    "plans.launch",
-    "replays.stored",
-    "report_store.kinds",
-    "reports.making",
-)
 
 
 def hear_of_run(sender: object, run: Run, **more: object) -> None:
@@ -67,15 +56,15 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the work of this stage's jobs known to the background worker, and hear of new runs."""
-        for module in WORKING:
-            import_module(f"evaluation.{module}")
         from django.db.models.signals import post_save
 
         from evaluation.models import Report
         from labeling.models import QrelsRelease
         from labeling.signals import queue_emptied
+        from pooling.jobs.registering import load_what_registers
         from pooling.signals import engine_failed, run_imported
 
+        load_what_registers(self.module)
         post_save.connect(hear_of_release, sender=QrelsRelease, dispatch_uid="webhooks of releases")
         post_save.connect(hear_of_report, sender=Report, dispatch_uid="webhooks of reports")
         queue_emptied.connect(hear_of_queue, dispatch_uid="webhooks of queues")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.charts.html_file import check_html_path, write_html
+from evaluation.comparisons.answering import AnswerRequest, answered, usual_test
 from evaluation.comparisons.audited import audited_differences
+from evaluation.comparisons.comparing import Method, compare_at
+from evaluation.comparisons.tables import answer_part, comparison_part
+from evaluation.comparisons.verdict import Comparison
 from evaluation.facts.command import (
     FactOptions,
     add_fact_arguments,
@@ -17,22 +23,32 @@ from evaluation.facts.command import (
     fact_options,
     is_of_facts,
 )
+from evaluation.facts.tables import fact_part, render_facts
+from evaluation.failures.table import breakdown_asked, breakdown_part
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
+from evaluation.pool_estimates.pool_file import depth_of_file, design_of_files
+from evaluation.rendering.cells import Part
+from evaluation.rendering.formats import render
+from evaluation.rendering.gates import check_gates, write_gates
+from evaluation.rendering.per_query import check_per_query_path, write_per_query
 from evaluation.scoring.config import MARGIN, SETTINGS, Settings, read_settings, settings_from
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET
+from evaluation.scoring.estimate_figures import Estimates
+from evaluation.scoring.evaluating import DEFAULT_CUTOFFS, evaluate
+from evaluation.scoring.expectations import checked
+from evaluation.scoring.inputs import only_queries
+from evaluation.scoring.results import Evaluation
+from evaluation.scoring.strata import chosen_strata, queries_by_tag
+from evaluation.scoring.wording import cutoffs_down_to
 from evaluation.stages.command import add_stage_arguments, stage_parts
 from evaluation.weighting.command import refuse_with_weights, weighted_result
+from pooling.formats import read_queries
+from pooling.formats.pools import read_pool
+from pooling.heavy import pl
 from pooling.interface.terminal import Writer
 from pooling.options.arguments import add_option_arguments
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.comparisons.verdict import Comparison
-    from evaluation.rendering.cells import Part
-    from evaluation.scoring.results import Evaluation
 
 HELP = "Measure runs against qrels: Recall, Precision, F1 and Success at K, with coverage and bounds."
 
@@ -53,7 +69,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--pool",
         metavar="FILE",
         type=Path,
-        help="the pool behind the labels, as `pool` writes it: estimates from its audit, and what is missing",
+        action="append",
+        help="the pool behind the labels, as `pool` writes it: estimates from its audit, and what is "
+        "missing; may be repeated",
     )
     parser.add_argument(
         "--complete",
@@ -89,12 +107,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     """Evaluate, write what was asked for, then compare with the thresholds: the exit code."""
-    from evaluation.facts.tables import fact_part
-    from evaluation.rendering.formats import render
-    from evaluation.rendering.gates import check_gates, write_gates
-    from evaluation.scoring.evaluating import evaluate
-    from evaluation.scoring.expectations import checked
-
     asked = fact_options(options)
     if asked is not None:
         options = asked.options
@@ -111,14 +123,14 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     if not options["runs"]:
         raise ValueError("The following arguments are required: RUN. Name one run or more after the labels.")
     if options["per_query"]:
-        from evaluation.rendering.per_query import check_per_query_path, write_per_query
-
         check_per_query_path(options["per_query"], len(options["runs"]))
     if options["html"]:
         check_html_path(options["html"])
     other = options["by"] or options["weights"]
     queries, strata = _tagged(options["queries"], options["tag"], settings.tags, other)
-    pool = _pool(options["pool"], queries)
+    pools = _pools(options["pool"], queries)
+    pool = _pool(pools)
+    named, settings = settings, _down_to_pools(settings, pools)
     result = evaluate(
         options["qrels"],
         options["runs"],
@@ -131,17 +143,16 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         **settings.arguments(),
     )
     result = weighted_result(result, options)
-    basis = None if pool is None else _basis(result, pool, options)
-    estimates = None if pool is None else estimates_of(basis)
+    basis = None if pool is None else _basis(result, pools, options)
+    estimates = None if pool is None else estimates_of(basis, complete=options["complete"])
     if options["per_query"]:
         write_per_query(result, options["per_query"])
-    margin = MARGIN if settings.margin is None else settings.margin
     made = _comparisons(result, options, basis)
-    parts = [*_answer(result, options, basis, made=made, margin=margin)]
+    parts = [*_answer(result, options, named, basis, made=made, estimates=estimates)]
     if options["html"]:
         write_html(result, settings, options, estimates, said=[line for part in parts for line in part.said])
     if made:
-        parts.append(_comparison_part(made, margin))
+        parts.append(_comparison_part(made, _margin(settings)))
     facts = None
     if asked is not None:
         facts = evaluated_facts(asked, settings, queries=queries, chunks=chunks, pool=pool)
@@ -156,7 +167,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
             estimates=estimates,
         )
     )
-    checks = checked(result.runs, result.thresholds)
+    checks = checked(result.runs, result.thresholds, result.rests_on)
     checks += checked_facts(facts, asked.thresholds) if asked and facts else []
     write_gates(options, checks, lambda: render(result, "markdown", parts=parts, estimates=estimates))
     failures = [check.sentence for check in checks if check.is_below]
@@ -168,15 +179,11 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
 
 def _facts_alone(asked: FactOptions, settings: Settings, output: Writer, errors: Writer) -> int:
     """Where nothing is measured over documents; the exit code as above."""
-    from evaluation.facts.tables import render_facts
-    from evaluation.rendering.gates import write_gates
-
     options = asked.options
     queries, _ = _tagged(options["queries"], options["tag"], None)
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
-    found = evaluated_facts(
-        asked, settings, queries=queries, chunks=chunks, pool=_pool(options["pool"], queries)
-    )
+    pool = _pool(_pools(options["pool"], queries))
+    found = evaluated_facts(asked, settings, queries=queries, chunks=chunks, pool=pool)
     output.write(render_facts(found, options["format"], terminal=output.isatty()))
     checks = checked_facts(found, asked.thresholds)
     write_gates(options, checks, lambda: render_facts(found, "markdown"))
@@ -227,7 +234,6 @@ def _breakdown(result: Evaluation, options: Mapping[str, Any]) -> list[Part]:
         if options["by_measure"] is not None or options["by_threshold"] is not None:
             raise ValueError("--by-measure and --by-threshold belong to --by; name it too.")
         return []
-    from evaluation.failures.table import breakdown_asked, breakdown_part
 
     names = {"by": "by", "queries": "queries", "measure": "by_measure", "threshold": "by_threshold"}
     asked = {name: options[option] for name, option in names.items()}
@@ -251,52 +257,66 @@ def _add_comparisons(parser: ArgumentParser) -> None:
     add_option_arguments(group, [SETTINGS["margin"]], bounded=False)
 
 
-def _pool(path: Path | None, queries: Collection[str] | None) -> pl.DataFrame | None:
-    """The pool of the chosen queries."""
-    if path is None:
-        return None
-    from evaluation.scoring.inputs import only_queries
-    from pooling.formats.pools import read_pool
+def _pools(paths: Sequence[Path] | None, queries: Collection[str] | None) -> dict[str, pl.DataFrame]:
+    """The pools of the chosen queries, by the names of their files."""
+    names = Counter(path.name for path in paths or ())
+    return {
+        path.name if names[path.name] == 1 else str(path): only_queries(read_pool(path), queries)
+        for path in paths or ()
+    }
 
-    return only_queries(read_pool(path), queries)
+
+def _pool(pools: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
+    """All pairs of some pools, which bounds enclose; None without a pool."""
+    pair = ["query_id", "document_id"]
+    return pl.concat(one.select(pair) for one in pools.values()).unique() if pools else None
 
 
-def _basis(result: Evaluation, pool: pl.DataFrame, options: Mapping[str, Any]) -> Basis | None:
+def _down_to_pools(settings: Settings, pools: Mapping[str, pl.DataFrame]) -> Settings:
+    """Without a K that somebody named, none below the depth of all pools, where nobody judged."""
+    if settings.k is not None:
+        return settings
+
+    depths = [depth for depth in map(depth_of_file, pools.values()) if depth is not None]
+    return replace(settings, k=cutoffs_down_to(DEFAULT_CUTOFFS, max(depths))) if depths else settings
+
+
+def _basis(result: Evaluation, pools: Mapping[str, pl.DataFrame], options: Mapping[str, Any]) -> Basis | None:
     """What estimates start from; None where there is too much to read again."""
-    from evaluation.pool_estimates.pool_file import design_of_file
-
     if options["format"] == "csv":
         raise ValueError("CSV does not support estimates; choose table, json, markdown or latex.")
     if not recall_cutoffs(result):
         raise ValueError("--pool estimates recall; name recall among the measures.")
     if too_large(result):
         return None
-    return Basis.of(result, design_of_file(pool, options["pool"].name, result))
+    return Basis.of(result, design_of_files(pools, result))
 
 
 def _answer(
     result: Evaluation,
     options: Mapping[str, Any],
+    asked: Settings,
     basis: Basis | None,
     *,
     made: Sequence[Comparison],
-    margin: float,
+    estimates: Estimates | None,
 ) -> list[Part]:
     """What the output begins with; nothing where it has no place for it."""
     if options["format"] in ("csv", "latex") and not options["html"]:
         return []
-    from evaluation.comparisons.answering import answered, usual_test
-    from evaluation.comparisons.comparing import Method
-    from evaluation.comparisons.tables import answer_part
 
     test = options["test"] if options["compare"] else usual_test(result)
     method = Method(test, options["correction"])
-    return [answer_part(answered(result, margin, basis=basis, made=made, method=method))]
+    request = AnswerRequest(_margin(asked), method, names_k=asked.k is not None)
+    found = answered(result, request, basis=basis, made=made, estimates=estimates)
+    return [answer_part(found)]
+
+
+def _margin(settings: Settings) -> float:
+    return MARGIN if settings.margin is None else settings.margin
 
 
 def _comparison_part(made: Sequence[Comparison], margin: float) -> Part:
-    from evaluation.comparisons.tables import comparison_part
-
     return comparison_part(made, margin)
 
 
@@ -308,7 +328,6 @@ def _comparisons(
         return []
     if len(result.runs) < 2:
         raise ValueError("--compare needs two runs or more; name them after the labels.")
-    from evaluation.comparisons.comparing import Method, compare_at
 
     cutoffs = recall_cutoffs(result)
     if not cutoffs:
@@ -391,15 +410,12 @@ def _tagged(
     path: Path | None, tag: str | None, tags: Sequence[str] | None, other: str | None = None
 ) -> tuple[set[str] | None, dict[str, list[str]] | None]:
     """The queries with `tag`, None for all; and those of each of `tags`."""
-    from pooling.formats import read_queries
-
     if path is None and not tag and tags:
         raise ValueError("Tags come from a queries file; name it with --queries FILE.")
     if (path is None and tag) or (path is not None and not (tag or tags or other)):
         raise ValueError("--queries and --tag belong together, or --queries and --by-tag; name both.")
     if path is None or not (tag or tags):
         return None, None
-    from evaluation.scoring.strata import chosen_strata, queries_by_tag
 
     by_tag = queries_by_tag((query.id, query.metadata) for query in read_queries(path))
     if tag and tag not in by_tag:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.contrib.auth.models import AnonymousUser, User
 from django.http import Http404
 from django.utils.translation import gettext, gettext_noop
 
 from labeling.items.statements import queue_with_role
 from labeling.models import Prelabeler, PrelabelJob, QrelsRelease, Queue
-from pooling.models import Role
+from pooling.models import Collection, Role
 from pooling.people.access import ADMIN, JUDGES, NOTHING_HERE, READERS, admit, fetch, require_role
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser, User
-
-    from pooling.models import Collection
 
 LONGEST_NUMBER = 18  # digits of a key in the database
 DELETED = gettext_noop("This queue was deleted by an admin. Everything that was judged in it is saved.")

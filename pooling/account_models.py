@@ -4,14 +4,9 @@ sent, how somebody likes to see pages, and where the trail of what people did en
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User  # noqa: F401
 
 
 class Scope(models.TextChoices):

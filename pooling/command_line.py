@@ -6,19 +6,20 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pooling.formats import iterate_documents, read_queries
 from pooling.formats.writing import write_pieces, write_text
-from pooling.interface.terminal import Writer, tracked
+from pooling.heavy import pl
+from pooling.interface.terminal import Writer, progress_bar, tracked
 from pooling.merging.choice import Choice
+from pooling.merging.merging import build_pool
+from pooling.merging.streaming import MOST_ROWS, named_paths, pool_as_tsv, pool_in_parts, read_top
 from pooling.options.arguments import add_option_arguments
 from pooling.options.option import options_of
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from pooling.ranking.chunks import Chunks
+from pooling.ranking.chunks import Chunks
+from pooling.texts.text_ranking import text_ranking
 
 HELP = "Merge the tops of runs into one list of pairs to judge."
 
@@ -31,6 +32,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_option_arguments(parser, OPTIONS.values())
     add_chunk_arguments(parser.add_argument)
     parser.add_argument(
+        "--corpus",
+        metavar="FILE",
+        type=Path,
+        help="the documents: with --reach and --queries, the audit draws from a text ranking too",
+    )
+    parser.add_argument("--queries", metavar="FILE", type=Path, help="the texts of the queries, for --corpus")
+    parser.add_argument(
         "--engine", choices=("local", "spark"), default="local", help="engine that does the work"
     )
     parser.add_argument("--output", metavar="FILE", type=Path, help="default: standard output")
@@ -38,19 +46,21 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     """Pool the runs and write the table: the exit code. ValueError and OSError for what cannot be done."""
-    from pooling.merging.merging import build_pool
-    from pooling.merging.streaming import named_paths, pool_as_tsv
-
     choice = Choice(**{name: options[name] for name in OPTIONS})
     choice.check()
     named = named_paths(options["runs"])
     choice.check(named)
+    refuse_texts_alone(choice, options)
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
     tops = _tops(named, choice, chunks, errors) if options["engine"] == "local" else None
     if tops is None:
+        _refuse_parts_in_frame(choice, options["engine"])
         _pool_in_parts(list(named.values()), choice, chunks, options=options, output=output, errors=errors)
+        _say_how_deep(choice, errors)
         return 0
-    text = pool_as_tsv(build_pool(tops, finders=False, **asdict(choice)))
+    ranking = None if options["corpus"] is None else _text_ranking(choice, tops, options, errors)
+    text = pool_as_tsv(build_pool(tops, finders=False, text=ranking, **asdict(choice)))
+    _say_how_deep(choice, errors)
     if options["output"]:
         write_text(options["output"], text)
     else:
@@ -58,12 +68,18 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     return 0
 
 
+def _say_how_deep(choice: Choice, errors: Writer) -> None:
+    if choice.reach is None and choice.audit_share:
+        errors.write(
+            f"The audit draws from the first {choice.deepest:,} places and says nothing of what lies deeper; "
+            "--reach draws from further down.\n"
+        )
+
+
 def _tops(
     named: Mapping[str, Path], choice: Choice, chunks: Chunks | None, errors: Writer
 ) -> dict[str, pl.DataFrame] | None:
     """The first documents of each run; None when they are too many for memory."""
-    from pooling.merging.streaming import MOST_ROWS, read_top
-
     tops: dict[str, pl.DataFrame] = {}
     notes: list[str] = []
     for name, path in tracked("Reading runs", list(named.items()), errors):
@@ -76,6 +92,45 @@ def _tops(
     return tops
 
 
+def refuse_texts_alone(choice: Choice, options: Mapping[str, Any]) -> None:
+    """ValueError where texts are given without what they are for."""
+    if options["corpus"] is None and options["queries"] is None:
+        return
+    if choice.reach is None:
+        raise ValueError("--corpus and --queries are for the frame of the audit: give --reach as well.")
+    absent = next((name for name in ("corpus", "queries") if options[name] is None), None)
+    if absent:
+        raise ValueError(f"A text ranking needs documents and queries: give --{absent} as well.")
+
+
+def _refuse_parts_in_frame(choice: Choice, engine: str) -> None:
+    if choice.reach is not None:
+        why = "--engine spark does not draw" if engine == "spark" else "These runs are too large to draw"
+        raise ValueError(f"{why} from a reach deeper than the depth. Leave --reach out, or pool fewer runs.")
+
+
+def _text_ranking(
+    choice: Choice, tops: Mapping[str, pl.DataFrame], options: Mapping[str, Any], errors: Writer
+) -> pl.DataFrame:
+    """The text ranking of the pool's queries over a corpus file."""
+    pooled = {query for top in tops.values() for query in top["query_id"].unique()}
+    queries = {one.id: one.text for one in read_queries(options["queries"])}
+    without = sorted(pooled - set(queries))
+    if len(without) == len(pooled):
+        raise ValueError(
+            f"{options['queries']} lacks the queries of the runs, such as “{without[0]}”. Use one set of ids."
+        )
+    if without:
+        errors.write(
+            f"{len(without):,} of {len(pooled):,} queries have no text, for instance “{without[0]}”: their "
+            "audit draws from the runs alone.\n"
+        )
+    documents = ((one.id, f"{one.title} {one.text}") for one in iterate_documents(options["corpus"]))
+    with progress_bar("Ranking texts") as told:
+        wanted = {query: text for query, text in queries.items() if query in pooled}
+        return text_ranking(wanted, documents, choice.reach or choice.depth, progress=told)
+
+
 def _pool_in_parts(
     paths: Sequence[Path],
     choice: Choice,
@@ -86,8 +141,6 @@ def _pool_in_parts(
     errors: Writer,
 ) -> None:
     from tempfile import TemporaryDirectory
-
-    from pooling.merging.streaming import pool_in_parts
 
     def in_turn(function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
         """The engine of one machine: each task is spread over its cores."""

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
 from pooling.tidying.kept import NOT_DELETED, Kept
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User  # noqa: F401
 
 
 class Engine(Kept):

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User  # noqa: F401
-
-    from pooling.models import Collection  # noqa: F401
 
 
 class Job(models.Model):

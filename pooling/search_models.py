@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.conf import settings
 from django.db import models
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User  # noqa: F401
 
 
 class TextIndex(models.Model):

@@ -14,7 +14,7 @@ The rooms of the site around the three stages, lowest first: a room imports only
 - pages: home, the overview of a collection, the guide, errors
 - operations: what operators see: logs, figures, readiness, health
 - demo: the example collection, taken the whole way
-- serving: gunicorn and the background workers, looked after by one process
+- serving: gunicorn and the background workers, each kept by one small process
 """
 
 from __future__ import annotations

@@ -11,20 +11,17 @@ class SoundingsConfig(AppConfig):
         """Watch over what ends with a password; register what is kept for some days only; count, and send
         errors, where that is wanted.
         """
-        from importlib import import_module
-
         from django.conf import settings
         from django.contrib.auth import get_user_model
         from django.db.models.signals import pre_save
 
+        from pooling.jobs.registering import load_what_registers
         from soundings.accounts.tokens import keep_tokens_when_rehashed
         from soundings.operations.errors import start_sending
         from soundings.operations.figures import start_counting
         from soundings.trail.writing import listen
 
-        import_module("soundings.accounts.sign_in_log")
-        import_module("soundings.sessions.keeping")
-        import_module("soundings.trail.keeping")
+        load_what_registers(self.module)
         listen()
         pre_save.connect(keep_tokens_when_rehashed, sender=get_user_model())
         if settings.METRICS:

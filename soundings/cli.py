@@ -5,7 +5,7 @@ import sys
 from argparse import ArgumentParser
 from typing import NoReturn
 
-from pooling.interface.terminal import not_installed, readable
+from pooling.interface.terminal import not_installed, readable, refuse_odd_texts
 
 # Commands that touch files only, and their stage: they need no settings, no database and no data folder,
 # and start at once.
@@ -35,6 +35,7 @@ def run_on_files(arguments: list[str]) -> None:
         return
     keep_freed_memory()
     try:
+        refuse_odd_texts(vars(options))
         code = command.run(vars(options), sys.stdout, sys.stderr)
     except BrokenPipeError:
         raise
@@ -91,10 +92,13 @@ def run_command() -> None:
     from django.core.exceptions import ImproperlyConfigured
     from django.db import OperationalError, ProgrammingError
 
-    from soundings.commands import Commands  # Cut: files are read without Django
+    from soundings.commands import Commands, overview  # Cut: files are read without Django
 
     try:
         settings.INSTALLED_APPS  # noqa: B018  reads the settings before anything rests on them
+        if sys.argv[1:] in ([], ["help"], ["--help"], ["-h"]):
+            print(overview(sys.argv))
+            return
         Commands(sys.argv).execute()
     except (ImproperlyConfigured, ValueError) as error:
         if "--traceback" in sys.argv or settings.configured:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from evaluation.replays import simulation
 from evaluation.replays.reading import read_labelled_pool
 from evaluation.replays.replaying import BUDGETS
+from evaluation.replays.simulation import Simulation
+from pooling.heavy import pl
 from pooling.inputs.asking import asked_run
 from pooling.inputs.given import Keys, Runs, RunSource, Source
 from pooling.inputs.reading import named_runs, run_frame
@@ -17,11 +20,6 @@ from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool
 from pooling.ranking.ranking import order_run
 from pooling.strategies import STRATEGIES
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.replays.simulation import Simulation
 
 
 def pool(
@@ -130,12 +128,11 @@ def simulate(
     >>> simulate(labels, runs, depth=2, strategies=["depth", "rrf"], budgets=[0.3]).outcomes["rrf"].found
     {0.3: 1.0}
     """
-    with whole_installation():
-        from evaluation.replays import simulation
-
     labelled = read_labelled_pool(
         qrels, runs, depth=depth, min_relevance=min_relevance, ties=ties, scores=scores, prior=prior
     )
-    return simulation.simulate(
-        labelled, list(strategies or STRATEGIES), budgets=budgets, seeds=seeds, noise=noise, batch=batch, k=k
-    )
+    names = list(strategies or STRATEGIES)
+    with whole_installation():
+        return simulation.simulate(
+            labelled, names, budgets=budgets, seeds=seeds, noise=noise, batch=batch, k=k
+        )

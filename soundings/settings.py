@@ -76,6 +76,7 @@ MIDDLEWARE = [
     "soundings.accounts.languages.Languages",
     "soundings.pages.caching.interface_version",
     "labeling.judging.same_account.same_account",
+    "soundings.pages.refusing.Refusing",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -105,7 +106,7 @@ TEMPLATES = [
 # --- Database ---------------------------------------------------------------------------------------------
 
 DATABASES = {"default": env.database("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'soundings.sqlite3'}")}
-if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+if ON_SQLITE := DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A writer takes its lock at BEGIN and waits its turn, so that no transaction fails half way as "locked".
     DATABASES["default"].setdefault("OPTIONS", {}).update(
         transaction_mode="IMMEDIATE",
@@ -144,12 +145,15 @@ CACHES = {"default": env.shared("CACHE_URL")}
 TASKS = {
     "default": {
         "BACKEND": env.str("SOUNDINGS_TASK_BACKEND", default="django_tasks_db.DatabaseBackend"),
-        # A worker for each: anyone who waits for an import does not wait for a slow model, and no message
-        # waits for either.
+        # Each has a thread of a worker: anyone who waits for an import does not wait for a slow model, and no
+        # message waits for either.
         "QUEUES": ["default", "models", "messages"],
         "OPTIONS": env.options("SOUNDINGS_TASK_OPTIONS"),
     },
 }
+
+# Processes that share these queues: on SQLite, where one writes at a time, a single one does it all.
+WORKER_PROCESSES = env.int("SOUNDINGS_WORKER_PROCESSES", default=1 if ON_SQLITE else 3)
 
 # A job says as often that its worker lives; 0 means never, and only for tests.
 JOB_BEAT_SECONDS = 5.0
@@ -323,7 +327,7 @@ TOKEN_CALLS_PER_MINUTE = env.int("SOUNDINGS_TOKEN_CALLS_PER_MINUTE", default=0)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "soundings.accounts.authentication.PlainTokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "soundings.accounts.authentication.BySession",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_THROTTLE_CLASSES": ["soundings.accounts.call_limits.CallLimit"],

@@ -14,7 +14,7 @@ const settled = [];
 let waiting = Number(root.dataset.waiting);
 let current = pairs.shift() ?? null;
 let fetching = null;
-let shownAt = -Infinity;
+let settling = null;
 let lastSeen = (pairs.at(-1) ?? current)?.dataset.item;
 let hasMore = Boolean(current);
 
@@ -34,6 +34,7 @@ for (const field of document.querySelectorAll(".adjudication-shown :is(select, i
   field.addEventListener("change", () => field.form.requestSubmit());
 }
 document.addEventListener("keydown", pressed);
+root.dataset.accepts = "true";
 prefetch();
 
 function pressed(event) {
@@ -51,7 +52,7 @@ function pressed(event) {
     else if (key === "x" || event.key === "Escape") take(event, () => { reasons.open = false; });
     return; // while the reasons are open, the other keys must not decide
   }
-  const press = (value) => performance.now() - shownAt >= SETTLE_MS && form.requestSubmit(form.querySelector(`[value="${value}"]`));
+  const press = (value) => root.dataset.accepts === "true" && form.requestSubmit(form.querySelector(`[value="${value}"]`));
   const acts = {
     j: () => press("relevant"),
     f: () => press("not_relevant"),
@@ -143,7 +144,9 @@ function show(pair) {
     return;
   }
   pair.hidden = false;
-  shownAt = performance.now();
+  root.dataset.accepts = "false";
+  clearTimeout(settling);
+  settling = setTimeout(() => { root.dataset.accepts = "true"; }, SETTLE_MS);
   if (pair.getBoundingClientRect().top < 0) pair.scrollIntoView({ behavior: "instant" });
   pair.querySelector("h2").focus({ preventScroll: true });
 }

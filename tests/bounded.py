@@ -19,8 +19,12 @@ import json, resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
 arguments = json.loads(sys.stdin.read())
 {script}
-kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps([result, kilobytes * (1 if sys.platform == "darwin" else 1024)]))
+try:  # on Linux `ru_maxrss` is at least what the process that started this one had
+    status = dict(line.split(":") for line in open("/proc/self/status") if line.startswith("VmHWM"))
+    peak = 1024 * int(status["VmHWM"].split()[0])
+except OSError:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+print(json.dumps([result, peak]))
 """
 
 

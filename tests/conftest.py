@@ -2,30 +2,73 @@
 
 from __future__ import annotations
 
+import gc
+import json
 import os
 import shutil
 import sys
+import tempfile
 from asyncio import events
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.middleware.csrf import CSRF_SECRET_LENGTH
+from django.test import TransactionTestCase
 from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 
-from tests.database import copy_migrated_database
+from tests.database import database_for_tests, empty_tables, make_migrated_databases, migrated_file
+from tests.processor_time import OPTION, ProcessorTime, longest
 from tests.world import World, make_world
 
 # What was compiled is kept, also where the environment says otherwise: each worker would compile all tests
 # for ten seconds, and each command that a test starts would compile the site.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# ranx, with which our figures are compared, would compile for twenty seconds to compute for a millisecond.
+os.environ["NUMBA_DISABLE_JIT"] = "1"
 
-# A busy machine is no reason to fail: no example of a property test is held against the clock.
-hypothesis_settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-hypothesis_settings.load_profile("patient")
+# A busy machine is no reason to fail: no example of a property test is held against the clock. The examples
+# are the same in each run, so that no change fails by chance, and few; `make fuzz` tries fresh and more.
+hypothesis_settings.register_profile("fresh", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FRESH = hypothesis_settings.get_profile("fresh")
+hypothesis_settings.register_profile("same", FRESH, derandomize=True, max_examples=30)
+hypothesis_settings.load_profile("same")
+
+
+ASK_DATABASE = {"db", "transactional_db", "live_server"}
+# How many of the tests that took the most processor time are named at the end.
+NAMED = 10
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(OPTION, action="store_true", help="A test that takes more and is not slow fails.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ProcessorTime())
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What asks for the database is what another database can break, unless the test says otherwise."""
+    for item in items:
+        is_asked = item.get_closest_marker("django_db") or ASK_DATABASE & set(
+            getattr(item, "fixturenames", ())
+        )
+        if is_asked and not item.get_closest_marker("anywhere"):
+            item.add_marker("database")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.getoption(OPTION):
+        terminalreporter.section("most processor time")
+        reports = terminalreporter.stats.get("passed", []) + terminalreporter.stats.get("failed", [])
+        terminalreporter.write_line("\n".join(longest(reports, NAMED)))
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +88,42 @@ def _quick_and_apart(settings: Settings, tmp_path: Path, tmp_path_factory: pytes
     settings.TASKS = {"default": settings.TASKS["default"] | immediate}
     # Each client of a test has middleware of its own, which need not look at all static files when it starts.
     settings.WHITENOISE_AUTOREFRESH = True
+
+
+def pytest_collection_finish() -> None:
+    """Python looks for garbage less often, and never among modules: a seventh of the processor time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_words_by_chance() -> Iterator[None]:
+    """A page's hidden token spells nothing: a test looked for `n1` on a page, and a random token held it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("django.middleware.csrf._get_new_csrf_string", lambda: "A" * CSRF_SECRET_LENGTH)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pictures_drawn_once() -> None:
+    """Reports of the one collection have the same pictures again and again; no library draws them twice."""
+    import vl_convert
+
+    for name in ("vegalite_to_svg", "vegalite_to_png", "vegalite_to_pdf"):
+        setattr(vl_convert, name, _kept(getattr(vl_convert, name)))
+
+
+def _kept(draw: Callable[..., Any]) -> Callable[..., Any]:
+    drawn: dict[str, Any] = {}
+
+    def kept(specification: Any, **options: Any) -> Any:
+        name = json.dumps([specification, options])
+        if name not in drawn:
+            drawn[name] = draw(specification, **options)
+        return drawn[name]
+
+    return kept
 
 
 @pytest.fixture
@@ -70,15 +149,27 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         events._set_running_loop(None if loop.is_closed() else loop)
 
 
-@pytest.fixture(scope="session")
-def migrated_database(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An SQLite database with every migration applied and nothing in it, to be copied."""
-    copied = tmp_path_factory.mktemp("migrated") / "migrated.sqlite3"
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Before the first worker starts: no two of them migrate at the same moment."""
+    node.workerinput["migrated"] = str(_migrated(node.config))
+
+
+def _migrated(config: pytest.Config) -> Path:
+    """The folder with the migrated database, which a run without workers makes when it is first asked for."""
+    if given := getattr(config, "workerinput", {}).get("migrated"):
+        return Path(given)
     # Without the plugin (`-p no:cacheprovider`) nothing is kept for the next run.
-    cache = getattr(pytestconfig, "cache", None)
-    kept = cache.mkdir("migrated") if cache else tmp_path_factory.mktemp("kept")
-    copy_migrated_database(kept, copied)
-    return copied
+    cache = getattr(config, "cache", None)
+    kept = cache.mkdir("migrated") if cache else Path(tempfile.mkdtemp())
+    make_migrated_databases(kept)
+    return kept
+
+
+@pytest.fixture(scope="session")
+def migrated_database(pytestconfig: pytest.Config) -> Path:
+    """An SQLite database with every migration applied and nothing in it, to be copied."""
+    return migrated_file(_migrated(pytestconfig))
 
 
 @pytest.fixture
@@ -91,22 +182,32 @@ def data_folder(tmp_path: Path, migrated_database: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings: None, request: pytest.FixtureRequest) -> None:
-    """Keep SQLite's test database in a file: threads and the live server need connections of their own."""
+def django_db_setup(
+    pytestconfig: pytest.Config,
+    django_test_environment: None,
+    django_db_blocker: DjangoDbBlocker,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[None]:
+    """This worker's database is a copy of the migrated one.
+
+    On SQLite a file: threads and the live server need connections of their own.
+    """
     from django.db import connection
 
+    worker = getattr(pytestconfig, "workerinput", {}).get("workerid", "alone")
+    name = f"test_{connection.settings_dict['NAME']}_{worker}"
     if connection.vendor == "sqlite":
-        path = request.getfixturevalue("migrated_database").with_name("test.sqlite3")
-        shutil.copy(path.with_name("migrated.sqlite3"), path)
-        connection.settings_dict["TEST"]["NAME"] = str(path)
+        name = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+    with django_db_blocker.unblock(), database_for_tests(_migrated(pytestconfig), name):
+        yield
 
 
-@pytest.fixture(scope="session")
-def django_db_keepdb(django_db_keepdb: bool) -> bool:
-    """The copy on SQLite is used as it is; `migrate` runs on it as well, and finds nothing to do."""
-    from django.db import connection
-
-    return django_db_keepdb or connection.vendor == "sqlite"
+@pytest.fixture(scope="session", autouse=True)
+def _emptied_at_once() -> Iterator[None]:
+    """A test that commits leaves no row, and no table is filled anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty_tables())
+        yield
 
 
 @pytest.fixture

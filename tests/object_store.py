@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 
+from tests.patience import PATIENCE_SECONDS
+
 BUCKET = "soundings"
 # The server asks for no particular ones.
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
@@ -34,7 +36,7 @@ def object_store(port: int) -> Iterator[subprocess.Popen[bytes]]:
 
 def _make_bucket(server: subprocess.Popen[bytes], port: int) -> None:
     while server.poll() is None:
-        connection = HTTPConnection("127.0.0.1", port, timeout=60)
+        connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
         try:
             connection.request("PUT", f"/{BUCKET}")
             status = connection.getresponse().status

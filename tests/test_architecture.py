@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from typing import NamedTuple
@@ -18,6 +17,7 @@ import pytest
 from docs.rooms import (
     PACKAGES,
     ROOT,
+    Import,
     every_import,
     imports_of,
     module_of,
@@ -35,10 +35,10 @@ MAY_IMPORT = {
     "soundings": set(PACKAGES),
 }
 # What a room may take from the front door of its package or of an earlier one.
-SHARED = ("models", "account_models", "search_models", "engine_models", "access", "signals")
+SHARED = ("models", "account_models", "search_models", "engine_models", "access", "signals", "heavy")
 # Folders that are no rooms; Django finds `postgresql` by the name in the settings.
 NO_ROOMS = {"management", "migrations", "models", "postgresql"}
-MOST_MODULES, MOST_FILES = 18, 20
+MOST_MODULES, MOST_FILES = 22, 23
 # What breaks a circle, or must wait until Django is set up, says so where it stands.
 CUT = "# Cut: "
 DJANGO = {"django", "rest_framework", "django_tasks", "drf_spectacular"}
@@ -110,19 +110,19 @@ def _named_at_front_doors() -> frozenset[str]:
     return frozenset({*evaluation.__all__, *soundings.__all__})
 
 
-def functions_of(packages: Iterable[str]) -> Iterator[Function]:
-    for path in modules():
-        if path.partition("/")[0] in packages:
-            tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-            yield from (
-                Function(path, node)
-                for node in ast.walk(tree)
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            )
+@cache
+def functions_of(packages: tuple[str, ...]) -> tuple[Function, ...]:
+    return tuple(
+        Function(path, node)
+        for path in modules()
+        if path.partition("/")[0] in packages
+        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
 
 
 @cache
-def reached_from(path: str, on_load: bool) -> frozenset[str]:
+def reached_from(path: str) -> frozenset[str]:
     """The packages of others that a module imports, itself or through modules of ours."""
     foreign: set[str] = set()
     seen, waiting = set(), [path]
@@ -132,7 +132,7 @@ def reached_from(path: str, on_load: bool) -> frozenset[str]:
             continue
         seen.add(current)
         for found in imports_of(current):
-            if found.for_types or (on_load and not found.on_load):
+            if found.for_types:
                 continue
             ours = module_of(found.name)
             if ours:
@@ -147,6 +147,16 @@ def pure_modules() -> list[str]:
     rooms = [room for package in PACKAGES for room in rooms_of(package)]
     pure = tuple(f"{room.package}/{room.name}/" for room in rooms if room.is_pure)
     return [path for path in modules() if path.startswith(pure)]
+
+
+@cache
+def lines_of(path: str) -> list[str]:
+    return (ROOT / path).read_text(encoding="utf-8").splitlines()
+
+
+def is_cut(found: Import) -> bool:
+    lines = lines_of(found.path)
+    return CUT in lines[found.line - 1] or CUT in lines[found.line - 2]
 
 
 def is_front_door(path: str) -> bool:
@@ -164,7 +174,7 @@ def test_imports_run_from_evaluation_to_labeling_to_pooling_and_nobody_imports_t
 
 
 def test_pure_modules_know_nothing_of_django() -> None:
-    known = {path: reached_from(path, on_load=False) & DJANGO for path in pure_modules()}
+    known = {path: reached_from(path) & DJANGO for path in pure_modules()}
     assert {path: names for path, names in known.items() if names} == {}
 
 
@@ -190,9 +200,7 @@ def test_no_modules_of_a_room_need_each_other() -> None:
     needs: dict[str, set[str]] = {path: set() for path in modules()}
     for found in every_import():
         ours = module_of(found.name)
-        lines = (ROOT / found.path).read_text(encoding="utf-8").splitlines()
-        is_cut = CUT in lines[found.line - 1] or CUT in lines[found.line - 2]
-        if ours and place_of(found.path) and not is_cut and not ours.endswith("__init__.py"):
+        if ours and place_of(found.path) and not is_cut(found) and not ours.endswith("__init__.py"):
             needs[found.path].add(ours)
     TopologicalSorter(needs).prepare()  # a circle is a CycleError that names its modules
 
@@ -221,7 +229,7 @@ def test_a_room_can_be_seen_at_a_glance(package: str) -> None:
     assert crowded == {}
 
 
-def test_modules_import_each_other_where_they_begin_unless_that_loads_something_heavy() -> None:
+def test_modules_import_each_other_where_they_begin() -> None:
     wrong = []
     for found in every_import():
         ours = module_of(found.name)
@@ -231,9 +239,7 @@ def test_modules_import_each_other_where_they_begin_unless_that_loads_something_
         is_lazy = ours.endswith("__init__.py") and "def __getattr__" in (ROOT / ours).read_text(
             encoding="utf-8"
         )
-        lines = (ROOT / found.path).read_text(encoding="utf-8").splitlines()
-        is_cut = CUT in lines[found.line - 1] or CUT in lines[found.line - 2]
-        if not (is_cut or is_lazy) and not reached_from(ours, on_load=True) & HEAVY:
+        if not is_lazy and not is_cut(found):
             wrong.append(str(found))
     assert wrong == []
 
@@ -241,14 +247,6 @@ def test_modules_import_each_other_where_they_begin_unless_that_loads_something_
 def test_only_the_pre_labels_speak_to_a_language_model() -> None:
     paths = {found.path for found in every_import() if root_of(found.name) == "openai"}
     assert paths == {"labeling/language_models/client.py"}
-
-
-def test_modules_with_django_load_heavy_libraries_only_where_they_use_them() -> None:
-    loaded = {path: reached_from(path, on_load=True) for path in modules()}
-    wrong = {
-        path: sorted(names & HEAVY) for path, names in loaded.items() if names & DJANGO and names & HEAVY
-    }
-    assert wrong == {}
 
 
 def test_starting_django_loads_no_heavy_library() -> None:

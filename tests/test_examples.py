@@ -187,6 +187,7 @@ def fact_recall_at_10(name: str) -> float:
     return sum(1 / total[query] for query, _ in held) / len(total)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     any(importlib.util.find_spec(package) is None for package in EXTRA),
     reason="needs the packages of the optional extra: pip install -e '.[examples]'",

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.soundings.processes import ROOT, environment
 
 EXAMPLES = ROOT / "examples"
@@ -28,6 +30,7 @@ def commands() -> list[str]:
     return re.findall(r"^ +soundings (.+)$", section, flags=re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_five_steps_lead_from_files_to_recall(tmp_path: Path, data_folder: Path) -> None:
     for name, source in FILES.items():
         shutil.copy(EXAMPLES / source, tmp_path / name)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
+from django.test import Client
 
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
 
@@ -55,6 +56,13 @@ def make_user(name: str) -> User:
     return User.objects.create_user(name, password=PASSWORD)
 
 
+def signed_in(user: User) -> Client:
+    """A browser without scripts in which a user is signed in."""
+    client = Client()
+    client.force_login(user)
+    return client
+
+
 @dataclass
 class World:
     """The cast, the collection and, once asked for, its runs and pool."""
@@ -77,6 +85,10 @@ class World:
             path.write_text(run_text(ranking))
             runs.append(import_run(self.collection, path, user=self.ada))
         return runs
+
+    def add_document(self) -> None:
+        """A document that nobody has judged, so that labels of the others are not those of the whole."""
+        Document.objects.create(collection=self.collection, external_id="d9", text="Of nothing.")
 
     def build_pool(self, name: str = "first pool", depth: int = 2) -> Pool:
         """Import the runs and pool them; at depth 2 the pool has two or three pairs for each query."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
-from evaluation.canaries.measuring import BELOW, DROP, SINCE_REFERENCE, ends_of, is_clear
+from evaluation.canaries.measuring import BELOW, DROP, SINCE_REFERENCE, ends_of, is_clear, rests_on
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval, share_in_words
 from pooling.formats.wording import counted
@@ -185,8 +185,8 @@ def reasons_in_words(piece: News) -> list[str]:
         clear = is_clear(canary.threshold, value.high)
         whether = "the whole interval is" if clear else "the interval is not wholly below, so it may be noise"
         said.append(
-            f"{value.run.name}: {canary.measure} is {shown} over {count}, below the threshold of "
-            f"{canary.threshold:g}; {whether}."
+            f"{value.run.name}: {canary.measure} is {shown} over {count} {rests_on(canary)}, "
+            f"below the threshold of {canary.threshold:g}; {whether}."
         )
     changes = {DROP: change_of(value), SINCE_REFERENCE: change_since_reference(value)}
     said += [
@@ -203,5 +203,5 @@ def _fall(canary: Canary, value: CanaryValue, change: ChangeFacts) -> str:
     return (
         f"{value.run.name} fell beyond noise: {canary.measure} changed by {change['difference']:+.3f}"
         f"{interval(change)} since {since} ({share_in_words(canary.confidence)} interval of the paired "
-        f"difference{chance})."
+        f"difference{chance}), {rests_on(canary)}."
     )

@@ -13,9 +13,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import canary_for
-from evaluation.canaries.alerts import News
-from evaluation.canaries.deliveries import send_again, tell
-from evaluation.canaries.page import FILES, describe_canaries, describe_canary, history_of
+from evaluation.canaries.deliveries import send_again, send_test
+from evaluation.canaries.page import (
+    FILES,
+    HistoryEntry,
+    LeastFallFacts,
+    TagChangeFacts,
+    describe_canaries,
+    describe_canary,
+    history_of,
+)
 from evaluation.canaries.watching import (
     Alerts,
     CanaryDefinition,
@@ -27,32 +34,13 @@ from evaluation.canaries.watching import (
 from evaluation.models import Canary, CanaryDelivery
 from pooling.interface.api import PROBLEM, OneKind, parsed, person
 from pooling.interface.downloads import file_call, offered
-from pooling.interface.problems import InputError
+from pooling.interface.shapes import shape
 from pooling.models import Role
 from pooling.people.access import ADMIN, collection_for, fetch
 from pooling.tables.calls import listed, lists
 from pooling.tidying.api import Tidied, described
 from pooling.tidying.doing import archive, rename
 from pooling.tidying.serializers import TidiedSerializer
-
-
-class LeastFallSerializer(serializers.Serializer[dict[str, object]]):
-    """The least fall of the mean that the queries show four times in five."""
-
-    queries = serializers.IntegerField()
-    difference = serializers.FloatField(allow_null=True, help_text="Null: they can show none.")
-    deviation = serializers.FloatField(help_text="Of the differences of two versions by query.")
-    pairs = serializers.IntegerField(help_text="Pairs of runs it comes from; 0: assumed.")
-    fewest = serializers.IntegerField(help_text="At least this many queries must drop.")
-    sentence = serializers.CharField()
-
-
-class TagChangeSerializer(serializers.Serializer[dict[str, object]]):
-    """How the queries with the tag differ by now from those measured."""
-
-    tagged = serializers.IntegerField(help_text="Queries that have the tag now.")
-    added = serializers.IntegerField(help_text="Of those, not measured.")
-    removed = serializers.IntegerField(help_text="Measured, without the tag now.")
 
 
 class CanarySerializer(serializers.Serializer[dict[str, object]]):
@@ -91,42 +79,15 @@ class CanarySerializer(serializers.Serializer[dict[str, object]]):
     trouble = serializers.CharField(
         read_only=True, help_text="Why it cannot measure; empty when all is well."
     )
-    tag_change = TagChangeSerializer(read_only=True, allow_null=True)
-    least_fall = LeastFallSerializer(read_only=True)
+    tag_change = shape(TagChangeFacts, "TagChange")(read_only=True, allow_null=True)
+    least_fall = shape(LeastFallFacts, "LeastFall")(read_only=True)
     url = serializers.CharField(read_only=True, help_text="The canary's page.")
-
-
-class CanaryValueSerializer(serializers.Serializer[dict[str, object]]):
-    """The value of one run, and its change since the run before of the same family."""
-
-    run = serializers.CharField()
-    family = serializers.CharField()
-    imported_at = serializers.DateTimeField()
-    mean = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    queries = serializers.IntegerField()
-    previous = serializers.CharField(allow_null=True)
-    difference = serializers.FloatField(allow_null=True)
-    difference_low = serializers.FloatField(allow_null=True)
-    difference_high = serializers.FloatField(allow_null=True)
-    below = serializers.BooleanField(help_text="Below the threshold.")
-    clear = serializers.BooleanField(help_text="Below it with the whole interval.")
-    drop = serializers.BooleanField(help_text="Fell beyond noise since the run before.")
-    p = serializers.FloatField(allow_null=True, help_text="Of a fall, one-sided, corrected.")
-    reference = serializers.CharField(allow_null=True, help_text="The best or the pinned run.")
-    reference_difference = serializers.FloatField(allow_null=True)
-    reference_low = serializers.FloatField(allow_null=True)
-    reference_high = serializers.FloatField(allow_null=True)
-    reference_p = serializers.FloatField(allow_null=True)
-    drop_since_reference = serializers.BooleanField(help_text="Fell beyond noise since the reference.")
-    stretch = serializers.IntegerField(help_text="Counts up when other queries are measured.")
 
 
 class CanaryHistorySerializer(CanarySerializer):
     """A canary with its values, the oldest run first."""
 
-    values = CanaryValueSerializer(many=True)
+    values = shape(HistoryEntry, "CanaryValue")(many=True)
 
 
 class Canaries(APIView):
@@ -263,9 +224,7 @@ class CanaryTest(APIView):
     )
     def post(self, request: Request, canary_id: int) -> Response:
         """Send a test message to every receiver; `canaries_messages_list` tells what became of it."""
-        sent = tell([News(canary_for(request.user, canary_id, ADMIN))])
-        if not sent:
-            raise InputError("This canary has no receivers. Add a webhook or an email address first.")
+        sent = send_test(canary_for(request.user, canary_id, ADMIN))
         return Response(CanaryMessageSerializer(sent, many=True).data, status=status.HTTP_202_ACCEPTED)
 
 

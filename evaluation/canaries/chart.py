@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, finished
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 
@@ -39,9 +35,6 @@ def canary_over_time(
     import, so that none hides another. breaks: times from which on other queries were measured, as dotted
     lines.
     """
-    import altair as alt
-    import pandas as pd
-
     theme = DARK if dark else LIGHT
     families = list(dict.fromkeys(values["family"]))
     colours = [theme.runs[number % len(theme.runs)] for number in range(len(families))]
@@ -92,7 +85,5 @@ def canary_over_time(
 
 def _dates(values: pd.DataFrame) -> str:
     """Days, and the time of day where all runs came within a few of them."""
-    import pandas as pd
-
     times = pd.to_datetime(values["at"], utc=True, format="ISO8601")
     return "%-d %b" if times.max() - times.min() > pd.Timedelta(days=4) else "%-d %b %H:%M"

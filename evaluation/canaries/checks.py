@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear, measured
+from evaluation.canaries.measuring import (
+    DROP,
+    SINCE_REFERENCE,
+    ends_of,
+    is_below,
+    is_clear,
+    measured,
+    rests_on,
+)
 from evaluation.canaries.queries import stretches_of
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval
@@ -62,8 +70,8 @@ class Checked:
         if SINCE_REFERENCE in value.reasons and value.reference:
             fell += f" It fell beyond noise since {value.reference.name} ({value.reference_difference:+.3f})."
         return (
-            f"{canary.name}: {value.run.name} has {canary.measure} {shown} over {count}, {side} "
-            f"{canary.threshold:g}.{fell}"
+            f"{canary.name}: {value.run.name} has {canary.measure} {shown} over {count} "
+            f"{rests_on(canary)}, {side} {canary.threshold:g}.{fell}"
         )
 
     def to_dict(self) -> CheckResult:

@@ -31,6 +31,7 @@ from evaluation.models import Canary, CanaryDelivery, CanaryNews, Webhook
 from pooling.engines.connections import host_of, no_answer
 from pooling.interface.problems import InputError
 from pooling.models import Collection
+from pooling.people.letters import HOUR, account, may_send
 from pooling.storage.secrets import unseal
 
 logger = logging.getLogger(__name__)
@@ -41,6 +42,11 @@ FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=2)
 SENDING = timedelta(minutes=1)
 # New messages go before those that wait for a receiver that is away.
 LATER = -10
+
+# What is too many for this hour is asked for again when it is over.
+TOO_MANY = DeliveryOutcome(
+    False, "Too many mails in this hour: to this address, or by the account of the canary.", tried=False
+)
 
 # Messages of one task, each of which takes a thread.
 AT_ONCE = 50
@@ -153,6 +159,22 @@ def _signing(canary: Canary, receiver: Receiver) -> str:
         return canary.sealed_secret
 
 
+@transaction.atomic
+def send_test(canary: Canary) -> list[CanaryDelivery]:
+    """Have a test sent to every receiver; `InputError` where there is none, or where the one before waits for
+    its turn.
+    """
+    waiting = CanaryDelivery.objects.filter(
+        news__canary=canary, channel=Channel.MAIL, state=State.WAITING, tries=0
+    )
+    if waiting.exists():
+        raise InputError("Mails of this canary are waiting to be sent. Test it when they have gone.")
+    sent = tell([News(canary)])
+    if not sent:
+        raise InputError("This canary has no receivers. Add a webhook or an email address first.")
+    return sent
+
+
 def send_again(delivery: CanaryDelivery) -> None:
     """Try a message that has not arrived at once, and for another day; `InputError` for any other."""
     now = timezone.now()
@@ -198,6 +220,7 @@ def send_messages(deliveries: list[int]) -> None:
         .select_related("webhook")
         .prefetch_related(
             "news__canary__collection",
+            "news__canary__created_by",
             "news__canary__release",
             "news__value__run",
             "news__value__previous",
@@ -228,7 +251,10 @@ def _note(delivery: CanaryDelivery, outcome: DeliveryOutcome) -> None:
     now = timezone.now()
     delivery.tries += outcome.tried
     delivery.detail = outcome.detail
-    if outcome.sent or not outcome.tried or now >= delivery.give_up_at:
+    if outcome is TOO_MANY and now < delivery.give_up_at:
+        delivery.state = State.WAITING
+        delivery.next_try_at = min(now + HOUR, delivery.give_up_at)
+    elif outcome.sent or not outcome.tried or now >= delivery.give_up_at:
         delivery.state = State.SENT if outcome.sent else State.FAILED
         delivery.ended_at = now
     else:
@@ -281,7 +307,7 @@ def _attempt(delivery: CanaryDelivery) -> Attempt:
         return lambda: DeliveryOutcome(False, "The run it reports on was deleted.", tried=False)
     if delivery.channel == Channel.WEBHOOK:
         return _post(delivery, news)
-    return _mail(delivery.receiver, news)
+    return _mail(delivery, news)
 
 
 def _to_hook(delivery: CanaryDelivery, hook: Webhook) -> Attempt:
@@ -318,12 +344,17 @@ def _post(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
     return _signed(url, json.dumps({**about, **said}, ensure_ascii=False), secret, delivery)
 
 
-def _mail(receiver: str, news: Sequence[News]) -> Attempt:
+def _mail(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
+    receiver, author = delivery.receiver, news[0].canary.created_by
     if not settings.SENDS_MAIL:
         problem = "The site has no mail server. Set SOUNDINGS_MAIL_URL."
         return lambda: DeliveryOutcome(False, problem, tried=False)
     if not any(receiver in piece.canary.mail_to for piece in news):
         return lambda: DeliveryOutcome(False, "The canary no longer has this address.", tried=False)
+    by = account(author) if author else f"collection {delivery.collection_id}"
+    # Counted once, however often the mail server is tried.
+    if not (delivery.tries or may_send(to=receiver, by=by, about="canaries")):
+        return lambda: TOO_MANY
     said = payload(news)
     subject = " ".join(f"{news[0].canary.collection.name}: {said['title']}".split())
     links = list(dict.fromkeys(one["canary"]["url"] for one in said["alerts"]))

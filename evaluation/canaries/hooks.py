@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from evaluation.canaries.deliveries import announce, hooks_for
@@ -18,9 +18,6 @@ from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.secrets import seal
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 MOST_HOOKS = 20
 SECRET_BYTES = 32

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from evaluation.canaries.regressions import change_between, family_of, is_fall
+from evaluation.measures import split_name
 from evaluation.models import Canary, CanaryStretch, CanaryValue
 from evaluation.report_store.completing import completed_labels
+from evaluation.scoring.evaluating import evaluate
+from evaluation.scoring.figures import MeanSpan
+from evaluation.scoring.results import Evaluation
 from pooling.interface.problems import InputError
 from pooling.models import Run
 from pooling.runs.stored import read_stored_run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evaluation.scoring.figures import MeanSpan
-    from evaluation.scoring.results import Evaluation
 
 BELOW, DROP, SINCE_REFERENCE = "below", "drop", "drop_since_reference"
 SAMPLES, SEED = 10_000, 0
@@ -152,15 +150,17 @@ def tells(canary: Canary, figure: MeanSpan) -> bool:
     return not canary.only_clear or figure["mean"] is None or is_clear(canary.threshold, figure["high"])
 
 
+def rests_on(canary: Canary) -> str:
+    """What its values rest on, in words."""
+    return f"by the labels of release {canary.release.name}, not estimated"
+
+
 def ends_of(value: CanaryValue) -> MeanSpan:
     """A value's mean and interval as a figure."""
     return {"mean": value.mean, "low": value.low, "high": value.high}
 
 
 def _evaluation(canary: Canary, stretch: CanaryStretch, runs: Sequence[Run]) -> Evaluation:
-    from evaluation.measures import split_name
-    from evaluation.scoring.evaluating import evaluate
-
     if stretch.queries == []:
         raise InputError(
             f"No query had the tag {canary.tag} when its queries were frozen, so there is nothing to measure."
@@ -189,8 +189,6 @@ def _reader(run: Run) -> Callable[[], Any]:
 
 def _by_query(evaluation: Evaluation, run: str, key: str) -> Any:
     """(Q,) values of one measure."""
-    from evaluation.measures import split_name
-
     measure, k = split_name(key)
     found = evaluation.runs[run]
     if k is None:

@@ -5,29 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from datetime import datetime
+from typing import Annotated, NotRequired, TypedDict
 
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
 
 from evaluation.canaries.chart import canary_chart_size, canary_over_time
-from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear
+from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear, rests_on
 from evaluation.canaries.regressions import marked_by_chance
 from evaluation.canaries.state import State, state_of, states_of
+from evaluation.charts.page import PicturePart
+from evaluation.measures import split_name, titled
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval, share_in_words
 from pooling.formats.cells import table_text
 from pooling.formats.wording import counted
+from pooling.heavy import alt, pd
 from pooling.interface.charting import VARIANTS, to_png
 from pooling.interface.downloads import Download
-from pooling.models import Collection
+from pooling.models import Collection, Run
 from pooling.storage.pictures import kept_svg
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from evaluation.charts.page import PicturePart
-    from pooling.models import Run
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
 LOOK = 3
@@ -91,11 +89,11 @@ class CanaryPage(TypedDict):
 
 
 class HistoryEntry(TypedDict):
-    """One value of a canary as plain data; stretch: counts up when other queries are measured."""
+    """The value of one run, and its change since the run before of the same family."""
 
     run: str
     family: str
-    imported_at: str
+    imported_at: Annotated[str, datetime]
     mean: float | None
     low: float | None
     high: float | None
@@ -104,35 +102,35 @@ class HistoryEntry(TypedDict):
     difference: float | None
     difference_low: float | None
     difference_high: float | None
-    below: bool
-    clear: bool
-    drop: bool
-    p: float | None
-    reference: str | None
+    below: Annotated[bool, "Below the threshold."]
+    clear: Annotated[bool, "Below it with the whole interval."]
+    drop: Annotated[bool, "Fell beyond noise since the run before."]
+    p: Annotated[float | None, "Of a fall, one-sided, corrected."]
+    reference: Annotated[str | None, "The best or the pinned run."]
     reference_difference: float | None
     reference_low: float | None
     reference_high: float | None
     reference_p: float | None
-    drop_since_reference: bool
-    stretch: int
+    drop_since_reference: Annotated[bool, "Fell beyond noise since the reference."]
+    stretch: Annotated[int, "Counts up when other queries are measured."]
 
 
 class TagChangeFacts(TypedDict):
     """How the queries with the tag differ by now from those measured."""
 
-    tagged: int
-    added: int
-    removed: int
+    tagged: Annotated[int, "Queries that have the tag now."]
+    added: Annotated[int, "Of those, not measured."]
+    removed: Annotated[int, "Measured, without the tag now."]
 
 
 class LeastFallFacts(TypedDict):
-    """The fields of `LeastFall`, and its words."""
+    """The least fall of the mean that the queries show four times in five."""
 
     queries: int
-    difference: float | None
-    deviation: float
-    pairs: int
-    fewest: int
+    difference: Annotated[float | None, "Null: they can show none."]
+    deviation: Annotated[float, "Of the differences of two versions by query."]
+    pairs: Annotated[int, "Pairs of runs it comes from; 0: assumed."]
+    fewest: Annotated[int, "At least this many queries must drop."]
     sentence: str
 
 
@@ -255,7 +253,9 @@ def newest_in_words(canary: Canary, values: Sequence[CanaryValue]) -> str:
     else:
         where = f"below the threshold of {canary.threshold:g}, though its interval is not wholly below"
     fell = ", and fell beyond noise" if has_dropped(newest) else ""
-    return f"The newest run, {newest.run.name}, has {canary.measure} {shown}: {where}{fell}."
+    return (
+        f"The newest run, {newest.run.name}, has {canary.measure} {shown} {rests_on(canary)}: {where}{fell}."
+    )
 
 
 def canary_chart_key(canary: Canary, values: Sequence[CanaryValue]) -> str:
@@ -302,10 +302,6 @@ def canary_png(canary: Canary) -> bytes:
 
 
 def _drawn(canary: Canary, values: Sequence[CanaryValue], variant: str) -> alt.LayerChart:
-    import pandas as pd
-
-    from evaluation.measures import split_name, titled
-
     frame = pd.DataFrame(
         [
             {

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import User
 
 from evaluation.models import Canary, CanaryStretch
 from evaluation.report_store.choices import strata_chosen, tagged_queries
 from labeling.qrels.releases import read_release
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,20 @@ import math
 import re
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
 
+from evaluation.measures import Floats
+from evaluation.significance import (
+    LARGEST_RESAMPLED,
+    difference_intervals,
+    least_difference,
+    randomisation_test,
+)
 from pooling.formats.wording import counted
-
-if TYPE_CHECKING:
-    from evaluation.measures import Floats
+from pooling.heavy import np
 
 # What tells the versions of one system apart at the end of a name: -v3, _2026-11-20, .12, -rc1.
-_VERSION = re.compile(r"(?:[-_.@ +]+(?:v|rc|run|build)?\d[\dT:Z]*)+$", re.IGNORECASE)
+_SIGNS = re.compile(r"([-_.@ +]+)")
+_VERSION = re.compile(r"(?:v|rc|run|build)?\d[\dT:Z]*", re.IGNORECASE)
 
 
 def family_of(name: str) -> str:
@@ -23,7 +28,10 @@ def family_of(name: str) -> str:
     >>> [family_of(name) for name in ("dense-v2", "dense_2026-11-20", "bm25", "splade.12-rc1", "42")]
     ['dense', 'dense', 'bm25', 'splade', '42']
     """
-    return _VERSION.sub("", name) or name
+    parts = _SIGNS.split(name)  # a word, signs, a word, …
+    while len(parts) > 1 and _VERSION.fullmatch(parts[-1]):
+        del parts[-2:]
+    return "".join(parts) or name
 
 
 @dataclass(frozen=True)
@@ -62,10 +70,6 @@ def change_between(
 
     comparisons: p is multiplied by it (Bonferroni), 1 at most; the interval is that of one comparison.
     """
-    import numpy as np
-
-    from evaluation.significance import difference_intervals
-
     differences = now - before
     counted = differences[~np.isnan(differences)]
     if not len(counted):
@@ -84,10 +88,6 @@ def change_between(
 
 def _chance_of_fall(counted: Floats, draws: int, seed: int) -> float:
     """One-sided p-value under random signs; of very many queries its normal limit."""
-    import numpy as np
-
-    from evaluation.significance import LARGEST_RESAMPLED, randomisation_test
-
     if len(counted) <= LARGEST_RESAMPLED:
         found = randomisation_test(counted[:, None], permutations=draws, seed=seed, falls_only=True)
         return float(found[0])
@@ -158,8 +158,6 @@ def least_fall(
     >>> round(found.difference or 0, 3), found.fewest
     (0.056, 6)
     """
-    from evaluation.significance import least_difference
-
     level = false_falls(confidence) / comparisons
     fewest = math.floor(-math.log2(level)) + 1  # this many equal signs by chance: one in 2 to their number
     noise = deviation or ASSUMED_DEVIATION

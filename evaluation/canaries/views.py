@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,12 +12,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from evaluation.access import canary_for
 from evaluation.canaries import page as canary_page
-from evaluation.canaries.alerts import News
-from evaluation.canaries.deliveries import send_again, tell
+from evaluation.canaries.deliveries import send_again, send_test
 from evaluation.canaries.forms import AlertsForm, CanaryForm
 from evaluation.canaries.lists import CANARIES
 from evaluation.canaries.state import state_of
 from evaluation.canaries.watching import change_alerts, create_canary, take_over_tag
+from evaluation.models import Canary
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import offered
 from pooling.interface.forms import show_problem
@@ -28,9 +26,6 @@ from pooling.interface.problems import InputError
 from pooling.models import Role
 from pooling.people.access import ADMIN, collection_for, fetch
 from pooling.tables.answers import answer
-
-if TYPE_CHECKING:
-    from evaluation.models import Canary
 
 MESSAGES_SHOWN = 50
 
@@ -135,10 +130,11 @@ def canary_queries(request: HttpRequest, canary_id: int) -> HttpResponse:
 def canary_test(request: HttpRequest, canary_id: int) -> HttpResponse:
     """Send a test to every receiver."""
     shown = canary_for(request.user, canary_id, ADMIN)
-    if tell([News(shown)]):
+    try:
+        send_test(shown)
         messages.success(request, "A test message is being sent; see the list below.")
-    else:
-        messages.error(request, "This canary has no receivers. Add a webhook or an email address first.")
+    except InputError as error:
+        messages.error(request, str(error))
     return redirect(shown)
 
 

@@ -14,10 +14,11 @@ from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.charts.page import ChartView
-from evaluation.charts.stored import CHART_FILES, kinds_of
+from evaluation.charts.stored import CHART_FILES, ChartData, kinds_of
 from evaluation.charts.views import chart_file
 from pooling.interface.api import PROBLEM, OneKind
 from pooling.interface.serializers import FILE
+from pooling.interface.shapes import shape
 
 CHOICES = [
     OpenApiParameter("measure", str, description="recall if absent."),
@@ -35,22 +36,6 @@ class ChartNameSerializer(serializers.Serializer[dict[str, object]]):
     title = serializers.CharField()
     reading = serializers.CharField(help_text="How to read it.")
     url = serializers.CharField(help_text="Of its data.")
-
-
-class ChartDataSerializer(serializers.Serializer[dict[str, object]]):
-    """A picture as its table, in words and numbers; undefined is null."""
-
-    name = serializers.CharField()
-    title = serializers.CharField()
-    measure = serializers.CharField()
-    k = serializers.IntegerField()
-    chosen = serializers.ListField(child=serializers.CharField())
-    a = serializers.CharField()
-    b = serializers.CharField()
-    reading = serializers.CharField()
-    summary = serializers.CharField(help_text="What it shows, in a sentence.")
-    columns = serializers.ListField(child=serializers.CharField())
-    rows = serializers.ListField(child=serializers.ListField())
 
 
 class ReportCharts(APIView):
@@ -90,7 +75,7 @@ class ReportChart(APIView):
             *CHOICES,
         ],
         responses={
-            (200, "application/json"): ChartDataSerializer,
+            (200, "application/json"): shape(ChartData),
             **FILE,
             404: PROBLEM,
         },

@@ -9,14 +9,11 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.charts import line_ends
+from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, Theme, finished, to_pdf, to_png, to_svg
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
 
 __all__ = [
     "DARK",
@@ -91,8 +88,6 @@ def recall_curve(
 
 def _pointing() -> alt.Parameter:
     """The run that somebody points at in a page, by mouse, finger or keys; empty when nobody does."""
-    import altair as alt
-
     return alt.param(name="pointed", value="")
 
 
@@ -115,7 +110,6 @@ def _behind(curve: pd.DataFrame, look: Look, share: dict[str, Any]) -> list[alt.
     """Runs that nobody chose, as thin grey lines; in a page, the one pointed at is stronger."""
     if curve.empty:
         return []
-    import altair as alt
 
     cutoffs = sorted({int(k) for k in curve["k"]})
     base = alt.Chart(curve).encode(x=_cutoff_axis(cutoffs), detail="run:N")
@@ -129,8 +123,6 @@ def _behind(curve: pd.DataFrame, look: Look, share: dict[str, Any]) -> list[alt.
 
 def _hovered(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, single: bool) -> alt.Chart:
     """Unseen marks, larger than those below them, that say run, K, mean, interval and bounds."""
-    import altair as alt
-
     told = curve.assign(
         interval=_spans(curve, "low", "high"), bounds=_spans(curve, "lower_bound", "upper_bound")
     )
@@ -171,9 +163,6 @@ def found_curves(
     curves: by strategy, the share of the relevant documents found at each of `shares`. best: the same for
     somebody who knows the labels, drawn dotted.
     """
-    import altair as alt
-    import pandas as pd
-
     look = Look(list(curves), DARK if dark else LIGHT, narrow)
     rows = [
         (name, share, found)
@@ -224,8 +213,6 @@ class Look:
 
     def dimmed(self, chart: alt.Chart, opacity: float, rest: float = 0.12) -> alt.Chart:
         """The chart as strong as `opacity` says, and fainter while another run is pointed at."""
-        import altair as alt
-
         if self.pointed is None:
             return chart.encode(opacity=alt.value(opacity))
         strength = alt.when(f"{NOBODY} || {THIS}").then(alt.value(opacity))
@@ -233,8 +220,6 @@ class Look:
 
     def shown_alone(self, chart: alt.Chart, opacity: float, usual: Sequence[str]) -> alt.Chart:
         """The chart of the run that is pointed at, or of the `usual` runs while none is."""
-        import altair as alt
-
         if self.pointed is None:
             return chart.encode(opacity=alt.value(opacity))
         known = f"{NOBODY} && indexof({json.dumps(list(usual))}, datum.run) >= 0"
@@ -246,31 +231,23 @@ class Look:
         return len(self.runs) > len(self.theme.runs)
 
     def colour(self, *, legend: bool = True) -> alt.Color:
-        import altair as alt
-
         scale = alt.Scale(domain=self.runs, range=_cycle(self.theme.runs, self.runs))
         return alt.Color(
             "run:N", scale=scale, legend=self._legend() if legend and not self.is_named else None
         )
 
     def shape(self, *, legend: bool = True) -> alt.Shape:
-        import altair as alt
-
         scale = alt.Scale(domain=self.runs, range=_cycle(SHAPES, self.runs))
         return alt.Shape(
             "run:N", scale=scale, legend=self._legend() if legend and not self.is_named else None
         )
 
     def dash(self) -> alt.StrokeDash:
-        import altair as alt
-
         turns = [index // len(self.theme.runs) for index in range(len(self.runs))]
         scale = alt.Scale(domain=self.runs, range=[DASHES[turn % len(DASHES)] for turn in turns])
         return alt.StrokeDash("run:N", scale=scale, legend=self._legend() if self.many else None)
 
     def _legend(self) -> alt.Legend:
-        import altair as alt
-
         columns = 1 if self.narrow else -(-len(self.runs) // 20)
         return alt.Legend(
             title=None,
@@ -290,8 +267,6 @@ def _lines(
     curve: pd.DataFrame, look: Look, share: dict[str, Any], *, bounds: bool = False
 ) -> list[alt.Chart]:
     """A line with marks for each run over its interval as a band, and over its bounds as a lighter one."""
-    import altair as alt
-
     cutoffs = sorted({int(k) for k in curve["k"]})
     base = alt.Chart(curve).encode(x=_cutoff_axis(cutoffs), color=look.colour())
     height = alt.Y("mean:Q", axis=alt.Axis(format=".1f", tickCount=6), **share)
@@ -336,8 +311,6 @@ def _with_band(curve: pd.DataFrame, look: Look) -> list[str]:
 
 def _dots(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, bounds: bool = False) -> list[alt.Chart]:
     """One row per run with its mean as a mark on its interval and bounds: a single K is no curve."""
-    import altair as alt
-
     run = alt.Y("run:N", sort=list(look.runs), title=None, axis=alt.Axis(labelLimit=280, grid=False))
     base = alt.Chart(curve).encode(y=run, color=look.colour(legend=False))
     across = alt.X("mean:Q", axis=alt.Axis(format=".1f", tickCount=6), **share)
@@ -353,8 +326,6 @@ def _dots(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, bounds: boo
 
 def _named(layer: alt.Chart, name: str, look: Look) -> alt.Chart:
     """A layer of lines as thick as the legend shows those of `name`."""
-    import altair as alt
-
     legend = alt.Legend(
         title=None,
         # Two legends on one side of a narrow picture would be next to each other and run out of it.
@@ -384,8 +355,6 @@ def _cycle(values: Sequence[str], runs: Sequence[str]) -> list[str]:
 
 
 def _cutoff_axis(cutoffs: list[int]) -> alt.X:
-    import altair as alt
-
     low, high = cutoffs[0], cutoffs[-1]
     scale = alt.Scale(type="log", domain=[low * 0.93, high * 1.07], nice=False)
     axis = alt.Axis(values=cutoffs, format="d", grid=False, labelOverlap="greedy", labelFlush=False)
@@ -403,8 +372,6 @@ def forest(table: pd.DataFrame, *, title: str, dark: bool = False, narrow: bool 
 
     table: run, difference, low, high, least, most, estimate, from, to; missing values are not drawn.
     """
-    import altair as alt
-
     theme = DARK if dark else LIGHT
     ends = ["low", "high", "least", "most", "from", "to", "difference"]
     reach = max(float(table[ends].abs().max().max()), 0.05) * 1.05
@@ -437,8 +404,6 @@ def forest(table: pd.DataFrame, *, title: str, dark: bool = False, narrow: bool 
 
 
 def _share_scale(curve: pd.DataFrame) -> alt.Scale:
-    import altair as alt
-
     ends = ["mean", "high", *(["upper_bound"] if _has_bounds(curve) else [])]
     highest = curve[ends].max().max()
     # The next tenth above the highest point, and all of [0, 1] where nothing is known.

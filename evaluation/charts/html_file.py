@@ -6,19 +6,17 @@ import hashlib
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.charts.html_report import HtmlReport, render_html
 from evaluation.charts.tables import Figures
 from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.report_store.provenance import Provenance, command_of
 from evaluation.report_store.software import software_versions
+from evaluation.scoring.config import Settings
+from evaluation.scoring.estimate_figures import Estimates
+from evaluation.scoring.results import Evaluation
 from pooling.formats.wording import plural
-
-if TYPE_CHECKING:
-    from evaluation.scoring.config import Settings
-    from evaluation.scoring.estimate_figures import Estimates
-    from evaluation.scoring.results import Evaluation
 
 SUFFIXES = (".html", ".htm")
 

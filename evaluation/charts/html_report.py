@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from evaluation.charts import drawing as charts
 from evaluation.charts.kinds import KINDS, ChartChoice, ChartKind, default_choice
 from evaluation.charts.tables import Figures
 from evaluation.charts.words import cells_in_words, columns_in_words
+from evaluation.measures import MEASURES
+from evaluation.rendering.cells import Cells
+from evaluation.report_store.provenance import Provenance
+from evaluation.scoring.figures import Figure
+from evaluation.scoring.results import decimal, interval, percent
 from pooling.interface.assets import ASSETS_DIR
-
-if TYPE_CHECKING:
-    from evaluation.rendering.cells import Cells
-    from evaluation.report_store.provenance import Provenance
-    from evaluation.scoring.figures import Figure
 
 # Rows of one table in the file: it is read by people.
 MOST_ROWS = 200
@@ -110,8 +110,6 @@ def render_html(report: HtmlReport) -> str:
 
 def means_of(figures: Figures, measures: Sequence[str]) -> Iterator[MeasureSection]:
     """A section for each measure, with interval and bounds in each cell."""
-    from evaluation.measures import MEASURES
-
     for name in measures:
         cutoffs: list[int | None] = [*figures.cutoffs(name)]
         if figures.figure(figures.runs[0], name, None) is not None:
@@ -126,13 +124,12 @@ def means_of(figures: Figures, measures: Sequence[str]) -> Iterator[MeasureSecti
         measure = MEASURES[name]
         bounds = " and, below, its bounds whatever the unjudged documents turn out to be"
         read = f"Mean over queries, with its interval{bounds if name == 'recall' else ''}."
-        words = f"{measure.definition} {read}"
+        found = " Of the relevant documents found so far, unless the labels are complete."
+        words = f"{measure.definition} {read}{found if name == 'recall' else ''}"
         yield MeasureSection(measure.title, words, Table(header, rows, f"mean-{name}"))
 
 
 def _figure(figure: Figure | None, measure: str) -> str:
-    from evaluation.scoring.results import decimal, interval, percent
-
     if figure is None:
         return "–"
     if measure == "judged":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.charts.drawing import picture_size, recall_curve
 from evaluation.charts.line_ends import are_enough
@@ -40,10 +40,8 @@ from evaluation.charts.tables import (
     relevant_bins,
     relevant_table,
 )
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
+from evaluation.measures import titled
+from pooling.heavy import alt, np, pd
 
 Size = tuple[int, int]
 
@@ -62,8 +60,6 @@ class ChartChoice:
     @property
     def shown(self) -> str:
         """`Recall@10`."""
-        from evaluation.measures import titled
-
         return titled(self.measure, self.k)
 
 
@@ -102,14 +98,10 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _curve_title(choice: ChartChoice) -> str:
-    from evaluation.measures import titled
-
     return f"{titled(choice.measure, None)} over K"
 
 
 def _draw_curve(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
-    from evaluation.measures import titled
-
     single = list(dict.fromkeys(table["k"]))
     title = (
         titled(choice.measure, single[0] or None) if len(single) == 1 else titled(choice.measure, None) + "@K"
@@ -156,7 +148,8 @@ def _curve_said(table: pd.DataFrame, choice: ChartChoice) -> str:
 CURVE = ChartKind(
     name="curve",
     title=_curve_title,
-    reading="Mean over queries; the band is its interval, which covers the choice of queries. The "
+    reading="Mean over queries, by the labels at hand: recall is that of the relevant documents found so "
+    "far, unless these are all. The band is its interval, which covers the choice of queries. The "
     "lighter band with thin edges shows the bounds for any labels of the unjudged documents. K "
     "is on a logarithmic axis; runs not chosen are grey.",
     table=lambda figures, choice: curve_table(figures, choice.measure),
@@ -226,8 +219,6 @@ def _gains_said(table: pd.DataFrame, choice: ChartChoice) -> str:
 
 def _ends(table: pd.DataFrame, most: int = 20) -> pd.DataFrame:
     """The greatest gains and the greatest losses."""
-    import pandas as pd
-
     if len(table) <= 2 * most:
         return table
     return pd.concat([table.head(most), table.tail(most)])
@@ -335,9 +326,6 @@ def _draw_coverage(table: pd.DataFrame, figures: Figures, choice: ChartChoice, *
 def coverage_by_run(table: pd.DataFrame) -> pd.DataFrame:
     """`coverage_table` in short: run, queries, mean, the shares of queries wholly judged and judged by less
     than 80 %, and the least judged query."""
-    import numpy as np
-    import pandas as pd
-
     rows = []
     for name in (column for column in table.columns if column.startswith(JUDGED)):
         values = table[name].to_numpy(dtype=float)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
+from pooling.heavy import alt, pd
 
 # Of more runs than this only the best have their names at their lines.
 MOST_NAMED = 8
@@ -77,8 +75,6 @@ def ends_of(curve: pd.DataFrame, *, top: float, plot_height: int) -> pd.DataFram
 def names(ends: pd.DataFrame, across: alt.X, share: dict[str, Any], *, room: int) -> list[alt.Chart]:
     """A name for each row of `ends`, and a thin line to it from the end of its own line; room: the most
     pixels of a name."""
-    import altair as alt
-
     base = alt.Chart(ends)
     leader = base.mark_rule(strokeWidth=1).encode(
         x=across,

@@ -6,18 +6,13 @@ Altair is imported inside the functions, because it takes longer to load than a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from evaluation.charts.drawing import Look
 from evaluation.charts.of_queries import lines_size
+from evaluation.charts.tables import Figures
+from evaluation.facts.shapes import ReportFacts
+from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, finished
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
-
-    from evaluation.charts.tables import Figures
-    from evaluation.facts.shapes import ReportFacts
 
 MEASURE = "fact_recall"
 NUMBERS = ("mean", "low", "high", "lower_bound", "upper_bound")
@@ -25,8 +20,6 @@ NUMBERS = ("mean", "low", "high", "lower_bound", "upper_bound")
 
 def fact_curve_table(figures: Figures) -> pd.DataFrame:
     """run, k, mean, low, high, lower_bound, upper_bound of fact recall."""
-    import pandas as pd
-
     facts = _facts(figures)
     rows = []
     for run in figures.runs:
@@ -41,8 +34,6 @@ def fact_curve_table(figures: Figures) -> pd.DataFrame:
 def context_table(figures: Figures) -> pd.DataFrame:
     """run, k, characters (mean length of the first K's texts), mean (fact recall), facts for each 1,000
     characters; without the K whose texts are not known."""
-    import pandas as pd
-
     facts = _facts(figures)
     columns = ["run", "k", "characters", "mean", "facts"]
     rows = []
@@ -70,8 +61,6 @@ def context_chart(
 ) -> alt.LayerChart:
     """Fact recall over the characters that a reader gets, one line per run through its K; the runs that were
     not chosen are thin and grey. table: as `context_table` gives it."""
-    import altair as alt
-
     shown = [run for run in dict.fromkeys(table["run"]) if run in set(chosen)]
     look = Look(shown, DARK if dark else LIGHT, narrow)
     most = float(table["mean"].max())

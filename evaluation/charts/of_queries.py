@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.charts.drawing import Look
 from evaluation.charts.tables import bin_edges, coverage_cells, relevant_bins
+from pooling.heavy import alt, np, pd
 from pooling.interface.charting import DARK, LIGHT, finished
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
 
 # More points than this are put together where they nearly meet.
 MOST_POINTS = 1_500
@@ -46,8 +43,6 @@ def distribution_chart(
     A box and no density, because fifty rows stay readable; the discs, because the recall of a query takes few
     values, and a box hides how many of them are exactly 0 or 1. table: as `distribution_table` gives it.
     """
-    import altair as alt
-
     theme = DARK if dark else LIGHT
     scale = alt.Scale(domain=[-0.04, 1.04], nice=False)
     axis = alt.Axis(format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
@@ -89,9 +84,6 @@ def gains_chart(
 ) -> alt.LayerChart:
     """What the first run gains (above the line) or loses (below) in each query, sorted; where the queries are
     too many for a bar each, the mean of neighbours. table: as `gains_table` gives it."""
-    import altair as alt
-    import pandas as pd
-
     theme = DARK if dark else LIGHT
     edges = bin_edges(len(table))
     gains = table["gain"].to_numpy()
@@ -138,9 +130,6 @@ def relevant_chart(
 ) -> alt.LayerChart:
     """Queries by their number of relevant documents: a dot for each of the first run's, larger where several
     meet, and for every run a line through the means of the bins. table: as `relevant_table` gives it."""
-    import altair as alt
-    import numpy as np
-
     look = Look(runs, DARK if dark else LIGHT, narrow)
     across = alt.X(
         "relevant:Q",
@@ -172,8 +161,6 @@ def precision_recall_chart(
 ) -> alt.LayerChart:
     """Precision over recall, one line per run through its K, with the K at the points; the runs that were not
     chosen are thin and grey. table: as `precision_recall_table` gives it."""
-    import altair as alt
-
     look = Look(chosen, DARK if dark else LIGHT, narrow)
 
     def scale(column: str) -> alt.Scale:
@@ -204,8 +191,6 @@ def coverage_chart(
     """judged@k as a heat map: a row for each run, a column for each query, the least judged first; of many
     queries the mean of neighbours. Neighbouring cells of one colour are drawn as one, so that it stays small.
     table: as `coverage_table` gives it."""
-    import altair as alt
-
     theme = DARK if dark else LIGHT
     cells = merged(coverage_cells(table))
     each = len(table) / max(len(bin_edges(len(table))) - 1, 1)
@@ -241,8 +226,6 @@ def coverage_chart(
 def merged(cells: pd.DataFrame) -> pd.DataFrame:
     """The cells of `coverage_cells` to the nearest fortieth, with neighbours that are equal put together;
     missing ones are left out."""
-    import pandas as pd
-
     rounded = cells.assign(judged=(cells["judged"].astype(float) * 40).round() / 40)
     rows: list[list[Any]] = []
     for run, start, end, judged in rounded[["run", "start", "end", "judged"]].itertuples(index=False):
@@ -256,6 +239,4 @@ def merged(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tenths() -> alt.Axis:
-    import altair as alt
-
     return alt.Axis(format=".1f", tickCount=6)

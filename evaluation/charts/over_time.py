@@ -6,13 +6,9 @@ Altair is imported inside the functions, because it takes longer to load than a 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, finished
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 
@@ -29,8 +25,6 @@ def runs_over_time(
 
     values: run, report (a label; reports stand in the order of the rows), mean, low, high (perhaps missing).
     """
-    import altair as alt
-
     theme = DARK if dark else LIGHT
     runs, reports = (list(dict.fromkeys(values[name])) for name in ("run", "report"))
     colours = [theme.runs[number % len(theme.runs)] for number in range(len(runs))]

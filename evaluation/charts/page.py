@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from django import forms
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from evaluation.charts.kinds import ChartChoice, ChartKind
 from evaluation.charts.stored import CHART_FILES, figures_of, kinds_of, usual_choice
 from evaluation.charts.words import cells_in_words, columns_in_words
 from evaluation.models import Report
 from evaluation.report_store.files import chart_key, run_names
 from pooling.interface.chart_library import library_version
 from pooling.interface.charting import VARIANTS
-
-if TYPE_CHECKING:
-    from evaluation.charts.kinds import ChartChoice, ChartKind
 
 # Rows of a table on a page; its file has all.
 MOST_ROWS = 400

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
-from evaluation.charts.html_report import lines_of, means_of, worth_of
+from evaluation.charts.html_report import HtmlReport, lines_of, means_of, worth_of
+from evaluation.charts.html_report import Table as Cells
 from evaluation.charts.kinds import KINDS, default_choice
-
-if TYPE_CHECKING:
-    from evaluation.charts.html_report import HtmlReport
-    from evaluation.charts.html_report import Table as Cells
 
 # Regular and bold, the first pair that the machine has.
 FONTS = (("DejaVuSans", "DejaVuSans-Bold"), ("Vera", "VeraBd"))

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from evaluation.charts import drawing as charts
-from evaluation.charts.kinds import KINDS, default_choice
+from evaluation.charts.kinds import KINDS, ChartChoice, ChartKind, default_choice
 from evaluation.charts.tables import Figures
 from evaluation.models import Report
 from evaluation.report_store.files import LOOK, beside, run_names, scan_per_query, scan_relevant
 from pooling.formats.cells import table_text
+from pooling.heavy import alt
 from pooling.interface.downloads import Download
 from pooling.storage.pictures import kept_svg
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from evaluation.charts.kinds import ChartChoice, ChartKind
 
 # What Vega-Lite draws, in its own schema.
 Specification = dict[str, Any]
@@ -91,7 +87,7 @@ def chart_csv(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
 
 
 class ChartData(TypedDict):
-    """A picture as its table, in words and numbers; undefined is None."""
+    """A picture as its table, in words and numbers; undefined is null."""
 
     name: str
     title: str
@@ -101,7 +97,7 @@ class ChartData(TypedDict):
     a: str
     b: str
     reading: str
-    summary: str
+    summary: Annotated[str, "What it shows, in a sentence."]
     columns: list[str]
     rows: list[list[object]]
 

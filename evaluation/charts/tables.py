@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-
-    from evaluation.facts.shapes import ReportFacts
-    from evaluation.scoring.figures import EvaluationResult, Figure
+from evaluation.facts.shapes import ReportFacts
+from evaluation.measures import key_of
+from evaluation.scoring.figures import EvaluationResult, Figure
+from pooling.heavy import np, pd, pl
 
 # More columns than this nobody tells apart: queries are put together, this many bins of equal size.
 MOST_COLUMNS, BINS = 200, 100
@@ -40,8 +37,6 @@ class Figures:
 
     def figure(self, run: str, measure: str, k: int | None) -> Figure | None:
         """The stored figure of one run, or None."""
-        from evaluation.measures import key_of
-
         return self.result["runs"][run].get(key_of(measure, k))
 
     def mean(self, run: str, measure: str, k: int | None) -> float | None:
@@ -56,8 +51,6 @@ class Figures:
 
     def values(self, measure: str, k: int, runs: Sequence[str] | None = None) -> pl.DataFrame:
         """run, query_id, value of the queries that count; runs in order, queries in that of the labels."""
-        import polars as pl
-
         asked = (pl.col("measure") == measure) & (pl.col("k") == k) & pl.col("value").is_not_null()
         if runs is not None:
             asked &= pl.col("run").is_in(list(runs))
@@ -74,8 +67,6 @@ def best_runs(figures: Figures, measure: str, k: int | None, count: int = MOST_C
 def curve_table(figures: Figures, measure: str) -> pd.DataFrame:
     """run, k, mean, low, high, lower_bound, upper_bound (the last two missing but for recall); over the whole
     run, where a measure is that alone, k is 0."""
-    import pandas as pd
-
     names = ("mean", "low", "high", "lower_bound", "upper_bound")
     rows = []
     cutoffs: list[int | None] = [*figures.cutoffs(measure)]
@@ -96,8 +87,6 @@ def _curve_numbers(figure: Figure | None) -> tuple[float | None, ...]:
 def distribution_table(figures: Figures, measure: str, k: int) -> pd.DataFrame:
     """One row per run, the highest mean first: queries, mean, the percentiles 5, 25, 50, 75 and 95 (linear
     between values), and the shares of queries at exactly 0 and exactly 1."""
-    import polars as pl
-
     value = pl.col("value")
     shares = {"at_0": (value == 0).mean(), "at_1": (value == 1).mean()}
     cuts = {f"p{cut}": value.quantile(cut / 100, "linear") for cut in (5, 25, 50, 75, 95)}
@@ -113,8 +102,6 @@ def distribution_table(figures: Figures, measure: str, k: int) -> pd.DataFrame:
 def gains_table(figures: Figures, pair: tuple[str, str], measure: str, k: int) -> pd.DataFrame:
     """One row per query that counts for both runs: query_id, first, second, gain (first minus second); the
     greatest gain first, equal ones by query id."""
-    import polars as pl
-
     values = figures.values(measure, k, pair)
     mine, other = (values.filter(pl.col("run") == run).drop("run") for run in pair)
     both = mine.rename({"value": "first"}).join(other.rename({"value": "second"}), on="query_id")
@@ -124,8 +111,6 @@ def gains_table(figures: Figures, pair: tuple[str, str], measure: str, k: int) -
 
 def relevant_table(figures: Figures, runs: Sequence[str], measure: str, k: int) -> pd.DataFrame:
     """One row per run and query that counts: run, query_id, relevant (documents), value."""
-    import polars as pl
-
     counts = figures.relevant.group_by("query_id").agg(relevant=pl.len()).collect()
     values = figures.values(measure, k, runs).join(counts, on="query_id", how="left", maintain_order="left")
     counted = values.with_columns(pl.col("relevant").fill_null(0))
@@ -135,9 +120,6 @@ def relevant_table(figures: Figures, runs: Sequence[str], measure: str, k: int) 
 def relevant_bins(table: pd.DataFrame) -> pd.DataFrame:
     """`relevant_table` by run and number of relevant documents, doubling: run, from, to, queries, relevant
     (their mean), mean (of the values)."""
-    import numpy as np
-    import pandas as pd
-
     if table.empty:
         return pd.DataFrame(columns=["run", "from", "to", "queries", "relevant", "mean"])
     exponent = np.floor(np.log2(np.maximum(table["relevant"], 1))).astype(int)
@@ -153,8 +135,6 @@ def relevant_bins(table: pd.DataFrame) -> pd.DataFrame:
 
 def precision_recall_table(figures: Figures) -> pd.DataFrame:
     """run, k, recall, precision: the means at each K that has both."""
-    import pandas as pd
-
     both = [k for k in figures.cutoffs("recall") if k in figures.cutoffs("precision")]
     rows = [
         (
@@ -172,8 +152,6 @@ def precision_recall_table(figures: Figures) -> pd.DataFrame:
 def coverage_table(figures: Figures, k: int) -> pd.DataFrame:
     """One row per query, the least judged first: query_id, mean over runs, and judged@k of each run, under
     `judged: NAME`; missing where the query does not count for the run."""
-    import polars as pl
-
     values = figures.values("judged", k)
     wide = values.pivot(on="run", index="query_id", values="value", maintain_order=True)
     runs = [run for run in figures.runs if run in wide.columns]
@@ -192,9 +170,6 @@ JUDGED = "judged: "
 
 def coverage_cells(table: pd.DataFrame) -> pd.DataFrame:
     """`coverage_table` as the cells of a heat map: run, start, end (places of queries), judged (mean)."""
-    import numpy as np
-    import pandas as pd
-
     edges = np.array(bin_edges(len(table)))
     parts = []
     for name in table.columns if len(table) else ():
@@ -222,8 +197,6 @@ def bin_edges(count: int) -> list[int]:
 
 def _pandas(frame: pl.DataFrame) -> pd.DataFrame:
     """The same as a pandas frame, without PyArrow; null becomes NaN."""
-    import pandas as pd
-
     columns = {}
     for name in frame.columns:
         series = frame[name]

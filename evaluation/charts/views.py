@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,15 +11,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from evaluation.access import report_for
+from evaluation.charts.kinds import ChartKind
 from evaluation.charts.page import ChartView, chart_context, charts_context
 from evaluation.charts.stored import CHART_FILES, chart_svg, kinds_of, live_chart
 from evaluation.models import Report
 from evaluation.report_store.files import file_stem
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import offered
-
-if TYPE_CHECKING:
-    from evaluation.charts.kinds import ChartKind
 
 
 @login_required

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evaluation.charts.kinds import ChartChoice
+from evaluation.charts.kinds import ChartChoice
+from pooling.heavy import pd
 
 # Columns that hold names; all others hold numbers.
 NAMES = ("run", "query_id", "least judged")

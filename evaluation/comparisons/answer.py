@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import TypedDict
 
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
 from evaluation.measures import titled
 from evaluation.scoring.config import MARGIN
-from evaluation.scoring.figures import RunFigures
+from evaluation.scoring.estimate_figures import COMPLETE, ESTIMATE, LABELS, SPAN, Estimates, FrameFigures
+from evaluation.scoring.figures import Figure, RunFigures
+from evaluation.scoring.wording import usual_cutoff
 from evaluation.significance import queries_needed
 from pooling.formats.wording import counted
 
@@ -89,36 +91,55 @@ class NextStepResult(TypedDict):
     sentence: str
 
 
+class Found(TypedDict):
+    """What the labels at hand say: the mean recall over the relevant documents found, and their number."""
+
+    recall: float | None
+    relevant: int
+
+
 class AnswerResult(TypedDict):
-    """The fields of `Answer`; reports of before have no `outside`."""
+    """The fields of `Answer`."""
 
     k: int
     run: str
-    recall: float
+    basis: str
+    recall: float | None
     low: float | None
     high: float | None
+    average: str
+    found: Found
+    frame: FrameFigures | None
     queries: int
     judged: float | None
     sentence: str
     rival: RivalResult | None
     next: NextStepResult | None
-    outside: NotRequired[OutsideResult | None]
+    outside: OutsideResult | None
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The best run by its mean recall at `k`, with its interval over `queries` and its coverage; how it
-    compares with the next best, None where there is no other; a sentence for people, and what to do next;
-    and what lies outside the pool, None where nothing does or no pool was given."""
+    """The best run at `k` by the labels found, and its recall: on which `basis`, of which `average` (`macro`:
+    the mean over queries; `micro`: over all relevant documents at once), and of which frame, where it is
+    estimated. low, high: both uncertainties of an estimate, both ends of a span, None for labels. found: the
+    labels at hand.
+
+    And its coverage; how it compares with the next best, None where there is no other; a sentence for people,
+    and what to do next; and what lies outside the pool, None where nothing does or no pool was given."""
 
     k: int
     run: str
-    recall: float
+    basis: str
+    recall: float | None
     low: float | None
     high: float | None
+    average: str
+    found: Found
     queries: int
     judged: float | None
     sentence: str
+    frame: FrameFigures | None = None
     rival: Rival | None = None
     next: NextStep | None = None
     outside: Outside | None = None
@@ -126,13 +147,17 @@ class Answer:
     @classmethod
     def from_dict(cls, stored: AnswerResult) -> Answer:
         """The answer that a report holds."""
-        rival, following, outside = stored["rival"], stored["next"], stored.get("outside")
+        rival, following, outside = stored["rival"], stored["next"], stored["outside"]
         return cls(
             k=stored["k"],
             run=stored["run"],
+            basis=stored["basis"],
             recall=stored["recall"],
             low=stored["low"],
             high=stored["high"],
+            average=stored["average"],
+            found=stored["found"],
+            frame=stored["frame"],
             queries=stored["queries"],
             judged=stored["judged"],
             sentence=stored["sentence"],
@@ -147,9 +172,13 @@ class Answer:
         return {
             "k": self.k,
             "run": self.run,
+            "basis": self.basis,
             "recall": self.recall,
             "low": self.low,
             "high": self.high,
+            "average": self.average,
+            "found": self.found,
+            "frame": self.frame,
             "queries": self.queries,
             "judged": self.judged,
             "sentence": self.sentence,
@@ -180,6 +209,77 @@ class Answer:
         }
 
 
+class _Recall(TypedDict):
+    basis: str
+    recall: float | None
+    low: float | None
+    high: float | None
+    average: str
+    found: Found
+    frame: FrameFigures | None
+
+
+@dataclass(frozen=True)
+class AnswerBasis:
+    """What an answer rests on besides the figures.
+
+    relevant: documents that are known to be so. complete: the labels are. frame: what they are complete of,
+    where nobody had to declare it. estimates: of the audit, where there are any. margin: a difference within
+    ± margin does not matter. pairs: of runs that were compared, where not all comparisons are given. wanted:
+    how many labels are expected to decide the best two, where that is known.
+    """
+
+    relevant: int
+    complete: bool = False
+    frame: FrameFigures | None = None
+    estimates: Estimates | None = None
+    margin: float = MARGIN
+    pairs: int | None = None
+    wanted: int | None = None
+
+    def recall_of(self, run: str, k: int, figure: Figure) -> _Recall:
+        """Recall of a run as its readers meet it first; `figure` is that of the labels at hand."""
+        found: Found = {"recall": figure["mean"], "relevant": self.relevant}
+        estimates = self.estimates
+        held = None if estimates is None else estimates["runs"].get(run, {}).get(f"recall@{k}")
+        headline = None if held is None else held.get("headline")
+        is_told = headline is not None and headline["low"] is not None and not self.complete
+        if is_told and estimates is not None and headline is not None:
+            return {
+                "basis": SPAN if headline["value"] is None else ESTIMATE,
+                "recall": headline["value"],
+                "low": headline["low"],
+                "high": headline["high"],
+                "average": headline["average"],
+                "found": found,
+                "frame": _frame_of(estimates),
+            }
+        return {
+            "basis": COMPLETE if self.complete else LABELS,
+            "recall": figure["mean"],
+            "low": figure["low"] if self.complete else None,
+            "high": figure["high"] if self.complete else None,
+            "average": "macro",
+            "found": found,
+            "frame": self.frame,
+        }
+
+
+def _frame_of(estimates: Estimates) -> FrameFigures | None:
+    """The frame of an estimate, with the queries that it is about where some of the pool are not answered."""
+    frame, queries = estimates.get("frame"), estimates["queries"]
+    if frame is None or queries is None or not queries["not_estimated"]:
+        return frame
+    return {**frame, "queries": [queries["estimated"], queries["pool"]]}
+
+
+def headline_cutoff(cutoffs: Sequence[int], reach: int | None = None, *, named: bool = False) -> int:
+    """The K of the answer among those that were measured, of those that the labels reach as far as that is
+    known: the deepest where somebody `named` them, else the one nearest 10."""
+    covered = [k for k in cutoffs if reach is None or k <= reach] or list(cutoffs)
+    return max(covered) if named and reach is not None else usual_cutoff(covered)
+
+
 def best_first(figures: Mapping[str, RunFigures], k: int) -> list[str]:
     """The runs whose recall at K is defined, the best first; by name where means are equal, because the order
     of stored runs differs between databases."""
@@ -192,16 +292,11 @@ def answer_of(
     figures: Mapping[str, RunFigures],
     comparisons: Sequence[Comparison],
     k: int,
-    margin: float = MARGIN,
-    *,
-    pairs: int | None = None,
-    wanted: int | None = None,
+    basis: AnswerBasis,
 ) -> Answer | None:
     """The answer at K; None where recall is undefined.
 
-    figures: run -> `measure@k` -> figure. comparisons: of all pairs of runs at K, or of the best two with the
-    number of all `pairs`. margin: a difference within ± margin does not matter. wanted: how many labels are
-    expected to decide the best two, where that is known.
+    figures: run -> `measure@k` -> figure. comparisons: of all pairs of runs at K, or of the best two.
     """
     key = f"recall@{k}"
     ranked = best_first(figures, k)
@@ -211,23 +306,21 @@ def answer_of(
     figure, judged = figures[best][key], figures[best].get(f"judged@{k}")
     one = _with_next(comparisons, ranked)
     if one is not None:
-        sentence = graded(one, margin).sentence
+        sentence = graded(one, basis.margin).sentence
     elif len(ranked) == 1:
         sentence = f"{best} is the only run."
     else:
         sentence = f"{best} has the highest {titled('recall', k)}; it was not compared with the next."
-    many = len(comparisons) if pairs is None else pairs
+    many = len(comparisons) if basis.pairs is None else basis.pairs
     return Answer(
         k=k,
         run=best,
-        recall=figure["mean"] or 0.0,
-        low=figure["low"],
-        high=figure["high"],
+        **basis.recall_of(best, k, figure),
         queries=figure["queries"],
         judged=None if judged is None else judged["mean"],
         sentence=sentence,
-        rival=None if one is None else _rival(one, best, many, margin),
-        next=None if one is None else _next_step(one, graded(one, margin).grade, wanted),
+        rival=None if one is None else _rival(one, best, many, basis.margin),
+        next=None if one is None else _next_step(one, graded(one, basis.margin).grade, basis.wanted),
     )
 
 

@@ -8,29 +8,31 @@ too, all are compared.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from evaluation.comparisons.answer import Answer, Outside, answer_of, best_first
+from evaluation.comparisons.answer import (
+    Answer,
+    AnswerBasis,
+    Outside,
+    answer_of,
+    best_first,
+    headline_cutoff,
+)
 from evaluation.comparisons.audited import audited_differences
 from evaluation.comparisons.comparing import Method, compare_at, compare_pair
+from evaluation.comparisons.deciding import labels_expected
 from evaluation.comparisons.grades import Grade, graded
+from evaluation.comparisons.verdict import Comparison
 from evaluation.comparisons.wording import outside_sentence
-from evaluation.pool_estimates.of_pool import recall_cutoffs
+from evaluation.measures import Floats
+from evaluation.pool_estimates.of_pool import Basis, PoolDesign, recall_cutoffs
 from evaluation.scoring.config import MARGIN
-from evaluation.scoring.unsettled import unsettled, unsettled_kept
-from evaluation.scoring.wording import usual_cutoff
+from evaluation.scoring.estimate_figures import Estimates, FrameFigures
+from evaluation.scoring.results import Evaluation
+from evaluation.scoring.unsettled import Unsettled, unsettled, unsettled_kept
 from evaluation.significance import TESTS
-
-if TYPE_CHECKING:
-    from evaluation.comparisons.verdict import Comparison
-    from evaluation.measures import Floats
-    from evaluation.pool_estimates.of_pool import Basis
-    from evaluation.scoring.results import Evaluation
-    from evaluation.scoring.unsettled import Unsettled
+from pooling.heavy import np
 
 #: 190 pairs: more of them nobody reads, and their number grows with the square.
 MOST_RUNS = 20
@@ -47,28 +49,52 @@ def usual_test(evaluation: Evaluation) -> str:
     return "randomisation" if few else "t"
 
 
+@dataclass(frozen=True)
+class AnswerRequest:
+    """How an answer is worked out. margin: a difference within ± margin does not matter. method: of the
+    comparison. complete: the labels are. frame: what they are complete of, where nobody had to declare it.
+    names_k: somebody named the values of K."""
+
+    margin: float = MARGIN
+    method: Method | None = None
+    complete: bool = False
+    frame: FrameFigures | None = None
+    names_k: bool = False
+
+
 def answered(
     evaluation: Evaluation,
-    margin: float = MARGIN,
+    request: AnswerRequest | None = None,
     *,
     basis: Basis | None = None,
     made: Sequence[Comparison] = (),
-    method: Method | None = None,
+    estimates: Estimates | None = None,
 ) -> Answer | None:
-    """The answer at the K nearest 10; None where recall was not measured or is undefined.
+    """The answer at the K of `headline_cutoff`; None where recall was not measured or is undefined.
 
     basis: the same evaluation with its documents without a label, where they were read. made: comparisons of
-    all pairs at this K and perhaps others, where they are known.
+    all pairs at this K and perhaps others, where they are known. estimates: those of `estimates_of(basis)`.
     """
-    cutoffs = recall_cutoffs(evaluation)
+    cutoffs, request = recall_cutoffs(evaluation), request or AnswerRequest()
     if not cutoffs:
         return None
-    k, figures = usual_cutoff(cutoffs), {name: run.figures for name, run in evaluation.runs.items()}
+    rests_on = AnswerBasis(
+        int(evaluation.labels.relevant.sum()),
+        request.complete or "complete" in evaluation.settings,
+        request.frame,
+        estimates,
+        request.margin,
+    )
+    pool = basis.pool if basis else None
+    # Complete labels cover every K, however shallow a pool is.
+    covered = None if rests_on.complete else deepest_covered(pool, list(evaluation.runs))
+    k = headline_cutoff(cutoffs, covered, named=request.names_k)
+    figures = {name: run.figures for name, run in evaluation.runs.items()}
     ranked = best_first(figures, k)
     if len(ranked) < 2:
-        alone = answer_of(figures, [], k, margin)
+        alone = answer_of(figures, [], k, rests_on)
         return None if alone is None else replace(alone, outside=_outside(evaluation, alone.run, k, basis))
-    method = method or Method(usual_test(evaluation))
+    method = request.method or Method(usual_test(evaluation))
     pairs = [one for one in made if one.k == k]
     opened = basis.opened if basis else None
     if not pairs and basis is not None and basis.pool is not None:
@@ -82,9 +108,19 @@ def answered(
             opened = unsettled_kept(evaluation, ranked[:2]) or unsettled(evaluation, ranked[:2], depth=k)
         one = _compared(evaluation, (ranked[0], ranked[1]), k, opened, method=method)
     count = len(pairs) or len(ranked) * (len(ranked) - 1) // 2
-    wanted = None if opened is None else _wanted(evaluation, opened, one, margin=margin)
-    answer = answer_of(figures, [one], k, margin, pairs=count, wanted=wanted)
+    wanted = None if opened is None else _wanted(evaluation, opened, one, margin=request.margin)
+    answer = answer_of(figures, [one], k, replace(rests_on, pairs=count, wanted=wanted))
     return None if answer is None else replace(answer, outside=_outside(evaluation, ranked[0], k, basis))
+
+
+def deepest_covered(pool: PoolDesign | None, runs: Sequence[str]) -> int | None:
+    """How deep the labels go: down to the reach of an audit that is estimated, else to the depth of the pool;
+    None where nobody knows."""
+    if pool is None:
+        return None
+    if pool.estimates:
+        return pool.reach
+    return None if pool.depths is None else min((pool.depths[run] for run in runs), default=None)
 
 
 def _outside(evaluation: Evaluation, run: str, k: int, basis: Basis | None) -> Outside | None:
@@ -142,6 +178,5 @@ def _wanted(evaluation: Evaluation, opened: Unsettled, one: Comparison, *, margi
         return None
     if graded(one, margin).grade is not Grade.LABELS:
         return None
-    from evaluation.comparisons.deciding import labels_expected
 
     return labels_expected(evaluation, opened, (one.first, one.second), one.k)

@@ -11,11 +11,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
-from evaluation.comparisons.deciding_queue import decision, open_deciding_queue
+from evaluation.comparisons.deciding_queue import DecisionResult, WantedPair, decision, open_deciding_queue
 from evaluation.comparisons.stored import comparisons_asked
 from evaluation.models import Report
 from labeling.queues.opening_jobs import opening_result
 from pooling.interface.api import PROBLEM, made, making, person
+from pooling.interface.shapes import shape
 from pooling.models import Job
 from pooling.people.access import ADMIN
 
@@ -104,27 +105,7 @@ class RunPairSerializer(serializers.Serializer[dict[str, object]]):
     k = serializers.IntegerField()
 
 
-class DocumentOfQuerySerializer(serializers.Serializer[dict[str, object]]):
-    """A pair, by the collection's own ids."""
-
-    query_id = serializers.CharField()
-    document_id = serializers.CharField()
-
-
-class RunDecisionSerializer(serializers.Serializer[dict[str, object]]):
-    """How two runs stand by the labels as they are now."""
-
-    first = serializers.CharField()
-    second = serializers.CharField()
-    k = serializers.IntegerField()
-    bounds = serializers.ListField(
-        child=serializers.FloatField(), allow_null=True, help_text="Of first minus second."
-    )
-    leader = serializers.CharField(allow_null=True, help_text="The better run whatever comes, or null.")
-    pairs = DocumentOfQuerySerializer(many=True, help_text="To judge next; empty where it is decided.")
-    left = serializers.IntegerField(help_text="Unjudged documents that only one of the two has.")
-    new = serializers.IntegerField(help_text="Labels of such documents since the report.")
-    sentence = serializers.CharField()
+shape(WantedPair, "DocumentOfQuery")
 
 
 class DecidingQueueSerializer(serializers.Serializer[dict[str, object]]):
@@ -143,7 +124,7 @@ class Deciding(APIView):
     @extend_schema(
         operation_id="reports_deciding",
         parameters=[RunPairSerializer],
-        responses={200: RunDecisionSerializer, 400: PROBLEM, 404: PROBLEM},
+        responses={200: shape(DecisionResult, "RunDecision"), 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, report_id: int) -> Response:
         """How two runs stand now, and which pairs to judge next."""

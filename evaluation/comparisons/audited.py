@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
+from evaluation.comparisons.verdict import Difference
+from evaluation.estimates.from_audit import difference_estimate, more_labels, within_pool
 from evaluation.pool_estimates.of_pool import Basis, PoolDesign
-
-if TYPE_CHECKING:
-    from evaluation.comparisons.verdict import Difference
-    from evaluation.scoring.results import Evaluation
+from evaluation.scoring.results import Evaluation
 
 
 def audited_differences(
@@ -24,12 +22,10 @@ def audited_differences(
     """
     if basis.pool is None or not _covers_all(basis.pool, basis.evaluation):
         return {}
-    from evaluation.comparisons.verdict import Difference
-    from evaluation.estimates.from_audit import difference_estimate, more_labels, within_pool
 
     audit, confidence = basis.pool.audit, basis.evaluation.confidence
     held = audit.strata.filter("defined")
-    sampled, left = int(held["sampled"].sum()), audit.unsampled.height
+    sampled, left = int(held["sampled"].sum()), audit.unlabelled
     known = within_pool(audit, basis.places)
     found: dict[tuple[str, str, int | None], Difference] = {}
     pairs = list(combinations(names, 2))

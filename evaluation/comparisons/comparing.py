@@ -7,9 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from evaluation.comparisons.verdict import BOUNDED, Comparison, Difference, excludes_zero
 from evaluation.measures import Floats, split_name, titled
@@ -29,9 +26,7 @@ from evaluation.significance import (
     difference_intervals,
     effect_sizes,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
+from pooling.heavy import np, pd
 
 COLUMNS = (
     *("first", "second", "measure", "k", "queries", "difference", "low", "high", "p_value", "effect"),
@@ -148,8 +143,6 @@ def compare_pair(
 
 def comparison_table(comparisons: Sequence[Comparison]) -> pd.DataFrame:
     """One row per pair, with COLUMNS: the fields of `Comparison`, its bounds apart, leader and verdict."""
-    import pandas as pd
-
     rows = []
     for made in comparisons:
         plain: dict[str, object] = {**made.to_dict()}

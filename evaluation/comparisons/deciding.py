@@ -15,17 +15,12 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
-import polars as pl
 
 from evaluation.measures import Floats
-from evaluation.scoring.unsettled import recall_difference_limits
-
-if TYPE_CHECKING:
-    from evaluation.scoring.results import Evaluation
-    from evaluation.scoring.unsettled import Unsettled
+from evaluation.scoring.results import Evaluation
+from evaluation.scoring.unsettled import Unsettled, recall_difference_limits
+from evaluation.significance import queries_needed
+from pooling.heavy import np, pl
 
 #: No queue is smaller, if there are this many.
 LEAST = 10
@@ -47,6 +42,15 @@ class Standing:
     relevant: Floats
     further: Floats
     alone: pl.DataFrame
+
+    def queries_needed(self) -> int | None:
+        """How many queries it takes to see the difference as labelled, where these are too few; else None."""
+        counts = self.relevant > 0
+        each = self.ahead[counts] / self.relevant[counts]
+        if len(each) < 2 or not each.mean():
+            return None
+        needed = queries_needed(float(each.std(ddof=1)), abs(float(each.mean())))
+        return needed if needed > len(each) else None
 
     def bounds(self) -> tuple[float, float] | None:
         """Least and largest mean difference, over all labels the unjudged documents can get; None without a
@@ -81,10 +85,7 @@ def deciding_set(standing: Standing, chance: float) -> pl.DataFrame:
     bounds = standing.bounds()
     if bounds is None or standing.decided:
         return standing.alone.head(0)
-    chance = min(max(chance, 0.01), 0.99)
-    for_first = sum(bounds) >= 0
-    walk = _Walk(standing, chance, for_first)
-    wanted = -(bounds[0] if for_first else -bounds[1]) * len(standing.query_ids)
+    walk, wanted = _walk_of(standing, bounds, chance)
     rows: list[int] = []
     gained = 0.0
     for row, gain in walk.rows():
@@ -93,6 +94,22 @@ def deciding_set(standing: Standing, chance: float) -> pl.DataFrame:
         rows.append(row)
         gained += gain
     return standing.alone[rows]
+
+
+def can_decide(standing: Standing, chance: float) -> bool:
+    """Whether all documents of `alone` together are expected to decide what is open."""
+    bounds = standing.bounds()
+    if bounds is None:
+        return False
+    walk, wanted = _walk_of(standing, bounds, chance)
+    return sum(gain for _, gain in walk.rows()) > wanted
+
+
+def _walk_of(standing: Standing, bounds: tuple[float, float], chance: float) -> tuple[_Walk, float]:
+    """The walk in favour of the run in the lead, and what it must gain in the sum over queries."""
+    for_first = sum(bounds) >= 0
+    wanted = -(bounds[0] if for_first else -bounds[1]) * len(standing.query_ids)
+    return _Walk(standing, min(max(chance, 0.01), 0.99), for_first), wanted
 
 
 def expected_share(hits: float, judged: float, own_hits: int, own_judged: int) -> float:

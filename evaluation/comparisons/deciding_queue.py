@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
+from django.contrib.auth.models import User
 from django.core.cache import cache
 
+from evaluation.comparisons.deciding import Standing, can_decide, deciding_set, expected_share
 from evaluation.comparisons.stored import PAIR, UNJUDGED, comparisons_asked
 from evaluation.models import Report
 from evaluation.report_store.completing import complete_queries
@@ -19,36 +21,33 @@ from labeling.queues.opening import redundancy_of
 from labeling.queues.opening_jobs import open_or_start
 from labeling.queues.options import QueueOptions
 from pooling.formats.wording import counted
+from pooling.heavy import np, pl
 from pooling.interface.problems import InputError
 from pooling.models import Job, Pool
 from pooling.pools.building import pooled_frame
 from pooling.pools.picking import numbered_name, pick_pool
 
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
-
 KEPT_SECONDS = 600
 
 
 class WantedPair(TypedDict):
-    """A pair to judge next."""
+    """A pair, by the collection's own ids."""
 
     query_id: str
     document_id: str
 
 
 class DecisionResult(TypedDict):
-    """A `Decision` in JSON."""
+    """How two runs stand by the labels as they are now."""
 
     first: str
     second: str
     k: int
-    leader: str | None
-    left: int
-    new: int
-    bounds: list[float] | None
-    pairs: list[WantedPair]
+    leader: Annotated[str | None, "The better run whatever comes, or null."]
+    left: Annotated[int, "Unjudged documents that only one of the two has."]
+    new: Annotated[int, "Labels of such documents since the report."]
+    bounds: Annotated[list[float] | None, "Of first minus second."]
+    pairs: Annotated[list[WantedPair], "To judge next; empty where it is decided."]
     sentence: str
 
 
@@ -59,7 +58,8 @@ class Decision:
     bounds: of first - second, on the queries that the report counts; None without one. leader: the better
     run whatever the unjudged documents turn out to be, or None. wanted: query_id, document_id, rank of the
     pairs to judge next. left: the unjudged documents that only one of the two has. new: labels of such
-    documents since the report.
+    documents since the report. is_enough: whether those left are expected to decide it. queries_needed: where
+    the queries are too few for the difference as labelled, how many it takes.
     """
 
     first: str
@@ -70,6 +70,8 @@ class Decision:
     wanted: pl.DataFrame
     left: int
     new: int
+    is_enough: bool = True
+    queries_needed: int | None = None
 
     def to_dict(self) -> DecisionResult:
         """Plain values, with the pairs as rows."""
@@ -103,11 +105,22 @@ class Decision:
         if not self.left:
             return (
                 "Undecided, although every document that only one of the two has is labelled: the "
-                "difference is too small given what the rest of the pool may contain."
+                f"difference is too small given what the rest of the pool may contain.{self._of_queries()}"
             )
+        left = f"{counted(self.left, 'unjudged document')} that only one of the two has"
+        if not self.is_enough:
+            told = f"Open, and not even all labels of the {left} can be expected to decide it."
+            return f"{told}{self._of_queries()}"
+        told = f"Open: {counted(self.count, 'label')} can be expected to decide it, of {left}."
+        return f"{told}{self._of_queries()}"
+
+    def _of_queries(self) -> str:
+        """What labels cannot decide."""
+        if self.queries_needed is None:
+            return ""
         return (
-            f"Open: {counted(self.count, 'label')} can be expected to decide it, of "
-            f"{counted(self.left, 'unjudged document')} that only one of the two has."
+            " Labels decide it for these queries alone, which are too few to tell of others: a difference "
+            f"this small takes about {self.queries_needed:,}."
         )
 
 
@@ -123,11 +136,6 @@ def decision(report: Report, first: str, second: str, k: int) -> Decision:
 
 
 def _decision(report: Report, first: str, second: str, k: int) -> Decision:
-    import numpy as np
-    import polars as pl
-
-    from evaluation.comparisons.deciding import Standing, deciding_set, expected_share
-
     ranks = [pl.col(f"rank_{run_names(report).index(name)}") for name in (first, second)]
     in_top = [(rank <= k).fill_null(False) for rank in ranks]
     rank = pl.when(in_top[0]).then(ranks[0]).otherwise(ranks[1])
@@ -180,13 +188,13 @@ def _decision(report: Report, first: str, second: str, k: int) -> Decision:
         wanted=wanted.select(*PAIR, "rank"),
         left=alone.height,
         new=told.height,
+        is_enough=can_decide(standing, chance),
+        queries_needed=standing.queries_needed(),
     )
 
 
 def _counted(report: Report, first: str, second: str, k: int) -> tuple[pl.DataFrame, float]:
     """The queries that count for both runs, and how many documents of both runs' first k were judged."""
-    import polars as pl
-
     values = scan_per_query(report).filter(pl.col("run").is_in([first, second]), pl.col("k") == k)
     recall = values.filter(pl.col("measure") == "recall", pl.col("value").is_not_null())
     counted = recall.group_by("query_id").len().filter(pl.col("len") == 2).select("query_id")
@@ -197,8 +205,6 @@ def _counted(report: Report, first: str, second: str, k: int) -> tuple[pl.DataFr
 def _open_pairs(report: Report, shown: Mapping[str, pl.Expr], k: int) -> pl.DataFrame:
     """The pairs without a label in the report: in the first k of the two runs, and in the pool at k, that is
     in the pools of the report, or without one in the first k of all its runs."""
-    import polars as pl
-
     places = pl.min_horizontal([f"rank_{at}" for at in range(len(run_names(report)))])
     tops = scan_beside(report, UNJUDGED).select(*PAIR, **shown, best=places).collect()
     pools = report.collection.pools.filter(name__in=report.options.get("pools", []))
@@ -217,8 +223,6 @@ def _open_pairs(report: Report, shown: Mapping[str, pl.Expr], k: int) -> pl.Data
 
 def _new_labels(report: Report) -> pl.DataFrame:
     """Labels of pairs that had none in the report's release: query_id, document_id, is_relevant."""
-    import polars as pl
-
     before = read_release(report.release).filter(pl.col("relevance") >= 0)
     now = judged_labels(report.collection, report.release.rule)
     least = report.options["conventions"]["min_relevance"]

@@ -104,8 +104,15 @@ def _labels_open(one: Comparison, ahead: str, behind: str, margin: float) -> str
         return f"{begins}: the unjudged documents could reverse the order."
     return (
         f"{begins}: the order reverses if {percent(one.turning)} of the unjudged documents that would help "
-        f"{behind} are relevant. More labels would decide it."
+        f"{behind} are relevant. {_what_labels_decide(one)}"
     )
+
+
+def _what_labels_decide(one: Comparison) -> str:
+    if one.p_value is None or one.p_value <= PROBABLY[0]:
+        return "More labels would decide it."
+    these = plural(one.queries, "this query", f"these {counted(one.queries, 'query')}")
+    return f"More labels would decide it for {these}, too few to tell of others."
 
 
 def _queries_open(one: Comparison, ahead: str, behind: str, margin: float) -> str:

@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.core.cache import cache
 from django.urls import reverse
+from django.utils.http import urlencode
 
+from evaluation.comparisons.answer import Answer, judge_sentence
 from evaluation.comparisons.deciding_queue import decision, queues_of
 from evaluation.comparisons.stored import compared
 from evaluation.models import Report
+from evaluation.scoring.estimate_figures import LABELS
+from evaluation.scoring.wording import usual_cutoff
 from labeling.models import Queue
 from labeling.progress.experience import seconds_taken
 from labeling.qrels.labels import judged_labels, state_of_labels
 from labeling.qrels.releases import read_release
 from labeling.queues.costs import prices_of
 from pooling.formats.wording import counted
-
-if TYPE_CHECKING:
-    from evaluation.comparisons.answer import Answer
+from pooling.heavy import pl
+from pooling.merging.choice import usual_reach
+from pooling.pools.building import choice_of
+from pooling.pools.uncovered import newest_merged_pool
 
 SECONDS_PER_HOUR, SECONDS_PER_MINUTE = 3_600, 60
 KEPT_SECONDS = 3_600
+# Of what is drawn for each query to estimate the rest; how deep, where no pool says so.
+DRAWN_EACH, USUAL_DEPTH = 10, 10
 PAIR = ["query_id", "document_id"]
 
 
 @dataclass(frozen=True)
 class NextMove:
-    """What to do. kind: `release`, `report`, `judge`, `queries`. price: time and money, as far as known.
-    address, button: where it is done, and the word for it. posts: what a form sends there; without it the
-    address is a link."""
+    """What to do. kind: `release`, `report`, `deeper`, `judge`, `queries`, `estimate`. price: time and money,
+    as far as known. address, button: where it is done, and the word for it. posts: what a form sends there;
+    without it the address is a link."""
 
     kind: str
     sentence: str
@@ -42,7 +50,52 @@ class NextMove:
 
 def next_move(report: Report, answer: Answer) -> NextMove | None:
     """The next step by its value: what is known already first, then labels, then queries."""
-    return _newer(report) or _judge(report, answer) or _queries(report, answer)
+    return _newer(report) or _deeper(report, answer) or _judge(report, answer) or _queries(report, answer)
+
+
+def estimate_move(report: Report, answer: Answer) -> NextMove | None:
+    """What it takes to estimate the rest, where recall is of what was found and no audit is on its way: a
+    pool of the same runs and depth, of which only the audit is left to judge."""
+    if answer.basis != LABELS:
+        return None
+    pool = newest_merged_pool(report.collection)
+    if pool is not None and choice_of(pool).has_audit:
+        return None
+    runs, depth = list(report.runs.all()), USUAL_DEPTH if pool is None else pool.depth
+    pairs = report.release.pair_count if pool is None else pool.pair_count
+    drawn = DRAWN_EACH * (report.release.query_count if pool is None else pool.query_count)
+    share = min(1.0, math.ceil(100 * drawn / max(pairs, 1)) / 100)
+    judgments = math.ceil(share * pairs)
+    price = price_of(report, judgments)
+    asked: dict[str, str | list[int]] = {
+        "runs": [run.pk for run in runs],
+        "depth": f"{depth}",
+        "strategy": "rrf",
+        "audit_share": f"{share:g}",
+        "reach": f"{usual_reach(depth)}",
+    }
+    address = f"{reverse('pool_new', args=[report.collection.slug])}?{urlencode(asked, doseq=True)}"
+    sentence = f"Estimate the rest: {counted(judgments, 'judgment')}{price and f', {price}'}"
+    return NextMove("estimate", sentence, address, sentence, price)
+
+
+def _deeper(report: Report, answer: Answer) -> NextMove | None:
+    """A deeper pool, where the number had to be that of a smaller K because nobody judged as deep."""
+    cutoffs = report.options["k"]
+    pool = None if answer.k >= usual_cutoff(cutoffs) else newest_merged_pool(report.collection)
+    if pool is None:
+        return None
+    return deeper_move(report.collection.slug, (pool.pk, pool.depth), cutoffs, answer.k)
+
+
+def deeper_move(slug: str, pool: tuple[int, int], cutoffs: Sequence[int], k: int) -> NextMove | None:
+    """The same of a pool by its key and depth, the values of K that were asked for, and the answer's."""
+    wanted, (key, depth) = usual_cutoff(cutoffs), pool
+    if k >= wanted or depth >= wanted:
+        return None
+    address = f"{reverse('pool_extend', args=[slug, key])}?depth={wanted}"
+    sentence = f"Go deeper: the pool ends at depth {depth:,}, which says little of Recall@{wanted}."
+    return NextMove("deeper", sentence, address, "Extend the pool")
 
 
 def _newer(report: Report) -> NextMove | None:
@@ -74,8 +127,6 @@ def new_labels(report: Report) -> int:
     key = f"new-labels-{report.release_id}-{state_of_labels(collection)}"
     known: int | None = cache.get(key)
     if known is None:
-        import polars as pl
-
         before = read_release(report.release).filter(pl.col("relevance") >= 0)
         known = judged_labels(collection, report.release.rule).join(before, on=PAIR, how="anti").height
         cache.set(key, known, KEPT_SECONDS)
@@ -84,8 +135,6 @@ def new_labels(report: Report) -> int:
 
 def _judge(report: Report, answer: Answer) -> NextMove | None:
     """The pairs that can be expected to decide between the best run and the next."""
-    from evaluation.comparisons.answer import judge_sentence
-
     rival = answer.rival
     if rival is None or answer.next is None or answer.next.kind != "judge":
         return None

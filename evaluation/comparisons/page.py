@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from django import forms
 
-from evaluation.comparisons.deciding_queue import decision, queues_of
+from evaluation.comparisons.deciding_queue import Decision, decision, queues_of
+from evaluation.comparisons.grades import NAMED, Grade
 from evaluation.comparisons.stored import Compared, deciding, grade_of, turned
+from evaluation.comparisons.verdict import ComparisonResult
 from evaluation.comparisons.wording import grade_in_words, signed, span
+from evaluation.models import Report
 from evaluation.report_store.files import usual_cutoff
 from evaluation.report_store.settings import margin_of
-
-if TYPE_CHECKING:
-    from evaluation.comparisons.deciding_queue import Decision
-    from evaluation.comparisons.grades import Grade
-    from evaluation.comparisons.verdict import ComparisonResult
-    from evaluation.models import Report
-    from labeling.models import Queue
+from evaluation.scoring.results import percent, share_in_words
+from labeling.models import Queue
 
 MOST_LABELS = 20
 MOST_PAIRS = 45
@@ -114,10 +112,6 @@ class ComparisonPage(TypedDict):
 
 def comparison_context(report: Report, found: Compared, choice: PairChoice) -> ComparisonPage:
     """Everything the template needs: the chosen pair, all pairs at that K, and what would decide the pair."""
-    from evaluation.comparisons.grades import NAMED
-    from evaluation.scoring.results import share_in_words
-    from evaluation.significance import LEVEL
-
     margin = margin_of(report)
     pairs = found.at(choice.k)
     stored = found.pair(choice.a, choice.b, choice.k)
@@ -146,7 +140,7 @@ def comparison_context(report: Report, found: Compared, choice: PairChoice) -> C
         "more_pairs": len(pairs) - MOST_PAIRS if len(pairs) > MOST_PAIRS else 0,
         "ranked_count": sum(grade_of(one, margin).grade in NAMED for one in pairs),
         "pair_count": len(pairs),
-        "level": share_in_words(found.stored.get("confidence", LEVEL)),
+        "level": share_in_words(found.stored["confidence"]),
         "correction": str(found.stored["correction"]).title(),
         "forest_runs": len(found.runs) - 1,
     }
@@ -154,8 +148,6 @@ def comparison_context(report: Report, found: Compared, choice: PairChoice) -> C
 
 def facts(one: ComparisonResult, report: Report) -> list[FactRow]:
     """Each number of the pair with what it covers, in words."""
-    from evaluation.scoring.results import percent
-
     judged = [percent(share) for share in one["judged"]]
     over_k = [
         percent(report.result["runs"][name][f"judged@{one['k']}"]["mean"])

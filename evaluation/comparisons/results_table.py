@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from django.urls import reverse
 from django.utils.http import urlencode
 
 from evaluation.comparisons.wording import signed
+from evaluation.measures import key_of, titled
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, figure_of, run_names
+from evaluation.scoring.figures import Figure
+from evaluation.scoring.results import decimal, interval
 from pooling.tables.columns import Column
 from pooling.tables.table import Table
-
-if TYPE_CHECKING:
-    from evaluation.scoring.figures import Figure
 
 # The bars of all runs share an axis that ends at tenths.
 TENTHS = 10
@@ -27,10 +26,12 @@ MOST_LOOKED_AT = 10
 
 @dataclass(frozen=True)
 class Earlier:
-    """An earlier report's means of the same measure at the same K, by run."""
+    """An earlier report's means of the same measure at the same K, by run. by_labels: the labels are others,
+    so that no run need have changed."""
 
     name: str
     means: Mapping[str, float]
+    by_labels: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class RunLine:
     missing: int
     unknown: int
     figures: Mapping[str, float | str | None] = field(default_factory=dict)
+    estimate: str = ""
+    by_labels: bool = False
 
     @property
     def best_in_words(self) -> str:
@@ -62,7 +65,7 @@ class RunLine:
     @property
     def since_in_words(self) -> str:
         """The change since an earlier report."""
-        return change_in_words(self.since)
+        return change_in_words(self.since, by_labels=self.by_labels)
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,18 @@ def results_table(
                 missing=report.result["queries"]["missing"].get(run, 0),
                 unknown=report.result["queries"]["unknown"].get(run, 0),
                 figures=_all_figures(report, run),
+                estimate=_estimate_in_words(figure),
+                by_labels=earlier is not None and earlier.by_labels,
             )
         )
-    return ResultsTable(_table(report, measure, k, earlier), lines, axis, earlier)
+    is_estimated = any(line.estimate for line in lines)
+    return ResultsTable(_table(report, measure, k, earlier, is_estimated=is_estimated), lines, axis, earlier)
+
+
+def _estimate_in_words(figure: Figure) -> str:
+    """What an audit tells of a recall; nothing where there is none."""
+    held = figure.get("estimate")
+    return "" if held is None else f"{decimal(held['value'])}{interval(held)}"
 
 
 def _minus(one: float | None, other: float | None) -> float | None:
@@ -146,8 +158,6 @@ def _bar(figure: Figure, axis: tuple[float, float]) -> dict[str, str]:
 
 def _all_figures(report: Report, run: str) -> dict[str, float | str | None]:
     """Every mean, and of recall its micro mean, bounds and ties, under the keys of the columns."""
-    from evaluation.scoring.results import decimal
-
     held: Mapping[str, Figure] = report.result["runs"][run]
     found: dict[str, float | str | None] = {key: figure["mean"] for key, figure in held.items()}
     for key, figure in held.items():
@@ -166,19 +176,27 @@ def _of(key: str) -> Callable[[RunLine], object]:
     return lambda line: line.figures.get(key)
 
 
-def _table(report: Report, measure: str, k: int | None, earlier: Earlier | None) -> Table:
-    from evaluation.measures import key_of, titled
-
+def _table(
+    report: Report, measure: str, k: int | None, earlier: Earlier | None, *, is_estimated: bool
+) -> Table:
     template = "evaluation/_result_{}.html".format
     shown = titled(measure, k)
     columns = [
         Column("run", "Run", natural=True, template=template("run"), style="id"),
-        Column("value", shown if k else f"{shown}, whole run", number=True, template=template("value")),
+        *([Column("estimate", f"{shown}, estimated", number=True)] if is_estimated else []),
+        Column(
+            "value",
+            f"{shown}, found so far" if is_estimated else shown if k else f"{shown}, whole run",
+            number=True,
+            template=template("value"),
+        ),
         Column("judged", "Judged", number=True, template=template("judged")),
         Column("best", "Against the best", number=True, template=template("best")),
     ]
     if earlier is not None:
-        columns.append(Column("since", f"Since {earlier.name}", number=True, template=template("since")))
+        labels = " (other labels)" if earlier.by_labels else ""
+        title = f"Since {earlier.name}{labels}"
+        columns.append(Column("since", title, number=True, template=template("since")))
     for name in report.options["measures"]:
         for at in cutoffs_of(report, name):
             key = key_of(name, at)
@@ -210,12 +228,14 @@ def _beside_recall(report: Report, key: str, title: str) -> list[Column]:
     return columns
 
 
-def change_in_words(change: float | None) -> str:
-    """The change with its sign, after ▲ for more or ▼ for less."""
+def change_in_words(change: float | None, *, by_labels: bool = False) -> str:
+    """The change with its sign, after ▲ for more or ▼ for less; without, where other labels made it."""
     if change is None:
         return "–"
     if abs(change) < 0.0005:
         return "0.000"
+    if by_labels:
+        return signed(change)
     return f"{'▲' if change > 0 else '▼'} {signed(change)}"
 
 
@@ -230,11 +250,12 @@ def earlier_report(report: Report) -> Report | None:
     return None
 
 
-def means_of(earlier: Report, runs: Sequence[str], measure: str, k: int | None) -> Earlier | None:
-    """Its means of the runs of these names; None where it did not measure this."""
-    from evaluation.measures import key_of
+def means_of(earlier: Report, report: Report, measure: str, k: int | None) -> Earlier | None:
+    """Its means of the runs of the report; None where it did not measure this."""
+    runs = run_names(report)
 
     key, held = key_of(measure, k), earlier.result["runs"]
     known = {run: held[run][key]["mean"] for run in runs if run in held and key in held[run]}
     means = {run: mean for run, mean in known.items() if mean is not None}
-    return Earlier(earlier.release.name, means) if means else None
+    by_labels = earlier.release_id != report.release_id
+    return Earlier(earlier.release.name, means, by_labels) if means else None

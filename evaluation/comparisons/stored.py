@@ -12,15 +12,20 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from evaluation.charts import drawing as charts
+from evaluation.comparisons.answer import Answer, AnswerBasis, answer_of
+from evaluation.comparisons.answering import MOST_RUNS, usual_test
 from evaluation.comparisons.audited import audited_differences
+from evaluation.comparisons.comparing import Method, compare_at
+from evaluation.comparisons.grades import Graded, graded
+from evaluation.comparisons.verdict import Comparison, ComparisonResult
 from evaluation.models import Report
-from evaluation.pool_estimates.of_pool import recall_cutoffs
+from evaluation.pool_estimates.of_pool import Basis, recall_cutoffs
 from evaluation.report_store.files import (
     LOOK,
     beside,
@@ -31,19 +36,13 @@ from evaluation.report_store.files import (
     scan_relevant,
     usual_cutoff,
 )
+from evaluation.report_store.options import headline_k
 from evaluation.report_store.settings import margin_of
+from evaluation.scoring.estimate_figures import COMPLETE
 from pooling.formats.cells import guarded_frame
+from pooling.heavy import alt, pd, pl
 from pooling.interface.problems import InputError
 from pooling.storage.pictures import kept_svg
-
-if TYPE_CHECKING:
-    import altair as alt
-    import polars as pl
-
-    from evaluation.comparisons.answer import Answer
-    from evaluation.comparisons.grades import Graded
-    from evaluation.comparisons.verdict import Comparison, ComparisonResult
-    from evaluation.pool_estimates.of_pool import Basis
 
 COMPARISONS, UNJUDGED = "comparisons.json", "unjudged.parquet"
 PAIR = ["query_id", "document_id"]
@@ -73,15 +72,12 @@ class StoredComparisons(TypedDict):
     k: list[int]
     test: str
     correction: str
-    confidence: NotRequired[float]
+    confidence: float
     comparisons: list[ComparisonResult]
 
 
 def compared_runs(basis: Basis) -> tuple[list[Comparison], StoredComparisons]:
     """Every pair of the report's (first twenty) runs at each K, and the same as it is stored."""
-    from evaluation.comparisons.answering import MOST_RUNS, usual_test
-    from evaluation.comparisons.comparing import Method, compare_at
-
     evaluation = basis.evaluation
     names = list(evaluation.runs)[:MOST_RUNS]
     some = replace(evaluation, runs={name: evaluation.runs[name] for name in names})
@@ -103,8 +99,6 @@ def compared_runs(basis: Basis) -> tuple[list[Comparison], StoredComparisons]:
 
 def unjudged_frame(basis: Basis, qrels: pl.DataFrame) -> pl.DataFrame:
     """The documents without a label in the first places of some run, with their ranks."""
-    import polars as pl
-
     judged = qrels.filter(pl.col("relevance") >= 0)
     return basis.places.frame.join(judged, on=PAIR, how="anti").sort(PAIR)
 
@@ -176,8 +170,8 @@ def _turned_ends(ends: Sequence[float] | None) -> list[float] | None:
 
 
 def compared(report: Report) -> Compared | None:
-    """The stored comparisons, read once for each `report`; None for reports of one run, or older than
-    comparisons."""
+    """The stored comparisons, read once for each `report`; None for reports of one run, and large
+    ones."""
     kept = vars(report)
     if "_compared" not in kept:
         kept["_compared"] = _read_comparisons(report)
@@ -191,7 +185,6 @@ def _read_comparisons(report: Report) -> Compared | None:
         return None
     with default_storage.open(name, "rb") as file:
         stored: StoredComparisons = json.load(file)
-    stored["comparisons"] = [_by_the_rule(one) for one in stored["comparisons"]]
     return Compared(stored) if stored["comparisons"] else None
 
 
@@ -201,11 +194,7 @@ def answer_at(report: Report, k: int | None = None) -> Answer | None:
     At the K nearest 10 as it was stored with the report; at another K from its comparisons, where the best
     runs are among them.
     """
-    from evaluation.comparisons.answer import Answer, answer_of
-
-    usual = usual_cutoff(report.options["k"])
-    if "answer" not in report.result:
-        _keep_answer(report, usual)
+    usual = headline_k(report.options)
     stored = report.result["answer"]
     if stored is None:
         return None
@@ -213,39 +202,19 @@ def answer_at(report: Report, k: int | None = None) -> Answer | None:
         return Answer.from_dict(stored)
     found = compared(report)
     pairs = [] if found is None else [_comparison(one) for one in found.at(k)]
-    return answer_of(report.result["runs"], pairs, k, margin_of(report))
-
-
-def _keep_answer(report: Report, k: int) -> None:
-    """Work out the answer of a report that was made before answers were stored, and store it."""
-    from evaluation.comparisons.answer import answer_of
-
-    found = compared(report)
-    pairs = [] if found is None else [_comparison(one) for one in found.at(k)]
-    answer = answer_of(report.result["runs"], pairs, k, margin_of(report))
-    report.result["answer"] = None if answer is None else answer.to_dict()
-    Report.objects.filter(pk=report.pk).update(result=report.result)
+    is_complete, estimates = stored["basis"] == COMPLETE, report.result.get("estimates")
+    frame = stored["frame"] if is_complete else None
+    rests_on = AnswerBasis(stored["found"]["relevant"], is_complete, frame, estimates, margin_of(report))
+    return answer_of(report.result["runs"], pairs, k, rests_on)
 
 
 def grade_of(one: ComparisonResult, margin: float) -> Graded:
     """The grade of a stored comparison."""
-    from evaluation.comparisons.grades import graded
-
     return graded(_comparison(one), margin)
-
-
-def _by_the_rule(one: Any) -> ComparisonResult:
-    """A stored comparison; one from before verdicts spoke of a single quantity gets a new verdict."""
-    if "decided_by" in one:
-        current: ComparisonResult = one
-        return current
-    return {**one, **_comparison(one).to_dict()}
 
 
 def _comparison(one: Any) -> Comparison:
     """The value a stored comparison was written from."""
-    from evaluation.comparisons.verdict import Comparison
-
     return Comparison(**{field.name: one[field.name] for field in fields(Comparison) if field.name in one})
 
 
@@ -256,9 +225,7 @@ def comparisons_asked(
     there."""
     found = compared(report)
     if found is None:
-        raise InputError(
-            "This report has no comparisons: it has only one run, or is too large or too old.", missing=True
-        )
+        raise InputError("This report has no comparisons: it has only one run or is too large.", missing=True)
     at = k if k is not None else usual_cutoff(found.cutoffs)
     if at not in found.cutoffs:
         raise _not_there("k", f"K = {at} is not in this report", found.cutoffs)
@@ -294,8 +261,6 @@ def deciding(report: Report, first: str, second: str, k: int) -> pl.DataFrame:
     As `evaluation.deciding_labels`: swing is how far the mean Recall difference moves if the document turns
     out relevant, the widest first.
     """
-    import polars as pl
-
     ranks = {name: pl.col(f"rank_{run_names(report).index(name)}") for name in (first, second)}
     mine, other = ((ranks[name] <= k).fill_null(False) for name in (first, second))
     counted = (
@@ -350,8 +315,6 @@ def forest_svg(report: Report, found: Compared, run: str, k: int, *, variant: st
 
 
 def _forest(found: Compared, run: str, k: int, variant: str) -> alt.LayerChart:
-    import pandas as pd
-
     rows = [
         {
             "run": one["second"],

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from evaluation.comparisons.answer import Answer, Rival
+from evaluation.comparisons.grades import Graded
+from evaluation.scoring.estimate_figures import FrameFigures
 from evaluation.scoring.wording import decimal, interval, percent
 from pooling.formats.wording import counted
-
-if TYPE_CHECKING:
-    from evaluation.comparisons.answer import Answer, Rival
-    from evaluation.comparisons.grades import Graded
 
 
 def signed(number: float | None) -> str:
@@ -56,11 +53,77 @@ def outside_sentence(run: str, k: int, found: tuple[int, float, float | None]) -
     return f"{told}; at the rate of the judged ones, about {expected:,} {verb} relevant."
 
 
+def recall_in_words(answer: Answer) -> str:
+    """The recall that people read first, and what it is a recall of."""
+    ends = interval({"low": answer.low, "high": answer.high})
+    if answer.basis == "labels":
+        return f"{decimal(answer.recall)} {of_found(answer)}"
+    if answer.basis == "complete":
+        return f"{decimal(answer.recall)}{ends} {what_recall_is_of(answer)}"
+    found = f"{decimal(answer.found['recall'])} {of_found(answer)}"
+    if answer.basis == "span":
+        between = f"between {decimal(answer.low)} and {decimal(answer.high)}"
+        return f"{between} until the documents that wait have a label ({found})"
+    average = "" if answer.average == "macro" else " (over all relevant documents at once)"
+    return f"{decimal(answer.recall)}{ends}{average} {frame_in_words(answer.frame)}; {found}"
+
+
+def recall_read_first(answer: Answer) -> str:
+    """The number, or the span, with the interval that it has."""
+    if answer.basis == "span":
+        return f"{decimal(answer.low)}–{decimal(answer.high)}"
+    return f"{decimal(answer.recall)}{interval({'low': answer.low, 'high': answer.high})}"
+
+
+def what_recall_is_of(answer: Answer) -> str:
+    """What the number that people read first is a recall of."""
+    if answer.basis == "labels":
+        return of_found(answer)
+    if answer.basis == "complete":
+        why = "the labels are declared complete" if answer.frame is None else "every document is judged"
+        return f"of all relevant documents: {why}"
+    average = "" if answer.average == "macro" else "over all relevant documents at once, "
+    waits = ", until the documents that wait have a label" if answer.basis == "span" else ""
+    return f"{average}{frame_in_words(answer.frame)}{waits}"
+
+
+def of_found(answer: Answer) -> str:
+    """What the labels at hand are about."""
+    return of_relevant_found(answer.found["relevant"])
+
+
+def of_relevant_found(count: int) -> str:
+    """The same of a number of relevant documents."""
+    return f"of the {counted(count, 'relevant document')} found so far"
+
+
+def frame_in_words(frame: FrameFigures | None) -> str:
+    """What an estimate is an estimate of."""
+    if frame is None:
+        return "of what the pool holds"
+    if queries := frame.get("queries"):
+        there = "in the only query" if queries[0] == 1 else f"in {queries[0]:,} queries"
+        told = frame_in_words(_of_all_queries(frame))
+        return f"{told}, {there} of {queries[1]:,} whose audit is answered"
+    if frame.get("whole"):
+        return "of the whole collection"
+    lists = counted(frame["runs"], "run") + (" and text search" if frame["text"] else "")
+    if frame["reach"] is None:
+        return f"of what {lists} hold"
+    return f"of what the first {counted(frame['reach'], 'place')} of {lists} hold"
+
+
+def _of_all_queries(frame: FrameFigures) -> FrameFigures:
+    """The same without what is said of queries."""
+    rest = frame.copy()
+    rest.pop("queries", None)
+    return rest
+
+
 def answer_in_words(answer: Answer) -> tuple[str, ...]:
     """The answer as sentences: who is best and how sure that is, its numbers, what no pool has, and
     what to do next."""
-    recall = f"Recall@{answer.k} of {answer.run}: {decimal(answer.recall)}"
-    numbers = f"{recall}{interval({'low': answer.low, 'high': answer.high})}"
+    numbers = f"Recall@{answer.k} of {answer.run}: {recall_in_words(answer)}"
     if answer.rival is not None:
         numbers += f"; {difference_in_words(answer.rival)}"
     if answer.judged is not None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
+from typing import Annotated
 
 from evaluation.document_groups.cutting import Cut
 from evaluation.significance import (
@@ -16,9 +14,7 @@ from evaluation.significance import (
     mean_intervals,
     ratio_differences,
 )
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from pooling.heavy import Floats, Integers, np, npt
 
 #: Of fewer relevant documents, or of fewer queries than `FEWEST_QUERIES`, there are counts and no interval.
 FEWEST_RELEVANT = 5
@@ -26,7 +22,7 @@ FEWEST_RELEVANT = 5
 
 @dataclass(frozen=True)
 class Span:
-    """A share or a difference with its interval; None where too little is known for one."""
+    """A share or a difference with its interval; null where too little is known for one."""
 
     value: float | None
     low: float | None = None
@@ -35,10 +31,7 @@ class Span:
 
 @dataclass(frozen=True)
 class GroupRecall:
-    """Recall of one group: `found` of its `relevant` pairs of query and document, over `queries`.
-
-    documents: different ones. difference: from the documents of all other groups; p and p_holm: of it.
-    """
+    """Recall of one group: `found` of its `relevant` pairs of a query and a document."""
 
     name: str
     documents: int
@@ -46,9 +39,9 @@ class GroupRecall:
     relevant: int
     found: int
     recall: Span
-    difference: Span
+    difference: Annotated[Span, "From the documents of all other groups."]
     p: float | None
-    p_holm: float | None
+    p_holm: Annotated[float | None, "Corrected for the groups that are compared."]
 
     @property
     def is_small(self) -> bool:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
-from evaluation.drift.features import Floats, Integers
+from pooling.heavy import Floats, Integers, np, npt
 
 HALF = 0.5
 SIMULATED = 4_999

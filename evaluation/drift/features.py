@@ -7,11 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from pooling.heavy import Floats, Integers, np
 
 MOST_BINS = 10
 OTHER = "other"

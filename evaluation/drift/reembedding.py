@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-import numpy as np
-
-from evaluation.drift.features import Floats
+from pooling.heavy import Floats, np
 
 #: Vectors below this cosine are no longer the same for most purposes.
 SAME = 0.99

@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-import numpy as np
-
 from evaluation.drift.distances import mmd2, psi, psi_p, squared_jensen_shannon, tell_apart
-from evaluation.drift.features import Binned, Floats, features
+from evaluation.drift.features import Binned, features
 from evaluation.significance.corrections import holm
 from evaluation.weighting.design import Sampled
 from pooling.formats.records import QueryRecord
+from pooling.heavy import Floats, np
 from pooling.sampling.drawing import Logged, query_key
 
 #: Certainty and size that a told shift of one feature must have.

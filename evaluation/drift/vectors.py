@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
-import numpy as np
-
-from evaluation.drift.features import Floats
 from pooling.formats.errors import FormatError
+from pooling.formats.sources import Source, require_file
+from pooling.heavy import Floats, np
 
 NAME, IDS = "vectors", "ids"
 LEAST = 2
@@ -52,6 +52,27 @@ def read_pairs(old: Path, new: Path) -> tuple[Floats, Floats, tuple[int, int]]:
     return first[rows], second[others], (len(first) - len(both), len(second) - len(both))
 
 
+def _refuse_bomb(path: Path) -> None:
+    """FormatError where the arrays are larger than a file of this size may hold."""
+    source = Source(path, path.name)
+    with ZipFile(path) as archive:
+        parts = archive.infolist()
+        if sum(one.file_size for one in parts) > source.unpacked_bound or any(
+            _is_of_nothing(archive, one) for one in parts
+        ):
+            raise source.unpacks_too_far("Write it with numpy.savez.")
+
+
+def _is_of_nothing(archive: ZipFile, part: ZipInfo) -> bool:
+    """Whether an array has more elements than bytes: texts of no length take none, until they are read."""
+    with archive.open(part) as file:
+        version = np.lib.format.read_magic(file)
+        read = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        )
+        return bool(prod(read(file)[0]) > part.file_size)
+
+
 def _drawn(vectors: Floats) -> Floats:
     if len(vectors) <= MOST_VECTORS:
         return vectors
@@ -60,7 +81,9 @@ def _drawn(vectors: Floats) -> Floats:
 
 
 def _read(path: Path) -> tuple[Floats, list[str] | None]:
+    require_file(path)
     try:
+        _refuse_bomb(path)
         with np.load(path, allow_pickle=False) as file:
             names = file.files
             if NAME not in names and len(names) != 1:
@@ -69,11 +92,12 @@ def _read(path: Path) -> tuple[Floats, list[str] | None]:
             ids = file[IDS].astype(str).tolist() if IDS in names else None
     except FileNotFoundError:
         raise FormatError(path.name, None, "there is no such file", "Check its name.") from None
-    except (OSError, ValueError, BadZipFile, AttributeError) as error:
+    except (OSError, ValueError, BadZipFile, AttributeError, MemoryError) as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(path.name, None, "it is no .npz file", "Write it with numpy.savez.") from None
-    if found.ndim != 2 or found.dtype.kind != "f" or not np.isfinite(found).all():
+    # Vectors without dimensions take no bytes, however many a file says to have.
+    if found.ndim != 2 or not found.size or found.dtype.kind != "f" or not np.isfinite(found).all():
         raise FormatError(
             path.name, None, "the vectors are no table of numbers", "Save an (n, d) array of floats."
         )

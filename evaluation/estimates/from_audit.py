@@ -11,12 +11,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
-
-import polars as pl
 
 from evaluation.estimates.intervals import (
     GAMMA,
@@ -25,28 +22,33 @@ from evaluation.estimates.intervals import (
     interval_of_micro_recall,
     interval_of_micro_recall_difference,
     interval_of_total,
+    with_queries,
 )
 from evaluation.estimates.macro_recall import MacroRecall, macro_recalls
 from evaluation.estimates.sample import PAIR, AuditSample
 from evaluation.estimates.totals import Remainder, most_missing, most_missing_in_all
+from evaluation.scoring.estimate_figures import (
+    AuditProposal,
+    DifferenceEstimate,
+    EstimateFigure,
+    MacroEstimate,
+    QueryRemainder,
+    RecallEstimate,
+    TotalEstimate,
+)
+from evaluation.scoring.figures import HeadlineEstimate
 from evaluation.significance import LEVEL
-
-if TYPE_CHECKING:
-    from evaluation.scoring.estimate_figures import (
-        AuditProposal,
-        DifferenceEstimate,
-        EstimateFigure,
-        MacroEstimate,
-        QueryRemainder,
-        RecallEstimate,
-        TotalEstimate,
-    )
+from pooling.audit.sample import audit_size
+from pooling.heavy import pl
 
 LABELS = "labels"
 QUERIES_AND_LABELS = "queries and labels"
 # An audit that draws so much of the budget is what a report without one proposes.
 PROPOSED_SHARE = 0.1
 MOST_QUERIES = 50
+# So many of a query's documents, drawn from deep in the lists, and ten judged at the top tell recall to about
+# ± .13: `benchmarks/bench_headline.py`.
+REST_PER_QUERY = 10
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ def recall_estimates(
     *,
     confidence: float = LEVEL,
 ) -> dict[str, dict[str, RecallEstimate]]:
-    """Run -> `recall@k` -> {"micro": …, "macro": …}, over the queries that the audit can estimate.
+    """Run -> `recall@k` -> {"micro": …, "macro": …, "headline": …}, over the queries that the audit can
+    estimate.
 
     micro: relevant found / relevant, both weighted by 1/π. macro: the mean over those of the queries that
     have a relevant label, as in `evaluation.estimates.macro_recall`; `why` says why there is none.
@@ -87,11 +90,34 @@ def recall_estimates(
         top = known.top(run, k)
         samples = audit.extremes(top)
         both = [interval_of_micro_recall(sample, top, confidence=confidence) for sample in samples]
+        micro = spanned(both, awaited=audit.awaited)
+        wide = [
+            with_queries(sample, top, found, confidence=confidence)
+            for sample, found in zip(samples, both, strict=True)
+        ]
         result[run][f"recall@{k}"] = {
-            "micro": spanned(both, awaited=audit.awaited),
+            "micro": micro,
             "macro": _plain_macro(macro),
+            "headline": _headline(micro["value"], wide, macro),
         }
     return result
+
+
+def _headline(
+    micro: float | None, wide: Sequence[tuple[float | None, float | None]], macro: MacroRecall
+) -> HeadlineEstimate:
+    if macro.low is not None and macro.high is not None:
+        value, low, high, average = macro.value, macro.low, macro.high, "macro"
+        return {"value": value, "low": low, "high": high, "average": average, "covers": QUERIES_AND_LABELS}
+    ends = [(low, high) for low, high in wide if low is not None and high is not None]
+    whole = len(ends) == len(wide)
+    return {
+        "value": micro,
+        "low": min(low for low, _ in ends) if whole else None,
+        "high": max(high for _, high in ends) if whole else None,
+        "average": "micro",
+        "covers": QUERIES_AND_LABELS,
+    }
 
 
 def _plain_macro(macro: MacroRecall) -> MacroEstimate:
@@ -106,7 +132,13 @@ def _plain_macro(macro: MacroRecall) -> MacroEstimate:
 
 
 def within_pool(audit: AuditSample, places: Places) -> Places:
-    """The places of the documents that the estimates are about: judged or not, but of estimated queries."""
+    """The places of the documents that the estimates are about: judged or not, but of estimated queries.
+
+    Of a frame deeper than the pool nobody knows all documents, so any place of a run may be one of them.
+    """
+    if not audit.hidden.is_empty():
+        queries = audit.sample["query_id"].unique().implode()
+        return Places(places.frame.filter(pl.col("query_id").is_in(queries)), places.runs)
     return places.only(pl.concat([audit.sample.select(PAIR), audit.unsampled]))
 
 
@@ -171,7 +203,7 @@ def relevant_estimate(audit: AuditSample, *, confidence: float = LEVEL) -> Total
     bound = most_missing_in_all(remainders, confidence) if audit.simple else None
     found, seen = spanned(both, awaited=audit.awaited), [int(one["relevant"].sum()) for one in samples]
     if found["high"] is not None:
-        found["high"] = min(found["high"], float(seen[-1] + audit.unsampled.height))
+        found["high"] = min(found["high"], float(seen[-1] + audit.unlabelled))
     unseen = None if bound is None else bound - sum(one.relevant for one in remainders)
     return {
         **found,
@@ -231,8 +263,6 @@ def proposal(
     Assumes that the greedy part and the audit do not meet. `at_most` is the exact bound if none of the drawn
     were relevant; `each` is what one relevant of the drawn would add to the estimate.
     """
-    from pooling.audit.sample import audit_size
-
     drawn = [(audit_size(share, judged), judged, size) for judged, size in budgets if judged]
     remainders = [Remainder(max(size - judged + n, n), n, 0) for n, judged, size in drawn if size > judged]
     sampled, left = sum(one.sampled for one in remainders), sum(one.size for one in remainders)
@@ -243,6 +273,12 @@ def proposal(
         "at_most": most_missing_in_all(remainders, confidence) if remainders else 0,
         "each": left / sampled if sampled else None,
     }
+
+
+def labels_for_the_rest(left: Iterable[int]) -> int:
+    """How many judgments an audit takes that estimates what lies below a pool, from the documents that each
+    query has left there."""
+    return sum(min(REST_PER_QUERY, one) for one in left)
 
 
 def more_labels(

@@ -25,11 +25,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-import polars as pl
-from scipy import optimize, special
-
-from evaluation.estimates.totals import Booleans, Drawn, Floats, largest_unrefuted, ratio
+from evaluation.estimates.totals import Drawn, largest_unrefuted, ratio
+from pooling.heavy import Booleans, Floats, np, optimize, pl, special
 
 #: Below this many relevant audit documents outside the greedy part only the exact bound is used.
 FEWEST_FOR_GAMMA = 5
@@ -193,6 +190,30 @@ def interval_of_micro_recall(
     hit = drawn.found_by(retrieved)
     kinds = Kind.of(drawn, hit, still_open(drawn, retrieved)), Kind.of(drawn, 1 - hit, drawn.probability < 1)
     return chosen_interval(drawn, hit, kinds, RECALL, confidence=confidence)
+
+
+def with_queries(
+    sample: pl.DataFrame, retrieved: pl.DataFrame, found: LabelInterval, *, confidence: float = 0.95
+) -> tuple[float | None, float | None]:
+    """Limits of a micro recall that cover which queries were asked as well as which labels were drawn.
+
+    The parts of the linearised ratio that each query contributes vary by both (the first stage of a two-stage
+    sample: Cochran, Sampling Techniques, 1977, chapter 11); Student's t over queries. `found` are the limits
+    of the labels alone, which the answer is never narrower than: few relevant documents make parts that
+    hardly vary. Without a second query nobody can tell how queries vary.
+    """
+    drawn = Drawn.of(sample)
+    if found.value is None or found.low is None or found.high is None:
+        return None, None
+    total = drawn.total(drawn.relevant)
+    residual = drawn.relevant * (drawn.found_by(retrieved) - found.value) / (total * drawn.probability)
+    of = drawn.pairs["query_id"].rank("dense").to_numpy().astype(np.int64) - 1
+    parts = np.bincount(of, residual)
+    if len(parts) < 2:
+        return found.low, found.high
+    error = math.sqrt(len(parts) / (len(parts) - 1) * float(((parts - parts.mean()) ** 2).sum()))
+    reach = float(special.stdtrit(len(parts) - 1, (1 + confidence) / 2)) * error
+    return max(0.0, min(found.low, found.value - reach)), min(1.0, max(found.high, found.value + reach))
 
 
 def interval_of_micro_recall_difference(

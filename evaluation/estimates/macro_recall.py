@@ -21,27 +21,21 @@ without bias, and noisy. So it does not move the value. The interval reaches fro
 with and without this term to the larger, and beyond by the larger of both reaches (Student's t over queries).
 It covers which queries were asked and which labels were drawn. `benchmarks/bench_honesty.py` measures how
 often it holds.
+
+Where the audit's frame is deeper than the pool, most documents beyond the pool have no row. All of them have
+one chance in their query, that of the last place; how many of them are relevant is the chance times their
+number, and how many of those a run found is what its drawn documents say, weighted by 1/π.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-from scipy import special, stats
 
 from evaluation.estimates.intervals import FEWEST_FOR_GAMMA
-from evaluation.estimates.sample import PAIR
-from evaluation.estimates.totals import Drawn, Floats
-
-if TYPE_CHECKING:
-    from evaluation.estimates.sample import AuditSample
-
-Integers = NDArray[np.int64]
+from evaluation.estimates.sample import PAIR, AuditSample
+from evaluation.estimates.totals import Drawn
+from pooling.heavy import Floats, Integers, NDArray, np, pl, special, stats
 
 #: Fewer queries say nothing of a mean over queries.
 FEWEST_QUERIES = 10
@@ -76,14 +70,14 @@ def macro_recalls(
     pairs = pl.concat([audit.sample.select(PAIR), audit.unsampled])
     placed = pairs.join(ranks, on=PAIR, how="left", maintain_order="left")
     deepest = max((k for _, k in keys), default=0)
-    places = _places(placed, deepest)
-    models = [_Model.of(one, audit.unsampled, places) for one in audit.extremes()]
+    rest = _Rest.of(audit, placed, deepest)
+    models = [_Model.of(one, audit.unsampled, rest) for one in audit.extremes()]
     found = []
     for run, k in keys:
         is_hit = (pl.col(f"rank_{run}") <= k).fill_null(False)
         hits = placed.select(is_hit.alias("hit"))["hit"].to_numpy()
         top = placed.filter(is_hit).select(PAIR)
-        more = [_Model.of(one, audit.unsampled, places) for one in audit.extremes(top)[2:]]
+        more = [_Model.of(one, audit.unsampled, rest) for one in audit.extremes(top)[2:]]
         found.append(_spanned([one.recall(hits, confidence) for one in [*models, *more]], audit.awaited))
     return found
 
@@ -99,21 +93,50 @@ def _spanned(found: Sequence[MacroRecall], awaited: int) -> MacroRecall:
     return MacroRecall(value, min(lows), max(highs), first.queries, AWAITED if awaited else "")
 
 
-def _places(placed: pl.DataFrame, deepest: int) -> Floats:
-    """(n,) each pair's place in its query by reciprocal rank fusion, between -½ (first) and ½ (last).
+@dataclass(frozen=True)
+class _Rest:
+    """Where the pairs of a sample and of the others stand, and what their frames hold besides.
 
-    Ranks below the deepest K are not looked at: of pairs without a label they are not known.
+    place (n,) is each pair's place in its query by reciprocal rank fusion, between -½ (first) and ½ (last);
+    is_beyond (n,) marks the pairs beyond the pool. hidden, last (Q,), queries bytewise: documents of the
+    frame without a row, and the place that they and those beyond the pool share.
     """
-    ranks = [name for name in placed.columns if name.startswith("rank_")]
-    votes = [
-        pl.when(pl.col(name) <= deepest).then(1 / (RRF + pl.col(name).cast(pl.Float64))).otherwise(0.0)
-        for name in ranks
-    ]
-    fused = placed.select("query_id", rrf=pl.sum_horizontal(votes) if votes else pl.lit(0.0))
-    place = (pl.col("rrf").rank("average", descending=True).over("query_id") - 0.5) / pl.len().over(
-        "query_id"
-    )
-    return fused.select(place=place - 0.5)["place"].to_numpy()
+
+    place: Floats
+    is_beyond: NDArray[np.bool_]
+    hidden: Floats
+    last: Floats
+
+    @classmethod
+    def of(cls, audit: AuditSample, placed: pl.DataFrame, deepest: int) -> _Rest:
+        """Ranks below the deepest K are not looked at: of pairs without a label they are not known."""
+        ranks = [name for name in placed.columns if name.startswith("rank_")]
+        votes = [
+            pl.when(pl.col(name) <= deepest).then(1 / (RRF + pl.col(name).cast(pl.Float64))).otherwise(0.0)
+            for name in ranks
+        ]
+        marks = audit.beyond.with_columns(is_beyond=pl.lit(True))
+        rows = (
+            placed.with_columns(rrf=pl.sum_horizontal(votes) if votes else pl.lit(0.0))
+            .join(marks, on=PAIR, how="left", maintain_order="left")
+            .join(audit.hidden, on="query_id", how="left", maintain_order="left")
+            .with_columns(pl.col("is_beyond").fill_null(False), pl.col("documents").fill_null(0))
+            .with_columns(rrf=pl.when("is_beyond").then(0.0).otherwise("rrf"))
+        )
+        # The last share a place with all that has no row.
+        size = pl.len().over("query_id") + pl.col("documents")
+        above = (pl.col("rrf") > 0).sum().over("query_id")
+        rank = pl.col("rrf").rank("average", descending=True).over("query_id")
+        last = above + (size - above + 1) / 2
+        rank = pl.when(pl.col("rrf") > 0).then(rank).otherwise(last)
+        rows = rows.with_columns(place=(rank - 0.5) / size - 0.5, last=(last - 0.5) / size - 0.5)
+        firsts = rows.group_by("query_id").agg(pl.col("documents", "last").first()).sort("query_id")
+        return cls(
+            rows["place"].to_numpy(),
+            rows["is_beyond"].to_numpy(),
+            firsts["documents"].to_numpy().astype(np.float64),
+            firsts["last"].to_numpy(),
+        )
 
 
 @dataclass(frozen=True)
@@ -122,7 +145,8 @@ class _Model:
 
     query (n,) numbers the queries; expected (n,) is the label of certain pairs and the chance of all others;
     residual (s,) is label minus chance of what was drawn, 0 of certain pairs; total (Q,) are relevant
-    documents; counts (Q,) marks the queries with a relevant label.
+    documents; counts (Q,) marks the queries with a relevant label; weight (n,) is how much of a run's finds
+    each pair stands for.
     """
 
     drawn: Drawn
@@ -131,9 +155,10 @@ class _Model:
     residual: Floats
     total: Floats
     counts: NDArray[np.bool_]
+    weight: Floats
 
     @classmethod
-    def of(cls, sample: pl.DataFrame, unsampled: pl.DataFrame, places: Floats) -> _Model:
+    def of(cls, sample: pl.DataFrame, unsampled: pl.DataFrame, rest: _Rest) -> _Model:
         drawn = Drawn.of(sample)
         ids = pl.concat([sample["query_id"], unsampled["query_id"]])
         query = (ids.rank("dense").cast(pl.Int64) - 1).to_numpy()
@@ -146,17 +171,24 @@ class _Model:
         label[:size] = drawn.relevant
         reached, found = (np.bincount(query, values, count) for values in (is_certain, is_certain * label))
         odds = np.log((found + 0.5) / (reached - found + 0.5))
-        features = np.column_stack([np.ones(len(query)), odds[query], places])
-        chance = chances(features, query, label, is_drawn, queries=count)
+        of, place = np.append(query, np.arange(count)), np.append(rest.place, rest.last)
+        features = np.column_stack([np.ones(len(of)), odds[of], place])
+        told, asked = np.append(label, np.zeros(count)), np.append(is_drawn, np.zeros(count, dtype=bool))
+        chance, hidden = np.split(chances(features, of, told, asked, queries=count), [len(query)])
         expected = np.where(is_certain, label, chance)
         seen = np.bincount(query, label, count)
+        weight = np.ones(len(query))
+        alike = rest.is_beyond[:size] & is_drawn[:size]
+        weight[:size][alike] = 1 / drawn.probability[alike]
+        weight[size:][rest.is_beyond[size:]] = 0.0
         return cls(
             drawn,
             query,
             expected,
             np.where(is_drawn, label - chance, 0.0)[:size],
-            np.maximum(np.bincount(query, expected, count), seen),
+            np.maximum(np.bincount(query, expected, count) + rest.hidden * hidden, seen),
             seen > 0,
+            weight,
         )
 
     def recall(self, hits: NDArray[np.bool_], confidence: float) -> MacroRecall:
@@ -179,7 +211,7 @@ class _Model:
     def _values(self, hits: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Recall of each query that counts: with the linear step, and with the term of second order too."""
         total = np.where(self.counts, self.total, 1.0)
-        plain = self._sums(self.query, self.expected * hits) / total
+        plain = self._sums(self.query, self.expected * hits * self.weight) / total
         mine = self.query[: len(self.residual)]
         moved = self.residual * (hits[: len(self.residual)] - plain[mine])
         drawn = self.drawn

@@ -6,16 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TypeAlias
 
 from evaluation.scoring.results import Evaluation, percent, share_in_words
 from evaluation.significance import LEVEL
-
-if TYPE_CHECKING:
-    import pandas as pd
+from pooling.heavy import np, npt, pd
 
 LEAST_FOUND_TWICE = 5
 
@@ -134,8 +129,6 @@ def leave_one_out(
 
     Zobel, How reliable are the results of large-scale information retrieval experiments? (1998).
     """
-    import pandas as pd
-
     at = int(evaluation.cutoffs[-1]) if k is None else k
     _column(evaluation, at)
     names = list(evaluation.runs)

@@ -7,10 +7,6 @@ The estimates over all pairs together (micro) are in `evaluation/estimates/predi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-import numpy as np
-import polars as pl
 
 from evaluation.estimates.from_audit import LABELS, QUERIES_AND_LABELS, Places, spanned, within_pool
 from evaluation.estimates.intervals import BOOTSTRAP, UNDEFINED, LabelInterval
@@ -25,15 +21,9 @@ from evaluation.estimates.prediction_powered import (
     tuned,
 )
 from evaluation.estimates.sample import AuditSample
+from evaluation.scoring.estimate_figures import EstimateFigure, PoweredFigure, PoweredFigures, PoweredTotal
 from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, mean_intervals
-
-if TYPE_CHECKING:
-    from evaluation.scoring.estimate_figures import (
-        EstimateFigure,
-        PoweredFigure,
-        PoweredFigures,
-        PoweredTotal,
-    )
+from pooling.heavy import np, pl
 
 OWN_MODEL = "the mean over queries is estimated by a separate model"
 _NO_ESTIMATE: EstimateFigure = {

@@ -35,9 +35,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-import numpy as np
-import polars as pl
-
 from evaluation.estimates.intervals import (
     FEWEST_FOR_GAMMA,
     MORE,
@@ -51,7 +48,8 @@ from evaluation.estimates.intervals import (
     interval_of_total,
     still_open,
 )
-from evaluation.estimates.totals import Drawn, Floats, ratio
+from evaluation.estimates.totals import Drawn, ratio
+from pooling.heavy import Floats, np, pl
 
 PAIR = ["query_id", "document_id"]
 #: Below this many labels of the audit outside the greedy part no model is believed.

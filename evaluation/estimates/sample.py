@@ -8,21 +8,26 @@ that π is (documents in that beginning) / (documents in the remainder). A label
 the remainder is counted and not used, since it was not drawn. A remainder of which nothing was drawn is
 undefined, never 0, and its query stays out of the sample; so does a query of a pool without an audit that
 still awaits labels.
+
+Where the audit's frame reaches deeper than the pool (`pooling.audit.frame`), documents of the remainder that
+were not drawn have no row: `frame_size` counts them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import polars as pl
+from dataclasses import dataclass, field
 
 from evaluation.estimates.totals import STRATUM, Remainder
+from pooling.audit.sample import audit_order
+from pooling.heavy import pl
 
 PAIR = ["query_id", "document_id"]
 #: The columns of a sample that mark pairs without an answer.
 NO_ANSWER = ("cannot_judge", "awaited")
 POOL = (*PAIR, "draw", "audit_rank", "in_audit", "inclusion_probability", "known", "cannot_judge")
+#: What a pool whose frame is deeper has besides.
+FRAME = {"frame_size": int, "is_beyond": bool}
 
 
 @dataclass(frozen=True)
@@ -35,13 +40,25 @@ class AuditSample:
     other documents. strata: one row per query and draw: query_id, draw, pairs, certain, awaited, unjudgeable
     (certain ones that nobody could judge), remainder, sampled, relevant (of the sampled), cannot_judge (of
     the sampled), waiting (audit documents of the remainder without a label), unused (labels that were not
-    drawn), simple (a simple random sample), defined. Only queries whose strata are all defined are in
-    `sample` and `unsampled`.
+    drawn), hidden (documents of the frame without a row), simple (a simple random sample), defined. Only
+    queries whose strata are all defined are in `sample` and `unsampled`. beyond: query_id, document_id of the
+    rows beyond the depth of the pool; hidden: query_id, documents: what the frames of the estimated queries
+    hold without a row; left_out: labels of such documents that the draw did not bring.
     """
 
     sample: pl.DataFrame
     unsampled: pl.DataFrame
     strata: pl.DataFrame
+    beyond: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String)))
+    hidden: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema={"query_id": pl.String, "documents": pl.Int64})
+    )
+    left_out: int = 0
+
+    @property
+    def unlabelled(self) -> int:
+        """The documents of the remainders that were not drawn, with a row or without."""
+        return self.unsampled.height + int(self.hidden["documents"].sum())
 
     @property
     def defined(self) -> list[str]:
@@ -115,19 +132,23 @@ def _as_if(sample: pl.DataFrame, no_answer: Sequence[str], relevant: pl.Expr) ->
     return sample.with_columns(replaced.alias("relevant"))
 
 
-def audit_sample(pool: pl.DataFrame, labels: pl.DataFrame) -> AuditSample:
+def audit_sample(pool: pl.DataFrame, labels: pl.DataFrame, *, left_out: int = 0) -> AuditSample:
     """The sample that a pool's labels are.
 
     pool: one row per pooled pair with POOL: `draw` numbers the versions of the pool, `audit_rank` is the
     place in the stored random order of the query's draw, `inclusion_probability` the one of the choice (null:
     neither greedy part nor audit), `known` says that the pair had a label before the draw, `cannot_judge`
     that it ended without one. labels: query_id, document_id, relevant (Boolean), judged pairs alone; those
-    outside the pool are certain, because no audit could have chosen them.
+    outside the pool are certain, because no audit could have chosen them. left_out: labels of documents
+    without a row that are, or may be, in the frame.
     """
     absent = [name for name in POOL if name not in pool.columns]
     if absent:
         raise ValueError(f"The pool has no column {', '.join(absent)}; it needs {', '.join(POOL)}.")
-    rows = _split(pool.select(POOL).join(labels.select(*PAIR, "relevant"), on=PAIR, how="left"))
+    for name, kind in FRAME.items():
+        if name not in pool.columns:
+            pool = pool.with_columns(pl.lit(None).cast(kind).alias(name))
+    rows = _split(pool.select(*POOL, *FRAME).join(labels.select(*PAIR, "relevant"), on=PAIR, how="left"))
     strata = _strata(rows)
     defined = strata.filter("defined").select("query_id").unique()
     held = rows.join(defined, on="query_id", how="semi")
@@ -146,7 +167,13 @@ def audit_sample(pool: pl.DataFrame, labels: pl.DataFrame) -> AuditSample:
     ]
     sample = pl.concat([_sampled(part) for part in parts]).sort(PAIR)
     unsampled = held.filter(~is_sampled).select(PAIR).sort(PAIR)
-    return AuditSample(sample, unsampled, strata)
+    beyond = held.filter(pl.col("is_beyond").fill_null(False)).select(PAIR)
+    return AuditSample(sample, unsampled, strata, beyond, _hidden(strata), left_out)
+
+
+def _hidden(strata: pl.DataFrame) -> pl.DataFrame:
+    held = strata.filter(pl.col("defined") & (pl.col("hidden") > 0))
+    return held.group_by("query_id").agg(documents=pl.col("hidden").sum().cast(pl.Int64)).sort("query_id")
 
 
 def _split(rows: pl.DataFrame) -> pl.DataFrame:
@@ -160,8 +187,9 @@ def _split(rows: pl.DataFrame) -> pl.DataFrame:
         awaited=~answered & reached,
         alone=((chosen < 1) & ~pl.col("in_audit")).fill_null(False),
     ).sort(*STRATUM, "audit_rank")
-    rows = rows.with_columns(rest=~(pl.col("certain") | pl.col("awaited")))
-    rest = rows.filter("rest")
+    rows = rows.with_columns(rest=~(pl.col("certain") | pl.col("awaited")), size=_size().over(STRATUM))
+    hidden = pl.col("size") - pl.len().over(STRATUM)
+    rest = rows.with_columns(remainder=pl.col("rest").sum().over(STRATUM) + hidden).filter("rest")
     # What was drawn in audit order counts as far as it is answered without a gap.
     begun = (pl.col("answered") & pl.col("in_audit")).cast(pl.Int8).cum_prod() == 1
     due = chosen.is_not_null() & ~pl.col("answered")
@@ -172,7 +200,7 @@ def _split(rows: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(
         drawn=pl.when("simple").then("begun").otherwise(pl.col("alone") & pl.col("complete")),
     )
-    share = pl.col("drawn").mean().over(STRATUM)
+    share = pl.col("drawn").sum().over(STRATUM) / pl.col("remainder")
     rest = rest.with_columns(probability=pl.when("simple").then(share).otherwise(chosen))
     kept = [*rows.columns, "simple", "drawn", "probability"]
     others = rows.filter(~pl.col("rest")).with_columns(
@@ -181,15 +209,21 @@ def _split(rows: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([others.select(kept), rest.select(kept)])
 
 
+def _size() -> pl.Expr:
+    """The documents of a stratum: those of its frame, or its rows where there is no deeper frame."""
+    return pl.coalesce(pl.col("frame_size").max(), pl.len().cast(pl.Int64))
+
+
 def _strata(rows: pl.DataFrame) -> pl.DataFrame:
     rest, drawn = pl.col("rest"), pl.col("drawn")
     labelled = pl.col("relevant").is_not_null()
     counted = rows.group_by(STRATUM).agg(
-        pairs=pl.len(),
+        pairs=pl.col("size").first(),
+        hidden=pl.col("size").first() - pl.len(),
         certain=pl.col("certain").sum(),
         awaited=pl.col("awaited").sum(),
         unjudgeable=(pl.col("certain") & ~labelled).sum(),
-        remainder=rest.sum(),
+        remainder=rest.sum() + pl.col("size").first() - pl.len(),
         sampled=drawn.sum(),
         relevant=(drawn & pl.col("relevant").fill_null(False)).sum(),
         cannot_judge=(drawn & ~labelled).sum(),
@@ -221,8 +255,6 @@ def audit_ranks(
     """The place of each document in its query's audit order; `starts` is where each query's rows begin, empty
     for a pool without entries.
     """
-    from pooling.audit.sample import audit_order
-
     places = [0] * len(document_ids)
     ends = [*starts, len(document_ids)][1:]
     for query_id, start, end in zip(query_ids, starts, ends, strict=True):

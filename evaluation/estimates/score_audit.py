@@ -13,9 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
-
-import polars as pl
 
 from evaluation.estimates.from_audit import Places, alone, spanned
 from evaluation.estimates.intervals import (
@@ -27,10 +24,9 @@ from evaluation.estimates.intervals import (
 )
 from evaluation.estimates.sample import extremes_of
 from evaluation.estimates.totals import Remainder, most_missing_in_all
+from evaluation.scoring.estimate_figures import EstimateFigure, MicroFigure, RunDifference, TotalEstimate
 from evaluation.significance import LEVEL
-
-if TYPE_CHECKING:
-    from evaluation.scoring.estimate_figures import EstimateFigure, MicroFigure, RunDifference, TotalEstimate
+from pooling.heavy import pl
 
 PAIR = ["query_id", "document_id"]
 CERTAIN = "certain"

@@ -13,22 +13,17 @@ Every interval here is about *which labels* were drawn, never about which querie
 what is missing are those of `pooling/audit/bounds.py`, by which queues stop too.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from functools import cached_property
-
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-from scipy import stats
 
 from pooling.audit.bounds import Remainder as Remainder
 from pooling.audit.bounds import largest_unrefuted as largest_unrefuted
 from pooling.audit.bounds import most_missing as most_missing
 from pooling.audit.bounds import most_missing_in_all as most_missing_in_all
-
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
+from pooling.heavy import Floats, NDArray, np, pl, stats
 
 COLUMNS = ("query_id", "document_id", "relevant", "inclusion_probability")
 STRATUM = ("query_id", "draw")
@@ -65,7 +60,7 @@ def micro_recall(sample: pl.DataFrame, retrieved: pl.DataFrame) -> Estimate:
     return ratio(drawn, drawn.found_by(retrieved))
 
 
-def ratio(drawn: "Drawn", counted: Floats) -> Estimate:
+def ratio(drawn: Drawn, counted: Floats) -> Estimate:
     """Σ counted·y/π over Σ y/π with its linearised standard error."""
     total = drawn.total(drawn.relevant)
     if total == 0:
@@ -88,7 +83,7 @@ class Drawn:
     across: bool = False
 
     @classmethod
-    def of(cls, sample: pl.DataFrame) -> "Drawn":
+    def of(cls, sample: pl.DataFrame) -> Drawn:
         absent = [name for name in COLUMNS if name not in sample.columns]
         if absent:
             raise ValueError(f"The sample has no column {', '.join(absent)}; it needs {', '.join(COLUMNS)}.")

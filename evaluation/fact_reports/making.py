@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models.functions import Length
 
+from evaluation.fact_reports.places import context_figures, document_facts, fact_places
+from evaluation.facts.evaluating import HowMeasured, evaluate_table
+from evaluation.facts.results import FactConventions
 from evaluation.facts.shapes import ReportFacts
+from evaluation.facts.table import FactTable, run_places, table_of_frames
+from evaluation.scoring.conventions import Conventions
+from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, IntervalSettings, interval_settings
 from labeling.facts.releasing import has_facts, released_frames
+from labeling.models import QrelsRelease
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
-from pooling.models import Collection
+from pooling.models import Collection, Run
+from pooling.ranking.ranking import order_run
 from pooling.runs.stored import read_stored_run
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.facts.table import FactTable
-    from evaluation.scoring.conventions import Conventions
-    from evaluation.significance import IntervalSettings
-    from labeling.models import QrelsRelease
-    from pooling.models import Run
 
 MEASURES = ("fact_recall", "alpha_ndcg", "redundancy")
 BATCH = 5_000
@@ -38,8 +38,6 @@ class AskedOfFacts:
 
     def settings_of(self, queries: int) -> IntervalSettings:
         """How intervals over this number of queries are made."""
-        from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, interval_settings
-
         given = self.intervals
         samples, seed = given.get("bootstrap_samples", BOOTSTRAP_SAMPLES), given.get("seed", 0)
         return interval_settings(queries, samples, seed, given.get("confidence", LEVEL))
@@ -58,13 +56,6 @@ def measured_facts(
     release: QrelsRelease, asked: AskedOfFacts, pool: pl.DataFrame | None
 ) -> MeasuredFacts | None:
     """The report's runs on the facts of its release; None where the release has none that anybody judged."""
-    import polars as pl
-
-    from evaluation.fact_reports.places import context_figures, document_facts, fact_places
-    from evaluation.facts.evaluating import HowMeasured, evaluate_table
-    from evaluation.facts.results import FactConventions
-    from evaluation.facts.table import run_places, table_of_frames
-
     if not has_facts(release):
         return None
     facts, supports = released_frames(release)
@@ -107,16 +98,12 @@ def measured_facts(
 
 
 def _ordered(run: Run, asked: AskedOfFacts) -> pl.DataFrame:
-    from pooling.ranking.ranking import order_run
-
     conventions = asked.conventions
     frame = read_stored_run(run, need_rank=conventions.ties == "rank")
     return order_run(frame, ties=conventions.ties, scores=conventions.scores)
 
 
 def _named(name: str) -> pl.Expr:
-    import polars as pl
-
     return pl.lit(name).alias("run")
 
 
@@ -124,8 +111,6 @@ def _lengths(
     collection: Collection, table: FactTable, frames: Mapping[str, pl.DataFrame], deepest: int
 ) -> dict[str, int]:
     """Characters of the texts in the first K of queries with facts; those without a text are left out."""
-    import polars as pl
-
     queries = list(table.query_ids)
     wanted: set[str] = set()
     for frame in frames.values():

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from evaluation.facts.query import Floats
 from evaluation.facts.shapes import ContextFigure
 from evaluation.facts.table import FactTable, RunPlaces
 from evaluation.significance import IntervalSettings, mean_intervals
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import Floats, np, pl
 
 
 def fact_places(table: FactTable, run: RunPlaces) -> pl.DataFrame:
@@ -22,8 +16,6 @@ def fact_places(table: FactTable, run: RunPlaces) -> pl.DataFrame:
     where none is retrieved), document_id (that document), part (the first place that supports a part),
     findable (whether any judged document supports it). A row for each fact.
     """
-    import polars as pl
-
     documents = _ids(table)
     whole, part, findable, first = [], [], [], []
     for number, facts in enumerate(table.facts):
@@ -72,8 +64,6 @@ class DocumentFacts:
 
     def nothing_new(self, cutoffs: Sequence[int]) -> Floats:
         """(Q, C) the share of the first K that supports a fact and adds none."""
-        import polars as pl
-
         stale = self.frame.filter(pl.col("new") == 0).with_columns(one=pl.lit(1))
         counts: Floats = DocumentFacts(self.table, stale)._sums("one", cutoffs) / np.array(cutoffs)
         return counts
@@ -81,8 +71,6 @@ class DocumentFacts:
     def characters(self, ordered: pl.DataFrame, lengths: Mapping[str, int], cutoffs: Sequence[int]) -> Floats:
         """(Q, C) characters of the first K of a run; NaN where the text of one is not known, and where the
         run does not answer the query."""
-        import polars as pl
-
         first = ordered.filter(
             pl.col("query_id").is_in(list(self.table.query_ids)) & (pl.col("position") <= max(cutoffs))
         )
@@ -113,8 +101,6 @@ class DocumentFacts:
 
 def document_facts(table: FactTable, run: RunPlaces, deepest: int) -> DocumentFacts:
     """The documents in the first `deepest` that support a fact, with how many they support and add."""
-    import polars as pl
-
     documents = _ids(table)
     rows: list[tuple[str, str, int, int, int]] = []
     for number, query in enumerate(table.query_ids):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
+from evaluation.fact_reports.making import MeasuredFacts
 from evaluation.facts.shapes import ContextFigure, FactFigure, ReportFacts
 from evaluation.models import Report
 from evaluation.report_store.files import beside, put_frame
+from pooling.heavy import pl
 from pooling.storage.copies import local_path
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.fact_reports.making import MeasuredFacts
 
 PLACES, DOCUMENTS = "facts.parquet", "fact-documents.parquet"
 
@@ -72,24 +69,18 @@ def store_facts(report: Report, facts: MeasuredFacts) -> None:
 
 def fact_rows(report: Report, run: str) -> list[FactRow]:
     """Every fact that counts, by query and in its order, as it stands in one run."""
-    import polars as pl
-
     mine = _places(report).filter(pl.col("run") == run).collect().drop("run")
     return [FactRow(*row) for row in mine.iter_rows()]
 
 
 def held_by(report: Report, run: str, k: int) -> set[tuple[str, str]]:
     """Query and fact of what a run's first K hold."""
-    import polars as pl
-
     rows = _places(report).filter((pl.col("run") == run) & (pl.col("place") <= k))
     return set(rows.select("query_id", "fact_id").collect().iter_rows())
 
 
 def fill_others(report: Report, run: str, k: int, rows: Sequence[FactRow]) -> None:
     """Name the other runs whose first K hold each of some facts."""
-    import polars as pl
-
     queries = sorted({row.query_id for row in rows})
     held = _places(report).filter(
         pl.col("query_id").is_in(queries) & (pl.col("run") != run) & (pl.col("place") <= k)
@@ -102,15 +93,11 @@ def fill_others(report: Report, run: str, k: int, rows: Sequence[FactRow]) -> No
 
 
 def _places(report: Report) -> pl.LazyFrame:
-    import polars as pl
-
     return pl.scan_parquet(local_path(beside(report, PLACES)))
 
 
 def stale_documents(report: Report, run: str, k: int) -> list[StaleDocument]:
     """The documents in a run's first K that bring nothing new, by query and place."""
-    import polars as pl
-
     rows = pl.scan_parquet(local_path(beside(report, DOCUMENTS))).filter(
         (pl.col("run") == run) & (pl.col("place") <= k) & (pl.col("new") == 0)
     )

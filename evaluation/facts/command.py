@@ -5,20 +5,21 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from evaluation.facts.evaluating import evaluate_facts
+from evaluation.facts.results import FACT_PRESETS, FactConventions, FactEvaluation
+from evaluation.scoring.config import Settings
 from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.evaluating import DEFAULT_CUTOFFS
+from evaluation.scoring.expectations import Check
+from evaluation.scoring.inputs import collapsed_sources
+from evaluation.scoring.wording import rests_on
 from pooling.formats.facts.reading import read_facts, read_supports_of
 from pooling.formats.registry import source_of
+from pooling.heavy import pl
 from pooling.inputs.reading import named_runs
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.facts.results import FactEvaluation
-    from evaluation.scoring.config import Settings
-    from evaluation.scoring.expectations import Check
-    from pooling.ranking.chunks import Chunks
+from pooling.ranking.chunks import Chunks
 
 Key: TypeAlias = tuple[str, int | None]
 
@@ -129,8 +130,6 @@ def _labels_and_runs(options: Mapping[str, Any]) -> tuple[Path | None, list[Path
 
 
 def _keys(options: Mapping[str, Any], measures: Sequence[str]) -> list[Key]:
-    from evaluation.scoring.evaluating import DEFAULT_CUTOFFS
-
     cutoffs = [k for group in options["k"] or () for k in group] or DEFAULT_CUTOFFS
     keys: list[Key] = []
     for one in measures:
@@ -168,10 +167,6 @@ def evaluated_facts(
     pool: pl.DataFrame | None,
 ) -> FactEvaluation:
     """Read facts, supports and runs, and measure."""
-    from evaluation.facts.evaluating import evaluate_facts
-    from evaluation.facts.results import FACT_PRESETS, FactConventions
-    from evaluation.scoring.inputs import collapsed_sources
-
     options, arguments = asked.options, settings.arguments()
     file = read_facts(options["facts"])
     supports, notes = file.supports, [*file.notes]
@@ -206,10 +201,9 @@ def evaluated_facts(
 
 def checked_facts(found: FactEvaluation, thresholds: Mapping[str, float]) -> list[Check]:
     """Every run's mean over facts against every threshold."""
-    from evaluation.scoring.expectations import Check
-
+    labels = rests_on(complete=False)
     return [
-        Check(run, key, wanted, figures[key]["mean"], figures[key]["queries"])
+        Check(run, key, wanted, figures[key]["mean"], figures[key]["queries"], labels)
         for key, wanted in ((name.strip().lower(), wanted) for name, wanted in thresholds.items())
         for run, figures in found.runs.items()
     ]

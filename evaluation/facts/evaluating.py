@@ -6,11 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from evaluation.facts.measures import FACT_MEASURES, Counting, fact_count, recall_bounds
-from evaluation.facts.query import Floats, Integers
 from evaluation.facts.results import FactConventions, FactEvaluation, FactFigure, QueryValues
 from evaluation.facts.table import (
     FactTable,
@@ -31,6 +27,7 @@ from evaluation.significance import (
     mean_intervals,
 )
 from pooling.formats.facts.records import FactRecord, SupportRecord
+from pooling.heavy import Floats, Integers, np, npt
 from pooling.inputs.given import Runs, RunSource, Source
 from pooling.inputs.reading import named_runs, pool_frame, run_frame
 from pooling.ranking.ranking import order_run

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
-from evaluation.facts.query import Floats, Integers, QueryFacts, Retrieved
+from evaluation.facts.query import QueryFacts, Retrieved
+from pooling.heavy import Floats, Integers, np
 
 Denominator = Literal["all", "findable"]
 

@@ -11,12 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from pooling.heavy import Booleans as Mask
+from pooling.heavy import Floats, Integers, np, npt
 
 # How much a fact counts less each time it comes again.
 ALPHA = 0.5

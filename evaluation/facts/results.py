@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-import numpy as np
+from typing import Literal, TypeAlias
 
 from evaluation.facts.measures import FACT_MEASURES, Counting, Denominator
-from evaluation.facts.query import Floats, Integers
 from evaluation.facts.shapes import FactCounts as FactCounts
 from evaluation.facts.shapes import FactFigure as FactFigure
 from evaluation.facts.shapes import FactResult as FactResult
 from evaluation.facts.shapes import FactRow as FactRow
 from evaluation.facts.shapes import FactsMeasuredHow as FactsMeasuredHow
+from evaluation.facts.table import FactTable
 from evaluation.measures import key_of
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.wording import decimal, interval_or_why_not, percent
 from evaluation.significance import IntervalSettings
 from pooling.formats.wording import counted
-
-if TYPE_CHECKING:
-    from evaluation.facts.table import FactTable
+from pooling.heavy import Floats, Integers, np
 
 Key: TypeAlias = tuple[str, int | None]
 QueryValues: TypeAlias = Mapping[str, Floats]

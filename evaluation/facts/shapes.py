@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
-if TYPE_CHECKING:
-    from evaluation.significance import IntervalSettings
+from evaluation.significance import IntervalSettings
 
 
 class FactFigure(TypedDict):

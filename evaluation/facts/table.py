@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from evaluation.facts.query import Floats, Integers, QueryFacts, Retrieved
+from evaluation.facts.query import QueryFacts, Retrieved
 from pooling.formats.facts.records import FactRecord, SupportRecord
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import Floats, Integers, np, pl
 
 _PAIR = ["query", "document_id"]
 
@@ -48,8 +43,6 @@ def fact_table(
     queries: Collection[str] | None = None,
 ) -> FactTable:
     """The facts of this importance (`all`, `vital`) and these queries; one without them keeps its place."""
-    import polars as pl
-
     rows = [(one.query_id, one.fact_id, one.document_id, one.weight) for one in supports]
     kinds = (pl.String, pl.String, pl.String, pl.Float64)
     frame = pl.DataFrame(rows, schema=dict(zip(SUPPORTS, kinds, strict=True)), orient="row")
@@ -64,8 +57,6 @@ def table_of_frames(
     queries: Collection[str] | None = None,
 ) -> FactTable:
     """The same for supports as a frame with the columns SUPPORTS."""
-    import polars as pl
-
     by_query: dict[str, list[FactRecord]] = {}
     for fact in facts:
         if queries is None or fact.query_id in queries:
@@ -132,8 +123,6 @@ class RunPlaces:
 
 def numbered(table: FactTable, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of queries with facts, with the query's number as `query`."""
-    import polars as pl
-
     numbers = pl.DataFrame(
         {"query_id": list(table.query_ids), "query": np.arange(len(table.query_ids))},
         schema={"query_id": pl.String, "query": pl.Int64},
@@ -143,8 +132,6 @@ def numbered(table: FactTable, rows: pl.DataFrame) -> pl.DataFrame:
 
 def run_places(table: FactTable, ordered: pl.DataFrame, deepest: int) -> RunPlaces:
     """ordered: query_id, document_id, position, of all rows of a run; deepest: the largest K."""
-    import polars as pl
-
     rows = numbered(table, ordered).with_columns(pl.col("position").cast(pl.Int64))
     joined = rows.join(table.documents, on=_PAIR, how="left")
     known = joined.filter(pl.col("row").is_not_null())
@@ -170,8 +157,6 @@ def run_places(table: FactTable, ordered: pl.DataFrame, deepest: int) -> RunPlac
 def pooled_strangers(table: FactTable, runs: Iterable[RunPlaces], pool: pl.DataFrame | None) -> pl.DataFrame:
     """query, document_id and position of the documents of the pool that nobody judged for any fact: those of
     the pool given, at once, or else those in the first K of a run, from its best place on."""
-    import polars as pl
-
     if pool is not None:
         pairs = numbered(table, pool.select("query_id", "document_id")).select(_PAIR).unique()
         at_once = pl.lit(0, dtype=pl.Int64).alias("position")
@@ -181,8 +166,6 @@ def pooled_strangers(table: FactTable, runs: Iterable[RunPlaces], pool: pl.DataF
 
 def strangers_outside(table: FactTable, pooled: pl.DataFrame, run: RunPlaces, cutoffs: Integers) -> Integers:
     """(Q, C) how many of `pooled` at each K are outside the run's first K."""
-    import polars as pl
-
     own = run.strange.rename({"position": "place"})
     beside = pooled.join(own, on=_PAIR, how="left").with_columns(pl.col("place").fill_null(2**62))
     query, since, place = (beside[name].to_numpy() for name in ("query", "position", "place"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -12,8 +12,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
+from evaluation.failures.breakdown import BreakdownResult, BrokenGroupResult, GroupResult, WeightedResult
 from evaluation.failures.page import BREAKDOWN_FILES, WhereChoice, breakdown_stem, near
-from evaluation.failures.side_by_side import Finder, side_by_side
+from evaluation.failures.side_by_side import (
+    ListResult,
+    PlaceResult,
+    QueryResult,
+    RelevantResult,
+    SideBySideResult,
+    side_by_side,
+)
 from evaluation.failures.stored_breakdown import BreakdownRequest, breakdown_of, check_measure
 from evaluation.failures.stored_queries import (
     PER_PAGE,
@@ -31,7 +39,8 @@ from pooling.interface.api import PROBLEM, OneKind
 from pooling.interface.downloads import attachment, offered
 from pooling.interface.pages import numbered_page
 from pooling.interface.serializers import FILE
-from pooling.pools.serializers import FinderSerializer
+from pooling.interface.shapes import shape
+from pooling.pools.serializers import Finder
 
 
 class BreakdownQuerySerializer(serializers.Serializer[dict[str, object]]):
@@ -53,53 +62,9 @@ class BreakdownQuerySerializer(serializers.Serializer[dict[str, object]]):
     )
 
 
-class WeightedMeanSerializer(serializers.Serializer[dict[str, object]]):
-    """Σwx / Σw over the n queries that count and have a weight."""
-
-    n = serializers.IntegerField()
-    mean = serializers.FloatField()
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-
-
-class GroupFiguresSerializer(serializers.Serializer[dict[str, object]]):
-    """One run on one group; undefined is null."""
-
-    n = serializers.IntegerField(help_text="Queries that count.")
-    small = serializers.BooleanField(help_text="n < 5: no percentiles; below 10 no interval.")
-    mean = serializers.FloatField(allow_null=True, help_text="Every query counts once.")
-    low = serializers.FloatField(allow_null=True, help_text="Interval over queries.")
-    high = serializers.FloatField(allow_null=True)
-    percentiles = serializers.DictField(child=serializers.FloatField(allow_null=True))
-    share_zero = serializers.FloatField(allow_null=True)
-    share_reaching = serializers.FloatField(allow_null=True, help_text="With at least the threshold.")
-    weighted = WeightedMeanSerializer(allow_null=True, help_text="Queries count as often as they are asked.")
-
-
-class BrokenGroupSerializer(serializers.Serializer[dict[str, object]]):
-    """A group of queries with the figures of each run, by its name."""
-
-    group = serializers.CharField(allow_null=True)
-    kind = serializers.ChoiceField(
-        choices=["all", "group", "none"], help_text="All queries, a group, or those in none."
-    )
-    queries = serializers.IntegerField()
-    runs = serializers.DictField(child=GroupFiguresSerializer())
-
-
-class BreakdownSerializer(serializers.Serializer[dict[str, object]]):
-    """A measure by groups of queries, all queries first."""
-
-    by = serializers.CharField()
-    title = serializers.CharField()
-    overlapping = serializers.BooleanField(help_text="A query may be in several groups.")
-    measure = serializers.CharField()
-    k = serializers.IntegerField(allow_null=True)
-    threshold = serializers.FloatField()
-    interval = serializers.DictField(help_text="level, method, samples, seed.")
-    weighted = serializers.BooleanField(help_text="Whether any query has a weight.")
-    without_weight_ids = serializers.ListField(child=serializers.CharField())
-    groups = BrokenGroupSerializer(many=True)
+shape(WeightedResult, "WeightedMean")
+shape(GroupResult, "GroupFigures")
+shape(BrokenGroupResult, "BrokenGroup")
 
 
 class ReportBreakdown(APIView):
@@ -108,7 +73,7 @@ class ReportBreakdown(APIView):
     @extend_schema(
         operation_id="reports_breakdown",
         parameters=[BreakdownQuerySerializer],
-        responses={200: BreakdownSerializer, 400: PROBLEM, 404: PROBLEM},
+        responses={200: shape(BreakdownResult, "Breakdown"), 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, report_id: int) -> Response:
         """A measure by tag, metadata, relevant documents or how often queries are asked."""
@@ -166,29 +131,32 @@ class QueriesQuerySerializer(serializers.Serializer[dict[str, object]]):
     page = serializers.IntegerField(required=False, min_value=1, default=1)
 
 
-class MissedDocumentSerializer(serializers.Serializer[dict[str, object]]):
+class MissedResult(TypedDict):
     """A relevant document outside the run's first K."""
 
-    document_id = serializers.CharField()
-    title = serializers.CharField()
-    relevance = serializers.IntegerField()
-    rank = serializers.IntegerField(allow_null=True, help_text="Where it came; null: not retrieved.")
-    found_by = FinderSerializer(many=True, help_text="The others that have it there.")
+    document_id: str
+    title: str
+    relevance: int
+    rank: Annotated[int | None, "Where it came; null: not retrieved."]
+    found_by: Annotated[list[Finder], "The others that have it there."]
 
 
-class QueryRowSerializer(serializers.Serializer[dict[str, object]]):
+class QueryRowResult(TypedDict):
     """One query of a run."""
 
-    query_id = serializers.CharField()
-    text = serializers.CharField()
-    tags = serializers.ListField(child=serializers.CharField())
-    weight = serializers.FloatField(allow_null=True)
-    value = serializers.FloatField(allow_null=True, help_text="Null: the query does not count.")
-    relevant = serializers.IntegerField()
-    found = serializers.IntegerField()
-    missed = serializers.IntegerField()
-    answered = serializers.BooleanField(help_text="Whether the run has the query at all.")
-    missed_documents = MissedDocumentSerializer(many=True, help_text="The first ten.")
+    query_id: str
+    text: str
+    weight: float | None
+    value: Annotated[float | None, "Null: the query does not count."]
+    relevant: int
+    found: int
+    answered: Annotated[bool, "Whether the run has the query at all."]
+    tags: list[str]
+    missed: int
+    missed_documents: Annotated[list[MissedResult], "The first ten."]
+
+
+shape(MissedResult, "MissedDocument")
 
 
 class QueriesSerializer(serializers.Serializer[dict[str, object]]):
@@ -197,7 +165,7 @@ class QueriesSerializer(serializers.Serializer[dict[str, object]]):
     count = serializers.IntegerField()
     page = serializers.IntegerField()
     pages = serializers.IntegerField()
-    queries = QueryRowSerializer(many=True)
+    queries = shape(QueryRowResult, "QueryRow")(many=True)
 
 
 class ReportQueries(APIView):
@@ -227,31 +195,6 @@ def _queries_asked(request: Request, report: Report) -> tuple[QueriesAsked, int]
     page_number = values.pop("page")
     k = _cutoff(report, values["measure"], values.pop("k", None))
     return QueriesAsked(**values | {"k": k, "search": values.pop("q")}), page_number
-
-
-class MissedResult(TypedDict):
-    """A document that the run missed, and the runs that have it in their first K."""
-
-    document_id: str
-    title: str
-    relevance: int
-    rank: int | None
-    found_by: list[Finder]
-
-
-class QueryRowResult(TypedDict):
-    """One query of a run: its value, and the first documents that were missed."""
-
-    query_id: str
-    text: str
-    weight: float | None
-    value: float | None
-    relevant: int
-    found: int
-    answered: bool
-    tags: list[str]
-    missed: int
-    missed_documents: list[MissedResult]
 
 
 def _plain(row: QueryRow) -> QueryRowResult:
@@ -292,68 +235,10 @@ class DetailQuerySerializer(serializers.Serializer[dict[str, object]]):
     k = serializers.IntegerField(required=False, help_text="10, or the nearest, if absent.")
 
 
-class PlaceInListSerializer(serializers.Serializer[dict[str, object]]):
-    """One document in a run's list."""
-
-    rank = serializers.IntegerField()
-    document_id = serializers.CharField()
-    title = serializers.CharField()
-    label = serializers.ChoiceField(  # type: ignore[assignment]  # `Field.label` is a text
-        choices=["relevant", "not_relevant", "unjudged"]
-    )
-    relevance = serializers.IntegerField(allow_null=True)
-    rank_in_other = serializers.IntegerField(allow_null=True)
-    only_here = serializers.BooleanField(help_text="Not in the first K of the other.")
-
-
-class ListOfRunSerializer(serializers.Serializer[dict[str, object]]):
-    """The first places of a run, at most 100."""
-
-    run = serializers.CharField()
-    recall = serializers.FloatField(allow_null=True)
-    found = serializers.IntegerField()
-    depth = serializers.IntegerField(allow_null=True, help_text="Null: the run is no longer stored.")
-    tied_at_k = serializers.BooleanField()
-    documents = PlaceInListSerializer(many=True)
-
-
-class RelevantDocumentSerializer(serializers.Serializer[dict[str, object]]):
-    """A relevant document and where it came."""
-
-    document_id = serializers.CharField()
-    title = serializers.CharField()
-    relevance = serializers.IntegerField()
-    rank_a = serializers.IntegerField(allow_null=True)
-    rank_b = serializers.IntegerField(allow_null=True)
-    found_by = FinderSerializer(many=True, help_text="Others that have it in their first K.")
-
-
-class RelevantPartsSerializer(serializers.Serializer[dict[str, object]]):
-    """Relevant documents by which of the two has them in its first K."""
-
-    only_a = RelevantDocumentSerializer(many=True)
-    only_b = RelevantDocumentSerializer(many=True)
-    both = RelevantDocumentSerializer(many=True)
-    neither = RelevantDocumentSerializer(many=True)
-
-
-class QueryOfListsSerializer(serializers.Serializer[dict[str, object]]):
-    """The query of two lists."""
-
-    id = serializers.CharField()
-    text = serializers.CharField()
-    tags = serializers.ListField(child=serializers.CharField())
-    weight = serializers.FloatField(allow_null=True)
-
-
-class SideBySideSerializer(serializers.Serializer[dict[str, object]]):
-    """Two runs on one query."""
-
-    query = QueryOfListsSerializer()
-    k = serializers.IntegerField()
-    a = ListOfRunSerializer()
-    b = ListOfRunSerializer()
-    relevant = RelevantPartsSerializer()
+shape(PlaceResult, "PlaceInList")
+shape(ListResult, "ListOfRun")
+shape(RelevantResult, "RelevantDocument")
+shape(QueryResult, "QueryOfLists")
 
 
 class ReportQuery(APIView):
@@ -362,7 +247,7 @@ class ReportQuery(APIView):
     @extend_schema(
         operation_id="reports_query",
         parameters=[DetailQuerySerializer],
-        responses={200: SideBySideSerializer, 400: PROBLEM, 404: PROBLEM},
+        responses={200: shape(SideBySideResult, "SideBySide"), 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, report_id: int) -> Response:
         """Both lists with labels, and what one found and the other missed."""

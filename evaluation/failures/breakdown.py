@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
-
-import numpy as np
-import numpy.typing as npt
+from typing import Annotated, Any, Literal, TypedDict
 
 from evaluation.failures.query_groups import Group, Grouping
 from evaluation.measures import Floats, Integers
@@ -20,9 +17,7 @@ from evaluation.significance import (
     mean_intervals,
 )
 from pooling.formats.parts import in_threads
-
-if TYPE_CHECKING:
-    import pandas as pd
+from pooling.heavy import np, npt, pd
 
 PERCENTILES = (10, 25, 50, 75, 90)
 THRESHOLD = 0.5
@@ -77,7 +72,7 @@ class GroupFigures:
 
 
 class WeightedResult(TypedDict):
-    """The fields of `WeightedMean`."""
+    """Σwx / Σw over the n queries that count and have a weight."""
 
     n: int
     mean: float
@@ -86,39 +81,39 @@ class WeightedResult(TypedDict):
 
 
 class GroupResult(TypedDict):
-    """The fields of `GroupFigures`; percentiles by their percent."""
+    """One run on one group; undefined is null."""
 
-    n: int
-    small: bool
-    mean: float | None
-    low: float | None
+    n: Annotated[int, "Queries that count."]
+    small: Annotated[bool, "n < 5: no percentiles; below 10 no interval."]
+    mean: Annotated[float | None, "Every query counts once."]
+    low: Annotated[float | None, "Interval over queries."]
     high: float | None
     percentiles: dict[str, float | None]
     share_zero: float | None
-    share_reaching: float | None
-    weighted: WeightedResult | None
+    share_reaching: Annotated[float | None, "With at least the threshold."]
+    weighted: Annotated[WeightedResult | None, "Queries count as often as they are asked."]
 
 
 class BrokenGroupResult(TypedDict):
-    """A group, and the figures of every run over it."""
+    """A group of queries with the figures of each run, by its name."""
 
     group: str | None
-    kind: str
+    kind: Annotated[str, Literal["all", "group", "none"], "All queries, a group, or those in none."]
     queries: int
     runs: dict[str, GroupResult]
 
 
 class BreakdownResult(TypedDict):
-    """A `Breakdown` in JSON."""
+    """A measure by groups of queries, all queries first."""
 
     by: str
     title: str
-    overlapping: bool
+    overlapping: Annotated[bool, "A query may be in several groups."]
     measure: str
     k: int | None
     threshold: float
-    interval: IntervalSettings
-    weighted: bool
+    interval: Annotated[IntervalSettings, dict[str, Any], "level, method, samples, seed."]
+    weighted: Annotated[bool, "Whether any query has a weight."]
     without_weight_ids: list[str]
     groups: list[BrokenGroupResult]
 
@@ -249,8 +244,6 @@ class Breakdown:
 
     def frame(self) -> pd.DataFrame:
         """The rows as a pandas frame."""
-        import pandas as pd
-
         return pd.DataFrame(self.rows()).astype({"k": "Int64"})
 
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.http import HttpRequest
 
+from evaluation.measures import key_of, titled
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
+from evaluation.scoring.figures import Figure
+from evaluation.scoring.results import interval
 from pooling.tables.columns import Column
 from pooling.tables.shown import ShownTable
 from pooling.tables.table import Table
-
-if TYPE_CHECKING:
-    from evaluation.scoring.figures import Figure
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,6 @@ class TagLine:
 
 def table_by_tag(request: HttpRequest, report: Report, measure: str) -> ShownTable | None:
     """The means of a measure at each K, their intervals as columns to choose; None without tags."""
-    from evaluation.measures import key_of, titled
-
     strata = report.result.get("strata")
     if not strata:
         return None
@@ -68,6 +65,4 @@ def _mean(key: str) -> Callable[[TagLine], float | None]:
 
 
 def _interval(key: str) -> Callable[[TagLine], str | None]:
-    from evaluation.scoring.results import interval
-
     return lambda line: interval(line.figures[key]).strip() or None

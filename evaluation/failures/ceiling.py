@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django import forms
 from django.conf import settings
@@ -21,13 +21,13 @@ from evaluation.access import report_for
 from evaluation.models import Report
 from evaluation.report_store.choices import conventions_from
 from evaluation.report_store.completing import completed_labels
-from evaluation.report_store.files import run_names, runs_of, usual_cutoff
+from evaluation.report_store.files import run_names, runs_of
+from evaluation.report_store.options import headline_k
+from evaluation.scoring.evaluating import evaluate
+from evaluation.stages.ceiling import RecallCeiling, ceilings
 from pooling.interface.api import PROBLEM
 from pooling.interface.problems import InputError
 from pooling.runs.stored import read_stored_run
-
-if TYPE_CHECKING:
-    from evaluation.stages.ceiling import RecallCeiling
 
 #: Places of the first stage that are looked at, as far as they are more than K.
 DEPTHS = (10, 20, 50, 100, 200, 500, 1000)
@@ -49,7 +49,7 @@ class CeilingForm(forms.Form):
         values = self.cleaned_data if self.is_valid() else {}
         return CeilingAsked(
             values.get("stage1") or run_names(report)[0],
-            values.get("k") or usual_cutoff(report.options["k"]),
+            values.get("k") or headline_k(report.options),
         )
 
 
@@ -83,9 +83,6 @@ def ceiling_rows(report: Report, asked: CeilingAsked) -> list[CeilingRow]:
     """A row for each other run and K1 from K on. `InputError` where the report is too large for a page, and
     where a run was deleted.
     """
-    from evaluation.scoring.evaluating import evaluate
-    from evaluation.stages.ceiling import ceilings
-
     runs = {run.name: run for run in runs_of(report)}
     if sum(run.row_count for run in runs.values()) > settings.BACKGROUND_REPORT_ROWS:
         raise InputError(

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from evaluation.charts.drawing import SHAPES
+from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, finished
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
 
 # More runs would lie on each other, and more groups would not fit a screen.
 MOST_RUNS = 8
@@ -34,8 +30,6 @@ def breakdown_picture(
     table: group (its label), run, mean, low, high; missing values are not drawn. Runs differ by colour and
     by mark.
     """
-    import altair as alt
-
     theme = DARK if dark else LIGHT
     groups = list(dict.fromkeys(table["group"]))
     ends = table[["mean", "high"]].max().max()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django import forms
 from django.contrib.auth.decorators import login_required
@@ -18,16 +18,16 @@ from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.document_groups.cutting import cut_documents, offered_keys
+from evaluation.document_groups.recall import GroupedRecall, GroupRecall, recall_by_documents
 from evaluation.models import Report
-from evaluation.report_store.files import run_names, scan_relevant, usual_cutoff
+from evaluation.report_store.files import run_names, scan_relevant
+from evaluation.report_store.options import headline_k
+from evaluation.significance import Resampling
+from pooling.heavy import pl
 from pooling.interface.api import PROBLEM
 from pooling.interface.problems import InputError
+from pooling.interface.shapes import shape
 from pooling.models import Document
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.document_groups.recall import GroupedRecall
 
 AT_ONCE = 5000
 NO_KEYS = (
@@ -56,7 +56,7 @@ class DocumentGroupsForm(forms.Form):
         return GroupsAsked(
             values.get("by") or self._keys[0],
             values.get("run") or run_names(self._report)[0],
-            values.get("k") or usual_cutoff(self._report.options["k"]),
+            values.get("k") or headline_k(self._report.options),
         )
 
 
@@ -96,9 +96,6 @@ def group_keys(report: Report) -> tuple[RelevantDocuments, list[str]]:
 
 def grouped_recall(report: Report, found: RelevantDocuments, asked: GroupsAsked) -> GroupedRecall:
     """Recall of each group in the run's first K, with the report's resampling."""
-    from evaluation.document_groups.recall import recall_by_documents
-    from evaluation.significance import Resampling
-
     rank = found.pairs[f"rank_{run_names(report).index(asked.run)}"]
     options = report.options
     return recall_by_documents(
@@ -150,28 +147,6 @@ def report_documents(request: HttpRequest, report_id: int) -> HttpResponse:
     return render(request, "evaluation/report_documents.html", context)
 
 
-class SpanSerializer(serializers.Serializer[Any]):
-    """A share or a difference with its interval; null where too little is known for one."""
-
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-
-
-class DocumentGroupSerializer(serializers.Serializer[Any]):
-    """Recall of one group: `found` of its `relevant` pairs of a query and a document."""
-
-    name = serializers.CharField()
-    documents = serializers.IntegerField()
-    queries = serializers.IntegerField()
-    relevant = serializers.IntegerField()
-    found = serializers.IntegerField()
-    recall = SpanSerializer()
-    difference = SpanSerializer(help_text="From the documents of all other groups.")
-    p = serializers.FloatField(allow_null=True)
-    p_holm = serializers.FloatField(allow_null=True, help_text="Corrected for the groups that are compared.")
-
-
 class DocumentGroupsSerializer(serializers.Serializer[Any]):
     """Recall by a key of the documents' metadata."""
 
@@ -179,8 +154,8 @@ class DocumentGroupsSerializer(serializers.Serializer[Any]):
     run = serializers.CharField()
     k = serializers.IntegerField()
     keys = serializers.ListField(child=serializers.CharField(), help_text="What else makes groups.")
-    everything = DocumentGroupSerializer()
-    groups = DocumentGroupSerializer(many=True)
+    everything = shape(GroupRecall, "DocumentGroup")()
+    groups = shape(GroupRecall)(many=True)
 
 
 class DocumentGroupsQuerySerializer(serializers.Serializer[Any]):

@@ -5,25 +5,34 @@ from __future__ import annotations
 import hashlib
 from collections.abc import ItemsView, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from django import forms
 from django.utils.http import urlencode
 from django.utils.text import slugify
 
+from evaluation.failures.breakdown import (
+    PERCENTILES,
+    SMALL,
+    THRESHOLD,
+    Breakdown,
+    BrokenGroup,
+    GroupFigures,
+    ordered_groups,
+)
 from evaluation.failures.chart import MOST_GROUPS, MOST_RUNS, breakdown_picture, breakdown_size
+from evaluation.failures.query_groups import OWN, RELEVANT, WEIGHT, offered
 from evaluation.failures.stored_breakdown import BreakdownRequest, QueriesNow, breakdown_of, queries_now
+from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
 from evaluation.report_store.files import beside, cutoffs_of, file_stem, run_names
+from evaluation.scoring.results import decimal, percent, share_in_words
+from evaluation.significance import FEWEST_QUERIES
 from pooling.formats.cells import table_text
+from pooling.heavy import alt, pd
 from pooling.interface.charting import to_png, to_svg
 from pooling.interface.downloads import Download
 from pooling.storage.pictures import kept_svg
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from evaluation.failures.breakdown import Breakdown, BrokenGroup, GroupFigures
 
 ALL_RUNS = "*"
 ORDERS = {"worst": "worst first", "group": "in their order", "largest": "largest first"}
@@ -65,8 +74,6 @@ class WhereView(forms.Form):
     intervals = forms.BooleanField(required=False)
 
     def __init__(self, data: Any = None, *, report: Report) -> None:
-        from evaluation.failures.query_groups import offered
-
         super().__init__(data)
         self.queries = queries_now(report)
         self.groupings = groupings = offered(self.queries.metadata.values())
@@ -87,9 +94,6 @@ class WhereView(forms.Form):
 
     def choice(self) -> WhereChoice:
         """The valid part of the query string, filled up."""
-        from evaluation.failures.breakdown import THRESHOLD
-        from evaluation.failures.query_groups import RELEVANT, WEIGHT
-
         self.is_valid()
         values, runs = self.cleaned_data, run_names(self._report)
         by = values.get("by") or self.groupings[0]
@@ -188,12 +192,6 @@ class WherePage(TypedDict):
 
 def where_context(report: Report, view: WhereView) -> WherePage:
     """Everything the template needs; the database queries are constant."""
-    from evaluation.failures.breakdown import PERCENTILES, SMALL, ordered_groups
-    from evaluation.failures.query_groups import OWN
-    from evaluation.measures import MEASURES, titled
-    from evaluation.scoring.results import share_in_words
-    from evaluation.significance import FEWEST_QUERIES
-
     choice = view.choice()
     found = chosen_breakdown(report, choice, view.queries, at_once=view.at_once())
     groups = ordered_groups(found.groups, choice.order)
@@ -237,11 +235,6 @@ def breakdown_svg(report: Report, view: WhereView, variant: str) -> bytes:
 
 def breakdown_chart(found: Breakdown, choice: WhereChoice, variant: str) -> alt.LayerChart:
     """The Altair chart of a breakdown; `variant` is one of `pooling.interface.charting.VARIANTS`."""
-    import pandas as pd
-
-    from evaluation.failures.breakdown import ordered_groups
-    from evaluation.measures import titled
-
     drawn = _drawn(ordered_groups(found.groups, choice.order))
     rows = [
         {"group": one.group.label(choice.by), "run": run, **_ends(one.runs[run])}
@@ -298,8 +291,6 @@ def _picture_key(found: Breakdown, choice: WhereChoice) -> str:
 
 
 def _group(one: BrokenGroup, choice: WhereChoice, *, waits: bool) -> GroupPart:
-    from evaluation.scoring.results import decimal, percent
-
     group = one.group
     chosen: Mapping[str, object] = {"by": None, "order": None, "threshold": None}
     if group.kind == "group":
@@ -329,8 +320,6 @@ def _group(one: BrokenGroup, choice: WhereChoice, *, waits: bool) -> GroupPart:
 
 
 def _weighted(figures: GroupFigures, *, waits: bool) -> tuple[str, str, int] | None:
-    from evaluation.scoring.results import decimal
-
     weighted = figures.weighted
     if weighted is None:
         return None
@@ -339,8 +328,6 @@ def _weighted(figures: GroupFigures, *, waits: bool) -> tuple[str, str, int] | N
 
 
 def _between(low: float | None, high: float | None, still_to_come_of: int) -> str:
-    from evaluation.significance import FEWEST_QUERIES
-
     if low is None or high is None:
         return "…" if still_to_come_of >= FEWEST_QUERIES else ""
     return f"[{low:.3f}, {high:.3f}]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -18,15 +18,14 @@ from evaluation.failures.stored_queries import (
     query_rows,
     query_table,
 )
+from evaluation.measures import titled
 from evaluation.models import Report
+from pooling.heavy import pl
 from pooling.tables.columns import Choice, Column, Empty, Filter
 from pooling.tables.rows import ArrangedRows
 from pooling.tables.shown import ShownTable
 from pooling.tables.state import State
 from pooling.tables.table import Table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SHOW = Filter(
     "show",
@@ -102,8 +101,6 @@ def table_of_queries(request: HttpRequest, report: Report, asked: QueriesAsked) 
 
     `InputError` where the report has no such group.
     """
-    from evaluation.measures import titled
-
     shown = titled(asked.measure, asked.k)
     cell = "evaluation/_query_{}.html".format
     table = Table(

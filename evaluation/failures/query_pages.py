@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from django import forms
+from django.http import HttpRequest
 
 from evaluation.failures.page import near, query_string
 from evaluation.failures.queries_listed import table_of_queries, weight_in_words
-from evaluation.failures.side_by_side import MOST_PLACES, side_by_side
+from evaluation.failures.query_groups import OWN, TAG
+from evaluation.failures.side_by_side import MOST_PLACES, ListOfRun, Relevant, SideBySide, side_by_side
 from evaluation.failures.stored_queries import SHOWN, QueriesAsked, depth_of
+from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
 from evaluation.report_store.choices import tagged_queries
 from evaluation.report_store.files import cutoffs_of, run_names
+from evaluation.scoring.results import decimal
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-
-    from evaluation.failures.side_by_side import ListOfRun, Relevant, SideBySide
-    from pooling.tables.shown import ShownTable
+from pooling.tables.shown import ShownTable
 
 # Relevant documents of one kind that a page lists.
 MOST_RELEVANT = 40
@@ -94,9 +93,6 @@ class QueriesPage(TypedDict):
 
 def queries_context(request: HttpRequest, report: Report, asked: QueriesAsked) -> QueriesPage:
     """Everything the template of the table needs; the database queries are constant."""
-    from evaluation.failures.query_groups import OWN, TAG
-    from evaluation.measures import MEASURES, titled
-
     problem = ""
     try:
         table = table_of_queries(request, report, asked)
@@ -193,8 +189,6 @@ class QueryPage(TypedDict):
 
 def query_context(report: Report, choice: QueryChoice) -> QueryPage:
     """Everything the template needs to show two runs side by side; the database queries are constant."""
-    from evaluation.scoring.results import decimal
-
     found = side_by_side(report, choice.query_id, choice.k, a=choice.a, b=choice.b)
     return {
         "found": found,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 from evaluation.failures.missed_documents import Text, found_by, texts_of
 from evaluation.failures.stored_breakdown import check_measure, check_runs, value_rows
@@ -13,12 +13,12 @@ from evaluation.report_store.completing import complete_queries
 from evaluation.report_store.files import relevant_of, run_names, stored_runs
 from labeling.qrels.releases import read_release
 from pooling.formats.query_facts import known_weight, tags_of
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Query
+from pooling.pools.serializers import Finder
+from pooling.ranking.ranking import order_run
 from pooling.runs.stored import read_stored_query
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RELEVANT, NOT_RELEVANT, UNJUDGED = "relevant", "not_relevant", "unjudged"
 # A page shows no more places of a list.
@@ -69,48 +69,41 @@ class Relevant:
 
 
 class PlaceResult(TypedDict):
-    """A document in a list, without its text."""
+    """One document in a run's list."""
 
     rank: int
     document_id: str
     title: str
-    label: str
+    label: Annotated[str, Literal["relevant", "not_relevant", "unjudged"]]
     relevance: int | None
     rank_in_other: int | None
-    only_here: bool
+    only_here: Annotated[bool, "Not in the first K of the other."]
 
 
 class ListResult(TypedDict):
-    """A run's first places."""
+    """The first places of a run, at most 100."""
 
     run: str
     recall: float | None
     found: int
-    depth: int | None
+    depth: Annotated[int | None, "Null: the run is no longer stored."]
     tied_at_k: bool
     documents: list[PlaceResult]
 
 
-class Finder(TypedDict):
-    """A run that has a document in its first K."""
-
-    run: str
-    rank: int
-
-
 class RelevantResult(TypedDict):
-    """A relevant document, and where runs have it."""
+    """A relevant document and where it came."""
 
     document_id: str
     title: str
     relevance: int
     rank_a: int | None
     rank_b: int | None
-    found_by: list[Finder]
+    found_by: Annotated[list[Finder], "Others that have it in their first K."]
 
 
 class RelevantParts(TypedDict):
-    """The relevant documents by which of the two runs has them in its first K."""
+    """Relevant documents by which of the two has them in its first K."""
 
     only_a: list[RelevantResult]
     only_b: list[RelevantResult]
@@ -119,7 +112,7 @@ class RelevantParts(TypedDict):
 
 
 class QueryResult(TypedDict):
-    """The query, without its narrative."""
+    """The query of two lists."""
 
     id: str
     text: str
@@ -128,7 +121,7 @@ class QueryResult(TypedDict):
 
 
 class SideBySideResult(TypedDict):
-    """A `SideBySide` in JSON."""
+    """Two runs on one query."""
 
     query: QueryResult
     k: int
@@ -227,8 +220,6 @@ def side_by_side(
 
 
 def _recalls(report: Report, query_id: str, k: int) -> dict[str, float | None]:
-    import polars as pl
-
     rows = value_rows(report, "recall", k, run_names(report)).filter(pl.col("query_id") == query_id)
     found = dict(rows.select("run", "value").collect().iter_rows())
     if not found:
@@ -252,16 +243,12 @@ def _two_runs(
 
 
 def _labels(report: Report, query_id: str) -> dict[str, int]:
-    import polars as pl
-
     held = read_release(report.release).filter(pl.col("query_id") == query_id)
     return dict(held.select("document_id", "relevance").iter_rows())
 
 
 def _order(report: Report, name: str, query_id: str) -> pl.DataFrame | None:
     """The run's whole list for the query in the report's order; None where the run is no longer stored."""
-    from pooling.ranking.ranking import order_run
-
     run = stored_runs(report).get(name)
     if run is None:
         return None

@@ -6,25 +6,30 @@ import hashlib
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.db.models import QuerySet
 
+from evaluation.failures.breakdown import (
+    THRESHOLD,
+    Breakdown,
+    Values,
+    break_down,
+    draws_of,
+    limits_of,
+    undrawn_limits,
+)
+from evaluation.failures.query_groups import Grouping, group_queries
+from evaluation.measures import Floats, key_of
 from evaluation.models import Report
 from evaluation.report_store.files import beside, cutoffs_of, run_names, scan_per_query, scan_relevant
+from evaluation.significance import Resampling
 from pooling.formats.query_facts import known_weight
+from pooling.heavy import np, pl
 from pooling.interface.problems import InputError
 from pooling.models import Query
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.db.models import QuerySet
-
-    from evaluation.failures.breakdown import Breakdown, Values
-    from evaluation.failures.query_groups import Grouping
-    from evaluation.measures import Floats
-    from evaluation.significance import Resampling
 
 # Fewer are asked for by name, so that a collection of many queries is not read for a report on some.
 ASKED_BY_NAME = 1000
@@ -74,8 +79,6 @@ def breakdown_of(
     all but those over all queries are left out, and the breakdown `waits`. queries: where they were read
     before. `InputError` names what the report does not have.
     """
-    from evaluation.failures.breakdown import THRESHOLD, break_down, undrawn_limits
-
     check_measure(report, asked.measure, asked.k)
     check_runs(report, asked.runs or ())
     known = queries or queries_now(report)
@@ -96,8 +99,6 @@ def grouping_of(
     report: Report, by: str, ids: Sequence[str], metadata: Mapping[str, Mapping[str, Any]]
 ) -> Grouping:
     """The report's queries by one thing; `InputError` says by what else."""
-    from evaluation.failures.query_groups import group_queries
-
     try:
         return group_queries(by, ids, metadata, relevant_by_query(report))
     except ValueError as error:
@@ -127,16 +128,12 @@ def check_runs(report: Report, runs: Sequence[str], field: str = "run") -> None:
 
 def resampling_of(report: Report) -> Resampling:
     """Samples, seed and level of the report's intervals."""
-    from evaluation.significance import Resampling
-
     made = report.result["conventions"]["interval"]
     return Resampling(made["samples"], made["seed"], made["level"])
 
 
 def labelled_queries(report: Report) -> list[str]:
     """The ids of the queries with labels, in the report's order."""
-    import polars as pl
-
     first = (pl.col("run") == run_names(report)[0]) & (pl.col("measure") == "judged")
     rows = scan_per_query(report).filter(first & (pl.col("k") == report.options["k"][0]))
     return list(rows.select("query_id").collect()["query_id"])
@@ -155,26 +152,18 @@ def metadata_of(report: Report, ids: Sequence[str]) -> dict[str, Mapping[str, An
 
 def relevant_by_query(report: Report) -> dict[str, int]:
     """How many relevant documents each query has; those without any are not in it."""
-    import polars as pl
-
     counts = scan_relevant(report).group_by("query_id").agg(pl.len().alias("relevant")).collect()
     return dict(counts.iter_rows())
 
 
 def value_rows(report: Report, measure: str, k: int | None, runs: Sequence[str]) -> pl.LazyFrame:
     """run, query_id, value of one measure at one K, in the report's order."""
-    import polars as pl
-
     at = pl.col("k").is_null() if k is None else pl.col("k") == k
     wanted = pl.col("run").is_in(list(runs)) & (pl.col("measure") == measure) & at
     return scan_per_query(report).filter(wanted).select("run", "query_id", "value")
 
 
 def _values(report: Report, asked: BreakdownRequest, queries: QueriesNow) -> Values:
-    import numpy as np
-
-    from evaluation.failures.breakdown import Values
-
     runs = asked.runs or run_names(report)
     rows = value_rows(report, asked.measure, asked.k, runs).collect()
     by_run = rows.partition_by("run", as_dict=True)
@@ -193,10 +182,6 @@ def _values(report: Report, asked: BreakdownRequest, queries: QueriesNow) -> Val
 
 def _own_limits(report: Report, values: Values) -> Floats:
     """(R, 2) the report's intervals over all its queries."""
-    import numpy as np
-
-    from evaluation.measures import key_of
-
     key = key_of(values.measure, values.k)
     figures = [report.result["runs"][run][key] for run in values.runs]
     return np.array([[figure["low"], figure["high"]] for figure in figures], dtype=float)
@@ -213,10 +198,6 @@ def _kept_limits(
 
     None where they are still to be made and would take longer than `at_once` allows.
     """
-    import numpy as np
-
-    from evaluation.failures.breakdown import draws_of, limits_of
-
     facts = (KEPT, values.measure, values.k, values.runs, [group.query_ids for group in grouping.groups])
     digest = hashlib.sha256(repr(facts).encode() + values.weights.tobytes()).hexdigest()[:24]
     name = beside(report, f"breakdown-{digest}.npy")

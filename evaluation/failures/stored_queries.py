@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from django.db.models import Q
 
@@ -26,12 +26,10 @@ from evaluation.models import Report
 from evaluation.report_store.files import relevant_counts, run_names, scan_relevant
 from pooling.formats.cells import guarded_frame
 from pooling.formats.query_facts import known_weight, tags_of
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Query
 from pooling.tables.natural import natural_key
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # What a table is ordered by: columns, and whether each falls; queries that do not count come last.
 SORTS: dict[str, tuple[tuple[str, bool], ...]] = {
@@ -97,8 +95,6 @@ def query_table(report: Report, asked: QueriesAsked) -> pl.DataFrame:
 
     `InputError` names what the report does not have.
     """
-    import polars as pl
-
     check_runs(report, [asked.run])
     check_measure(report, asked.measure, asked.k)
     order = _order(asked.sort)
@@ -158,8 +154,6 @@ def query_rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list
 def missed_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
     """Every document missed in the queries asked for: query_id, document_id, relevance, rank in the run, how
     many other runs have it in their first K, and which (separated by blanks)."""
-    import polars as pl
-
     names, k = run_names(report), depth_of(report, asked.k)
     table = query_table(report, asked).select("query_id").with_row_index("order")
     own = pl.col(f"rank_{names.index(asked.run)}")
@@ -184,8 +178,6 @@ def missed_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
 
 
 def _grouped(report: Report, table: pl.DataFrame, asked: QueriesAsked) -> pl.DataFrame:
-    import polars as pl
-
     if not asked.by or (asked.group is None and not asked.ungrouped):
         return table
     ids = labelled_queries(report)
@@ -198,8 +190,6 @@ def _grouped(report: Report, table: pl.DataFrame, asked: QueriesAsked) -> pl.Dat
 
 
 def _searched(report: Report, table: pl.DataFrame, asked: QueriesAsked) -> pl.DataFrame:
-    import polars as pl
-
     if not asked.search:
         return table
     queries = Query.objects.filter(collection_id=report.collection_id)
@@ -210,8 +200,6 @@ def _searched(report: Report, table: pl.DataFrame, asked: QueriesAsked) -> pl.Da
 
 
 def _weights(report: Report, table: pl.DataFrame) -> pl.Series:
-    import polars as pl
-
     ids = table["query_id"].to_list()
     metadata = metadata_of(report, ids)
     weights = [known_weight(metadata.get(query, {})) for query in ids]
@@ -219,8 +207,6 @@ def _weights(report: Report, table: pl.DataFrame) -> pl.Series:
 
 
 def _shown(show: str) -> pl.Expr:
-    import polars as pl
-
     return {
         "all": pl.lit(True),
         "missed": pl.col("missed") > 0,

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from evaluation.failures.breakdown import THRESHOLD, Breakdown, GroupFigures, Values, WeightedMean, break_down
 from evaluation.failures.query_groups import RELEVANT, RUN, group_queries
 from evaluation.measures import key_of, split_name
 from evaluation.rendering.cells import Cells, Part
-from evaluation.scoring.results import decimal, interval, percent, share_in_words
+from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from evaluation.significance import Resampling
+from pooling.formats import read_queries
 from pooling.formats.query_facts import known_weight
-
-if TYPE_CHECKING:
-    from evaluation.scoring.results import Evaluation
+from pooling.heavy import np
 
 
 def breakdown_asked(
     evaluation: Evaluation, *, by: str, queries: Path | None, measure: str | None, threshold: float | None
 ) -> Breakdown:
     """`broken_down` by what stands in the file of the queries."""
-    from pooling.formats import read_queries
-
     if queries is None and by not in (RELEVANT, RUN):
         raise ValueError(f"--by {by} needs the metadata of the queries; name their file with --queries FILE.")
     metadata: dict[str, Mapping[str, Any]] = {}

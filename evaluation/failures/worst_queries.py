@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from evaluation.failures.missed_documents import Missed, missed_documents
 from evaluation.models import Report
 from evaluation.report_store.files import relevant_counts, scan_per_query
+from pooling.heavy import pl
 from pooling.models import Query
 
 
@@ -29,8 +30,6 @@ def worst_queries(report: Report, run: str, k: int, count: int) -> list[WorstQue
 
     Equal values are ordered by the number of missed documents, falling, then by query id.
     """
-    import polars as pl
-
     values = scan_per_query(report).filter(
         (pl.col("run") == run) & (pl.col("measure") == "recall") & (pl.col("k") == k)
     )

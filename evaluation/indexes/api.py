@@ -64,7 +64,7 @@ class LatencyReports(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List the latency reports, newest first."""
         collection = collection_for(request.user, slug)
-        rows = collection.latency_reports.listed().only("id", "name", "created_at")
+        rows = collection.latency_reports.listed().only("id", "name", "created_at", "collection")
         return listed(request, rows, lambda some: [link_to(report) for report in some])
 
     @extend_schema(

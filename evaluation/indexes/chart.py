@@ -6,15 +6,10 @@ Altair is imported inside the functions, because it takes longer to load than a 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from evaluation.indexes.latency import LatencyTable
+from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, finished
-
-if TYPE_CHECKING:
-    import altair as alt
-    import pandas as pd
-
-    from evaluation.indexes.latency import LatencyTable
 
 # From this ratio of the slowest setting to the fastest on, milliseconds stand on a logarithmic axis.
 WIDE = 8.0
@@ -31,9 +26,6 @@ def recall_and_latency(table: LatencyTable, *, dark: bool = False, narrow: bool 
 
     What another setting beats in both is a hollow, quiet mark, and labelled too. The target is a dashed line.
     """
-    import altair as alt
-    import pandas as pd
-
     theme = DARK if dark else LIGHT
     rows = [
         {
@@ -96,8 +88,6 @@ def _names(
     frame: pd.DataFrame, across: alt.X, height: alt.Y, *, narrow: bool, inks: tuple[str, str]
 ) -> list[alt.Chart]:
     """The settings' names: above and left of the front, below and right of what lies behind it."""
-    import altair as alt
-
     size, limit = (10, 110) if narrow else (12, 220)
 
     def named(kind: str, ink: str, *, left: bool) -> alt.Chart:

@@ -5,25 +5,28 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.indexes.chart import recall_and_latency
 from evaluation.indexes.latency import (
+    LatencyTable,
     latency_table,
     parse_target,
     read_index_settings,
     settings_of_runs,
     shown_cutoff,
 )
+from evaluation.indexes.recall import DEFAULT_CUTOFFS, AgainstExact, recall_against
+from evaluation.indexes.tables import render_against
+from evaluation.rendering.gates import write_gates
+from evaluation.rendering.per_query import check_per_query_path, write_frame
+from evaluation.scoring.config import Settings
+from evaluation.scoring.expectations import checked
 from pooling.formats.registry import name_of
+from pooling.formats.sources import require_file
 from pooling.interface.charting import to_png, to_svg
 from pooling.interface.terminal import Writer
-
-if TYPE_CHECKING:
-    from evaluation.indexes.latency import LatencyTable
-    from evaluation.indexes.recall import AgainstExact
-    from evaluation.scoring.config import Settings
-    from pooling.ranking.chunks import Chunks
+from pooling.ranking.chunks import Chunks
 
 # Options that have no meaning where there are no labels, as they are written.
 OF_LABELS = {
@@ -88,11 +91,6 @@ def run_against(
     errors: Writer,
 ) -> int:
     """Measure, write what was asked for, then compare with the thresholds: the exit code."""
-    from evaluation.indexes.recall import recall_against
-    from evaluation.indexes.tables import render_against
-    from evaluation.rendering.gates import write_gates
-    from evaluation.scoring.expectations import checked
-
     _refuse_what_needs_labels(options, settings)
     target = _target(options["target"])
     wanted = settings.thresholds or {}
@@ -103,8 +101,6 @@ def run_against(
     }
     runs = _runs(options)
     if options["per_query"]:
-        from evaluation.rendering.per_query import check_per_query_path, write_frame
-
         check_per_query_path(options["per_query"], len(runs))
     k = list(settings.k or ()) or None
     if target is not None:
@@ -133,8 +129,6 @@ def run_against(
 
 
 def _default_cutoffs() -> list[int]:
-    from evaluation.indexes.recall import DEFAULT_CUTOFFS
-
     return list(DEFAULT_CUTOFFS)
 
 
@@ -149,6 +143,7 @@ def _runs(options: Mapping[str, Any]) -> list[Path]:
 
 def _looks_like_labels(path: Path) -> bool:
     """Whether a text file begins with a line of qrels: four fields, a whole number last."""
+    require_file(path)
     with path.open("rb") as file:
         fields = file.readline(10_000).split()
     return len(fields) == 4 and fields[3].lstrip(b"-").isdigit()

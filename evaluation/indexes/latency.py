@@ -8,14 +8,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
+from evaluation.indexes.recall import AgainstExact
+from evaluation.measures import split_name
 from evaluation.scoring.wording import USUAL_LEVEL, decimal, interval_or_why_not, share_in_words
 from pooling.formats.cells import unguarded
 from pooling.formats.errors import FormatError, shown
-
-if TYPE_CHECKING:
-    from evaluation.indexes.recall import AgainstExact
+from pooling.formats.sources import require_file
 
 LARGEST_FILE = 1 << 20
 RUN, LATENCY = "run", "latency_ms"
@@ -33,6 +33,7 @@ class IndexSetting:
 
 def read_index_settings(path: Path) -> list[IndexSetting]:
     """The settings of a CSV file; FormatError names file, line and remedy."""
+    require_file(path)
     with path.open("rb") as file:
         return parse_index_settings(file.read(LARGEST_FILE + 1), path.name)
 
@@ -268,8 +269,6 @@ def parse_target(text: str) -> tuple[int, float]:
     >>> parse_target("recall@10=0.95")
     (10, 0.95)
     """
-    from evaluation.measures import split_name
-
     name, _, value = text.partition("=")
     try:
         measure, k = split_name(name)

@@ -7,22 +7,21 @@ import hashlib
 import io
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from django.urls import reverse
 
+from evaluation.charts.page import PicturePart
 from evaluation.indexes.chart import latency_chart_size, recall_and_latency
 from evaluation.indexes.latency import LatencyRow, LatencyTable
+from evaluation.indexes.tables import AgainstResult, latency_as_csv, latency_cells
 from evaluation.models import LatencyReport
+from evaluation.rendering.formats import render_tables
 from evaluation.scoring.wording import decimal, interval, share_in_words
 from pooling.formats.cells import table_text
 from pooling.interface.charting import VARIANTS, to_png
 from pooling.interface.downloads import Download
 from pooling.storage.pictures import kept_svg
-
-if TYPE_CHECKING:
-    from evaluation.charts.page import PicturePart
-    from evaluation.indexes.tables import AgainstResult
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
 LOOK = 1
@@ -136,8 +135,6 @@ def latency_json(report: LatencyReport) -> bytes:
 
 def latency_csv(report: LatencyReport) -> bytes:
     """One row per setting."""
-    from evaluation.indexes.tables import latency_as_csv
-
     return latency_as_csv(stored_table(report)).encode()
 
 
@@ -145,9 +142,6 @@ def latency_text(form: str) -> Callable[[LatencyReport], bytes]:
     """The table as Markdown or LaTeX."""
 
     def make(report: LatencyReport) -> bytes:
-        from evaluation.indexes.tables import latency_cells
-        from evaluation.rendering.formats import render_tables
-
         return render_tables([latency_cells(stored_table(report))], form).encode()
 
     return make

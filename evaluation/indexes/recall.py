@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, NotRequired, TypedDict
 
 from evaluation.measures import Floats, Integers, key_of, split_name
 from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.figures import TieMeans
 from evaluation.scoring.inputs import collapsed_sources, cutoffs_array, map_run, only_queries
 from evaluation.scoring.scoring import Labels, arrange_run, count_up_to, find_pairs, label_pairs
 from evaluation.significance import (
@@ -25,16 +23,12 @@ from evaluation.significance import (
     interval_settings,
     mean_intervals,
 )
+from pooling.formats.parts import PlainRows
+from pooling.heavy import np, npt, pl
 from pooling.inputs.given import Runs, RunSource
 from pooling.inputs.reading import named_runs, run_frame
+from pooling.ranking.chunks import Chunks
 from pooling.ranking.ranking import compared_scores, order_run
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.scoring.figures import TieMeans
-    from pooling.formats.parts import PlainRows
-    from pooling.ranking.chunks import Chunks
 
 DEFAULT_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 PERCENTILES = (1, 5, 50)
@@ -150,8 +144,6 @@ class AgainstExact:
 
     def per_query_frame(self) -> pl.DataFrame:
         """run, query_id, measure, k, value (null where the query does not count)."""
-        import polars as pl
-
         queries, cutoffs = len(self.query_ids), len(self.cutoffs)
         parts = [
             pl.DataFrame(
@@ -235,8 +227,6 @@ def _recall_cutoff(name: str) -> int:
 
 def exact_top(name: str, frame: pl.DataFrame, deepest: int, conventions: Conventions) -> ExactTop:
     """The first `deepest` documents of each query of a run frame, and what ties with the last of them."""
-    import polars as pl
-
     ordered = order_run(frame, ties=conventions.ties, scores=conventions.scores)
     ordered = ordered.with_columns(compared_scores(ordered, conventions.scores).alias("_score"))
     place, head = pl.col("position").cast(pl.Int64), (pl.col("position") <= deepest)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 
-from evaluation.indexes.latency import latency_table, parse_index_settings, settings_of_runs
+from evaluation.indexes.latency import IndexSetting, latency_table, parse_index_settings, settings_of_runs
+from evaluation.indexes.recall import recall_against
+from evaluation.indexes.tables import against_as_dict
 from evaluation.models import LatencyReport
 from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.software import software_versions
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
@@ -20,12 +23,6 @@ from pooling.jobs.running import start_job
 from pooling.models import Collection, Job, Run
 from pooling.runs.stored import provenance_of, read_stored_run, runs_named
 from pooling.storage.storing import checked_name
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
-
-    from evaluation.indexes.latency import IndexSetting
 
 MOST_K = 1_000_000
 
@@ -119,9 +116,6 @@ def _create(
     *,
     progress: Progress | None = None,
 ) -> LatencyReport:
-    from evaluation.indexes.recall import recall_against
-    from evaluation.indexes.tables import against_as_dict
-
     progress = progress or (lambda share, detail: None)
     runs = asked.runs
     sources = {run.name: _Reader(run, done / len(runs), progress) for done, run in enumerate(runs)}

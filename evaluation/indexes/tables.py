@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
-from evaluation.indexes.latency import LatencyTable
+from evaluation.indexes.latency import LatencyTable, LatencyTableResult
 from evaluation.indexes.recall import PERCENTILES, AgainstExact, FoundFigure, FoundHow
 from evaluation.measures import key_of, split_name, titled
 from evaluation.rendering.cells import Cells
 from evaluation.rendering.formats import FORMATS, mlflow_text, render_tables
 from evaluation.scoring.coverage import ids_where
 from evaluation.scoring.expectations import below
+from evaluation.scoring.figures import ThresholdResult
 from evaluation.scoring.results import decimal, interval, share_in_words
 from evaluation.scoring.wording import interval_or_why_not
 from pooling.formats.cells import table_text
-
-if TYPE_CHECKING:
-    from evaluation.indexes.latency import LatencyTableResult
-    from evaluation.scoring.figures import ThresholdResult
 
 
 class AgainstConventions(FoundHow):

@@ -9,8 +9,6 @@ from evaluation.measures.names import mlflow_name, trec_eval_name
 from evaluation.measures.ranked import Grades, RankedLabels, rank_labels
 from evaluation.measures.registry import (
     MEASURES,
-    Floats,
-    Integers,
     Measure,
     TopCounts,
     asked_keys,
@@ -20,6 +18,7 @@ from evaluation.measures.registry import (
     split_name,
     titled,
 )
+from pooling.heavy import Floats, Integers
 
 __all__ = [
     "MEASURES",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from evaluation.measures.registry import Floats, Measure, TopCounts, register, share
+from evaluation.measures.registry import Measure, TopCounts, register, share
+from pooling.heavy import Floats, np
 
 
 def recall(counts: TopCounts) -> Floats:

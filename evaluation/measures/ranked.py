@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from pooling.heavy import Booleans as Mask
+from pooling.heavy import Floats, Integers, np, npt
 
 
 @dataclass(frozen=True)
@@ -103,7 +99,7 @@ def sums_up_to(
     return np.cumsum(sums.reshape(query_count, len(cutoffs)), axis=1)
 
 
-_NONE = np.zeros(0, dtype=np.int64)
-NOTHING_RANKED = RankedLabels(
-    Grades(_NONE, _NONE, _NONE.astype(np.bool_), 0), _NONE, _NONE, _NONE, _NONE.astype(np.bool_)
-)
+@cache
+def nothing_ranked() -> RankedLabels:
+    none = np.zeros(0, dtype=np.int64)
+    return RankedLabels(Grades(none, none, none.astype(np.bool_), 0), none, none, none, none.astype(np.bool_))

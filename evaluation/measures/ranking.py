@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from evaluation.measures.ranked import Integers, RankedLabels, sums_up_to
-from evaluation.measures.registry import Floats, Measure, TopCounts, register, share
+from evaluation.measures.ranked import RankedLabels, sums_up_to
+from evaluation.measures.registry import Measure, TopCounts, register, share
+from pooling.heavy import Floats, Integers, np
 
 INFAP_EPSILON = 0.00001
 

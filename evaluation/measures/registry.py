@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from evaluation.measures.ranked import NOTHING_RANKED, RankedLabels
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from evaluation.measures.ranked import RankedLabels, nothing_ranked
+from pooling.heavy import Floats, Integers, np, npt
 
 
 @dataclass(frozen=True)
@@ -32,7 +27,7 @@ class TopCounts:
     retrieved: Integers
     relevant: Integers
     depth: Integers
-    ranked: RankedLabels = NOTHING_RANKED
+    ranked: RankedLabels = field(default_factory=nothing_ranked)
 
     def whole_run(self) -> TopCounts:
         """The same run with one cutoff that reaches its end; only for measures that read `ranked`."""

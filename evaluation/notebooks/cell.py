@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
-from evaluation.comparisons.wording import answer_in_words
+from evaluation.comparisons.answer import Answer
+from evaluation.comparisons.wording import answer_in_words, of_relevant_found
 from evaluation.measures import titled
-from evaluation.scoring.results import decimal, interval, percent
-
-if TYPE_CHECKING:
-    from evaluation.comparisons.answer import Answer
-    from evaluation.scoring.results import Evaluation
+from evaluation.scoring.results import Evaluation, decimal, interval, percent
 
 #: More columns do not fit next to each other in a cell.
 MOST_CUTOFFS = 5
@@ -44,11 +40,19 @@ def table_of_cell(result: Evaluation, answer: Answer | None) -> str:
     said = () if answer is None else answer_in_words(answer)
     best = _best_first(result, measure, at)[:1]
     line = [f"{name}: {result.convention_line(name, measure, at)}" for name in best]
-    below = [*line, *result.notes, *result.warnings(), *result.below()]
+    below = [basis_line(result), *line, *result.notes, *result.warnings(), *result.below()]
     header = f'<th scope="col">run</th>{head}<th scope="col">{escape(judged)}</th>'
     table = f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     words = _paragraphs(said, strong=True), _paragraphs(below, strong=False)
     return f'{_STYLE}<div class="soundings">{words[0]}{table}{words[1]}</div>'
+
+
+def basis_line(result: Evaluation) -> str:
+    """What the means of the table rest on, and what recall is a recall of."""
+    means = f"Means over queries {result.rests_on}"
+    if "complete" in result.settings or "recall" not in result.measures:
+        return f"{means}."
+    return f"{means}; recall is {of_relevant_found(int(result.labels.relevant.sum()))}."
 
 
 def _cutoffs(asked: list[int | None], at: int | None) -> list[int | None]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
-
-import altair as alt
+from typing import Any, cast
 
 from evaluation.charts.kinds import KINDS, default_choice
 from evaluation.notebooks.report import figures_of
+from evaluation.scoring.results import Evaluation
+from pooling.heavy import alt
 from pooling.interface.charting import to_svg
-
-if TYPE_CHECKING:
-    from evaluation.scoring.results import Evaluation
 
 
 class Picture(alt.LayerChart):

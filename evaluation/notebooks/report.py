@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.charts.html_file import checksum, figures_of, summary_of
 from evaluation.charts.html_report import HtmlReport, render_html
 from evaluation.report_store.provenance import Provenance
 from evaluation.report_store.software import software_versions
+from evaluation.scoring.results import Evaluation
 from pooling.formats.wording import counted
-
-if TYPE_CHECKING:
-    from evaluation.scoring.results import Evaluation
 
 __all__ = ["figures_of", "html_of"]
 

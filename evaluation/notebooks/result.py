@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluation.charts.html_file import check_html_path
+from evaluation.comparisons.answer import Answer
+from evaluation.comparisons.answering import answered
 from evaluation.comparisons.wording import answer_in_words
-from evaluation.notebooks.cell import table_of_cell
+from evaluation.notebooks.cell import basis_line, table_of_cell
 from evaluation.notebooks.report import html_of
 from evaluation.notebooks.tracking import log_result
+from evaluation.rendering.formats import render_tables, table_cells
 from evaluation.scoring.results import Evaluation
 from pooling.interface.terminal import whole_installation
 
 if TYPE_CHECKING:
-    from evaluation.comparisons.answer import Answer
     from evaluation.notebooks.pictures import Picture
 
 
@@ -32,8 +34,6 @@ class Result(Evaluation):
         """Which run is best at the K nearest 10, how sure that is, and what to do next; None where recall
         was not measured or is undefined."""
         with whole_installation():
-            from evaluation.comparisons.answering import answered
-
             return answered(self)
 
     def chart(self, kind: str = "curve", measure: str = "recall", *, dark: bool = False) -> Picture:
@@ -44,7 +44,7 @@ class Result(Evaluation):
         is not, or not for these measures.
         """
         with whole_installation():
-            from evaluation.notebooks.pictures import picture_of
+            from evaluation.notebooks.pictures import picture_of  # Cut: a class of Altair's, which loads it
 
             return picture_of(self, kind, measure, dark=dark)
 
@@ -80,6 +80,6 @@ class Result(Evaluation):
         return table_of_cell(self, answer)
 
     def __repr__(self) -> str:
-        from evaluation.rendering.formats import render_tables, table_cells
-
-        return render_tables([table_cells(self)], "table").rstrip()
+        cells = table_cells(self)
+        noted = replace(cells, notes=(basis_line(self), *cells.notes))
+        return render_tables([noted], "table").rstrip()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    from evaluation.scoring.results import Evaluation
+from evaluation.scoring.results import Evaluation
 
 Held = TypeVar("Held")
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.plans.basis import Planned
+from evaluation.plans.expected_width import RelevanceCurve, design_of, effective_reach
+from evaluation.plans.results import PlannedLook, PlannedOrder
 from evaluation.plans.words import WITHOUT_SCORES, order_sentences
 from labeling.adaptive.stopping import LEVEL, look_points
 from labeling.models import Selection
-
-if TYPE_CHECKING:
-    from evaluation.plans.expected_width import RelevanceCurve
-    from evaluation.plans.results import PlannedLook, PlannedOrder
-    from pooling.audit.bounds import Remainder
+from pooling.audit.bounds import Remainder, most_missing, most_missing_in_all
+from pooling.audit.sample import audit_size
+from pooling.audit.selection import spread
+from pooling.heavy import np
 
 
 def planned_order(planned: Planned) -> PlannedOrder | None:
@@ -35,22 +36,16 @@ def planned_order(planned: Planned) -> PlannedOrder | None:
 
 def _open(planned: Planned) -> int:
     """Pairs of the budget that no query has before labels come."""
-    from pooling.audit.selection import spread
-
     adaptive, budget = planned.settings.queue.adaptive, planned.settings.budget
     if adaptive is None or budget is None or adaptive.budget_rule != Selection.Rule.GREEDY:
         return 0
-    sizes = {str(query): int(size) for query, size in enumerate(planned.sizes) if size}
+    sizes = {str(query): int(size) for query, size in enumerate(planned.limits) if size}
     floors = spread(sizes, budget, rule=adaptive.budget_rule, floor=adaptive.budget_floor)
     return min(budget, sum(sizes.values())) - sum(floors.values())
 
 
 def _best_look(planned: Planned) -> PlannedLook:
     """The last look where nothing that was drawn is relevant: what it leaves open, and whether that stops."""
-    import numpy as np
-
-    from pooling.audit.bounds import most_missing, most_missing_in_all
-
     adaptive = planned.settings.queue.adaptive
     assert adaptive is not None
     some = np.flatnonzero(planned.sizes)
@@ -83,20 +78,14 @@ def _best_curve(planned: Planned) -> RelevanceCurve:
 
 def _at_last_look(planned: Planned, queries: Any) -> tuple[list[Remainder], float]:
     """What the order has left of some queries when the last look comes, and the relevant ones found then."""
-    import numpy as np
-
-    from evaluation.plans.expected_width import design_of, effective_reach
-    from pooling.audit.bounds import Remainder
-    from pooling.audit.sample import audit_size
-
     settings = planned.settings
     adaptive = settings.queue.adaptive
     assert adaptive is not None
     sizes = planned.sizes[queries]
     settled = np.array([look_points(int(one), adaptive.stop_looks)[-1] for one in planned.chosen[queries]])
     audits = np.array([audit_size(settings.choice.audit_share, int(one)) for one in settled])
-    design = design_of(sizes, settled, audits)
-    left = np.rint(sizes * (1.0 - design.reached)).astype(np.int64)
+    design = design_of(sizes, settled, audits, planned.frames[queries])
+    left = design.left
     drawn = np.rint(np.nan_to_num(design.probability) * left).astype(np.int64)
     curve = _best_curve(planned)
     reach = effective_reach(curve, design.reached, planned.pace)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -23,9 +24,6 @@ from pooling.interface.api import PROBLEM
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 class Plan(APIView):

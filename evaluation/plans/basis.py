@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from django.conf import settings as site
 from django.core.cache import cache
 
+from evaluation.plans.expected_width import (
+    FEWEST_LABELS,
+    LEARNING,
+    PACE,
+    SHARES,
+    Design,
+    RelevanceCurve,
+    curve_with,
+    design_of,
+    fitted_curve,
+)
+from evaluation.plans.frames import PlannedFrame, planned_frame
+from evaluation.plans.results import Bases
 from evaluation.plans.settings import PlanSettings
 from labeling.adaptive.options import AdaptiveOptions, checked_adaptive
+from labeling.consensus.shares import share_of
 from labeling.gold.options import site_options
 from labeling.models import Selection
 from labeling.progress.experience import gold_questions, seconds_taken, share_of_ties
 from labeling.qrels.labels import judged_labels, state_of_labels
 from labeling.queues.workload import Terms
+from pooling.audit.frame import reserve_size
+from pooling.audit.sample import audit_size
+from pooling.audit.selection import floor_of, spread
+from pooling.diagnosis.preview import NumberedTops, Tops
+from pooling.heavy import NDArray, np, pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
 from pooling.pools.building import checked_choice
 from pooling.runs.numbered import numbered_tops, pairs_of
 from pooling.runs.stored import runs_named
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from evaluation.plans.expected_width import Design, RelevanceCurve
-    from evaluation.plans.results import Bases
-    from pooling.diagnosis.preview import NumberedTops, Tops
+from pooling.strategies import strategy_named
 
 #: The curve of size goes on to this depth where runs are as deep.
 CURVE_DEPTH = 100
@@ -37,6 +49,8 @@ CURVE_DEPTH = 100
 SECONDS = 20.0
 CACHED_SECONDS = 3_600
 UNKNOWN = -1
+#: What a plan with another budget has too.
+OF_RUNS = ("sizes", "pooled", "places", "known", "curve", "curves")
 
 
 @dataclass(frozen=True)
@@ -53,6 +67,7 @@ class Planned:
 
     collection: Collection
     settings: PlanSettings
+    every: list[Run]
     runs: list[Run]
     indexes: list[int]
     own_depths: dict[int, int]
@@ -60,6 +75,8 @@ class Planned:
     all_tops: Tops
     tops: Tops
     labels: _Labels
+    #: By reach; plans with another budget have the same.
+    frame_of: dict[int, PlannedFrame] = field(default_factory=dict)
 
     @classmethod
     def of(cls, collection: Collection, settings: PlanSettings) -> Planned:
@@ -81,7 +98,7 @@ class Planned:
             raise InputError("Nothing to plan: none of these runs has a query of the collection.")
         labels = _labels(collection, numbered, folder)
         tops = all_tops.to_depths(settings.depth, own)
-        planned = cls(collection, settings, runs, indexes, own, numbered, all_tops, tops, labels)
+        planned = cls(collection, settings, every, runs, indexes, own, numbered, all_tops, tops, labels)
         if settings.queue.adaptive:
             checked_adaptive(planned.pool, settings.queue.adaptive)
         return planned
@@ -109,6 +126,38 @@ class Planned:
     def sizes(self) -> NDArray[np.int64]:
         return self.tops.query_sizes()
 
+    def instead(self, **settings: Any) -> Planned:
+        """With other settings of budget, audit or reach; what only runs and labels decide is kept."""
+        other = replace(self, settings=replace(self.settings, **settings))
+        other.__dict__.update({name: getattr(self, name) for name in OF_RUNS})
+        return other
+
+    @cached_property
+    def frame(self) -> PlannedFrame:
+        """What the audit draws from; the pool without a reach."""
+        reach = self.settings.reach
+        if reach is None:
+            return PlannedFrame(self.sizes, False)
+        if reach not in self.frame_of:
+            self.frame_of[reach] = planned_frame(self.collection, self.every, self.indexes, reach)
+        return self.frame_of[reach]
+
+    @cached_property
+    def frames(self) -> NDArray[np.int64]:
+        """(Q,) documents of each query's frame, not fewer than those of its pool."""
+        return np.where(self.sizes > 0, np.maximum(self.frame.sizes, self.sizes), 0)
+
+    @cached_property
+    def limits(self) -> NDArray[np.int64]:
+        """(Q,) the documents that may be judged: a queue that learns draws as it goes, from a reserve."""
+        if not self.settings.adaptive or self.settings.reach is None:
+            return self.frames
+        share = self.settings.choice.audit_share
+        by_size = {size: reserve_size(share, size) for size in np.unique(self.sizes).tolist()}
+        reserve = np.array([by_size[size] for size in self.sizes.tolist()], dtype=np.int64)
+        limits: NDArray[np.int64] = np.minimum(self.frames, self.sizes + reserve)
+        return limits
+
     @cached_property
     def pooled(self) -> NDArray[np.bool_]:
         pooled: NDArray[np.bool_] = self.tops.found_by() > 0
@@ -133,50 +182,49 @@ class Planned:
         """(Q,) the budget of each query. One that goes where relevant documents turn up is taken as the same
         share of each pool beyond the floor: by the curve, that is where the chances are equal.
         """
-        import numpy as np
-
-        from pooling.audit.selection import floor_of, spread
-
         budget, some = self.settings.budget, np.flatnonzero(self.sizes)
         if budget is None:
-            return self.sizes
+            return self.limits if self.settings.adaptive else self._whole_pools
         adaptive = self.settings.queue.adaptive or AdaptiveOptions()
         floor = floor_of(len(some), budget, adaptive.budget_rule, adaptive.budget_floor)
         rule = Selection.Rule.SHARE if adaptive.budget_rule == Selection.Rule.GREEDY else adaptive.budget_rule
-        sizes = {str(query): int(self.sizes[query]) for query in some}
+        sizes = {str(query): int(self.limits[query]) for query in some}
         chosen = np.zeros_like(self.sizes)
         chosen[some] = list(spread(sizes, budget, rule=rule, floor=floor).values())
         return chosen
 
+    @property
+    def _whole_pools(self) -> NDArray[np.int64]:
+        """(Q,) every document of the pool, and as many drawn beyond it as the audit share says of it."""
+        if self.settings.reach is None:
+            return self.sizes
+        whole: NDArray[np.int64] = np.minimum(self.sizes + self._audits_of(self.sizes), self.frames)
+        return whole
+
     @cached_property
     def audits(self) -> NDArray[np.int64]:
         """(Q,) the audit documents of each query; a strategy that samples is taken as all audit."""
-        import numpy as np
-
-        from pooling.audit.sample import audit_size
-        from pooling.strategies import strategy_named
-
-        share = self.settings.choice.audit_share
         if strategy_named(self.settings.strategy).samples:
             return self.chosen
-        by_budget = {size: audit_size(share, size) for size in np.unique(self.chosen).tolist()}
-        return np.array([by_budget[size] for size in self.chosen.tolist()], dtype=np.int64)
+        is_whole = self.settings.budget is None and not self.settings.adaptive
+        return self._audits_of(self.sizes if is_whole else self.chosen)
+
+    def _audits_of(self, budgets: NDArray[np.int64]) -> NDArray[np.int64]:
+        share = self.settings.choice.audit_share
+        by_budget = {size: audit_size(share, size) for size in np.unique(budgets).tolist()}
+        return np.array([by_budget[size] for size in budgets.tolist()], dtype=np.int64)
 
     @cached_property
     def design(self) -> Design:
         """How far each query's order goes, and π beyond it."""
-        from evaluation.plans.expected_width import design_of
-
-        return design_of(self.sizes, self.chosen, self.audits)
+        return design_of(self.sizes, self.chosen, self.audits, self.frames)
 
     @cached_property
     def to_judge(self) -> int:
         """Chosen pairs without a label. Where a budget leaves some out, those reached are counted in RRF
         order and the audit's by their share; a live order goes past what has a label, at no cost.
         """
-        import numpy as np
-
-        free = int(self.sizes.sum()) - self.labelled
+        free = int(self.frames.sum()) - self.labelled
         if self.settings.adaptive:
             return min(int(self.chosen.sum()), free)
         query = self.tops.query[self.known]
@@ -188,8 +236,6 @@ class Planned:
     @property
     def relevant_basis(self) -> str:
         """What the share of relevant pairs rests on: given, labels, or assumed."""
-        from evaluation.plans.expected_width import FEWEST_LABELS
-
         if self.settings.relevant_share is not None:
             return "given"
         return "labels" if self.labelled >= FEWEST_LABELS else "assumed"
@@ -199,8 +245,6 @@ class Planned:
         """Where relevant pairs stand: by the labels, if there are enough and nobody says otherwise; None
         where nobody knows.
         """
-        from evaluation.plans.expected_width import curve_with
-
         share = self.settings.relevant_share
         if share is None:
             return self._fitted
@@ -211,9 +255,6 @@ class Planned:
         """The curves that may hold: the one that is known, with the ends that its labels leave open, or those
         of a range of shares where nobody knows.
         """
-        from evaluation.plans.expected_width import SHARES, curve_with
-        from labeling.consensus.shares import share_of
-
         if self.curve is None:
             return [curve_with(share) for share in SHARES]
         if self.relevant_basis == "given":
@@ -227,8 +268,6 @@ class Planned:
 
     @cached_property
     def _fitted(self) -> RelevanceCurve | None:
-        from evaluation.plans.expected_width import FEWEST_LABELS, fitted_curve
-
         if self.labelled < FEWEST_LABELS:
             return None
         return fitted_curve(self.places[self.known], self.labels.label[self.known] == 1, self._weights)
@@ -236,8 +275,6 @@ class Planned:
     @property
     def _weights(self) -> NDArray[np.float64]:
         """A label stands for its part of its query's pool: a pilot draws as many from a small one."""
-        import numpy as np
-
         query = self.tops.query[self.known]
         weights: NDArray[np.float64] = self.sizes[query] / np.bincount(query)[query]
         return weights
@@ -245,8 +282,6 @@ class Planned:
     @property
     def pace(self) -> float:
         """How much steeper than RRF order the chosen one is."""
-        from evaluation.plans.expected_width import LEARNING, PACE
-
         return LEARNING if self.settings.adaptive else PACE.get(self.settings.strategy, 1.0)
 
     @cached_property
@@ -287,8 +322,6 @@ class Planned:
     @cached_property
     def bases(self) -> Bases:
         """What each supposed value rests on."""
-        from evaluation.plans.expected_width import FEWEST_LABELS, SHARES
-
         return {
             "relevant_share": self.curve.share if self.curve else None,
             "relevant_basis": self.relevant_basis,
@@ -322,9 +355,6 @@ def _labels(collection: Collection, numbered: NumberedTops, folder: Path) -> _La
 
 
 def _numbered_labels(collection: Collection, numbered: NumberedTops, folder: Path) -> _Labels:
-    import numpy as np
-    import polars as pl
-
     label = np.full(len(numbered.query), UNKNOWN, dtype=np.int8)
     relevant = np.zeros(len(numbered.query_ids), dtype=np.int64)
     frame = judged_labels(collection)

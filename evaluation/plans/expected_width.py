@@ -24,10 +24,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import optimize
-
 from evaluation.estimates.intervals import (
     COMPLETE,
     EXACT_BOUND,
@@ -39,10 +35,7 @@ from evaluation.estimates.intervals import (
     furthest,
     gamma_limits,
 )
-
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
-Integers = NDArray[np.int64]
+from pooling.heavy import Booleans, Floats, Integers, np, optimize
 
 STEEPNESS = 3.0
 #: By how much an order is steeper than `rrf`; others as `rrf`. A live order by one that learns: LEARNING.
@@ -121,50 +114,59 @@ def fitted_curve(places: Floats, relevant: Booleans, weights: Floats | None = No
 class Design:
     """How each query will be judged, by expectation: arrays (Q,).
 
-    reached: the share of its pool that the greedy part comes to. probability: π in the remainder, nan
-    where there is no remainder or no audit. chosen: the documents that will be judged.
+    reached: the share of its pool that the greedy part comes to. probability: π in the remainder of its
+    frame, nan where there is no remainder or no audit. chosen: the documents that will be judged. left: those
+    of the remainder.
     """
 
     reached: Floats
     probability: Floats
     chosen: Integers
+    left: Integers
 
 
-def design_of(sizes: Integers, budgets: Integers, audits: Integers) -> Design:
-    """From the sizes of queries' pools, their budgets (audit included), and the documents of their audits.
+def design_of(sizes: Integers, budgets: Integers, audits: Integers, frames: Integers | None = None) -> Design:
+    """From the sizes of queries' pools, their budgets (audit included), the documents of their audits, and
+    what these are drawn from; without `frames`, from the pool.
 
-    The greedy part goes on until the budget is spent, and an audit document that it meets costs nothing: of
-    x documents reached, x·audit/size are met, so x = (budget - audit) / (1 - audit/size).
+    The greedy part goes on until the budget is spent or the pool ends, and an audit document that it meets
+    costs nothing: of x documents reached, x·audit/frame are met, so x = (budget - audit) / (1 - audit/frame).
+    All others of the budget are drawn from the remainder.
 
     >>> found = design_of(np.array([100]), np.array([28]), np.array([10]))
     >>> float(found.reached[0]), float(found.probability[0])
     (0.2, 0.1)
     """
-    size, budget, audit = (array.astype(np.float64) for array in (sizes, np.minimum(budgets, sizes), audits))
-    whole = budget >= size
+    frames = sizes if frames is None else frames
+    given = np.minimum(budgets, frames)
+    size, frame, budget, audit = (array.astype(np.float64) for array in (sizes, frames, given, audits))
+    whole = budget >= frame
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(size > 0, audit / size, 0.0)
+        share = np.where(frame > 0, audit / frame, 0.0)
         walked = np.minimum((budget - audit) / (1.0 - share), size)
         reached = np.where(whole, 1.0, np.clip(walked / size, 0.0, 1.0))
-        left = size * (1.0 - reached)
+        left = frame - size * reached
         # A remainder holds an audit document at least, where there is an audit.
-        drawn = np.maximum(audit * (1.0 - reached), np.minimum(audit, 1.0))
+        drawn = np.maximum(budget - size * reached, np.minimum(audit, 1.0))
         probability = np.where(whole | (audit == 0), np.nan, np.minimum(drawn / left, 1.0))
-    return Design(reached, probability, np.minimum(budgets, sizes))
+    remainder = np.where(whole, 0, np.rint(np.nan_to_num(left))).astype(np.int64)
+    return Design(reached, probability, given, remainder)
 
 
 def drawn_probabilities(
-    design: Design, sizes: Integers, audits: Integers, draws: int = DRAWS
+    design: Design, frames: Integers, audits: Integers, draws: int = DRAWS
 ) -> list[Floats]:
     """(Q,) π in the remainders for each of a few draws of how many audit documents the order leaves there.
 
-    The same for the same design: the draws are seeded.
+    The same for the same design: the draws are seeded. Where the order ends with the pool, what is drawn
+    beyond it is the rest of the budget, however the draw falls.
     """
-    left = np.rint(sizes * (1.0 - design.reached)).astype(np.int64)
-    generator, some = np.random.default_rng(0), ~np.isnan(design.probability)
+    left, generator, some = design.left, np.random.default_rng(0), ~np.isnan(design.probability)
+    ends = (design.reached >= 1) & some
     result = []
     for _ in range(draws):
-        kept = generator.hypergeometric(left, sizes - left, np.minimum(audits, sizes))
+        kept = generator.hypergeometric(left, frames - left, np.minimum(audits, frames))
+        kept = np.where(ends, np.rint(np.nan_to_num(design.probability) * left), kept)
         share = np.maximum(kept, 1) / np.maximum(left, 1)
         result.append(np.where(some, np.minimum(share, 1.0), np.nan))
     return result
@@ -276,7 +278,7 @@ def expected_intervals(
         missed = _undusted(waiting - hits, waiting)
         certain_missed = float(_undusted(np.array(reached - certain_hits), np.array(reached)))
         each = [
-            _expected(
+            expectation(
                 ExpectedKind.of(certain_hits, hits, hits_open, probability),
                 ExpectedKind.of(certain_missed, missed, is_open, probability),
                 confidence,
@@ -292,7 +294,7 @@ def _undusted(difference: Floats, of: Floats) -> Floats:
     return np.where(difference > 1e-9 * of, difference, 0.0)
 
 
-def _expected(hit: ExpectedKind, missed: ExpectedKind, confidence: float) -> Expectation:
+def expectation(hit: ExpectedKind, missed: ExpectedKind, confidence: float) -> Expectation:
     """The rule of `chosen_interval`, on expected numbers."""
     drawn, total = hit.drawn + missed.drawn, hit.value + missed.value
     if total <= 0:

@@ -7,8 +7,9 @@ from typing import Any
 from django import forms
 from django.conf import settings as site
 
-from evaluation.plans.settings import OF_ADAPTIVE, PlanSettings, settings_from
+from evaluation.plans.settings import OF_ADAPTIVE, PlanSettings, settings_offered
 from pooling.interface.option_fields import form_fields
+from pooling.merging.choice import usual_reach
 from pooling.models import Collection
 from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
 
@@ -27,7 +28,7 @@ class PlanForm(RunDepthsForm):
     """The settings of a pool and its queue, and assumptions about the people who judge."""
 
     GROUPS = {
-        "Pool": ("runs", "depth", "strategy", "budget", "audit_share"),
+        "Pool": ("runs", "depth", "strategy", "budget", "audit_share", "reach"),
         "Queue": (
             *("judgments_per_item", "most_judgments_per_item"),
             *("gold_share", "gold_first_share", "practice_questions", "repeat_share"),
@@ -51,7 +52,7 @@ class PlanForm(RunDepthsForm):
 
     def plan_settings(self) -> PlanSettings:
         """What is asked for; call it after `is_valid`. `InputError` for what does not go together."""
-        return settings_from(self.cleaned_data)
+        return settings_offered(self.cleaned_data)
 
 
 USUAL = PlanSettings()
@@ -72,4 +73,16 @@ def asked_for(collection: Collection, given: Any) -> PlanForm:
             data[name] = value
     if not data.getlist("runs"):
         data.setlist("runs", collection.runs.listed().values_list("name", flat=True))
+    # An audit that is asked for without a reach draws from the pool.
+    if not data.get("audit_share"):
+        data.setdefault("audit_share", f"{USUAL.audit_share:g}")
+        data.setdefault("reach", f"{usual_reach(_deepest(PlanForm(collection, data)))}")
     return PlanForm(collection, data)
+
+
+def _deepest(form: PlanForm) -> int:
+    """No rank of the pool is below this one, as far as the depths asked for are numbers."""
+    form.full_clean()
+    given = form.cleaned_data
+    depths: list[int] = [given.get("depth") or 1, *(given.get("depths") or {}).values()]
+    return max(depths)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings as site
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from evaluation.plans.results import Campaign, PoolReady
@@ -22,9 +23,6 @@ from pooling.models import Collection, Job, Pool
 from pooling.pools.building import build_pool, checked_choice, expected_pairs
 from pooling.runs.stored import runs_named
 from pooling.storage.storing import checked_name
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 def begin(collection: Collection, settings: PlanSettings, name: str, user: User | None) -> Campaign | Job:

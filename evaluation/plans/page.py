@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 from urllib.parse import urlencode
 
+from django.http import QueryDict
+
 from evaluation.plans.forms import PlanForm
+from evaluation.plans.results import Pilot, PlanResult, TeamRow
+from evaluation.plans.settings import PlanSettings
+from evaluation.plans.words import width_words
 from labeling.adaptive.options import AdaptiveOptions
 from pooling.diagnosis import rows as pictures
+from pooling.models import Collection
 from pooling.runs.depths import PREFIX, given_depths
-
-if TYPE_CHECKING:
-    from django.http import QueryDict
-
-    from evaluation.plans.results import Pilot, PlanResult, TeamRow
-    from evaluation.plans.settings import PlanSettings
-    from pooling.models import Collection
-
 
 # What a plan and its pilot have in common.
 KEPT = (
@@ -49,6 +47,9 @@ def plan_context(planned: PlanResult, settings: PlanSettings) -> PlanPart:
     rows = planned["work"]["by_annotators"]
     for row in rows:
         row["day"] = date.fromisoformat(row["end_date"]) if row["end_date"] else None
+    headline = planned["headline"]
+    for width in (headline, *(one for row in headline["budgets"] for one in row["widths"])):
+        width["words"] = width_words(width)
     sizes = planned["pool"]["size_by_depth"]
     return {
         "plan": planned,

@@ -9,30 +9,31 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from django.conf import settings as site
 from django.utils import timezone
 
 from evaluation.plans.adaptive_order import planned_order
 from evaluation.plans.basis import Planned
+from evaluation.plans.headline import expected_headline
+from evaluation.plans.results import (
+    PlannedQueries,
+    PlannedRun,
+    PlannedRuns,
+    PlannedWork,
+    PlanResult,
+    Power,
+    SettingsInUse,
+    TeamRow,
+)
 from evaluation.plans.settings import PlanSettings
 from evaluation.plans.width import expected_width, offered_pilot
 from evaluation.plans.words import power_sentence, supposed
+from evaluation.significance import queries_needed
 from labeling.queues.workload import judgments_needed, team_work, whole_days
+from pooling.diagnosis.summary import binned, thin_among
+from pooling.heavy import np, pl
 from pooling.models import Collection
-
-if TYPE_CHECKING:
-    from evaluation.plans.results import (
-        PlannedQueries,
-        PlannedRun,
-        PlannedRuns,
-        PlannedWork,
-        PlanResult,
-        Power,
-        SettingsInUse,
-        TeamRow,
-    )
 
 TEAMS = (1, 2, 5, 10, 20)
 DIFFERENCE = 0.05
@@ -66,6 +67,7 @@ def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None
         **_by_query(planned),
         "order": planned_order(planned),
         "work": work,
+        "headline": expected_headline(planned),
         "recall_interval": width,
         "pilot": offered_pilot(planned, width),
         "power": _power(planned),
@@ -110,10 +112,6 @@ def _by_run(planned: Planned) -> PlannedRuns:
 
 
 def _by_query(planned: Planned) -> PlannedQueries:
-    import polars as pl
-
-    from pooling.diagnosis.summary import binned, thin_among
-
     ids = pl.Series("query_id", planned.numbered.query_ids, dtype=pl.String)
     sizes = pl.DataFrame({"query_id": ids, "len": planned.sizes})
     some = sizes.filter(pl.col("len") > 0)
@@ -151,8 +149,6 @@ def _work(planned: Planned, now: datetime) -> PlannedWork:
 
 def _power(planned: Planned) -> Power:
     """How many queries tell two systems apart by 0.05: by the spread of the labels, else a range."""
-    from evaluation.significance import queries_needed
-
     deviation, queries = _deviation(planned)
     there = int((planned.sizes > 0).sum())
     spread = DEVIATIONS if deviation is None else (deviation, deviation)
@@ -175,8 +171,6 @@ def _deviation(planned: Planned) -> tuple[float | None, int]:
     The root of the mean variance over all pairs of runs; None with fewer than five queries that have a
     relevant label, or a single run.
     """
-    import numpy as np
-
     relevant = planned.labels.relevant
     some = relevant > 0
     if some.sum() < FEWEST_QUERIES or len(planned.runs) < 2:

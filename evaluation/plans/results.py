@@ -1,19 +1,13 @@
-"""What a plan says, in plain values: the keys of the page, the HTTP interface and the command.
-
-`evaluation.plans.serializers` has what each of them means. None is what is not known.
-"""
+"""What a plan says, in plain values: the keys of page, HTTP interface and command. None is not known."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from datetime import date
+from typing import Annotated, Any, NotRequired, TypedDict
 
-from pooling.interface.results import Result
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from pooling.diagnosis.stored import Sizes
+from pooling.diagnosis.stored import Sizes
+from pooling.interface.results import PAGE_ONLY, Result
 
 # Every setting of a plan by its name, with the value it has.
 SettingsInUse = Mapping[str, Any]
@@ -34,16 +28,16 @@ class Bases(TypedDict):
 
 
 class Supposition(TypedDict):
-    """A value that is supposed, on what basis, and both in words."""
+    """An assumption; `basis` is given, measured, labels or assumed."""
 
     name: str
-    value: float | None
+    value: Annotated[float | None, "Null: not known."]
     basis: str
     sentence: str
 
 
 class PlannedPool(TypedDict):
-    """Pairs of the pool: chosen by budget and audit, and of these to judge."""
+    """`chosen`: by budget and audit; `to_judge`: of these without a label."""
 
     pairs: int
     chosen: int
@@ -51,16 +45,16 @@ class PlannedPool(TypedDict):
     labelled: int
     to_judge: int
     queries: int
-    size_by_depth: list[int]
+    size_by_depth: Annotated[list[int], "From depth 1 on; runs with their own depth always use it."]
 
 
 class PlannedRun(TypedDict):
-    """Pairs that a run finds, and alone."""
+    """`alone`: pairs that no other chosen run finds."""
 
     run: str
     pairs: int
     alone: int
-    relevant_alone: int | None
+    relevant_alone: Annotated[int | None, "Null while nothing has a label."]
 
 
 class PlannedRuns(TypedDict):
@@ -87,16 +81,16 @@ class PlannedQueries(TypedDict):
 
 
 class TeamRow(TypedDict):
-    """The work by this many annotators; day: the end for the page."""
+    """The work by this many annotators; null where a pair needs more people, or no price is set."""
 
     annotators: int
-    judgments: float | None
+    judgments: Annotated[float | None, "All that are paid: gold, practice, repeats."]
     gold: float | None
     cost: float | None
     hours_each: float | None
     days: float | None
-    end_date: str | None
-    day: NotRequired[date | None]
+    end_date: Annotated[str | None, date]
+    day: NotRequired[Annotated[date | None, PAGE_ONLY]]
 
 
 class PlannedWork(TypedDict):
@@ -104,13 +98,15 @@ class PlannedWork(TypedDict):
 
     judgments_needed: float
     for_ties: float
-    gold_there: int
+    gold_there: Annotated[int, "Gold questions of the collection."]
     currency: str
     by_annotators: list[TeamRow]
 
 
 class RunInterval(TypedDict):
-    """The interval that is expected for a run, or the widths it may have."""
+    """The expected interval of a run's micro recall; only a range of widths if it is not known how much is
+    relevant.
+    """
 
     run: str
     value: float | None
@@ -122,18 +118,61 @@ class RunInterval(TypedDict):
 
 
 class ExpectedInterval(TypedDict):
-    """How wide the intervals of micro recall will be."""
+    """How wide the interval of micro recall will be; null, and a sentence why, where there will be none."""
 
     k: int
     confidence: float
-    mean_width: float | None
-    width_low: float | None
+    mean_width: Annotated[float | None, "Null if it is not known how much of the pool is relevant."]
+    width_low: Annotated[float | None, "Over 5 to 40 % relevant, or what the labels leave open."]
     width_high: float | None
     by_run: list[RunInterval]
     method: str | None
-    relevant: float | None
-    relevant_drawn: float | None
+    relevant: Annotated[float | None, "Relevant pairs of the pool, as assumed."]
+    relevant_drawn: Annotated[float | None, "Of these, in the audit outside the greedy part."]
     sentence: str
+
+
+class HeadlineWidth(TypedDict):
+    """The likely width of the headline's interval, and its ends over what is not known; null without an
+    audit.
+    """
+
+    width: Annotated[float | None, "Null if nobody knows how much is relevant."]
+    width_low: float | None
+    width_high: float | None
+    is_macro: Annotated[
+        bool, "A mean over queries. False: it may be recall over all queries together, and wider."
+    ]
+    words: NotRequired[Annotated[str, PAGE_ONLY]]
+
+
+class ReachCost(TypedDict):
+    """What an audit to this reach draws from; null is the pool."""
+
+    reach: int | None
+    documents: Annotated[float, "In the frame of a query, the median."]
+    pairs: Annotated[int, "In all frames."]
+    is_whole: Annotated[bool, "Whether it is the collection."]
+
+
+class BudgetRow(TypedDict):
+    """Widths for a budget, in the order of `reaches`."""
+
+    budget: Annotated[int, "Pairs in all, audit included."]
+    per_query: float
+    is_planned: bool
+    widths: list[HeadlineWidth]
+
+
+class ExpectedHeadline(HeadlineWidth):
+    """The interval of the report's first number: mean recall over queries, queries and labels together."""
+
+    k: int
+    confidence: float
+    has_audit: Annotated[bool, "False: the headline is of what was found, without one."]
+    reaches: list[ReachCost]
+    budgets: list[BudgetRow]
+    sentences: list[str]
 
 
 class PilotSettings(TypedDict):
@@ -146,18 +185,20 @@ class PilotSettings(TypedDict):
 
 
 class Pilot(TypedDict):
-    """A few drawn pairs that would tell how much of the pool is relevant."""
+    """A few drawn pairs that would tell how much of the pool is relevant, judged once each."""
 
     pairs: int
-    minutes: float
+    minutes: Annotated[float, "Of one annotator."]
     cost: float | None
     currency: str
-    settings: PilotSettings
+    settings: Annotated[
+        PilotSettings, Mapping[str, Any], "Settings of the pilot's plan that differ from this one."
+    ]
     sentence: str
 
 
 class Power(TypedDict):
-    """Queries that find a difference; two numbers while the spread is not known."""
+    """Queries that find a difference; two numbers, least and most, while the spread is not known."""
 
     difference: float
     power: float
@@ -170,41 +211,44 @@ class Power(TypedDict):
 
 
 class PlannedLook(TypedDict):
-    """What the last look at an audit can rule out at best."""
+    """What the last look at an audit can rule out at best: when nothing that was drawn is relevant."""
 
-    remainder: int
-    sampled: int
-    at_most_missing: int | None
-    found: float
+    remainder: Annotated[int, "Documents that the order has not reached by then."]
+    sampled: Annotated[int, "Of these, drawn and judged."]
+    at_most_missing: Annotated[int | None, "Null: nothing would be drawn."]
+    found: Annotated[float, "Relevant documents known by then, as assumed."]
     missing_share: float | None
-    relevant_share: float
+    relevant_share: Annotated[float, "Of the pool, as assumed; 0.4 if not known."]
     may_stop: bool
 
 
 class PlannedOrder(TypedDict):
-    """What can be told of an adaptive order before there are labels."""
+    """What is known of an adaptive order before there are labels."""
 
-    least: int
+    least: Annotated[int, "Pairs of the query that gets fewest."]
     most: int
-    open: int
+    open: Annotated[int, "Pairs that go where relevant documents turn up."]
     best_look: PlannedLook | None
     sentences: list[str]
 
 
 class PlanResult(TypedDict):
-    """What a campaign will be, take and tell."""
+    """What a campaign will be, cost and show."""
 
-    settings: SettingsInUse
+    settings: Annotated[SettingsInUse, "Every setting with the value it has."]
     supposed: list[Supposition]
     pool: PlannedPool
     runs: list[PlannedRun]
-    overlap: list[list[float]]
-    sizes: Sizes
-    thin: ThinQueries
-    order: PlannedOrder | None
+    overlap: Annotated[list[list[float]], "`[i][j]`: share of run i's top that run j has too."]
+    sizes: Annotated[Sizes, Mapping[str, Any], "Pairs per query: least, median, mean, most, bins."]
+    thin: Annotated[
+        ThinQueries, Mapping[str, Any], "Queries with fewer than `below` pairs; `without`: with none."
+    ]
+    order: Annotated[PlannedOrder | None, "Null: the order is fixed."]
     work: PlannedWork
+    headline: ExpectedHeadline
     recall_interval: ExpectedInterval
-    pilot: Pilot | None
+    pilot: Annotated[Pilot | None, "Null where the width is known, or nothing is drawn."]
     power: Power
 
 
@@ -215,7 +259,7 @@ class PoolReady(Result):
 
 
 class Campaign(Result):
-    """The pool and the queue of a campaign."""
+    """A pool just built with the queue just opened over it."""
 
     pool: int
     queue: int

@@ -12,8 +12,9 @@ from labeling.models import Selection
 from labeling.queues.costs import OwnPrices
 from labeling.queues.options import QueueOptions, options_from
 from pooling.interface.problems import InputError
-from pooling.merging.choice import Choice
+from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_STRATEGY, Choice, offered_choice, usual_choice
 from pooling.options.option import Number, Option, chosen, option, options_of, problems_of, same
+from pooling.strategies import STRATEGIES
 
 K = 10
 # Of seconds and hours: days of less would be too many for a number.
@@ -50,9 +51,10 @@ class PlanSettings:
     runs: Sequence[str] = ()
     depth: int = field(default=10, metadata=same(POOL["depth"]))
     depths: Mapping[str, int] = field(default_factory=dict, metadata=same(POOL["depths"]))
-    strategy: str = field(default="rrf", metadata=same(POOL["strategy"]))
+    strategy: str = field(default=USUAL_STRATEGY, metadata=same(POOL["strategy"]))
     budget: int | None = field(default=None, metadata=same(POOL["budget"]))
-    audit_share: float = field(default=0.0, metadata=same(POOL["audit_share"]))
+    audit_share: float = field(default=USUAL_AUDIT_SHARE, metadata=same(POOL["audit_share"]))
+    reach: int | None = field(default=None, metadata=same(POOL["reach"]))
     adaptive: bool = field(
         default=False,
         metadata=option(
@@ -171,6 +173,7 @@ class PlanSettings:
             strategy=self.strategy,
             budget=self.budget,
             audit_share=self.audit_share,
+            reach=self.reach,
         )
 
     @property
@@ -221,11 +224,22 @@ class PlanSettings:
 
     @property
     def _learns(self) -> bool:
-        from pooling.strategies import STRATEGIES
-
         return STRATEGIES[self.strategy].make.learns
 
 
 def settings_from(values: Mapping[str, Any]) -> PlanSettings:
-    """From what a form, a call or a command brought; empty values take their defaults."""
-    return PlanSettings(runs=values.get("runs") or (), **chosen(PlanSettings, values)).checked()
+    """From what a call or a command brought; empty values take their defaults, and those of the pool are the
+    usual ones."""
+    usual = usual_choice({"depth": PlanSettings.depth, **chosen(Choice, values)})
+    return _settled(values, usual)
+
+
+def settings_offered(values: Mapping[str, Any]) -> PlanSettings:
+    """The same from a form."""
+    return _settled(values, offered_choice({"depth": PlanSettings.depth, **chosen(Choice, values)}))
+
+
+def _settled(values: Mapping[str, Any], pool: Choice) -> PlanSettings:
+    of_pool = {name: getattr(pool, name) for name in ("strategy", "audit_share", "reach")}
+    given = {**chosen(PlanSettings, values), **of_pool}
+    return PlanSettings(runs=values.get("runs") or (), **given).checked()

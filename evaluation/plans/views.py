@@ -28,7 +28,7 @@ def plan_page(request: HttpRequest, slug: str) -> HttpResponse:
     collection = collection_for(request.user, slug, ADMIN)
     given = request.POST if request.method == "POST" else request.GET
     form = asked_for(collection, given)
-    name = given.get("name", "").replace("\0", "")
+    name = given.get("name", "")
     if request.method == "POST" and form.is_valid():
         try:
             return go_on(request, begin(collection, form.plan_settings(), name, person(request)))

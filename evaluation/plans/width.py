@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from django.conf import settings as site
 
+from evaluation.estimates.intervals import COMPLETE
 from evaluation.plans.basis import Planned
+from evaluation.plans.expected_width import (
+    Expectation,
+    RelevanceCurve,
+    drawn_probabilities,
+    effective_reach,
+    expected_intervals,
+)
+from evaluation.plans.headline_width import GROWTH, GROWTHS, beyond_pool
+from evaluation.plans.results import ExpectedInterval, Pilot, RunInterval
 from evaluation.plans.words import interval_sentence, pilot_sentence
 from labeling.queues.workload import team_work
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from evaluation.plans.expected_width import Expectation, RelevanceCurve
-    from evaluation.plans.results import ExpectedInterval, Pilot, RunInterval
+from pooling.heavy import NDArray, np
 
 #: Pairs of a pilot, drawn at random.
 PILOT = 100
@@ -27,18 +30,14 @@ def expected_width(planned: Planned) -> ExpectedInterval:
 
     Where nobody knows how much is relevant, widths are ranges alone, and what hangs on the share is None.
     """
-    import numpy as np
-
-    from evaluation.estimates.intervals import COMPLETE
-
-    whole = bool((planned.chosen == planned.sizes).all())
-    undrawn = not whole and not planned.audits.any()
-    told = [] if undrawn else [_intervals(planned, curve) for curve in planned.curves]
+    whole, undrawn = is_whole(planned), is_undrawn(planned)
+    told = [] if undrawn else [_intervals(planned, curve, growth) for curve, growth in scenarios(planned)]
     known = told[0] if told and planned.curve is not None else None
     widths = [_mean_width(intervals) for intervals in told]
     defined = [width for width in widths if width is not None]
-    chance, left = _chances(planned, planned.curve) if planned.curve is not None else (None, None)
-    probability = planned.design.probability[planned.tops.query[np.flatnonzero(planned.pooled)]]
+    chance = left = query = None
+    if planned.curve is not None:
+        chance, left, query = _chances(planned, *scenarios(planned)[0])
     least, most = (min(defined), max(defined)) if defined else (None, None)
     result: ExpectedInterval = {
         "k": planned.settings.cutoff,
@@ -48,13 +47,32 @@ def expected_width(planned: Planned) -> ExpectedInterval:
         "width_high": most,
         "by_run": [_run(run.name, place, told, known) for place, run in enumerate(planned.runs) if told],
         "method": COMPLETE if whole else known[0].method if known else None,
-        "relevant": None if chance is None else float(chance.sum()),
+        "relevant": None if chance is None else float(chance[: int(planned.pooled.sum())].sum()),
         "relevant_drawn": None
         if chance is None or left is None
-        else float(np.nan_to_num(chance * probability)[left].sum()),
+        else float(np.nan_to_num(chance * planned.design.probability[query])[left].sum()),
         "sentence": "",
     }
     return {**result, "sentence": interval_sentence(result, undrawn, planned.bases)}
+
+
+def is_whole(planned: Planned) -> bool:
+    """Whether everything that an audit could draw from will be judged."""
+    return bool((planned.chosen >= planned.frames).all())
+
+
+def is_undrawn(planned: Planned) -> bool:
+    return not is_whole(planned) and not planned.audits.any()
+
+
+def scenarios(planned: Planned) -> list[tuple[RelevanceCurve, float]]:
+    """What may hold, the likeliest first if it is known: where relevant pairs stand in the pool, and how many
+    more a deeper frame has (see `evaluation/plans/headline_width.py`)."""
+    if planned.settings.reach is None:
+        return [(curve, 0.0) for curve in planned.curves]
+    curves = planned.curves if planned.curve is None else planned.curves[1:] or planned.curves
+    ends = [(curve, growth) for curve in curves for growth in GROWTHS]
+    return ends if planned.curve is None else [(planned.curve, GROWTH), *ends]
 
 
 def offered_pilot(planned: Planned, width: ExpectedInterval) -> Pilot | None:
@@ -103,41 +121,40 @@ def _run(
 
 
 def _mean_width(intervals: list[Expectation]) -> float | None:
-    import numpy as np
-
     widths = [one.width for one in intervals if one.width is not None]
     return float(np.mean(widths)) if widths else None
 
 
-def _chances(planned: Planned, curve: RelevanceCurve) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """(P,) the chance of each pair of the pool to be relevant, and whether its label is left to the audit."""
-    import numpy as np
-
-    from evaluation.plans.expected_width import effective_reach
-
+def _chances(
+    planned: Planned, curve: RelevanceCurve, growth: float
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]:
+    """(P,) the chance of each pair of the pool to be relevant, whether its label is left to the audit, and
+    its query; where the frame is deeper, one row more of each query stands for all that is beyond its pool.
+    """
     pooled = np.flatnonzero(planned.pooled)
     query, places = planned.tops.query[pooled], planned.places[pooled]
     chance = curve.at(places)
     known = planned.known[pooled]
     chance[known] = planned.labels.label[pooled][known] == 1
     reach = effective_reach(curve, planned.design.reached, planned.pace)
-    certain = known | (places <= reach[query]) | np.isnan(planned.design.probability)[query]
-    return chance, ~certain
+    undrawn = np.isnan(planned.design.probability)
+    certain = known | (places <= reach[query]) | undrawn[query]
+    if planned.settings.reach is None:
+        return chance, ~certain, query
+    relevant = np.bincount(query, chance, len(planned.sizes)).astype(np.float64)
+    beyond = beyond_pool(relevant, planned.sizes, planned.frames, growth)
+    queries = np.arange(len(beyond))
+    return np.append(chance, beyond), np.append(~certain, ~undrawn), np.append(query, queries)
 
 
-def _intervals(planned: Planned, curve: RelevanceCurve) -> list[Expectation]:
-    """One for each run, by a curve."""
-    import numpy as np
-
-    from evaluation.plans.expected_width import drawn_probabilities, expected_intervals
-
+def _intervals(planned: Planned, curve: RelevanceCurve, growth: float) -> list[Expectation]:
+    """One for each run."""
     pooled = np.flatnonzero(planned.pooled)
-    query = planned.tops.query[pooled]
-    chance, left = _chances(planned, curve)
+    chance, left, query = _chances(planned, curve, growth)
     number = np.full(len(planned.tops.query), -1)
     number[pooled] = np.arange(len(pooled))
     top = planned.tops.to_depth(planned.settings.cutoff)
     place = top.place_of(planned.indexes)
     found = [number[top.pair[place == at]] for at in range(len(planned.runs))]
-    draws = drawn_probabilities(planned.design, planned.sizes, planned.audits)
+    draws = drawn_probabilities(planned.design, planned.frames, planned.audits)
     return expected_intervals(chance, ~left, query, draws if left.any() else draws[:1], tops=found)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from evaluation.plans.results import (
+    Bases,
+    ExpectedHeadline,
+    ExpectedInterval,
+    HeadlineWidth,
+    Pilot,
+    PlannedLook,
+    PlannedOrder,
+    PlanResult,
+    Power,
+    RunInterval,
+    SettingsInUse,
+    Supposition,
+)
+from labeling.queues.workload import Terms
 from pooling.formats.wording import counted, plural
-
-if TYPE_CHECKING:
-    from evaluation.plans.results import (
-        Bases,
-        ExpectedInterval,
-        Pilot,
-        PlannedLook,
-        PlannedOrder,
-        PlanResult,
-        Power,
-        RunInterval,
-        SettingsInUse,
-        Supposition,
-    )
-    from labeling.queues.workload import Terms
 
 
 def supposed(terms: Terms, bases: Bases) -> list[Supposition]:
@@ -106,18 +104,61 @@ def interval_sentence(found: ExpectedInterval, undrawn: bool, bases: Bases) -> s
         return "Every pair will have a label, so recall within the pool will be exact."
     span = f"{found['width_low']:.3f} to {found['width_high']:.3f}"
     begin = f"The 95 % interval of micro recall@{found['k']} is expected to be"
-    if found["mean_width"] is None:
+    if found["mean_width"] is None or found["relevant_drawn"] is None:
         return (
             f"{begin} {span} wide on average, for {_range(bases)} relevant; the more relevant pairs, the "
             "narrower."
         )
     open_yet = ""
     if found["width_low"] < found["width_high"]:
-        open_yet = f" ({span}, as far as {bases['labelled']:,} labels show how much is relevant)"
+        why = f"as far as {bases['labelled']:,} labels show how much is relevant"
+        if bases["relevant_basis"] == "given":
+            why = "by what may be relevant beyond the pool"
+        open_yet = f" ({span}, {why})"
     return (
         f"{begin} {found['mean_width']:.3f} wide on average{open_yet}, from about "
         f"{found['relevant_drawn']:.0f} relevant documents in the audit."
     )
+
+
+def headline_sentences(found: ExpectedHeadline, reach: int | None) -> list[str]:
+    """How wide the first number's interval will be and what it is of, or why it has none."""
+    k, of = found["k"], found["reaches"][-1 if reach else 0]
+    if not found["has_audit"]:
+        return [
+            "Nothing is drawn at random, so a report can only tell recall of the relevant documents found so "
+            "far, without an interval. Set an audit share and a reach."
+        ]
+    of_what = (
+        "of the whole collection"
+        if of["is_whole"]
+        else f"of what reach {reach:,} holds, about {counted(round(of['documents']), 'document')} for a query"
+        if reach
+        else "of the pool alone"
+    )
+    if found["width_low"] is None:
+        return ["No relevant documents are expected, so recall would be undefined."]
+    wide = f"Its 95 % interval is expected to be about {width_words(found)} wide."
+    said = [f"The headline is recall@{k} {of_what}. {wide}"]
+    if found["is_macro"]:
+        said.append("It covers which queries were asked and which labels were drawn.")
+    else:
+        said.append(
+            "With fewer than ten queries, or where the audit finds fewer than five relevant documents, it is "
+            "recall over all queries together, and its interval at least as wide."
+        )
+    if not reach and not of["is_whole"]:
+        said.append("Relevant documents below the depth are not in it: give a reach.")
+    return [" ".join(said)]
+
+
+def width_words(found: HeadlineWidth) -> str:
+    """A width with the range of what is not known."""
+    likely, low, high = found["width"], found["width_low"], found["width_high"]
+    if low is None or high is None:
+        return "–"
+    span = f"{low:.3f} to {high:.3f}" if low < high else f"{low:.3f}"
+    return span if likely is None or low == high else f"{likely:.3f} ({span})"
 
 
 def pilot_sentence(found: Pilot) -> str:
@@ -222,6 +263,17 @@ def _reach(interval: RunInterval | None) -> str:
     return f"{interval['low']:.3f} to {interval['high']:.3f}"
 
 
+def _by_budget(planned: PlanResult) -> list[str]:
+    """The headline's width by budget, a column for each reach."""
+    found = planned["headline"]
+    heads = [f"reach {one['reach']:,}" if one["reach"] else "pool alone" for one in found["reaches"]]
+    lines = ["", f"{'budget':>9}  {'a query':>7}  " + "  ".join(f"{head:>24}" for head in heads)]
+    for row in found["budgets"] if found["has_audit"] else []:
+        widths = "  ".join(f"{width_words(one):>24}" for one in row["widths"])
+        lines.append(f"{row['budget']:>9,}  {row['per_query']:>7.1f}  {widths}")
+    return [*lines, ""] if found["has_audit"] else []
+
+
 def plan_text(planned: PlanResult) -> str:
     """A plan as lines for a terminal."""
     pool, work, thin = planned["pool"], planned["work"], planned["thin"]
@@ -262,6 +314,8 @@ def plan_text(planned: PlanResult) -> str:
         f"Pairs by depth: {grown}.",
         f"Thin queries (fewer than {thin['below']:g} pairs): {thin['count']:,}; "
         f"without any: {thin['without']:,}.",
+        *planned["headline"]["sentences"],
+        *_by_budget(planned),
         planned["recall_interval"]["sentence"],
         *([planned["pilot"]["sentence"]] if planned["pilot"] else []),
         planned["power"]["sentence"],

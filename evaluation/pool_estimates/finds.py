@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Count, Q, TextField
@@ -10,10 +10,9 @@ from django.db.models.functions import Cast
 
 from labeling.qrels.labels import judged_labels, state_of_labels
 from pooling.diagnosis.stored import LabelFinds, PoolDiagnostics
+from pooling.diagnosis.summary import diagnose_labels
+from pooling.heavy import pl
 from pooling.models import Pool
-
-if TYPE_CHECKING:
-    import polars as pl
 
 COLUMNS = ["query_id", "document_id", "run_count", "best_rank", "found_by"]
 # A large pool takes about a second; the same labels need not be counted twice.
@@ -53,8 +52,6 @@ def pool_finds(pool: Pool) -> LabelFinds | None:
 
 
 def _counted(pool: Pool) -> LabelFinds | None:
-    from pooling.diagnosis.summary import diagnose_labels
-
     labels = judged_labels(pool.collection)
     if labels.is_empty():
         return None
@@ -63,11 +60,15 @@ def _counted(pool: Pool) -> LabelFinds | None:
 
 
 def _entries(pool: Pool) -> pl.DataFrame:
-    """The pairs of a pool with the run that found each first; finders stay text, for parsing takes long."""
-    import polars as pl
-
+    """The pairs of a pool down to its depth, with the run that found each first; finders stay text, for
+    parsing takes long."""
     fields = ("query__external_id", "document__external_id", "run_count", "best_rank", "finders")
-    rows = pool.entries.order_by().annotate(finders=Cast("found_by", TextField())).values_list(*fields)
+    rows = (
+        pool.entries.filter(is_beyond=False)
+        .order_by()
+        .annotate(finders=Cast("found_by", TextField()))
+        .values_list(*fields)
+    )
     columns = list(zip(*rows.iterator(chunk_size=20_000), strict=True)) or [()] * len(COLUMNS)
     entries = pl.DataFrame(dict(zip(COLUMNS, map(list, columns), strict=True)))
     first = pl.col("found_by").str.extract(r"\[\[(\d+)").cast(pl.Int64)

@@ -5,30 +5,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from evaluation.estimates.from_audit import (
+    REST_PER_QUERY,
+    Places,
+    missing_by_query,
+    proposal,
+    recall_estimates,
+    relevant_estimate,
+)
+from evaluation.estimates.missing import labelled_depth, leave_one_out, missing_floor, new_retriever_line
+from evaluation.estimates.sample import AuditSample
+from evaluation.scoring.estimate_figures import (
+    AuditProposal,
+    EstimatedQueries,
+    Estimates,
+    FloorFigures,
+    FrameFigures,
+    LeaveOneOut,
+    LeftOutAt,
+    LeftOutRun,
+    PoolOfEstimates,
+    SampleCounts,
+    TotalEstimate,
+)
+from evaluation.scoring.results import Evaluation, share_in_words
+from evaluation.scoring.unsettled import Unsettled, unsettled
+from pooling.diagnosis.families import families
 from pooling.formats.wording import counted, plural
+from pooling.heavy import pd, pl
 from pooling.inputs.reading import run_frame
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evaluation.estimates.from_audit import Places
-    from evaluation.estimates.sample import AuditSample
-    from evaluation.scoring.estimate_figures import (
-        AuditProposal,
-        EstimatedQueries,
-        Estimates,
-        FloorFigures,
-        LeaveOneOut,
-        LeftOutAt,
-        LeftOutRun,
-        PoolOfEstimates,
-        SampleCounts,
-        TotalEstimate,
-    )
-    from evaluation.scoring.results import Evaluation
-    from evaluation.scoring.unsettled import Unsettled
 
 MOST_IDS = 200
 # Lists of this many documents are compared with each other to find near-duplicates; above, each run is its
@@ -42,13 +48,20 @@ LARGEST = 20_000_000
 class PoolDesign:
     """The pool behind the labels: its description, the sample that the labels are, and how many documents
     of each query were chosen and pooled, for when there is no sample. depths: run -> how far down its list
-    was pooled, None where that is not known. has_audit: whether anything of it was drawn."""
+    was pooled, None where that is not known. has_audit: whether anything of it was drawn. frame: what the
+    audit was drawn from; None without one."""
 
     described: PoolOfEstimates
     audit: AuditSample
     budgets: Callable[[], Sequence[tuple[int, int]]]
     depths: Mapping[str, int] | None
     has_audit: bool
+    frame: FrameFigures | None = None
+
+    @property
+    def reach(self) -> int | None:
+        """The deepest K of which the audit speaks; None where nobody knows how deep its frame is."""
+        return None if self.frame is None else self.frame["reach"]
 
     @property
     def estimates(self) -> bool:
@@ -68,8 +81,6 @@ class Basis:
     @classmethod
     def of(cls, evaluation: Evaluation, pool: PoolDesign | None) -> Basis:
         """Read the runs again for their documents without a label."""
-        from evaluation.scoring.unsettled import unsettled
-
         opened = unsettled(evaluation, list(evaluation.runs))
         return cls(evaluation, opened, places_of(evaluation, opened), pool)
 
@@ -81,10 +92,6 @@ def too_large(evaluation: Evaluation) -> bool:
 
 def places_of(evaluation: Evaluation, opened: Unsettled) -> Places:
     """Where every run has the labelled pairs, and the others of its first documents."""
-    import polars as pl
-
-    from evaluation.estimates.from_audit import Places
-
     labels, names = evaluation.labels, list(evaluation.runs)
     ranks = {
         f"rank_{at}": pl.Series(run.counted.position).cast(pl.UInt32).replace(0, None)
@@ -105,14 +112,16 @@ def places_of(evaluation: Evaluation, opened: Unsettled) -> Places:
     return Places(frame.select(ids, pl.exclude("query")), tuple(names))
 
 
-def estimates_of(basis: Basis | None) -> Estimates:
+def estimates_of(basis: Basis | None, *, complete: bool = False) -> Estimates:
     """Everything under `estimates`; what cannot be said is null and has a sentence that says why. No basis:
-    the report is too large."""
+    the report is too large. complete: the labels are declared to be, so that recall needs no estimate."""
     if basis is None:
         return _nothing("too large", _TOO_LARGE)
     depths = _depths(basis)
+    from_audit = _from_audit(basis)
     return {
-        **_from_audit(basis),
+        **from_audit,
+        "runs": {} if complete else from_audit["runs"],
         "floor": _floor(basis.evaluation, depths),
         "leave_one_out": leave_out(basis.evaluation, depths),
     }
@@ -121,8 +130,6 @@ def estimates_of(basis: Basis | None) -> Estimates:
 def _depths(basis: Basis) -> Mapping[str, int] | None:
     """How far down each run was judged: as deep as its pool goes, or as the labels tell where none is known;
     None where these do not tell either."""
-    from evaluation.estimates.missing import labelled_depth
-
     if basis.pool is not None and basis.pool.depths is not None:
         return basis.pool.depths
     depth = labelled_depth(basis.evaluation)
@@ -130,8 +137,6 @@ def _depths(basis: Basis) -> Mapping[str, int] | None:
 
 
 def _floor(evaluation: Evaluation, depths: Mapping[str, int] | None) -> FloorFigures | None:
-    from evaluation.estimates.missing import missing_floor
-
     if depths is None:
         return None
     floor = missing_floor(evaluation, depths)
@@ -157,32 +162,27 @@ def recall_cutoffs(evaluation: Evaluation) -> list[int]:
 
 
 def _from_audit(basis: Basis) -> Estimates:
-    from evaluation.estimates.from_audit import (
-        missing_by_query,
-        proposal,
-        recall_estimates,
-        relevant_estimate,
-    )
-
     if basis.pool is None:
         return _nothing("no pool", _NO_POOL)
     pool, confidence = basis.pool, basis.evaluation.confidence
     audit = pool.audit
     if not pool.has_audit:
-        complete = audit.unsampled.is_empty() and not audit.undefined and not audit.unanswered
+        complete = not audit.unlabelled and not audit.undefined and not audit.unanswered
         would = None if complete else proposal(pool.budgets(), confidence=confidence)
         sentence = _no_audit_sentence(pool, would, confidence)
         return {**_nothing("no audit", sentence), "pool": pool.described, "would": would}
     counted: Estimates = {
         **_nothing("waiting", "" if pool.estimates else _waiting_sentence(pool)),
         "pool": pool.described,
+        "frame": pool.frame,
         "queries": _queries(audit),
         "sample": _counts(audit),
     }
     if not pool.estimates:
         return counted
     relevant = relevant_estimate(audit, confidence=confidence)
-    cutoffs = recall_cutoffs(basis.evaluation)
+    # A frame that ends above K holds hardly a document that the first K of a run missed.
+    cutoffs = [k for k in recall_cutoffs(basis.evaluation) if pool.reach is None or k <= pool.reach]
     return {
         **counted,
         "status": "estimated",
@@ -229,7 +229,7 @@ def _counts(audit: AuditSample) -> SampleCounts:
         "remainder": int(sums["remainder"].item()),
         "sampled": int(sums["sampled"].item()),
         "relevant": int(sums["relevant"].item()),
-        "unused": int(sums["unused"].item()),
+        "unused": int(sums["unused"].item()) + audit.left_out,
         "cannot_judge": audit.unanswered,
         "awaited": audit.awaited,
         "waiting": int(audit.strata["waiting"].sum()),
@@ -254,12 +254,15 @@ def _waiting_sentence(pool: PoolDesign) -> str:
 
 
 def _no_audit_sentence(pool: PoolDesign, would: AuditProposal | None, confidence: float) -> str:
-    from evaluation.scoring.results import share_in_words
-
     begin = f"Pool “{pool.described['name']}” has no audit, so nothing is estimated"
     if would is None:
         pairs = int(pool.audit.strata["pairs"].sum())
-        return f"{begin}: all of its {pairs:,} pairs have a label, and what lies outside it nobody knows."
+        queries = pool.audit.strata["query_id"].n_unique()
+        price = f"{counted(queries * REST_PER_QUERY, 'judgment')}, {REST_PER_QUERY} a query"
+        return (
+            f"{begin}: all of its {pairs:,} pairs have a label, and what lies outside it nobody knows. An "
+            f"audit that reaches deeper would estimate it for about {price}."
+        )
     if not would["documents"]:
         return f"{begin}, and its labels are not complete."
     return (
@@ -272,10 +275,13 @@ def _no_audit_sentence(pool: PoolDesign, would: AuditProposal | None, confidence
 
 
 def _estimated_sentence(pool: PoolDesign, relevant: TotalEstimate) -> str:
-    from evaluation.scoring.results import share_in_words
-
     audit, count = pool.audit, len(pool.audit.defined)
     place = f"in pool “{pool.described['name']}”, of {counted(count, 'query')}"
+    if pool.frame is not None and int(audit.strata["hidden"].sum()):
+        # The pool itself holds far fewer documents than its audit speaks for.
+        held = int(audit.strata.filter("defined")["pairs"].sum())
+        size = f"{held:,} documents of {counted(count, 'query')}"
+        place = f"in what the audit of pool “{pool.described['name']}” was drawn from ({size})"
     span = f"{relevant['low']:,.0f} to {relevant['high']:,.0f}"
     if audit.awaited:
         text = f"{span} relevant documents {place}. {_awaited_sentence(audit.awaited)}"
@@ -302,7 +308,6 @@ def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> Leave
     the depth to which it was judged; nothing where nobody knows that depth."""
     if len(evaluation.runs) < 2 or depths is None:
         return {}
-    from evaluation.estimates.missing import leave_one_out, new_retriever_line
 
     families = _families(evaluation, max(depths.values()))
     alike = {name: group[0] for group in families for name in group}
@@ -341,8 +346,6 @@ def _rows(table: pd.DataFrame) -> list[LeftOutRun]:
 
 def _families(evaluation: Evaluation, depth: int) -> list[list[str]]:
     """Runs that are nearly the same list; each its own where comparing the lists would take too long."""
-    from pooling.diagnosis.families import families
-
     if len(evaluation.runs) * evaluation.labels.query_count > MOST_COMPARED_LISTS:
         return [[name] for name in evaluation.runs]
     frames = {name: run_frame(name, evaluation.sources[name]) for name in evaluation.runs}

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
-from evaluation.pool_estimates.score_audit_page import by_scores_context
+from evaluation.models import Report
+from evaluation.pool_estimates.score_audit_page import ScoreAuditPart, by_scores_context
 from evaluation.report_store.files import run_names
-from evaluation.scoring.wording import macro_estimate
-
-if TYPE_CHECKING:
-    from evaluation.models import Report
-    from evaluation.pool_estimates.score_audit_page import ScoreAuditPart
-    from evaluation.scoring.estimate_figures import (
-        EstimatedQueries,
-        EstimateFigure,
-        Estimates,
-        FloorFigures,
-        LeftOutAt,
-        LeftOutRun,
-        PoolOfEstimates,
-        PoweredFigure,
-        PrelabelerName,
-        QueryRemainder,
-        SampleCounts,
-        TotalEstimate,
-    )
-    from evaluation.scoring.figures import Span
+from evaluation.scoring.estimate_figures import (
+    EstimatedQueries,
+    EstimateFigure,
+    Estimates,
+    LeftOutAt,
+    LeftOutRun,
+    PoolOfEstimates,
+    PoweredFigure,
+    PrelabelerName,
+    QueryRemainder,
+    SampleCounts,
+    TotalEstimate,
+)
+from evaluation.scoring.figures import Span
+from evaluation.scoring.results import decimal, interval, percent, share_in_words
 
 MOST_SHOWN = 10
 METHODS = {
@@ -109,7 +105,6 @@ class EstimatesPart(TypedDict):
     macro_whys: list[str]
     judged_before: list[JudgedBeforeRow]
     missing: list[QueryRemainder]
-    floor: FloorFigures | None
     powered: PoweredPart | None
     by_scores: ScoreAuditPart | None
     left_out: LeftOutAt | None
@@ -118,13 +113,9 @@ class EstimatesPart(TypedDict):
     k: int
 
 
-def estimates_context(report: Report, k: int) -> EstimatesPart | None:
-    """The estimates at one K; None for a report that was made before there were any."""
-    from evaluation.scoring.results import share_in_words
-
-    found: Estimates | None = report.result.get("estimates")
-    if found is None:
-        return None
+def estimates_context(report: Report, k: int) -> EstimatesPart:
+    """The estimates at one K."""
+    found: Estimates = report.result["estimates"]
     left_out = found["leave_one_out"].get("at", {}).get(str(k))
     rows = _rows(report, found, k)
     return {
@@ -140,7 +131,6 @@ def estimates_context(report: Report, k: int) -> EstimatesPart | None:
         "macro_whys": sorted({row["macro_why"] for row in rows} - {""}),
         "judged_before": _judged_before(report, found, k),
         "missing": found["missing"][:MOST_SHOWN],
-        "floor": found["floor"],
         "powered": _powered(report, found, k),
         "by_scores": by_scores_context(found.get("audit_by_scores"), run_names(report), k),
         "left_out": left_out,
@@ -152,9 +142,7 @@ def estimates_context(report: Report, k: int) -> EstimatesPart | None:
 
 def _chosen_why(pool: PoolOfEstimates | None) -> str:
     """Why the estimates rest on this pool, and how far the audits of the others are."""
-    from evaluation.scoring.results import percent
-
-    if pool is None or "others" not in pool:  # a report from before pools were chosen
+    if pool is None:
         return ""
     told = [f"{other['name']} ({percent(other['answered'])})" for other in pool["others"]]
     others = f" Other pools with an audit: {', '.join(told)}." if told else ""
@@ -163,13 +151,13 @@ def _chosen_why(pool: PoolOfEstimates | None) -> str:
         return f"The pool was named when the report was made.{others}" if pool["asked"] else ""
     if pool["asked"]:
         return f"{answered}; the pool was named when the report was made.{others}"
+    if any(other["answered"] > pool["answered"] for other in pool["others"]):
+        return f"{answered}; what is further is shallower, or a version of it that is still judged.{others}"
     return f"{answered}{', the furthest of all pools' if told else ''}.{others}"
 
 
 def _judged_before(report: Report, found: Estimates, k: int) -> list[JudgedBeforeRow]:
     """One row per run that the pool's version brought: judged@K without its labels, and with them."""
-    from evaluation.scoring.results import percent
-
     pool = found["pool"]
     shares = pool.get("judged_before", {}) if pool else {}
     return [
@@ -240,7 +228,7 @@ def _rows(report: Report, found: Estimates, k: int) -> list[EstimateRow]:
         if figure is None:
             return []
         raw = report.result["runs"][run][f"recall@{k}"]
-        micro, macro = figure["micro"], macro_estimate(figure["macro"])
+        micro, macro = figure["micro"], figure["macro"]
         rows.append(
             {
                 "run": run,
@@ -264,14 +252,10 @@ def _differs(micro: EstimateFigure) -> bool:
 
 
 def _decimal(value: float | None) -> str:
-    from evaluation.scoring.results import decimal
-
     return decimal(value)
 
 
 def _span(figure: Span) -> str:
-    from evaluation.scoring.results import interval
-
     return interval(figure).strip()
 
 

@@ -1,25 +1,26 @@
-"""Which stored pool the estimates of a report rest on: the one whose audit is furthest answered, or the one
-that was asked for. Pairs that were picked one by one are no pool in this sense."""
+"""Which stored pool carries the estimates of a report: the one whose audit is furthest answered among those
+that are deep enough, or the one that was asked for; what the others chose is known (`estimates/union.py`).
+Pairs that were picked one by one are no pool in this sense."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from django.db.models import Q
 
+from evaluation.estimates.sample import AuditSample
+from evaluation.pool_estimates.carrying import Standing, standing
+from evaluation.pool_estimates.elsewhere import chosen_for_certain
 from evaluation.pool_estimates.stored_sample import read_sample
+from evaluation.scoring.estimate_figures import OtherPool
+from evaluation.scoring.results import Evaluation
 from labeling.adaptive.state import parts_of_pairs
+from labeling.models import QrelsRelease
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.estimates.sample import AuditSample
-    from evaluation.scoring.estimate_figures import OtherPool
-    from evaluation.scoring.results import Evaluation
-    from labeling.models import QrelsRelease
 
 
 class ChosenPool(TypedDict):
@@ -80,36 +81,48 @@ def choose_pool(
     asked: Pool | None = None,
 ) -> PoolChoice | None:
     """The pool that was asked for, else the one whose audit is furthest answered over the runs and queries
-    measured, of equals the one with most pairs, of these the newest; without any audit the newest pool, of
-    which nothing is estimated. None without a pool.
+    measured, of equals the one with the largest frame, of these the newest; one that is shallower than the
+    usual K carries nothing while another is deep enough. While a version is being judged, the last one before
+    it that is judged whole carries on, so that judging further leaves no worse sentence. Without any audit
+    the newest pool, of which nothing is estimated. None without a pool.
     """
     pools = pools_to_rest_on(collection)
     least = evaluation.conventions.min_relevance
-    shares: dict[int, tuple[float, float, int]] = {}
-    best: tuple[Pool, AuditSample] | None = None
-    for pool in pools:
-        if not has_audit(pool, release):
-            continue
-        audit = read_sample(pool, release, qrels, least)
-        shares[pool.pk] = _answered(pool, audit, evaluation)
-        if best is None or shares[pool.pk] > shares[best[0].pk]:
-            best = pool, audit
-    chosen = asked or (best[0] if best else next(iter(pools), None))
+    chosen_by_all = chosen_for_certain(collection, release, qrels)
+    samples = {
+        pool.pk: read_sample(pool, release, qrels, least, chosen=chosen_by_all)
+        for pool in pools
+        if has_audit(pool, release)
+    }
+    shares = {pool.pk: _standing(pool, samples[pool.pk], evaluation) for pool in pools if pool.pk in samples}
+    best = max((pool for pool in pools if pool.pk in samples), key=lambda pool: shares[pool.pk], default=None)
+    chosen = asked or (_last_judged_whole(best, shares, samples) if best else next(iter(pools), None))
     if chosen is None:
         return None
-    is_best = best is not None and best[0].pk == chosen.pk
-    audit = best[1] if best and is_best else read_sample(chosen, release, qrels, least)
-    answered = {pool.name: shares[pool.pk][0] for pool in pools if pool.pk in shares}
+    if (audit := samples.get(chosen.pk)) is None:
+        audit = read_sample(chosen, release, qrels, least, chosen=chosen_by_all)
+    answered = {pool.name: shares[pool.pk].answered for pool in pools if pool.pk in shares}
     return PoolChoice(chosen, audit, chosen.pk in shares, answered, asked is not None)
 
 
-def _answered(pool: Pool, audit: AuditSample, evaluation: Evaluation) -> tuple[float, float, int]:
-    """Of how many runs and queries measured the draw is answered, as a share; of how many queries; and the
-    pairs of the pool."""
-    queries = answered_share(audit, evaluation.labels.query_ids)
+def _last_judged_whole(
+    best: Pool, shares: Mapping[int, Standing], samples: Mapping[int, AuditSample]
+) -> Pool:
+    """The pool, or the last version before it of which nothing waits, if it has a run measured."""
+    for pool in reversed(best.versions()):
+        known = shares.get(pool.pk)
+        if known is None or not known.answered or known.is_deep < shares[best.pk].is_deep:
+            continue
+        if known.queries == 1 and not samples[pool.pk].awaited:
+            return pool
+    return best
+
+
+def _standing(pool: Pool, audit: AuditSample, evaluation: Evaluation) -> Standing:
     merged = set(pool.pool_runs.values_list("run__name", flat=True))
     shared = len(merged & set(evaluation.runs)) / len(evaluation.runs)
-    return queries * shared, queries, pool.pair_count
+    reach = pool.reach or min(map(pool.depth_of, evaluation.runs))
+    return standing(audit, evaluation, reach, shared)
 
 
 def has_audit(pool: Pool, release: QrelsRelease) -> bool:
@@ -118,18 +131,3 @@ def has_audit(pool: Pool, release: QrelsRelease) -> bool:
         return True
     parts = parts_of_pairs(pool, release.sidecar.get("selections", ()))
     return parts is not None and any(part.place is not None for part in parts.values())
-
-
-def answered_share(audit: AuditSample, query_ids: pl.Series) -> float:
-    """The mean over queries of the share of the draw that is answered; 0 for a query that the pool does not
-    hold or cannot estimate, 1 for one of which nothing had to be drawn."""
-    import polars as pl
-
-    columns = pl.col("sampled", "waiting").sum(), pl.col("defined").all()
-    counted = audit.strata.group_by("query_id").agg(columns)
-    drawn = pl.col("sampled") + pl.col("waiting")
-    share = pl.when(drawn > 0).then(pl.col("sampled") / drawn).otherwise(1.0)
-    shares = counted.filter("defined").select("query_id", share=share)
-    measured = pl.DataFrame({"query_id": query_ids})
-    found = measured.join(shares, on="query_id", how="left")["share"].fill_null(0.0).mean()
-    return float(found) if isinstance(found, float) else 0.0

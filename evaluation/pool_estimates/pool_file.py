@@ -1,35 +1,58 @@
-"""A pool's file and the labels of an evaluation as the sample that estimates rest on."""
+"""Files of pools and the labels of an evaluation as the sample that estimates rest on."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from evaluation.estimates.sample import PAIR, POOL, audit_sample
+from evaluation.estimates.sample import FRAME, PAIR, POOL, AuditSample, audit_sample
+from evaluation.estimates.union import answered_in_full, with_others
+from evaluation.pool_estimates.carrying import standing
 from evaluation.pool_estimates.of_pool import PoolDesign
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.scoring.estimate_figures import PoolOfEstimates
-    from evaluation.scoring.results import Evaluation
+from evaluation.scoring.estimate_figures import FrameFigures, PoolOfEstimates
+from evaluation.scoring.results import Evaluation
+from pooling.heavy import np, pl
 
 
-def design_of_file(pool: pl.DataFrame, name: str, evaluation: Evaluation) -> PoolDesign:
-    """The design of a pool read by `pooling.formats.pools`, under the labels of the evaluation.
+def design_of_files(pools: Mapping[str, pl.DataFrame], evaluation: Evaluation) -> PoolDesign:
+    """The design of the pool that carries the estimates, of those read by `pooling.formats.pools`, under the
+    labels of the evaluation; what the other files chose for certain is known (`estimates/union.py`).
 
     A file does not tell in which order its audit was drawn, nor which labels were known before: a query's
-    audit counts once all of it has a label, and only what the choice reached is certain.
+    audit counts once all of it has a label, and only what the choice of one of the files reached is certain.
+    Nor does it tell which documents without a row a frame has, beyond what `_inside` finds: the labels of the
+    others are left out.
     """
-    import polars as pl
+    labels, nobody = _labels(evaluation), pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String))
+    chosen = answered_in_full(
+        pl.concat(
+            pool.filter(pl.col("inclusion_probability") == 1).select(*PAIR, choice=pl.lit(name))
+            for name, pool in pools.items()
+        ),
+        labels,
+        nobody,
+    )
+    designs = [
+        _design(name, pool, evaluation, labels, others=chosen.filter(pl.col("choice") != name))
+        for name, pool in pools.items()
+    ]
+    return max(
+        designs,
+        key=lambda one: (one.has_audit, standing(one.audit, evaluation, one.reach, 1.0)),
+    )
 
-    labels = _labels(evaluation)
+
+def _design(
+    name: str, pool: pl.DataFrame, evaluation: Evaluation, labels: pl.DataFrame, *, others: pl.DataFrame
+) -> PoolDesign:
     answered = pl.col("relevant").is_not_null()
     pairs = pool.join(labels, on=PAIR, how="left").with_columns(
-        draw=pl.col("version"),
+        # The order of a frame serves all versions.
+        draw=pl.when(pl.col("frame_size").is_null()).then("version").otherwise(pl.col("version").max()),
         # An audit document without a label comes first, so that nothing after it counts as drawn.
         audit_rank=pl.when(pl.col("in_audit")).then(answered.cast(pl.Int64)).otherwise(2),
         known=pl.lit(False),
         cannot_judge=pl.lit(False),
+        is_beyond=_is_beyond(pool),
     )
 
     def budgets() -> list[tuple[int, int]]:
@@ -46,17 +69,63 @@ def design_of_file(pool: pl.DataFrame, name: str, evaluation: Evaluation) -> Poo
         "audit_share": None,
         "seed": None,
     }
-    # A file tells no depth of its own: the worst of the best ranks is that of the pool.
-    ranks = pool["best_rank"].drop_nulls().to_list()
-    depths = dict.fromkeys(evaluation.runs, max(ranks)) if ranks else None
+    deepest = depth_of_file(pool)
+    depths = dict.fromkeys(evaluation.runs, deepest) if deepest else None
     drawn = pool["in_audit"].any() or bool((pool["inclusion_probability"] < 1).any())
-    return PoolDesign(described, audit_sample(pairs.select(POOL), labels), budgets, depths, drawn)
+    design, used = with_others(pairs.select(*POOL, *FRAME), labels, others, _inside(pool, evaluation))
+    sample = audit_sample(design, used, left_out=labels.height - used.height)
+    frame = _frame(pool, sample) if drawn else None
+    return PoolDesign(described, sample, budgets, depths, drawn, frame)
+
+
+def _inside(pool: pl.DataFrame, evaluation: Evaluation) -> pl.DataFrame:
+    """The labelled pairs that a frame has for sure: where the runs evaluated are those of the pool, as the
+    ranks of its rows tell, those that stand no deeper than it drew."""
+    labels = evaluation.labels
+    places = np.array([run.counted.position for run in evaluation.runs.values()], dtype=np.int64)
+    best = np.where(places > 0, places, np.iinfo(np.int64).max).min(axis=0)
+    found = pl.DataFrame(
+        {"query_id": labels.query_ids.gather(labels.query), "document_id": labels.document_ids, "best": best}
+    )
+    ranked = pool.filter(pl.col("best_rank").is_not_null()).join(found, on=PAIR)
+    is_of_runs = ranked.height > 0 and bool((ranked["best_rank"] == ranked["best"]).all())
+    reach = _deepest(pool) if is_of_runs else None
+    return found.filter(pl.col("best") <= (reach or 0)).select(*PAIR, is_inside=pl.lit(True))
+
+
+def depth_of_file(pool: pl.DataFrame) -> int | None:
+    """How deep the runs were pooled, as far as the file tells; None where it does not."""
+    return _deepest(pool.filter(~pool.select(_is_beyond(pool)).to_series()))
+
+
+def _is_beyond(pool: pl.DataFrame) -> pl.Expr:
+    """Whether a row lies beyond the depth: in the frame, and deeper than all that was not drawn."""
+    depth = _deepest(pool.filter(~pl.col("in_audit")))
+    if depth is None:
+        return pl.lit(False)
+    deeper = pl.col("best_rank").is_null() | (pl.col("best_rank") > depth)
+    return pl.col("frame_size").is_not_null() & deeper
+
+
+def _deepest(pool: pl.DataFrame) -> int | None:
+    """A file does not tell its depth: the worst of the best ranks is that of the pool."""
+    ranks = pool["best_rank"].drop_nulls().to_list()
+    return max(ranks) if ranks else None
+
+
+def _frame(pool: pl.DataFrame, sample: AuditSample) -> FrameFigures:
+    """Neither does it tell its reach: that of the deepest document drawn."""
+    is_deep = bool(pool["frame_size"].is_not_null().any())
+    return {
+        "reach": _deepest(pool),
+        "runs": max(pool["run_count"].drop_nulls().to_list(), default=0),
+        "text": is_deep and bool((pool["run_count"] == 0).any()),
+        "size": int(sample.strata["pairs"].sum()),
+    }
 
 
 def _labels(evaluation: Evaluation) -> pl.DataFrame:
     """query_id, document_id, relevant of the judged pairs."""
-    import polars as pl
-
     labels = evaluation.labels
     frame = pl.DataFrame(
         {

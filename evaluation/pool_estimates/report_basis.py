@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from evaluation.pool_estimates.of_pool import Basis, PoolDesign
-from evaluation.pool_estimates.pool_choice import choose_pool
+from evaluation.pool_estimates.pool_choice import PoolChoice, choose_pool
 from evaluation.pool_estimates.stored_sample import PAIR, brought_pairs, budgets
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.scoring.estimate_figures import PoolOfEstimates
-    from evaluation.scoring.results import Evaluation
-    from labeling.models import QrelsRelease
-    from pooling.models import Collection, Pool
+from evaluation.scoring.estimate_figures import FrameFigures, PoolOfEstimates
+from evaluation.scoring.results import Evaluation
+from labeling.models import QrelsRelease
+from pooling.heavy import np, pl
+from pooling.models import Collection, Pool
 
 
 def basis_of(
@@ -36,8 +34,22 @@ def basis_of(
     pool = choice.pool
     described: PoolOfEstimates = {**_described(pool), **choice.described(), **_extension(pool, basis, qrels)}
     depths = {name: pool.depth_of(name) for name in evaluation.runs}
-    design = PoolDesign(described, choice.audit, partial(budgets, pool), depths, choice.has_audit)
+    frame = _frame(choice, depths) if choice.has_audit else None
+    design = PoolDesign(described, choice.audit, partial(budgets, pool), depths, choice.has_audit, frame)
     return replace(basis, pool=design)
+
+
+def _frame(choice: PoolChoice, depths: Mapping[str, int]) -> FrameFigures:
+    pool = choice.pool
+    frame: FrameFigures = {
+        "reach": pool.reach or min(depths.values(), default=pool.depth),
+        "runs": pool.pool_runs.count(),
+        "text": bool(pool.frame.get("text")),
+        "size": int(choice.audit.strata["pairs"].sum()),
+    }
+    if frame["text"] and min(pool.frame["sizes"].values()) >= pool.collection.documents.listed().count():
+        frame["whole"] = True
+    return frame
 
 
 def _described(pool: Pool) -> PoolOfEstimates:
@@ -65,8 +77,6 @@ def _extension(pool: Pool, basis: Basis, qrels: pl.DataFrame) -> _Extension:
     brought."""
     if pool.extends is None:
         return {}
-    import numpy as np
-    import polars as pl
 
     evaluation = basis.evaluation
     new = [run for run in pool.diagnostics["new"]["runs"] if run in evaluation.runs]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.db.models import Count
 
+from evaluation.estimates.powered import powered_estimates, powered_relevant_estimate
 from evaluation.pool_estimates.of_pool import Basis, recall_cutoffs
+from evaluation.scoring.estimate_figures import PoweredEstimates
 from labeling.models import Prelabeler
 from labeling.verification.pool_scores import pool_scores, prelabels_of_pool
 from pooling.models import Pool
-
-if TYPE_CHECKING:
-    from evaluation.scoring.estimate_figures import PoweredEstimates
 
 
 def powered_of(basis: Basis | None) -> PoweredEstimates | None:
@@ -22,8 +19,6 @@ def powered_of(basis: Basis | None) -> PoweredEstimates | None:
     The model is the one with most pre-labels of the pool, of these the newest: not the one whose figures
     please. Local models are left out, since they have learned from the labels of the audit.
     """
-    from evaluation.estimates.powered import powered_estimates, powered_relevant_estimate
-
     if basis is None or basis.pool is None or not basis.pool.estimates:
         return None
     pool = Pool.objects.get(pk=basis.pool.described["id"])

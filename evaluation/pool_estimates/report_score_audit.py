@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
+from evaluation.estimates.score_audit import (
+    ScoreAudit,
+    differences_by_scores,
+    relevant_by_scores,
+    runs_by_scores,
+    score_audit,
+)
 from evaluation.pool_estimates.of_pool import Basis, recall_cutoffs
 from evaluation.pool_estimates.stored_sample import PAIR, pairs_frame
+from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.estimate_figures import (
+    NamedPool,
+    NamedScoreAudit,
+    ScoreAuditCounts,
+    ScoreAuditEstimates,
+    ScoreAuditFigures,
+    ScoreStratum,
+    TotalEstimate,
+)
+from evaluation.scoring.results import share_in_words
 from labeling.models import QrelsRelease
 from pooling.formats.wording import plural
+from pooling.heavy import pl
 from pooling.models import Collection, Pool
 from pooling.pools.building import pooled_frame
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.estimates.score_audit import ScoreAudit
-    from evaluation.scoring.conventions import Conventions
-    from evaluation.scoring.estimate_figures import (
-        NamedPool,
-        NamedScoreAudit,
-        ScoreAuditCounts,
-        ScoreAuditEstimates,
-        ScoreAuditFigures,
-        ScoreStratum,
-        TotalEstimate,
-    )
 
 NO_MACRO = (
     "The mean over queries (macro) is not estimated: the strata run across queries, and queries from "
@@ -40,8 +44,6 @@ def score_audit_of(
 
     Of several audits, the newest of which the release has an answer to all that was drawn; else the newest.
     """
-    import polars as pl
-
     if basis is None:
         return None
     labels = qrels.filter(pl.col("relevance") >= 0)
@@ -63,10 +65,6 @@ def read_score_audit(
 
     What was drawn from are the pairs of the audit's own pool; all others had a label at the draw.
     """
-    import polars as pl
-
-    from evaluation.estimates.score_audit import score_audit
-
     population = pooled_frame(drawn_pool).with_columns(known=pl.lit(False))
     pairs = pooled_frame(of).join(population, on=PAIR, how="left")
     return score_audit(
@@ -90,8 +88,6 @@ def _chosen(collection: Collection, answered: pl.DataFrame) -> tuple[Pool, Pool]
 
 def _drawn(pool: Pool) -> pl.DataFrame:
     """query_id, document_id, stratum, place: what was drawn, in the order of the draw."""
-    import polars as pl
-
     rows = [
         (query, document, number, place)
         for number, stratum in enumerate(pool.provenance["drawn"])
@@ -162,8 +158,6 @@ def _described(drawn_pool: Pool, of: Pool, audit: ScoreAudit) -> _Described:
 
 
 def _estimated(audit: ScoreAudit, basis: Basis, of: Pool, conventions: Conventions) -> ScoreAuditFigures:
-    from evaluation.estimates.score_audit import differences_by_scores, relevant_by_scores, runs_by_scores
-
     if not audit.is_defined:
         return {
             "relevant": None,
@@ -192,8 +186,6 @@ def _depths(of: Pool, conventions: Conventions) -> dict[str, int]:
 
 
 def _estimated_sentence(of: Pool, relevant: TotalEstimate) -> str:
-    from evaluation.scoring.results import share_in_words
-
     text = (
         f"About {relevant['value']:,.0f} relevant documents in pool “{of.name}” ({relevant['low']:,.0f} to "
         f"{relevant['high']:,.0f}); {relevant['seen']:,} were seen"
@@ -205,8 +197,6 @@ def _estimated_sentence(of: Pool, relevant: TotalEstimate) -> str:
 
 
 def _waiting_sentence(audit: ScoreAudit) -> str:
-    import polars as pl
-
     without = audit.strata.filter(pl.col("sampled") == 0).height
     some = plural(without, "stratum has", "strata have")
     waiting, drawn = (int(audit.strata[name].sum()) for name in ("waiting", "drawn"))

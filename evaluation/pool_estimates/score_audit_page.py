@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from evaluation.rendering.cells import Cells
-from evaluation.scoring.estimate_figures import ScoreStratum
+from evaluation.scoring.estimate_figures import (
+    EstimateFigure,
+    NamedPool,
+    NamedScoreAudit,
+    NoEstimate,
+    ScoreAuditCounts,
+    ScoreAuditEstimates,
+    ScoreStratum,
+)
 from evaluation.scoring.wording import decimal, interval, share_in_words
-
-if TYPE_CHECKING:
-    from evaluation.scoring.estimate_figures import (
-        EstimateFigure,
-        NamedPool,
-        NamedScoreAudit,
-        NoEstimate,
-        ScoreAuditCounts,
-        ScoreAuditEstimates,
-    )
 
 TITLE = "Estimated from an audit by scores"
 # Of more pairs of runs the page shows the first; the HTTP interface has all.

@@ -3,38 +3,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import Count, Max
 
-from labeling.adaptive.state import parts_of_pairs
+from evaluation.estimates.sample import FRAME, POOL, AuditSample, audit_ranks, audit_sample
+from evaluation.estimates.union import with_others
+from evaluation.pool_estimates.elsewhere import chosen_for_certain, inside_frame
+from labeling.adaptive.query_state import drawn_in_order_of
+from labeling.adaptive.state import PairPart, parts_of_pairs
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Verdict
+from pooling.audit.frame import frame_keys
+from pooling.heavy import pl
 from pooling.models import Collection, Pool, PoolEntry
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.estimates.sample import AuditSample
-    from labeling.adaptive.state import PairPart
+from pooling.ranking.ranking import query_starts
 
 PAIR = ["query_id", "document_id"]
 _KEYS = ("query__external_id", "document__external_id")
 
 
-def read_sample(pool: Pool, release: QrelsRelease, labels: pl.DataFrame, min_relevance: int) -> AuditSample:
+def read_sample(
+    pool: Pool,
+    release: QrelsRelease,
+    labels: pl.DataFrame,
+    min_relevance: int,
+    *,
+    chosen: pl.DataFrame | None = None,
+) -> AuditSample:
     """The sample that `labels` (query_id, document_id, relevance; those of the release) are of the pool.
 
-    What was found by search alone is no part of it: no audit speaks for what search can find.
+    What was found by search alone is no part of it: no audit speaks for what search can find. chosen: what
+    all pools chose for certain, as `chosen_for_certain`, where that is known.
     """
-    import polars as pl
-
-    from evaluation.estimates.sample import audit_sample
-
     design = _design(pool, release)
+    if chosen is None:
+        chosen = chosen_for_certain(pool.collection, release, labels)
     searched = _searched(pool.collection).join(design, on=PAIR, how="anti")
     judged = labels.filter(pl.col("relevance") >= 0).join(searched, on=PAIR, how="anti")
     relevant = judged.select(*PAIR, relevant=pl.col("relevance") >= min_relevance)
-    return audit_sample(design, relevant)
+    strangers = relevant.join(design, on=PAIR, how="anti").join(design, on="query_id", how="semi")
+    others = chosen.filter(pl.col("choice") != pool.pk)
+    design, used = with_others(design, relevant, others, inside_frame(pool, strangers))
+    return audit_sample(design, used, left_out=relevant.height - used.height)
 
 
 def brought_pairs(pool: Pool) -> pl.DataFrame:
@@ -64,30 +74,31 @@ def _design(pool: Pool, release: QrelsRelease) -> pl.DataFrame:
     Each version of the pool drew its audit among the pairs that it brought, and of them alone it is a sample;
     what had a label then is certain. An adaptive queue draws once, among all pairs.
     """
-    import polars as pl
-
-    from evaluation.estimates.sample import POOL
-
-    rows = pool.entries.order_by("query_id", "document_id").values_list(
-        *_KEYS, "in_audit", "inclusion_probability", "version"
-    )
+    entries = PoolEntry.everything.filter(pool=pool).order_by("query_id", "document_id")
+    rows = entries.values_list(*_KEYS, "in_audit", "inclusion_probability", "version", "is_beyond")
     schema = {
         **dict.fromkeys(PAIR, pl.String),
         "in_audit": pl.Boolean,
         "inclusion_probability": pl.Float64,
         "version": pl.Int64,
+        "is_beyond": pl.Boolean,
     }
     frame = pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
     versions = pool.versions()
-    frame = pl.concat([_ranked(frame.filter(version=one.version), one.seed) for one in versions])
+    if pool.reach is None:
+        frame = pl.concat([_ranked(frame.filter(version=one.version), one.seed) for one in versions])
+    else:
+        frame = _ranked_in_frame(frame, pool)
     parts = parts_of_pairs(pool, release.sidecar.get("selections", ()))
+    # The order of a frame serves all versions, and an adaptive queue draws once.
+    draws_once = pool.reach is not None or parts is not None
     frame = _as_selected(frame, parts).with_columns(
-        draw=pl.col("version") if parts is None else pl.lit(pool.version, dtype=pl.Int64)
+        draw=pl.lit(pool.version, dtype=pl.Int64) if draws_once else pl.col("version")
     )
     known = pl.concat(
         [
             _known_before(one).with_columns(draw=pl.lit(one.version, dtype=pl.Int64), known=pl.lit(True))
-            for one in (versions if parts is None else [pool])
+            for one in ([pool] if draws_once else versions)
         ]
     )
     unanswered = pairs_frame(release.sidecar.get("cannot_judge", ()))
@@ -95,28 +106,36 @@ def _design(pool: Pool, release: QrelsRelease) -> pl.DataFrame:
         frame.join(known, on=[*PAIR, "draw"], how="left")
         .join(unanswered.with_columns(cannot_judge=pl.lit(True)), on=PAIR, how="left")
         .with_columns(pl.col("known", "cannot_judge").fill_null(False))
-        .select(POOL)
+        .select(*POOL, *FRAME)
     )
 
 
 def _ranked(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
     """The pairs that one version brought, each with its place in the audit order of its query."""
-    import polars as pl
-
-    from evaluation.estimates.sample import audit_ranks
-    from pooling.ranking.ranking import query_starts
-
     starts = query_starts(frame).tolist()
     heads = frame["query_id"].gather(starts).to_list()
     ranks = audit_ranks(heads, frame["document_id"], starts, seed)
-    return frame.with_columns(audit_rank=pl.Series(ranks, dtype=pl.Int64))
+    return frame.with_columns(
+        audit_rank=pl.Series(ranks, dtype=pl.Int64), frame_size=pl.lit(None, dtype=pl.Int64)
+    )
+
+
+def _ranked_in_frame(frame: pl.DataFrame, pool: Pool) -> pl.DataFrame:
+    """The pairs of a pool whose audit has a reach, each with its place in the order of its frame."""
+    keys: list[bytes] = []
+    for (query,), rows in frame.group_by("query_id", maintain_order=True):
+        keys += frame_keys(str(query), rows["document_id"], pool.seed)
+    sizes = pl.DataFrame(
+        {"query_id": list(pool.frame["sizes"]), "frame_size": list(pool.frame["sizes"].values())},
+        schema={"query_id": pl.String, "frame_size": pl.Int64},
+    )
+    rank = pl.Series(keys, dtype=pl.Binary).rank("ordinal").cast(pl.Int64)
+    return frame.with_columns(audit_rank=rank).join(sizes, on="query_id", how="left", maintain_order="left")
 
 
 def _as_selected(frame: pl.DataFrame, parts: dict[tuple[str, str], PairPart] | None) -> pl.DataFrame:
     """The design with what an adaptive queue has made of it: what its order reached is certain, what it drew
     is the audit, whatever the pool's own choice was."""
-    import polars as pl
-
     if parts is None:
         return frame
     schema = {**dict.fromkeys(PAIR, pl.String), "place": pl.Int64, "is_certain": pl.Boolean}
@@ -134,25 +153,27 @@ def _as_selected(frame: pl.DataFrame, parts: dict[tuple[str, str], PairPart] | N
 
 def _known_before(pool: Pool) -> pl.DataFrame:
     """The pairs that had a label when the pool drew its audit: imported by then, or with as many verdicts by
-    then as a queue of that time needed. Neither can change any more."""
-    import polars as pl
-
+    then as a queue of that time needed. Neither can change any more. But what was judged because it came
+    early in the order of this very audit is still drawn."""
     collection, drawn = pool.collection_id, pool.built_at
     imported = ImportedLabel.objects.filter(
         collection=collection, relevance__gte=0, imported_at__lt=drawn
     ).values_list(*_KEYS)
     judged = Judgment.objects.counted().filter(collection=collection, judged_at__lt=drawn)
     votes = judged.exclude(verdict=Verdict.CANNOT_JUDGE)
-    counted = votes.order_by().values_list(*_KEYS).annotate(verdicts=Count("pk"))
+    counted = votes.order_by().values_list(*_KEYS, "query_id", "document_id").annotate(verdicts=Count("pk"))
     items = Item.objects.filter(queue__collection=collection, queue__opened_at__lt=drawn, done__gt=0)
     needs = items.order_by().values_list(*_KEYS).annotate(Max("needed"))
     needed = {row[:2]: row[2] for row in needs.iterator()}
-    final = [row[:2] for row in counted.iterator() if row[2] >= needed.get(row[:2], 1)]
+    drawn_alike = drawn_in_order_of(pool)
+    final = [
+        row[:2]
+        for row in counted.iterator()
+        if row[4] >= needed.get(row[:2], 1) and row[2:4] not in drawn_alike
+    ]
     return pl.concat([pairs_frame(imported.iterator()), pairs_frame(final)]).unique()
 
 
 def pairs_frame(rows: Any) -> pl.DataFrame:
     """Rows of two ids as query_id, document_id."""
-    import polars as pl
-
     return pl.DataFrame([tuple(row) for row in rows], schema=dict.fromkeys(PAIR, pl.String), orient="row")

@@ -28,6 +28,7 @@ def finds(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
         raise Http404
     found = pool_finds(pool)
     context = {"pool": pool, "collection": pool.collection, "section": "pools", "finds": found}
+    context["pairs"] = sum(found["by_rank"]["pairs"]) if found else 0
     context["judged_share"] = judged_share_of_pool(pool) if found else []
     context["label_rows"] = label_rows(pool.diagnostics["runs"], found["relevant_alone"]) if found else []
     partial = bool(request.headers.get("HX-Request"))

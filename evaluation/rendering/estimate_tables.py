@@ -4,14 +4,11 @@ the labels in a separate table, where a report has these. No Django here."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from evaluation.rendering.cells import Cells
-from evaluation.scoring.wording import decimal, interval, macro_estimate, share_in_words
-
-if TYPE_CHECKING:
-    from evaluation.scoring.estimate_figures import Estimates, PoweredEstimates, PoweredFigure
-    from evaluation.scoring.figures import RunFigures
+from evaluation.scoring.estimate_figures import Estimates, PoweredEstimates, PoweredFigure
+from evaluation.scoring.figures import RunFigures
+from evaluation.scoring.wording import decimal, interval, share_in_words
 
 TITLE = "Estimated from the audit"
 POWERED_TITLE = "Estimated with labels and a model's pre-labels"
@@ -41,7 +38,7 @@ def _human_cells(figures: Mapping[str, RunFigures], estimates: Estimates, level:
     rows, whys = [], set()
     for run, by_key in estimates["runs"].items():
         for key, found in by_key.items():
-            raw, micro, macro = figures[run][key], found["micro"], macro_estimate(found["macro"])
+            raw, micro, macro = figures[run][key], found["micro"], found["macro"]
             whys |= {macro["why"]} - {""}
             rows.append(
                 (

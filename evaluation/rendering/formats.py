@@ -6,18 +6,15 @@ import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from evaluation.measures import MEASURES, key_of
 from evaluation.rendering.cells import Cells, Part
 from evaluation.rendering.estimate_tables import estimate_tables
-from evaluation.scoring.figures import mlflow_metrics
+from evaluation.rendering.tradeoffs import trade_offs
+from evaluation.scoring.estimate_figures import Estimates, runs_with_estimates
+from evaluation.scoring.figures import MeanSpan, mlflow_metrics
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from pooling.formats.cells import table_text
-
-if TYPE_CHECKING:
-    from evaluation.scoring.estimate_figures import Estimates
-    from evaluation.scoring.figures import MeanSpan
 
 
 def render(
@@ -141,8 +138,6 @@ def strata_cells(evaluation: Evaluation) -> Cells:
 def trade_off_cells(evaluation: Evaluation) -> Cells:
     """One row per run and K: recall, precision and F1, recall per place and what each place since the K
     before added; below it the least K that reaches a recall."""
-    from evaluation.rendering.tradeoffs import trade_offs
-
     header = ("run", "K", "Recall", "Precision", "F1", "recall per place", "added per place")
     by_run = trade_offs(evaluation)
     rows = tuple(
@@ -258,10 +253,10 @@ def _json(
     content: dict[str, object] = {**result, "runs": runs}
     if estimates is not None:
         content["estimates"] = estimates
+        estimated = runs_with_estimates(result["runs"], estimates)
+        content["runs"] = {name: {**figures, **estimated[name]} for name, figures in runs.items()}
     content |= {part.name: part.data for part in parts if part.rows is None}
     if with_trade_offs:
-        from evaluation.rendering.tradeoffs import trade_offs
-
         content["trade_offs"] = trade_offs(evaluation)
     content |= {part.name: part.data for part in parts if part.rows is not None}
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"

@@ -6,16 +6,14 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 from evaluation.rendering.cells import Cells
 from evaluation.rendering.formats import render_tables
+from evaluation.scoring.expectations import Check
 from pooling.formats.wording import counted
 from pooling.formats.writing import write_text
-
-if TYPE_CHECKING:
-    from evaluation.scoring.expectations import Check
 
 # GitHub Actions names the file of a step's summary here.
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -86,7 +84,9 @@ def append_summary(path: Path, checks: Sequence[Check], markdown: str) -> None:
         (check.run, check.key, f"{check.wanted:g}", check.value, "below" if check.is_below else "reached")
         for check in checks
     )
-    table = Cells(("run", "measure", "at least", "value", "result"), rows, ())
+    labels = dict.fromkeys(check.rests_on for check in checks if check.rests_on)
+    notes = (f"Means {', '.join(labels)}: no audit corrects them.",) if labels else ()
+    table = Cells(("run", "measure", "at least", "value", "result"), rows, notes)
     above = render_tables([table], "markdown") + "\n" if checks else ""
     with path.open("a", encoding="utf-8", newline="\n") as file:
         file.write(f"{title}{above}{markdown}\n")

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-import polars as pl
-
 from evaluation.measures import trec_eval_name
 from evaluation.scoring.results import Evaluation
 from pooling.formats.cells import guarded_frame
 from pooling.formats.writing import refuse
+from pooling.heavy import pl
 
 # The suffix of what `trec_eval -q` prints.
 TREC = ".trec"

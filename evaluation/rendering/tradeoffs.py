@@ -4,15 +4,11 @@ adds."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
-
-import numpy as np
+from typing import TypedDict
 
 from evaluation.measures import measure_named
 from evaluation.scoring.results import Evaluation, RunEvaluation
-
-if TYPE_CHECKING:
-    import pandas as pd
+from pooling.heavy import np, pd
 
 # The recalls whose least K `trade_offs` looks for.
 TARGETS = (0.5, 0.8, 0.9, 0.95)
@@ -48,8 +44,6 @@ def tradeoff_table(evaluation: Evaluation) -> pd.DataFrame:
     >>> table[["k", "recall", "precision", "added_per_place"]].round(3).values.tolist()
     [[1.0, 0.5, 1.0, 0.5], [4.0, 1.0, 0.5, 0.167]]
     """
-    import pandas as pd
-
     cutoffs = evaluation.cutoffs
     parts = []
     for name, run in evaluation.runs.items():

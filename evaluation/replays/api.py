@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from django.contrib.auth.models import User
 from django.http.response import HttpResponseBase
 from django.utils.text import slugify
 from drf_spectacular.utils import extend_schema
@@ -29,9 +30,6 @@ from pooling.people.access import ADMIN, collection_for
 from pooling.tables.calls import listed, lists
 from pooling.tidying.api import Tidied
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
 
 class Replays(APIView):
     """The replays of a collection."""
@@ -40,7 +38,7 @@ class Replays(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List the replays, newest first."""
         collection = collection_for(request.user, slug)
-        rows = collection.replays.listed().only("id", "name", "created_at")
+        rows = collection.replays.listed().only("id", "name", "created_at", "collection")
         return listed(request, rows, lambda some: [link_to(replay) for replay in some])
 
     @extend_schema(

@@ -5,18 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from evaluation.charts import drawing as charts
 from evaluation.models import Replay
+from evaluation.replays.simulation import OutcomeResult, SimulationResult
 from pooling.formats.cells import table_text
+from pooling.heavy import alt
 from pooling.interface.downloads import Download
 from pooling.storage.pictures import kept_svg
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from evaluation.replays.simulation import OutcomeResult, SimulationResult
 
 Value = TypeVar("Value")
 

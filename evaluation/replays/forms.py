@@ -12,6 +12,7 @@ from labeling.models import QrelsRelease
 from pooling.interface.forms import FIRST, GroupedForm
 from pooling.merging.choice import strategies_offered
 from pooling.models import Collection, Run
+from pooling.strategies import STRATEGIES
 
 
 class ReplayForm(GroupedForm, forms.Form):
@@ -59,8 +60,6 @@ class ReplayForm(GroupedForm, forms.Form):
     )
 
     def __init__(self, data: Any = None, *, collection: Collection) -> None:
-        from pooling.strategies import STRATEGIES
-
         super().__init__(data, label_suffix="")
         runs = collection.runs.listed().defer("preflight")
         self.fields["release"].queryset = collection.releases.listed().defer("sidecar")  # type: ignore[attr-defined]

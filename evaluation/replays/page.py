@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from evaluation.charts.drawing import picture_size
 from evaluation.models import Replay
 from evaluation.replays.files import by_share, replay_key, result_in_order
+from evaluation.replays.simulation import LabelledPoolResult, OutcomeResult
+from evaluation.replays.stored import ReplayLabels
 from pooling.formats.wording import plural
-
-if TYPE_CHECKING:
-    from evaluation.replays.simulation import LabelledPoolResult, OutcomeResult
-    from evaluation.replays.stored import ReplayLabels
+from pooling.strategies import STRATEGIES
 
 # Above this share of pairs without a label, a replay says little about the whole pool.
 MANY_UNLABELLED = 0.2
@@ -105,8 +104,6 @@ def rounded_percent(share: float) -> str:
 
 
 def strategy_row(name: str, figures: OutcomeResult) -> StrategyRow:
-    from pooling.strategies import STRATEGIES
-
     return {
         "name": name,
         "summary": STRATEGIES[name].summary if name in STRATEGIES else "",

@@ -1,15 +1,14 @@
 """Judging again what is judged already: how soon each strategy would have found the relevant documents."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
 from evaluation.replays.noise import noise_problem
+from pooling.heavy import Booleans, Floats, Integers, np, pl
 from pooling.interface.results import Progress
 from pooling.merging.merging import merge_runs
 from pooling.ranking.score_sums import with_score_sums
@@ -17,10 +16,6 @@ from pooling.strategies import Candidates, Kind, Strategy, candidates_of
 from pooling.strategies.chance import stream, uniforms
 from pooling.strategies.fronts import GlobalMoveToFront
 from pooling.strategies.prior import with_priors
-
-Booleans = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 BUDGETS = (0.1, 0.25, 0.5)
 EFFORTS = (0.8, 0.9)

@@ -1,18 +1,15 @@
 """Strategies side by side on the same labels: what they find, what it costs, and what it does to Recall@K."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import stats
-
 from evaluation.replays.replaying import BUDGETS, EFFORTS, LabelledPool, Replay, all_knowing, replay
+from pooling.heavy import Floats, np, stats
 from pooling.interface.results import Progress
 from pooling.strategies import strategy_named
-
-Floats = NDArray[np.float64]
 
 #: Shares of the pool at which a curve has its points.
 CURVE = tuple(step / 40 for step in range(1, 41))
@@ -221,7 +218,7 @@ class Recalls:
     full: dict[str, Floats]
 
     @classmethod
-    def of(cls, pool: LabelledPool, k: int) -> "Recalls":
+    def of(cls, pool: LabelledPool, k: int) -> Recalls:
         recalls = cls(pool, k, {})
         recalls.full.update(
             recalls.from_weights({query: truth.astype(np.float64) for query, truth in pool.truth.items()})

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db.models import F
 from django.utils import timezone
 
 from evaluation.models import Replay
 from evaluation.replays.noise import noise_problem
+from evaluation.replays.replaying import LabelledPool, labelled_pool
+from evaluation.replays.simulation import Simulation, simulate
 from evaluation.report_store.choices import release_chosen, runs_chosen
 from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.software import software_versions
+from labeling.models import QrelsRelease
 from labeling.qrels.releases import current_labels, read_release
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
@@ -23,17 +28,10 @@ from pooling.jobs.running import start_job
 from pooling.merging.choice import Choice
 from pooling.models import Collection, Job, Run
 from pooling.pools.building import expected_pairs
+from pooling.ranking.ranking import order_run
 from pooling.runs.stored import provenance_of, read_stored_run
 from pooling.storage.storing import checked_name
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
-
-    from evaluation.replays.replaying import LabelledPool
-    from evaluation.replays.simulation import Simulation
-    from labeling.models import QrelsRelease
-
+from pooling.strategies import STRATEGIES, strategy_named
 
 BUDGETS = (0.1, 0.25, 0.5)
 DEPTH = 50
@@ -81,8 +79,6 @@ class ReplayInputs:
     @property
     def steps(self) -> int:
         """No more judgments than this are replayed: what decides between now and the background worker."""
-        from pooling.strategies import STRATEGIES
-
         repeats = [
             self.seeds if STRATEGIES[name].make.random or self.noise else 1 for name in self.strategies
         ]
@@ -138,8 +134,6 @@ def _resolved(collection: Collection, request: ReplayRequest) -> ReplayInputs:
 
 def _strategies(names: Sequence[str] | None) -> tuple[str, ...]:
     """The strategies of those names in the order of the registry, or all."""
-    from pooling.strategies import STRATEGIES, strategy_named
-
     if names is None:
         return tuple(STRATEGIES)
     problem = "" if names else "Choose at least one strategy."
@@ -203,9 +197,6 @@ def _labels(collection: Collection, release: QrelsRelease | None) -> pl.DataFram
 
 
 def _labelled_pool(labels: pl.DataFrame, asked: ReplayInputs, progress: Progress) -> LabelledPool:
-    from evaluation.replays.replaying import labelled_pool
-    from pooling.ranking.ranking import order_run
-
     tops = {}
     for done, run in enumerate(asked.runs):
         progress(0.1 * done / len(asked.runs), f"Reading run “{run.name}”.")
@@ -217,8 +208,6 @@ def _labelled_pool(labels: pl.DataFrame, asked: ReplayInputs, progress: Progress
 
 
 def _simulated(pool: LabelledPool, asked: ReplayInputs, progress: Progress) -> Simulation:
-    from evaluation.replays.simulation import simulate
-
     last = -1
 
     def moved(share: float, name: str) -> None:

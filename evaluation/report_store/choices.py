@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evaluation.scoring.config import SettingError, settings_from
+from django.db.models import QuerySet
+
+from evaluation.measures import MEASURES as KNOWN
+from evaluation.measures import key_of, split_name
+from evaluation.scoring.config import SettingError, Settings, settings_from
+from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.strata import chosen_strata, queries_by_tag
+from labeling.models import QrelsRelease
 from labeling.qrels.releases import newest_release, release_named
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
 from pooling.runs.stored import runs_named
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
-    from evaluation.scoring.config import Settings
-    from evaluation.scoring.conventions import Conventions
-    from labeling.models import QrelsRelease
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 MEASURES = ("recall", "precision", "f1", "success", "judged")
@@ -81,9 +81,6 @@ def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
 
     What can be over the whole run as well keeps its own K: `map` and `map@10` are two.
     """
-    from evaluation.measures import MEASURES as KNOWN
-    from evaluation.measures import key_of, split_name
-
     try:
         pairs = [split_name(name) for name in names]
     except ValueError as error:
@@ -95,8 +92,6 @@ def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
 
 def own_cutoffs(names: Iterable[str]) -> list[int]:
     """The values of K that measures name themselves: 10 of `ndcg@10`. The names are known to be good."""
-    from evaluation.measures import split_name
-
     return [k for _, k in map(split_name, names) if k is not None]
 
 
@@ -118,8 +113,6 @@ def settings_chosen(values: Mapping[str, Any]) -> Settings:
 
 def strata_chosen(collection: Collection, tags: Sequence[str] | None) -> dict[str, list[str]]:
     """The ids of the collection's queries with each of these tags; the refusal lists those there are."""
-    from evaluation.scoring.strata import chosen_strata
-
     try:
         return chosen_strata(tagged_queries(collection), tags) if tags else {}
     except ValueError as error:
@@ -128,8 +121,6 @@ def strata_chosen(collection: Collection, tags: Sequence[str] | None) -> dict[st
 
 def tagged_queries(collection: Collection) -> dict[str, list[str]]:
     """Tag -> ids of the queries that have it; tags in bytewise order."""
-    from evaluation.scoring.strata import queries_by_tag
-
     tagged = collection.queries.filter(metadata__has_key="tags").order_by("external_id")
     found = queries_by_tag(tagged.values_list("external_id", "metadata").iterator())
     return dict(sorted(found.items()))

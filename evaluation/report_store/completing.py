@@ -1,21 +1,59 @@
-"""Labels that were declared complete: unlisted documents of their queries count as not relevant."""
+"""Labels that are complete: declared so, and unlisted documents of their queries count as not relevant; or
+those of every document."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from evaluation.scoring.estimate_figures import FrameFigures
+from evaluation.scoring.inputs import completed
+from evaluation.scoring.results import Evaluation
+from labeling.models import QrelsRelease
 from labeling.qrels.releases import complete_files, read_release
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from labeling.models import QrelsRelease
+from pooling.heavy import pl
+from pooling.models import Collection
 
 
 def complete_queries(release: QrelsRelease) -> set[str]:
     """The queries for which a file of the release was declared complete."""
     return {query for file in complete_files(release) for query in file["queries"]}
+
+
+def completeness(
+    release: QrelsRelease, evaluation: Evaluation, labels: pl.DataFrame
+) -> tuple[bool, FrameFigures | None]:
+    """Whether labels were declared complete for all queries; else the whole collection, where each of its
+    documents has a label for them and the runs have no others.
+
+    labels: query_id, document_id, relevance.
+    """
+    left = set(evaluation.labels.query_ids) - complete_queries(release)
+    if not left:
+        return True, None
+    counts = [run.counted.counts for run in evaluation.runs.values()]
+    nothing_else = all((one.judged == one.retrieved).all() for one in counts)
+    if not (nothing_else and left <= _judged_whole(release.collection, labels)):
+        return False, None
+    return False, {
+        "reach": None,
+        "runs": len(counts),
+        "text": False,
+        "size": labels.height,
+        "whole": True,
+    }
+
+
+def _judged_whole(collection: Collection, labels: pl.DataFrame) -> set[str]:
+    """The queries of which every document of the collection has a label; none where a document has no text,
+    since nobody knows then what else there is."""
+    documents = collection.documents.listed()
+    judged, count = labels.filter(pl.col("relevance") >= 0), documents.count()
+    full = judged.group_by("query_id").len().filter(pl.col("len") >= count)["query_id"]
+    if not count or full.is_empty() or documents.filter(text=None).exists():
+        return set()
+    known = pl.DataFrame({"document_id": list(documents.values_list("external_id", flat=True))})
+    held = judged.join(known, on="document_id", how="semi").group_by("query_id").len()
+    return set(held.filter(pl.col("len") == count)["query_id"])
 
 
 def complete_words(release: QrelsRelease) -> str:
@@ -33,6 +71,5 @@ def completed_labels(release: QrelsRelease, found: Iterable[pl.DataFrame]) -> pl
     labels = read_release(release)
     if not (queries := complete_queries(release)):
         return labels
-    from evaluation.scoring.inputs import completed
 
     return completed(labels, queries, found)

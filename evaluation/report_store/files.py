@@ -10,7 +10,7 @@ import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from uuid import uuid4
 
 from django.core.files import File
@@ -18,18 +18,17 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils.text import slugify
 
+from evaluation.measures import key_of
 from evaluation.models import Report
+from evaluation.rendering.cells import Part
+from evaluation.rendering.formats import render
+from evaluation.scoring.figures import EvaluationResult, Figure
+from evaluation.scoring.results import Evaluation
 from evaluation.scoring.wording import usual_cutoff as usual_cutoff
+from pooling.heavy import np, pl
 from pooling.interface.problems import InputError
+from pooling.models import Run
 from pooling.storage.copies import local_path
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.rendering.cells import Part
-    from evaluation.scoring.figures import EvaluationResult, Figure
-    from evaluation.scoring.results import Evaluation
-    from pooling.models import Run
 
 # Counts up when the pictures change, so that those of older versions are drawn again.
 LOOK = 5
@@ -43,8 +42,6 @@ def store_parts(
 ) -> None:
     """Write tables and Parquet files to a new folder and name these in `report`, which is not saved here;
     said: what the texts begin with."""
-    from evaluation.rendering.formats import render
-
     folder = f"reports/{report.collection.slug}/{uuid4().hex}"
     report.per_query.name = f"{folder}/per-query.parquet"
     report.relevant.name = f"{folder}/relevant.parquet"
@@ -113,9 +110,6 @@ def put_frame(name: str, frame: pl.DataFrame, row_group_size: int) -> None:
 
 def _relevant_frame(evaluation: Evaluation, qrels: pl.DataFrame) -> pl.DataFrame:
     """Every relevant pair: query_id, document_id, relevance, and rank_0 ... in the order of the runs."""
-    import numpy as np
-    import polars as pl
-
     labels = evaluation.labels
     rows = np.flatnonzero(labels.relevant)
     ranks = {
@@ -184,8 +178,6 @@ def cutoffs_of(report: Report, measure: str) -> list[int | None]:
 
 def figure_of(report: Report, run: str, measure: str, k: int | None) -> Figure:
     """The stored figure of one run, measure and K (None: over the whole run)."""
-    from evaluation.measures import key_of
-
     figure: Figure = report.result["runs"][run][key_of(measure, k)]
     return figure
 
@@ -207,8 +199,6 @@ def scan_beside(report: Report, name: str) -> pl.LazyFrame:
 
 def relevant_counts(report: Report, run: str, k: int) -> pl.DataFrame:
     """Per query with a relevant label: query_id, relevant, found (those in the run's first k)."""
-    import polars as pl
-
     rank = f"rank_{run_names(report).index(run)}"
     counts = (
         scan_relevant(report)
@@ -220,21 +210,15 @@ def relevant_counts(report: Report, run: str, k: int) -> pl.DataFrame:
 
 def relevant_total(report: Report) -> int:
     """How many pairs count as relevant in this report."""
-    import polars as pl
-
     return int(scan_relevant(report).select(pl.len()).collect().item())
 
 
 def relevant_of(report: Report, query_ids: Sequence[str]) -> pl.DataFrame:
     """The relevant documents of some queries, with their rank in every run."""
-    import polars as pl
-
     return scan_relevant(report).filter(pl.col("query_id").is_in(list(query_ids))).collect()
 
 
 def _scan(name: str) -> pl.LazyFrame:
-    import polars as pl
-
     return pl.scan_parquet(local_path(name))
 
 

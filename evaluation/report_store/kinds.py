@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
@@ -14,9 +14,6 @@ from pooling.formats.wording import counted
 from pooling.models import Collection, Run
 from pooling.tidying.erasing import empties_collections
 from pooling.tidying.kinds import Dependant, Ground, Kind, dependant, depends_on, register, rests_on, when
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 GONE_FROM_LISTS = "It is no longer in lists and forms. It keeps its address and its figures."
 FIGURES = "It disappears with its figures and files. Runs and labels stay."

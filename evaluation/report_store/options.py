@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
-if TYPE_CHECKING:
-    from evaluation.scoring.figures import PlainConventions
-    from pooling.runs.stored import RunProvenance
+from evaluation.scoring.figures import PlainConventions
+from evaluation.scoring.wording import usual_cutoff
+from pooling.runs.stored import RunProvenance
 
 
 class ReleaseStamp(TypedDict):
@@ -21,7 +21,7 @@ class ReportOptions(TypedDict):
 
     measures: names, of which the page offers each; asked: as they were asked for, with `map@10` next to
     `map`. pools: those of the bounds; pool: that of the estimates. again_of: the report that this one
-    repeats.
+    repeats. headline: the K of the answer.
     """
 
     release: ReleaseStamp
@@ -41,3 +41,9 @@ class ReportOptions(TypedDict):
     software: dict[str, str]
     pool: NotRequired[str | None]
     again_of: NotRequired[int]
+    headline: NotRequired[int]
+
+
+def headline_k(options: ReportOptions) -> int:
+    """The K that a report shows unless another is chosen: that of its answer."""
+    return options.get("headline") or usual_cutoff(options["k"])

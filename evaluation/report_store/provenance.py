@@ -6,11 +6,9 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
-if TYPE_CHECKING:
-    from evaluation.scoring.config import Settings
-
+from evaluation.scoring.config import Settings
 
 #: Characters of the metadata of a run in a line.
 LONGEST_METADATA = 300

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from evaluation.models import Report
-from evaluation.scoring.config import MARGIN, SETTINGS, Settings
+from evaluation.scoring.config import SETTINGS, Settings
 from evaluation.scoring.conventions import CONVENTIONS, PRESET, Conventions
-
-if TYPE_CHECKING:
-    from evaluation.scoring.estimate_figures import PoolOfEstimates
-    from evaluation.scoring.figures import ThresholdResult
-    from pooling.models import Pool
+from evaluation.scoring.estimate_figures import COMPLETE, PoolOfEstimates
+from evaluation.scoring.figures import ThresholdResult
+from evaluation.scoring.results import share_in_words
+from evaluation.scoring.wording import rests_on
+from pooling.models import Pool
 
 
 def settings_of(report: Report) -> Settings:
@@ -20,31 +20,30 @@ def settings_of(report: Report) -> Settings:
     options = report.options
     return Settings(
         k=tuple(options["k"]),
-        measures=tuple(options.get("asked") or options["measures"]),
-        confidence=options.get("confidence") or 0.95,
-        tags=tuple(options.get("tags") or ()) or None,
-        minimum_queries=options.get("minimum_queries"),
+        measures=tuple(options["asked"]),
+        confidence=options["confidence"],
+        tags=tuple(options["tags"]) or None,
+        minimum_queries=options["minimum_queries"],
         samples=options["bootstrap_samples"],
         seed=options["seed"],
-        margin=options.get("margin"),
+        margin=options["margin"],
         conventions=options["conventions"],
-        thresholds=options.get("thresholds") or None,
+        thresholds=options["thresholds"] or None,
     )
 
 
 def margin_of(report: Report) -> float:
-    """The difference in mean recall that does not matter; the usual one for reports from before there was a
-    setting."""
-    margin = report.options.get("margin")
-    return MARGIN if margin is None else float(margin)
+    """The difference in mean recall that does not matter."""
+    return float(report.options["margin"])
 
 
 class ThresholdRow(TypedDict):
-    """What a mean should reach, and the runs that are below it."""
+    """What a mean should reach, the runs that are below it, and what means rest on."""
 
     key: str
     wanted: str
     below: list[str]
+    rests_on: str
 
 
 class SettingsPart(TypedDict):
@@ -69,7 +68,7 @@ def pool_of_estimates(report: Report) -> Pool | None:
     any more.
     """
     pools = report.collection.pools.select_related("collection").defer("diagnostics")
-    told: PoolOfEstimates | None = (report.result.get("estimates") or {}).get("pool")
+    told: PoolOfEstimates | None = report.result["estimates"]["pool"]
     if told and "id" in told:
         return pools.filter(pk=told["id"]).first()
     # A large report has no estimates, and only the name of the pool that was asked for.
@@ -78,8 +77,6 @@ def pool_of_estimates(report: Report) -> Pool | None:
 
 
 def _settings(report: Report) -> list[tuple[str, Any]]:
-    from evaluation.scoring.results import share_in_words
-
     held = settings_of(report)
     titles = {name: one.title for name, one in {**SETTINGS, **CONVENTIONS, "preset": PRESET}.items()}
     rows = {
@@ -113,7 +110,12 @@ def _in_words(value: Any) -> str:
 def _thresholds(report: Report) -> list[ThresholdRow]:
     results: Mapping[str, ThresholdResult] = report.result.get("thresholds", {})
     return [
-        {"key": key, "wanted": f"{result['at_least']:g}", "below": result["below"]}
+        {
+            "key": key,
+            "wanted": f"{result['at_least']:g}",
+            "below": result["below"],
+            "rests_on": rests_on(complete=result.get("basis") == COMPLETE),
+        }
         for key, result in results.items()
     ]
 

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from evaluation.models import Report, SharedLink
 from pooling.interface.problems import InputError
 from pooling.people.activity_log import record_action
 from pooling.people.link_tokens import hashed, is_of_an_admin, new_token
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
 USUAL_DAYS = 30
 LONGEST_DAYS = 365

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from evaluation.comparisons.next_step import NextMove, next_move
+from evaluation.comparisons.answer import Answer, Rival
+from evaluation.comparisons.next_step import NextMove, estimate_move, next_move
 from evaluation.comparisons.results_table import Earlier, change_in_words
 from evaluation.comparisons.stored import answer_at, compared
-from evaluation.comparisons.wording import difference_in_words
+from evaluation.comparisons.wording import (
+    difference_in_words,
+    frame_in_words,
+    of_found,
+    recall_read_first,
+    what_recall_is_of,
+)
 from evaluation.fact_reports.stored import facts_in
 from evaluation.models import Report
-from evaluation.report_store.files import usual_cutoff
-from evaluation.scoring.wording import decimal, interval
+from evaluation.report_store.options import headline_k
+from evaluation.scoring.estimate_figures import COMPLETE, LABELS, Estimates
+from evaluation.scoring.wording import decimal
 from pooling.formats.wording import counted
-
-if TYPE_CHECKING:
-    from evaluation.comparisons.answer import Answer, Rival
-    from evaluation.scoring.estimate_figures import Estimates
 
 # A difference is drawn on a scale that ends at least so far from 0.
 LEAST_REACH = 0.05
@@ -25,13 +28,19 @@ LEAST_REACH = 0.05
 
 @dataclass(frozen=True)
 class AnswerCard:
-    """The answer as the page words it. bar: places of 0, interval and difference on a scale of 100 units, as
-    attributes of an SVG. covered: what is judged, and what of the relevant documents was seen. facts: fact
-    recall of the run with its bounds. since: the change against an earlier report. move: the next step.
+    """The answer as the page words it.
+
+    recall: the number, or the span, that is read first; of: what it is a recall of; context: what stands
+    next to it. bar: places of 0, interval and difference on a scale of 100 units, as attributes of an SVG.
+    covered: what is judged, and what of the relevant documents was seen. facts: fact recall of the run with
+    its bounds. since: the change against an earlier report. move: the next step; rest: how to
+    estimate what was not found.
     can_compare: whether the comparison has a page."""
 
     answer: Answer
     recall: str
+    of: str
+    context: str
     against: str
     bar: dict[str, str] | None
     covered: str
@@ -39,6 +48,7 @@ class AnswerCard:
     since: str = ""
     since_name: str = ""
     move: NextMove | None = None
+    rest: NextMove | None = None
     can_compare: bool = False
 
 
@@ -47,16 +57,27 @@ def answer_card(report: Report, k: int) -> AnswerCard | None:
     answer = answer_at(report, k)
     if answer is None:
         return None
-    recall = f"{decimal(answer.recall)}{interval({'low': answer.low, 'high': answer.high})}"
     rival = answer.rival
     return AnswerCard(
         answer,
-        recall,
+        *_recall(report, answer),
         "" if rival is None else difference_in_words(rival),
         None if rival is None else _bar(rival),
         _covered(report, answer),
         _facts(report, answer),
     )
+
+
+def queries_in_all(report: Report) -> int:
+    """The queries of the collection, of which some may have no label yet."""
+    labelled: int = report.result["queries"]["labelled"]
+    return max(labelled, report.collection.queries.listed().count())
+
+
+def of_labels(report: Report) -> str:
+    """What recall by the labels at hand is a recall of; nothing where these are declared complete."""
+    answer = answer_at(report)
+    return "" if answer is None or answer.basis == COMPLETE else of_found(answer)
 
 
 def full_card(report: Report, k: int, earlier: Earlier | None) -> AnswerCard | None:
@@ -67,19 +88,43 @@ def full_card(report: Report, k: int, earlier: Earlier | None) -> AnswerCard | N
     answer, rival = card.answer, card.answer.rival
     found = None if rival is None else compared(report)
     earlier = earlier if answer.k == k else None
-    before = None if earlier is None else earlier.means.get(answer.run)
+    # What was found is compared with what was found; an estimate of then is on the page of that report.
+    now, before = answer.found["recall"], None if earlier is None else earlier.means.get(answer.run)
     return AnswerCard(
         answer,
         card.recall,
+        card.of,
+        card.context,
         card.against,
         card.bar,
         card.covered,
         card.facts,
-        since="" if before is None else change_in_words(answer.recall - before),
-        since_name="" if earlier is None else earlier.name,
-        move=next_move(report, answer) if answer.k == usual_cutoff(report.options["k"]) else None,
+        since=""
+        if before is None or now is None
+        else change_in_words(now - before, by_labels=earlier is not None and earlier.by_labels),
+        since_name=_since(earlier),
+        move=next_move(report, answer) if answer.k == headline_k(report.options) else None,
+        rest=estimate_move(report, answer),
         can_compare=found is not None and rival is not None and {answer.run, rival.run} <= set(found.runs),
     )
+
+
+def _recall(report: Report, answer: Answer) -> tuple[str, str, str]:
+    """The number, what it is of, and what stands next to it."""
+    first, of = recall_read_first(answer), what_recall_is_of(answer)
+    if answer.basis == LABELS:
+        bounds = report.result["runs"][answer.run][f"recall@{answer.k}"]["bounds"]
+        between = "–".join(decimal(bound) for bound in bounds)
+        return first, of, f"{between} whatever the unjudged documents of pool and runs are"
+    found = f"{decimal(answer.found['recall'])} {of_found(answer)}"
+    return first, of, "" if answer.basis == COMPLETE else found
+
+
+def _since(earlier: Earlier | None) -> str:
+    """The earlier report, and what the change is of: what was found, perhaps with other labels."""
+    if earlier is None:
+        return ""
+    return f"{earlier.name}, of what was found" + (", with other labels" if earlier.by_labels else "")
 
 
 def _bar(rival: Rival) -> dict[str, str] | None:
@@ -96,30 +141,27 @@ def _facts(report: Report, answer: Answer) -> str:
     figure = facts["runs"][answer.run].get(f"fact_recall@{answer.k}") if facts else None
     if facts is None or figure is None or figure["mean"] is None:
         return ""
-    between = f"{decimal(figure['bound_low'])} to {decimal(figure['bound_high'])}"
+    between = f"between {decimal(figure['bound_low'])} and {decimal(figure['bound_high'])}"
     return (
-        f"Fact recall@{answer.k} of {answer.run} is {decimal(figure['mean'])}, whatever the unjudged pairs "
-        f"are between {between}: {counted(facts['counts']['facts'], 'fact')} of "
+        f"Fact recall@{answer.k} of {answer.run} is {decimal(figure['mean'])}, {between} whatever "
+        f"the unjudged pairs are: {counted(facts['counts']['facts'], 'fact')} of "
         f"{counted(facts['counts']['queries'], 'query')}."
     )
 
 
 def _covered(report: Report, answer: Answer) -> str:
-    """Coverage in one figure, and how many relevant documents there may be, by the audit or the runs."""
-    told = []
+    """Coverage in one figure, and how many relevant documents there are by the audit."""
+    told, counts = [], report.result["queries"]
+    if (every := queries_in_all(report)) > counts["scored"]:
+        told.append(f"{counts['scored']:,} of {counted(every, 'query')} scored")
     if answer.judged is not None:
         told.append(f"{100 * answer.judged:.0f} % of the first {answer.k} of {answer.run} judged")
     if answer.rival is not None and answer.rival.unjudged:
         documents = counted(answer.rival.unjudged, "unjudged document")
         told.append(f"{documents} could move the difference")
-    estimates: Estimates | None = report.result.get("estimates")
-    relevant, floor = (estimates["relevant"], estimates["floor"]) if estimates else (None, None)
+    estimates: Estimates = report.result["estimates"]
+    relevant = estimates["relevant"]
     if relevant is not None and relevant["value"] is not None:
-        about, seen = f"about {relevant['value']:,.0f}", f"{relevant['seen']:,} seen"
-        told.append(f"{about} relevant documents in the pool, {seen} (from the audit)")
-    elif floor is not None and floor["total"] is not None and floor["total"] > floor["seen"] + 0.5:
-        told.append(
-            f"at least {floor['total']:,.0f} relevant documents down to rank {floor['depth']}, "
-            f"{floor['seen']:,} seen"
-        )
+        about = f"about {relevant['value']:,.0f} relevant documents {frame_in_words(estimates.get('frame'))}"
+        told.append(f"{relevant['seen']:,} of {about} seen")
     return " · ".join(told)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from django.contrib.auth.models import User
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -32,9 +33,6 @@ from pooling.people.access import ADMIN, collection_for
 from pooling.tables.calls import listed, lists
 from pooling.tidying.api import Tidied
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
 
 class Reports(APIView):
     """The reports of a collection."""
@@ -43,7 +41,7 @@ class Reports(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List the reports, newest first."""
         collection = collection_for(request.user, slug)
-        rows = collection.reports.listed().only("id", "name", "created_at")
+        rows = collection.reports.listed().only("id", "name", "created_at", "collection")
         return listed(request, rows, lambda some: [link_to(report) for report in some])
 
     @extend_schema(

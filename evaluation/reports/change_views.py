@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from evaluation.access import report_for
 from evaluation.models import Report
 from evaluation.report_store.links import link_to
-from evaluation.reports.changes import changes_as_dict
+from evaluation.reports.changes import PlainChange, PlainChanges, PlainFigureChange, changes_as_dict
 from evaluation.reports.making import request_again
 from evaluation.reports.serializers import ReportSerializer
 from pooling.interface.api import PROBLEM, made, parsed
@@ -24,6 +24,7 @@ from pooling.interface.api import person as call_person
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError, refusals
 from pooling.interface.serializers import JobStartedSerializer
+from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN
 
 
@@ -41,34 +42,8 @@ def report_again(request: HttpRequest, report_id: int) -> HttpResponse:
     return redirect(again)
 
 
-class ChangeSerializer(serializers.Serializer[dict[str, object]]):
-    """Something in which two reports differ."""
-
-    what = serializers.CharField()
-    before = serializers.CharField()
-    after = serializers.CharField()
-
-
-class FigureChangeSerializer(serializers.Serializer[dict[str, object]]):
-    """A mean in both reports; k is null over the whole run."""
-
-    measure = serializers.CharField()
-    run = serializers.CharField()
-    k = serializers.IntegerField(allow_null=True)
-    before = serializers.FloatField(allow_null=True)
-    after = serializers.FloatField(allow_null=True)
-    difference = serializers.FloatField(allow_null=True)
-    other_file = serializers.BooleanField(help_text="The run of that name is another file.")
-
-
-class ReportChangesSerializer(serializers.Serializer[dict[str, object]]):
-    """Two reports checked against each other."""
-
-    before = serializers.IntegerField()
-    after = serializers.IntegerField()
-    equal = serializers.BooleanField(help_text="The same runs, and the same figures in all they share.")
-    changed = ChangeSerializer(many=True)
-    figures = FigureChangeSerializer(many=True)
+shape(PlainChange, "Change")
+shape(PlainFigureChange, "FigureChange")
 
 
 class AgainSerializer(serializers.Serializer[dict[str, object]]):
@@ -104,7 +79,7 @@ class ReportChanges(APIView):
     @extend_schema(
         operation_id="reports_changes",
         parameters=[OpenApiParameter("since", int, required=True, description="An earlier report.")],
-        responses={200: ReportChangesSerializer, 400: PROBLEM, 404: PROBLEM},
+        responses={200: shape(PlainChanges, "ReportChanges"), 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, report_id: int) -> Response:
         """The figures of the runs that both reports have, side by side, and what changed in between."""

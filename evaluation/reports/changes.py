@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
+from evaluation.measures import key_of
+from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
-
-if TYPE_CHECKING:
-    from evaluation.models import Report
-    from evaluation.scoring.figures import Figure
+from evaluation.scoring.figures import Figure
 
 SETTINGS = {
     "conventions": "Conventions",
@@ -75,7 +74,7 @@ def what_changed(before: Report, after: Report) -> list[Change]:
 
 def _pool(report: Report) -> object:
     """What tells the pool of the estimates from others: its key, since a pool can be renamed."""
-    told = (report.result.get("estimates") or {}).get("pool") or {}
+    told = report.result["estimates"]["pool"] or {}
     return told.get("id", report.options.get("pool"))
 
 
@@ -118,8 +117,6 @@ def shared_cutoffs(before: Report, after: Report, measure: str) -> list[int | No
 
 def figure_changes(before: Report, after: Report, measure: str) -> list[FigureChange]:
     """The means of the runs that both reports have, at every K that both have."""
-    from evaluation.measures import key_of
-
     files = [{run["name"]: run["sha256"] for run in report.options["runs"]} for report in (before, after)]
     shared = [run for run in run_names(after) if run in files[0]]
     return [
@@ -150,7 +147,7 @@ def _same(change: FigureChange) -> bool:
 
 
 class PlainChange(TypedDict):
-    """The fields of `Change`."""
+    """Something in which two reports differ."""
 
     what: str
     before: str
@@ -158,7 +155,7 @@ class PlainChange(TypedDict):
 
 
 class PlainFigureChange(TypedDict):
-    """A mean in both reports; k is None over the whole run."""
+    """A mean in both reports; k is null over the whole run."""
 
     measure: str
     run: str
@@ -166,15 +163,15 @@ class PlainFigureChange(TypedDict):
     before: float | None
     after: float | None
     difference: float | None
-    other_file: bool
+    other_file: Annotated[bool, "The run of that name is another file."]
 
 
 class PlainChanges(TypedDict):
-    """Two reports side by side, as the HTTP interface gives them: numbers of both, and what differs."""
+    """Two reports checked against each other."""
 
     before: int
     after: int
-    equal: bool
+    equal: Annotated[bool, "The same runs, and the same figures in all they share."]
     changed: list[PlainChange]
     figures: list[PlainFigureChange]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evaluation.models import Report
 from evaluation.report_store.files import run_names
+from evaluation.scoring.results import percent
 
 # Below this share of labelled documents a recall says more about the labels than about the run.
 LOW_COVERAGE = 0.8
@@ -62,8 +63,6 @@ def coverage_by_cutoff(report: Report) -> dict[int, Coverage]:
 
 def coverage_warnings(coverage: Mapping[int, Coverage]) -> list[str]:
     """One sentence for what the labels do not carry, naming the K and the runs at the extremes."""
-    from evaluation.scoring.results import percent
-
     warnings = []
     uneven = [at for at in coverage.values() if at.uneven]
     if uneven:

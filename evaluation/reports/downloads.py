@@ -8,6 +8,7 @@ from typing import IO
 
 from evaluation.charts.stored import CHART_FILES, kinds_of, usual_choice
 from evaluation.models import Report
+from evaluation.rendering.formats import mlflow_text
 from evaluation.report_store.files import scan_per_query
 from evaluation.report_store.settings import settings_of
 from evaluation.reports.export import bundle_of, html_of, pdf_of, table_of
@@ -40,8 +41,6 @@ def _settings(report: Report, measure: str) -> bytes:
 
 
 def _metrics(report: Report, measure: str) -> bytes:
-    from evaluation.rendering.formats import mlflow_text
-
     return mlflow_text(report.result["runs"]).encode()
 
 

@@ -6,28 +6,28 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Mapping
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from evaluation.charts.html_report import HtmlReport, render_html
+from evaluation.charts.kinds import ChartChoice, ChartKind
 from evaluation.charts.pdf_report import render_pdf
 from evaluation.charts.stored import chart_csv, chart_svg, figures_of, kinds_of, usual_choice
 from evaluation.comparisons.stored import answer_at
 from evaluation.comparisons.wording import answer_in_words
 from evaluation.models import Report
 from evaluation.pool_estimates.score_audit_page import by_scores_cells
+from evaluation.rendering.cells import Cells
 from evaluation.rendering.estimate_tables import estimate_tables
+from evaluation.rendering.formats import with_notes
 from evaluation.report_store.completing import complete_queries
 from evaluation.report_store.files import TABLES, file_stem, read_table
 from evaluation.report_store.provenance import Provenance, command_of
 from evaluation.report_store.settings import conventions_in_words, settings_of
 from evaluation.reports.coverage import coverage_by_cutoff, coverage_warnings
+from evaluation.scoring.estimate_figures import COMPLETE, Estimates
+from evaluation.scoring.figures import RunFigures
+from evaluation.scoring.wording import rests_on
 from labeling.qrels.releases import release_file_name
-
-if TYPE_CHECKING:
-    from evaluation.charts.kinds import ChartChoice, ChartKind
-    from evaluation.rendering.cells import Cells
-    from evaluation.scoring.estimate_figures import Estimates
-    from evaluation.scoring.figures import RunFigures
 
 MADE = "%Y-%m-%d %H:%M UTC"
 
@@ -70,12 +70,11 @@ def content_of(report: Report) -> HtmlReport:
         return chart_svg(report, kind, choice, "dark" if dark else "light")
 
     thresholds = [
-        f"{key} ≥ {held['at_least']:g} is not met by {', '.join(held['below'])}."
+        f"{key} ≥ {held['at_least']:g} is not met by {', '.join(held['below'])}, "
+        f"{rests_on(complete=held.get('basis') == COMPLETE)}."
         for key, held in report.result.get("thresholds", {}).items()
         if held["below"]
     ]
-    # Reports from before there were estimates have none.
-    estimates = report.result.get("estimates")
     answer = answer_at(report)
     return HtmlReport(
         title=report.name,
@@ -90,7 +89,7 @@ def content_of(report: Report) -> HtmlReport:
         draw=draw,
         measures=report.options["measures"],
         said=() if answer is None else answer_in_words(answer),
-        worth=[] if estimates is None else _worth(report.result["runs"], estimates),
+        worth=_worth(report.result["runs"], report.result["estimates"]),
     )
 
 
@@ -102,8 +101,6 @@ def _worth(figures: Mapping[str, RunFigures], estimates: Estimates) -> list[Cell
 
 def table_of(report: Report, form: str) -> bytes:
     """The report as text in one of TABLES, with where it comes from; CSV has no place for that."""
-    from evaluation.rendering.formats import with_notes
-
     content, provenance = read_table(report, form), provenance_of(report)
     if form == "json":
         held = {**json.loads(content), "provenance": provenance.to_dict()}

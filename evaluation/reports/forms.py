@@ -9,10 +9,13 @@ from typing import Any
 
 from django import forms
 
+from evaluation.comparisons.answer import best_first
+from evaluation.measures import MEASURES as KNOWN
 from evaluation.models import Report
 from evaluation.pool_estimates.pool_choice import pools_to_rest_on
 from evaluation.report_store.choices import MEASURES, default_cutoffs, tagged_queries
-from evaluation.report_store.files import run_names, usual_cutoff
+from evaluation.report_store.files import run_names
+from evaluation.report_store.options import headline_k
 from evaluation.reports.making import ReportRequest
 from evaluation.scoring.config import LARGEST_FILE, SETTINGS, Settings, parse_settings
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET, PRESET_TITLES, Conventions
@@ -86,8 +89,6 @@ class ReportForm(GroupedForm, forms.Form):
 
     def __init__(self, data: Any = None, *, collection: Collection, settings: Settings | None = None) -> None:
         """`settings` fill the form in where they say something."""
-        from evaluation.measures import MEASURES as KNOWN
-
         super().__init__(data, label_suffix="")
         self.collection = collection
         releases, runs = collection.releases.listed(), collection.runs.listed()
@@ -229,11 +230,9 @@ class ReportView(forms.Form):
 
     def choice(self) -> Choice:
         """The valid part of the query string, filled up: recall, the best run, K near 10, ten queries."""
-        from evaluation.comparisons.answer import best_first
-
         self.is_valid()
         values = self.cleaned_data
-        k = values.get("k") or usual_cutoff(self._report.options["k"])
+        k = values.get("k") or headline_k(self._report.options)
         best = [*best_first(self._report.result["runs"], k), *run_names(self._report)][0]
         return Choice(
             measure=values.get("measure") or "recall",

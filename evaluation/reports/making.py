@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
-from evaluation.comparisons.stored import compared_runs, store_comparisons, unjudged_frame
+from evaluation.comparisons.answer import Answer
+from evaluation.comparisons.answering import AnswerRequest, answered
+from evaluation.comparisons.stored import StoredComparisons, compared_runs, store_comparisons, unjudged_frame
+from evaluation.comparisons.tables import answer_part
+from evaluation.comparisons.verdict import Comparison
 from evaluation.fact_reports.making import AskedOfFacts, MeasuredFacts, measured_facts
 from evaluation.fact_reports.stored import store_facts
 from evaluation.models import Report
-from evaluation.pool_estimates.of_pool import estimates_of, too_large
+from evaluation.pool_estimates.of_pool import Basis, estimates_of, too_large
 from evaluation.pool_estimates.pool_choice import pool_to_rest_on, pools_to_rest_on
 from evaluation.pool_estimates.report_basis import basis_of
 from evaluation.pool_estimates.report_powered import powered_of
 from evaluation.pool_estimates.report_score_audit import score_audit_of
+from evaluation.rendering.cells import Part
 from evaluation.report_store.choices import (
     MEASURES,
     checked_cutoffs,
@@ -32,7 +38,7 @@ from evaluation.report_store.choices import (
     settings_chosen,
     strata_chosen,
 )
-from evaluation.report_store.completing import complete_words, completed_labels
+from evaluation.report_store.completing import complete_words, completed_labels, completeness
 from evaluation.report_store.files import delete_parts, runs_of, store_parts
 from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.options import ReportOptions
@@ -40,6 +46,13 @@ from evaluation.report_store.settings import pool_of_estimates
 from evaluation.report_store.software import software_versions
 from evaluation.reports.summaries import summarised
 from evaluation.scoring.config import MARGIN, Settings
+from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.estimate_figures import COMPLETE, LABELS, Estimates, runs_with_estimates
+from evaluation.scoring.evaluating import evaluate
+from evaluation.scoring.figures import EvaluationResult
+from evaluation.scoring.results import Evaluation
+from labeling.models import QrelsRelease
+from pooling.heavy import pl
 from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
@@ -49,21 +62,6 @@ from pooling.models import Collection, Job, Pool, Run
 from pooling.pools.building import pooled_frame
 from pooling.runs.stored import provenance_of, read_stored_run
 from pooling.storage.storing import checked_name, disk_errors_named
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
-
-    from evaluation.comparisons.stored import StoredComparisons
-    from evaluation.comparisons.verdict import Comparison
-    from evaluation.pool_estimates.of_pool import Basis
-    from evaluation.rendering.cells import Part
-    from evaluation.scoring.conventions import Conventions
-    from evaluation.scoring.estimate_figures import Estimates
-    from evaluation.scoring.figures import EvaluationResult
-    from evaluation.scoring.results import Evaluation
-    from labeling.models import QrelsRelease
-
 
 LEVEL = 0.95
 SEED = 0
@@ -104,7 +102,7 @@ def request_again(report: Report, user: User | None, *, pool: str | None = None)
         release=report.release.name,
         runs=[run.name for run in runs_of(report)],
         k=options["k"],
-        measures=options.get("asked") or options["measures"],
+        measures=options["asked"],
         conventions=options["conventions"],
         settings={**held, "samples": options["bootstrap_samples"]},
         pool=pool or (same.name if same else options.get("pool")),
@@ -162,7 +160,7 @@ class ReportInput:
     """What a report is made of: a request with its names looked up and its defaults filled in.
 
     held: confidence, tags, thresholds, minimum of queries, samples, seed and margin. pool: what estimates
-    rest on; None is the one whose audit is furthest answered.
+    rest on; None is the one whose audit is furthest answered. names_k: whether somebody named the K.
     """
 
     release: QrelsRelease
@@ -174,6 +172,7 @@ class ReportInput:
     held: Settings = field(default_factory=Settings)
     pool: Pool | None = None
     again_of: int | None = None
+    names_k: bool = False
 
 
 def _resolved(collection: Collection, request: ReportRequest) -> ReportInput:
@@ -192,6 +191,7 @@ def _resolved(collection: Collection, request: ReportRequest) -> ReportInput:
         held=_held(collection, request.settings or {}),
         pool=pool,
         again_of=request.again_of,
+        names_k=request.k is not None,
     )
 
 
@@ -221,8 +221,6 @@ def create_report(
     an empty list of runs, a K below 1, a measure or tag that does not exist, and a run without any query of
     the release.
     """
-    from evaluation.comparisons.answering import answered
-
     in_background, progress = progress is not None, progress or (lambda share, detail: None)
     asked = _settled(asked)
     release, runs = asked.release, asked.runs
@@ -239,21 +237,36 @@ def create_report(
     large = too_large(evaluation)
     basis = None if large else basis_of(collection, release, qrels, evaluation, asked=asked.pool)
     made_of_pairs, others = _pairs(basis, qrels)
-    answer = answered(evaluation, _margin(asked), basis=basis, made=made_of_pairs)
+    declared, frame = completeness(release, evaluation, qrels)
+    complete = declared or frame is not None
+    recalled = estimates_of(basis, complete=complete)
+    answer = answered(
+        evaluation,
+        AnswerRequest(_margin(asked), complete=complete, frame=frame, names_k=asked.names_k),
+        basis=basis,
+        made=made_of_pairs,
+        estimates=recalled,
+    )
     progress(0.85, "Storing.")
     made = Report(collection=collection, name=name, release=release, created_by=user)
     made.options = _options(asked, pools)
+    if answer is not None:
+        made.options["headline"] = answer.k
     rests_on = basis.pool.described["name"] if basis and basis.pool else asked.pool and asked.pool.name
     made.options["pool"] = rests_on
     if asked.again_of is not None:
         made.options["again_of"] = asked.again_of
     estimates: Estimates = {
-        **estimates_of(basis),
+        **recalled,
         "prediction_powered": powered_of(basis),
         "audit_by_scores": score_audit_of(collection, release, qrels, basis),
     }
+    measured = _with_more(evaluation.to_dict(), release, runs)
+    for threshold in measured.get("thresholds", {}).values():
+        threshold["basis"] = COMPLETE if complete else LABELS
     made.result = {
-        **_with_more(evaluation.to_dict(), release, runs),
+        **measured,
+        "runs": runs_with_estimates(measured["runs"], recalled),
         "estimates": estimates,
         "answer": None if answer is None else answer.to_dict(),
     }
@@ -330,8 +343,6 @@ def _evaluation(
     *,
     progress: Progress,
 ) -> Evaluation:
-    from evaluation.scoring.evaluating import evaluate
-
     try:
         return evaluate(
             qrels,
@@ -354,7 +365,6 @@ def _pool_of_bounds(pools: Sequence[Pool]) -> pl.DataFrame | None:
     """
     if not pools:
         return None
-    import polars as pl
 
     return pl.concat([pooled_frame(pool) for pool in pools]).unique()
 
@@ -412,9 +422,6 @@ def _stored(
 
 def _said(made: Report) -> Part | None:
     """The answer, for the texts that begin with it."""
-    from evaluation.comparisons.answer import Answer
-    from evaluation.comparisons.tables import answer_part
-
     answer = made.result["answer"]
     return None if answer is None else answer_part(Answer.from_dict(answer))
 

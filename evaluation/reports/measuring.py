@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
+
+from evaluation.models import Report
 from evaluation.report_store.choices import runs_chosen
 from evaluation.report_store.links import Link, link_to
 from evaluation.reports.making import STAGES, ReportRequest, create_requested, is_large
@@ -14,15 +16,10 @@ from labeling.consensus.rule_names import RULES_IN_WORDS
 from labeling.qrels.labels import has_labels
 from labeling.qrels.releases import free_name, no_labels, release_qrels, take_back
 from pooling.interface.problems import InputError
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from evaluation.models import Report
-    from pooling.interface.results import Progress
-    from pooling.models import Collection, Job
+from pooling.models import Collection, Job
 
 NUMBERED = re.compile(r"v(\d{1,6})", re.ASCII)
 

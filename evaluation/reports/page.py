@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
-from evaluation.charts.kinds import bounds_open
-from evaluation.charts.page import ChartForm, form_context, picture_of
+from evaluation.charts.kinds import ChartChoice, bounds_open
+from evaluation.charts.page import ChartForm, Picture, form_context, picture_of
 from evaluation.charts.stored import figures_of, kinds_of
 from evaluation.comparisons.results_table import ResultsTable, earlier_report, means_of, results_table
 from evaluation.comparisons.stored import compared
-from evaluation.fact_reports.stored import fact_table_rows, facts_in
-from evaluation.failures.worst_queries import worst_queries
+from evaluation.fact_reports.stored import RunFacts, fact_table_rows, facts_in
+from evaluation.facts.shapes import ReportFacts
+from evaluation.failures.worst_queries import WorstQuery, worst_queries
+from evaluation.measures import MEASURES, Measure, titled
 from evaluation.models import Report
-from evaluation.pool_estimates.page import estimates_context
+from evaluation.pool_estimates.page import EstimatesPart, estimates_context
 from evaluation.pool_estimates.pool_choice import pools_to_rest_on
 from evaluation.report_store.files import (
     cutoffs_of,
@@ -21,27 +23,19 @@ from evaluation.report_store.files import (
     relevant_total,
     run_names,
 )
+from evaluation.report_store.provenance import Provenance
 from evaluation.report_store.settings import conventions_in_words, pool_of_estimates
-from evaluation.reports.answer_card import AnswerCard, full_card
+from evaluation.reports.answer_card import AnswerCard, full_card, of_labels
 from evaluation.reports.changes import are_equal
 from evaluation.reports.coverage import Coverage, coverage_by_cutoff, coverage_warnings
 from evaluation.reports.export import provenance_of
+from evaluation.reports.forms import Choice
+from evaluation.scoring.figures import QueryCounts
+from evaluation.scoring.results import decimal, percent, share_in_words
+from evaluation.significance import IntervalSettings
+from labeling.qrels.releases import read_release
 from pooling.formats.wording import plural
-from pooling.models import Query
-
-if TYPE_CHECKING:
-    from evaluation.charts.kinds import ChartChoice
-    from evaluation.charts.page import Picture
-    from evaluation.fact_reports.stored import RunFacts
-    from evaluation.facts.shapes import ReportFacts
-    from evaluation.failures.worst_queries import WorstQuery
-    from evaluation.measures import Measure
-    from evaluation.pool_estimates.page import EstimatesPart
-    from evaluation.report_store.provenance import Provenance
-    from evaluation.reports.forms import Choice
-    from evaluation.scoring.figures import QueryCounts
-    from evaluation.significance import IntervalSettings
-    from pooling.models import Pool
+from pooling.models import Pool, Query
 
 MOST_IDS = 200
 
@@ -52,6 +46,14 @@ class LeftOutQueries(TypedDict):
     count: int
     queries: list[tuple[str, str]]
     more: int
+
+
+class UnlabelledQueries(TypedDict):
+    """The queries of the collection without any label: how many of how many, and the first of them."""
+
+    every: int
+    count: int
+    ids: list[str]
 
 
 class Repeated(TypedDict):
@@ -67,6 +69,7 @@ class ReportPage(ChartForm):
     choice: Choice
     columns: list[int | None]
     shown: str
+    found_so_far: str
     measure: Measure
     measures: list[Measure]
     picture: Picture
@@ -83,6 +86,7 @@ class ReportPage(ChartForm):
     interval: IntervalSettings
     level: str
     left_out: LeftOutQueries
+    unlabelled: UnlabelledQueries
     unanswered: list[tuple[str, Sequence[str]]]
     estimates: EstimatesPart | None
     worst: list[WorstQuery] | None
@@ -105,16 +109,13 @@ def results_of(report: Report, choice: Choice) -> ResultsTable:
         choice.measure,
         k,
         low=[] if held is None else [run for run in run_names(report) if held.lacks(run)],
-        earlier=None if before is None else means_of(before, run_names(report), choice.measure, k),
+        earlier=None if before is None else means_of(before, report, choice.measure, k),
         compared=[] if found is None else found.runs,
     )
 
 
 def report_context(report: Report, choice: Choice, drawn: ChartChoice, results: ResultsTable) -> ReportPage:
     """Everything the template needs; nothing is measured again, and the database queries are constant."""
-    from evaluation.measures import MEASURES
-    from evaluation.scoring.results import share_in_words
-
     result, columns = report.result, cutoffs_of(report, choice.measure)
     curve = kinds_of(report)["curve"]
     bounds_drawn = bounds_open(figures_of(report), choice.measure)
@@ -123,11 +124,12 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice, results: 
         "choice": choice,
         "columns": columns,
         "shown": _shown(choice.measure, columns),
+        "found_so_far": of_labels(report) if choice.measure == "recall" else "",
         "measure": MEASURES[choice.measure],
         "measures": [MEASURES[name] for name in report.options["measures"]],
         **form_context(report, drawn),
         "picture": picture_of(report, curve, drawn, alt=_alt(report, choice.measure, bounds_drawn)),
-        "curve_caption": _caption(report, columns, bounds_drawn),
+        "curve_caption": _caption(report, choice.measure, bounds_drawn),
         "bounds_drawn": bounds_drawn,
         "conventions": conventions_in_words(report),
         "counts": result["queries"],
@@ -140,6 +142,7 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice, results: 
         "interval": result["conventions"]["interval"],
         "level": share_in_words(result["conventions"]["interval"]["level"]),
         "left_out": left_out_queries(report),
+        "unlabelled": unlabelled_queries(report),
         "unanswered": [(run, ids) for run, ids in result["queries"]["missing_ids"].items() if ids],
         "estimates": estimates_context(report, choice.k) if choice.measure == "recall" else None,
         "worst": worst_queries(report, choice.run, choice.k, choice.count) if choice.shows_worst else None,
@@ -172,14 +175,13 @@ def _alt(report: Report, measure: str, with_bounds: bool) -> str:
     )
 
 
-def _caption(report: Report, columns: Sequence[int | None], with_bounds: bool) -> str:
+def _caption(report: Report, measure: str, with_bounds: bool) -> str:
     """How to read the curve."""
-    from evaluation.scoring.results import share_in_words
-
-    interval, curved = report.result["conventions"]["interval"], len(columns) > 1
+    interval, curved = report.result["conventions"]["interval"], len(cutoffs_of(report, measure)) > 1
+    found = of_labels(report) if measure == "recall" else ""
     said = (
-        f"Mean over queries with its {share_in_words(interval['level'])} interval, {interval['method']}: it "
-        "speaks of the choice of queries, not of missing labels."
+        f"Mean over queries{found and f', {found},'} with its {share_in_words(interval['level'])} interval, "
+        f"{interval['method']}: it speaks of the choice of queries, not of missing labels."
     )
     if with_bounds:
         edges = "lighter band with thin edges" if curved else "thin line"
@@ -192,8 +194,6 @@ def _caption(report: Report, columns: Sequence[int | None], with_bounds: bool) -
 
 def _shown(measure: str, columns: Sequence[int | None]) -> str:
     """What the figures are of: `Recall@K`, `Recall@10` where that is the only K, `MAP` over the whole run."""
-    from evaluation.measures import titled
-
     return titled(measure, columns[0]) if len(columns) == 1 else f"{titled(measure, None)}@K"
 
 
@@ -206,8 +206,6 @@ def convention_lines(report: Report, choice: Choice) -> list[tuple[str, str]]:
 
 def recall_in_words(report: Report, choice: Choice, coverage: Mapping[int, Coverage]) -> str:
     """What was measured and between what the numbers lie, without saying who wins."""
-    from evaluation.scoring.results import decimal, percent
-
     means = [report.result["runs"][run][f"recall@{choice.k}"]["mean"] for run in run_names(report)]
     known = sorted(mean for mean in means if mean is not None)
     if not known:
@@ -223,6 +221,17 @@ def recall_in_words(report: Report, choice: Choice, coverage: Mapping[int, Cover
     least, most = percent(coverage[choice.k].least[1]), percent(coverage[choice.k].most[1])
     share = least if least == most else f"{least} to {most}"
     return f"{text}; {share} of what the runs return in the first {choice.k} places is judged."
+
+
+def unlabelled_queries(report: Report) -> UnlabelledQueries:
+    """The release is read only where there are any."""
+    ids = list(report.collection.queries.listed().order_by("pk").values_list("external_id", flat=True))
+    labelled = report.result["queries"]["labelled"]
+    if len(ids) <= labelled:
+        return {"every": labelled, "count": 0, "ids": []}
+    known = set(read_release(report.release)["query_id"].unique())
+    lacking = [query_id for query_id in ids if query_id not in known]
+    return {"every": len(ids), "count": len(lacking), "ids": lacking[:MOST_IDS]}
 
 
 def left_out_queries(report: Report) -> LeftOutQueries:

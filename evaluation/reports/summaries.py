@@ -1,6 +1,6 @@
 """What lists, overview and home page say of a report, stored with it: nothing of the result is read there.
 
-Reports from before summaries get theirs when a list first shows them.
+One that another version stored is made again when a list first shows it.
 """
 
 from __future__ import annotations
@@ -8,20 +8,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from datetime import datetime
+from typing import Literal, TypedDict
 
+from evaluation.comparisons.answer import AnswerResult
 from evaluation.comparisons.stored import answer_at
 from evaluation.models import Report
-from evaluation.report_store.files import run_names, usual_cutoff
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from evaluation.comparisons.answer import AnswerResult
-    from pooling.models import Collection
+from evaluation.report_store.files import run_names
+from evaluation.report_store.options import headline_k
+from evaluation.scoring.estimate_figures import COMPLETE
+from pooling.models import Collection
 
 # Counts up when what is stored changes, so that it is made again.
-VERSION = 1
+VERSION = 2
 GRADES = {
     "clearly_better": "clearly better",
     "probably_better": "probably better",
@@ -34,9 +33,12 @@ MOST_REPORTS = 200
 
 
 class RunSummary(TypedDict):
-    """A run's mean recall with its interval, and the share of its first K that has a label."""
+    """A run's mean recall by the labels at hand, what it is estimated to be where an audit tells, and the
+    share of its first K that has a label. low, high: of the estimate, or of the mean where the labels are
+    declared complete."""
 
     mean: float | None
+    estimate: float | None
     low: float | None
     high: float | None
     judged: float | None
@@ -56,6 +58,11 @@ class Summary(TypedDict):
     answer: AnswerResult | None
 
 
+def is_estimated(summary: Summary) -> bool:
+    """Whether each run has an estimate, so that these are shown and not what was found."""
+    return bool(summary["runs"]) and all(run["estimate"] is not None for run in summary["runs"].values())
+
+
 @dataclass(frozen=True)
 class Told:
     """What lists need of a report; its result, which can be large, is not loaded."""
@@ -69,14 +76,19 @@ class Told:
 
 @dataclass(frozen=True)
 class Change:
-    """By how much a run's mean differs from that in the report before that counts alike."""
+    """By how much a run's recall differs from that in the report before that counts alike. by_labels: the
+    labels are others, so that the run need not have changed at all."""
 
     difference: float
     since: Told
+    by_labels: bool
 
     @property
     def word(self) -> str:
-        """`up`, `down`, or `unchanged` where three decimals show no difference."""
+        """`labels` where these changed, else `up`, `down`, or `unchanged` where three decimals show no
+        difference."""
+        if self.by_labels:
+            return "labels"
         if abs(self.difference) < 0.0005:
             return "unchanged"
         return "up" if self.difference > 0 else "down"
@@ -84,19 +96,22 @@ class Change:
 
 def summarised(report: Report) -> Summary:
     """The summary of a report whose result and files are there."""
-    k = usual_cutoff(report.options["k"])
+    k, answer = headline_k(report.options), answer_at(report)
     runs: dict[str, RunSummary] = {}
     for run in run_names(report):
         figures = report.result["runs"][run]
         recall, judged = figures[f"recall@{k}"], figures[f"judged@{k}"]
+        estimate = recall.get("estimate")
+        is_complete = answer is not None and answer.basis == COMPLETE
+        span = estimate or (recall if is_complete else None)
         runs[run] = {
             "mean": recall["mean"],
-            "low": recall["low"],
-            "high": recall["high"],
+            "estimate": None if estimate is None else estimate["value"],
+            "low": None if span is None else span["low"],
+            "high": None if span is None else span["high"],
             "judged": judged["mean"],
         }
-    answer = answer_at(report)
-    counting = [k, report.options["conventions"], sorted(report.options.get("tags") or [])]
+    counting = [k, report.options["conventions"], sorted(report.options["tags"])]
     return {
         "version": VERSION,
         "k": k,
@@ -108,13 +123,13 @@ def summarised(report: Report) -> Summary:
 
 
 def stored_summary(report: Report) -> Summary | None:
-    """The summary that is stored with a report, unless it has none or an older one."""
+    """The summary that is stored with a report, unless that is of another version."""
     found: Summary = report.summary
     return found if found.get("version") == VERSION else None
 
 
 def summary_of(report: Report) -> Summary:
-    """The stored summary; made and stored where there is none."""
+    """The stored summary; made and stored again where it is of another version."""
     known = stored_summary(report)
     if known is None:
         known = report.summary = summarised(report)
@@ -134,16 +149,18 @@ def history_of(collection: Collection) -> list[Told]:
 
 
 def change_of(run: str, told: Told, earlier: Sequence[Told]) -> Change | None:
-    """The change of a run's mean since the newest `earlier` report (newest first) that has it and counts
-    alike."""
-    now = told.summary["runs"][run]["mean"]
+    """The change of a run's recall since the newest `earlier` report (newest first) that has it and counts
+    alike: of its estimates where the report tells these, else of what was found."""
+    run_now = told.summary["runs"][run]
     for other in earlier:
         before = other.summary["runs"].get(run)
         if other.summary["counting"] != told.summary["counting"] or before is None:
             continue
-        if now is None or before["mean"] is None:
+        kind: Literal["estimate", "mean"] = "estimate" if is_estimated(told.summary) else "mean"
+        now, then = run_now[kind], before[kind]
+        if now is None or then is None:
             return None
-        return Change(now - before["mean"], other)
+        return Change(now - then, other, by_labels=other.release_id != told.release_id)
     return None
 
 

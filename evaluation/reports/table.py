@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from evaluation.comparisons.wording import signed
+from evaluation.models import Report
 from evaluation.report_store.files import run_names
-from evaluation.reports.summaries import GRADES, best_of, change_of, told_of
+from evaluation.reports.summaries import GRADES, Change, RunSummary, Told, best_of, change_of, told_of
+from evaluation.scoring.estimate_figures import ESTIMATE
 from evaluation.scoring.wording import interval
+from pooling.models import Collection
 from pooling.tables.columns import BulkAction, Column, Empty
 from pooling.tables.table import Table
 
-if TYPE_CHECKING:
-    from evaluation.models import Report
-    from evaluation.reports.summaries import Change, RunSummary, Told
-    from pooling.models import Collection
+# What a recall is of, by the basis of an answer.
+RESTS_ON = {
+    "estimate": "all, estimated",
+    "span": "what was found; the audit waits",
+    "labels": "what was found",
+    "complete": "all",
+}
 
 
 @dataclass(frozen=True)
@@ -34,12 +39,26 @@ class ReportRow:
 
     @property
     def figure(self) -> RunSummary | None:
-        """Mean, interval and coverage of the best run."""
+        """Recall, interval and coverage of the best run."""
         return None if self.run is None else self.told.summary["runs"][self.run]
 
     @property
+    def recall(self) -> float | None:
+        """The recall of the best run that is read first."""
+        answer = self.told.summary["answer"]
+        if self.figure is None or answer is None:
+            return None
+        return self.figure["estimate"] if answer["basis"] == ESTIMATE else self.figure["mean"]
+
+    @property
+    def rests_on(self) -> str:
+        """What that recall is of."""
+        answer = self.told.summary["answer"]
+        return "" if answer is None else RESTS_ON[answer["basis"]]
+
+    @property
     def span(self) -> str | None:
-        """The interval of the best run's mean, as text."""
+        """The interval of that recall, as text."""
         if self.figure is None or self.figure["low"] is None:
             return None
         return interval({"low": self.figure["low"], "high": self.figure["high"]}).strip()
@@ -78,7 +97,8 @@ REPORTS = Table(
     columns=(
         Column("name", "Report", "report.name", natural=True, link=_page),
         Column("best", "Best run", "run", natural=True, style="id"),
-        Column("recall", "Recall", "figure.mean", number=True),
+        Column("recall", "Recall", "recall", number=True),
+        Column("of", "Of", "rests_on", style="quiet"),
         Column("interval", "Interval", "span", style="quiet"),
         Column("k", "at K", "told.summary.k", number=True),
         Column(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -19,11 +19,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.charts.over_time import over_time_size, runs_over_time
+from evaluation.charts.page import PicturePart
 from evaluation.comparisons.wording import signed
+from evaluation.measures import MEASURES, titled
 from evaluation.report_store.files import chart_key, usual_cutoff
-from evaluation.reports.change_views import ChangeSerializer
-from evaluation.reports.changes import are_equal
+from evaluation.reports.changes import PlainChange, are_equal
 from evaluation.reports.trends import (
+    Point,
     Trend,
     cautions,
     changes_between,
@@ -36,12 +38,9 @@ from evaluation.reports.trends import (
 from evaluation.scoring.wording import decimal, interval
 from pooling.interface.api import PROBLEM
 from pooling.interface.charting import VARIANTS, to_svg
+from pooling.interface.shapes import shape
+from pooling.models import Collection
 from pooling.people.access import collection_for
-
-if TYPE_CHECKING:
-    from evaluation.charts.page import PicturePart
-    from evaluation.reports.trends import Point
-    from pooling.models import Collection
 
 MOST_LISTED = 200
 # A picture is drawn when somebody looks and kept for as long as somebody may look again.
@@ -70,8 +69,6 @@ class TrendRow(TypedDict):
 @require_safe
 def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
     """Reports of a collection over time; the query string chooses reports, measure and K."""
-    from evaluation.measures import MEASURES, titled
-
     collection = collection_for(request.user, slug)
     trend = _asked(request, collection)
     listed = collection.reports.listed().select_related("release").defer("result", "options")[:MOST_LISTED]
@@ -97,8 +94,6 @@ def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def report_trend_picture(request: HttpRequest, slug: str, variant: str) -> HttpResponse:
     """The lines of the runs as SVG."""
-    from evaluation.measures import titled
-
     trend = _asked(request, collection_for(request.user, slug))
     if variant not in VARIANTS or trend is None or not trend.drawn:
         raise Http404("There is no such picture.")
@@ -152,7 +147,7 @@ class TrendReportSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     release = serializers.CharField()
     created_at = serializers.DateTimeField()
-    changes = ChangeSerializer(many=True, help_text="Of the first report: none.")
+    changes = shape(PlainChange, "Change")(many=True, help_text="Of the first report: none.")
 
 
 class TrendPointSerializer(serializers.Serializer[Any]):
@@ -250,7 +245,6 @@ def _cell(point: Point) -> TrendCell:
 def _picture(collection: Collection, trend: Trend) -> PicturePart | None:
     if not trend.drawn:
         return None
-    from evaluation.measures import titled
 
     names = [report.pk for report in trend.reports]
     query = urlencode({"report": names, "measure": trend.measure, "k": trend.k or ""}, doseq=True)

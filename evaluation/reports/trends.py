@@ -7,22 +7,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import QuerySet
 
+from evaluation.measures import key_of
+from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
-from evaluation.reports.changes import what_changed
+from evaluation.reports.changes import Change, what_changed
 from evaluation.reports.summaries import Told, history_of
+from evaluation.scoring.figures import Figure
 from pooling.formats.wording import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evaluation.models import Report
-    from evaluation.reports.changes import Change
-    from evaluation.scoring.figures import Figure
-    from pooling.models import Collection
+from pooling.heavy import pd
+from pooling.models import Collection
 
 # Reports of a page, those that are shown unless others are chosen, and runs that a picture draws.
 MOST_SHOWN, USUAL, MOST_DRAWN = 50, 10, 8
@@ -95,8 +92,6 @@ def common_cutoffs(reports: Sequence[Report], measure: str) -> list[int | None]:
 
 def trend_of(reports: Sequence[Report], measure: str, k: int | None) -> Trend:
     """The figures of each run in each report; runs from the best on in the newest report that has them."""
-    from evaluation.measures import key_of
-
     key = key_of(measure, k)
     points: dict[str, list[Point | None]] = {}
     for run in dict.fromkeys(run for one in reversed(reports) for run in run_names(one)):
@@ -162,8 +157,6 @@ def changes_between(reports: Sequence[Report]) -> list[tuple[Report, list[Change
 
 def trend_frame(trend: Trend) -> pd.DataFrame:
     """The drawn runs as rows: run, report, mean, low, high."""
-    import pandas as pd
-
     rows = [
         (run, _label(place, report), point.figure["mean"], point.figure["low"], point.figure["high"])
         for run in trend.drawn

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from evaluation.measures import Floats, Integers, share
 from evaluation.scoring.inputs import cutoffs_array
+from pooling.heavy import np, npt
 
 _CELLS_AT_ONCE = 1 << 17  # ranks compared at a time: small enough for a core's cache
 

@@ -16,19 +16,18 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from evaluation.measures import MEASURES, key_of, split_name
 from evaluation.scoring.conventions import CHOICES, PRESETS, Conventions
 from pooling.formats.errors import FormatError
 from pooling.formats.errors import shown as quoted
+from pooling.formats.sources import require_file
 from pooling.options.option import LARGEST_SEED, Option, option, options_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LARGEST_FILE = 1 << 20
 #: A difference in mean recall that is too small to matter.
@@ -202,6 +201,7 @@ def read_settings(path: str | Path) -> Settings:
     In a notebook: `evaluate(qrels, runs, **read_settings("evaluation.toml").arguments())`.
     """
     path = Path(path)
+    require_file(path)
     with path.open("rb") as file:
         return parse_settings(file.read(LARGEST_FILE + 1), path.name)
 
@@ -295,8 +295,6 @@ def _measures(value: object) -> tuple[str, ...]:
 
 
 def _measure(key: str, name: object) -> str:
-    from evaluation.measures import key_of, split_name
-
     if not isinstance(name, str):
         raise SettingError(
             key, f"{_told(name)} is not a measure", 'Write its name in quotes, as in "recall@10".'
@@ -376,8 +374,6 @@ def _thresholds(value: object) -> Mapping[str, float]:
 
 def threshold_key(name: str, key: str = "thresholds") -> str:
     """The key of a figure that a threshold is on: it has one value, so a measure at K names its K."""
-    from evaluation.measures import MEASURES, split_name
-
     figure = _measure(key, name)
     measure, k = split_name(figure)
     if k is None and not MEASURES[measure].whole:

@@ -6,13 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from evaluation.scoring.figures import PlainConventions
 from pooling.options.option import Option, option, options_of
 from pooling.ranking.order_options import SCORES, TIES, Scores, Ties
-
-if TYPE_CHECKING:
-    from evaluation.scoring.figures import PlainConventions
 
 ZeroRelevant = Literal["exclude", "zero"]
 Missing = Literal["zero", "skip"]

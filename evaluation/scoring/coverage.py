@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from evaluation.measures import Floats, Integers, TopCounts, share
 from evaluation.scoring.scoring import Labels, OrderedRun, Places, ScoredRun, count_up_to, query_numbers
 from pooling.formats.bytes.ids import Ids, pair_keys
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import np, npt, pl
 
 _PAIRS_AT_ONCE = 250_000
 
@@ -23,8 +18,8 @@ _PAIRS_AT_ONCE = 250_000
 class Unjudged:
     """The documents of one run without a label: (Q, C) in its first K, and in the rest of the pool.
 
-    The pool at K is the one that was given, or, where none was, the union of the runs' first K; next to it
-    the pairs with a negative label. No other cutoff has a part in it.
+    The pool at K is the union of the runs' first K and, where one was given, of the pool behind the labels;
+    next to it the pairs with a negative label. So giving a pool never narrows a bound.
     """
 
     in_top: Integers
@@ -55,8 +50,6 @@ def recall_bounds(counts: TopCounts, unjudged: Unjudged) -> tuple[Floats, Floats
 def unjudged_in_pool(pool: pl.DataFrame, labels: Labels) -> pl.DataFrame:
     """The pairs of a pool frame (query_id, document_id) without a label, of the queries of the labels: the
     query's number and the pair's key."""
-    import polars as pl
-
     rows = np.flatnonzero(labels.judged)
     judged = {"query": labels.query[rows], "document_id": labels.document_ids.gather(rows)}
     query = query_numbers(Ids.of(pool["query_id"]), labels)
@@ -82,20 +75,22 @@ def unjudged_by_union(
     runs: Mapping[str, ScoredRun],
     keys: Iterable[pl.DataFrame],
     *,
+    pool: pl.DataFrame | None = None,
     told: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Unjudged]:
-    """Of each run, where the pool at K is the union of the runs' first K; keys: `unjudged_keys` of them all.
-    told: called with the share that is done.
+    """Of each run. keys: `unjudged_keys` of them all. pool: `unjudged_in_pool` of one that was given. told:
+    called with the share that is done.
 
     Keys stand for documents here: two of one query's n documents share one with a chance of about n² / 2⁶⁵,
     and would shift a bound by one document.
     """
-    import polars as pl
-
     if not runs:
         return {}
     count, cutoffs = labels.query_count, next(iter(runs.values())).counts.cutoffs
-    frames = [_by_query(frame) for frame in (*keys, negative_keys(labels))]
+    front = [negative_keys(labels)]
+    if pool is not None:
+        front.append(pool.with_columns(position=pl.lit(0, dtype=pl.UInt32)))
+    frames = [_by_query(frame) for frame in (*keys, *front)]
     queries = [frame["query"].to_numpy() for frame in frames]
     # A table of the pairs of a few queries stays in a processor's cache: a third of the time of one of all.
     step = max(1, count * _PAIRS_AT_ONCE // max(sum(map(len, frames)), 1))
@@ -113,21 +108,6 @@ def unjudged_by_union(
         in_top = run.counts.retrieved - run.counts.judged
         found[name] = Unjudged(in_top, union - in_top)
     return found
-
-
-def unjudged_beside_pool(
-    labels: Labels, scored: ScoredRun, keys: Iterable[pl.DataFrame], pool: pl.DataFrame
-) -> Unjudged:
-    """Of one run next to a pool that was given; keys: its `unjudged_keys`, pool: `unjudged_in_pool`."""
-    import polars as pl
-
-    negative = negative_keys(labels).drop("position")
-    held = pl.concat([pool, negative]).unique()
-    within = pl.concat(list(keys)).join(held, on=["query", "key"], how="semi")
-    count, cutoffs = labels.query_count, scored.counts.cutoffs
-    size = np.bincount(held["query"].to_numpy(), minlength=count)
-    in_top = scored.counts.retrieved - scored.counts.judged
-    return Unjudged(in_top, size[:, None] - _by_cutoff(within, count, cutoffs))
 
 
 def unjudged_in_one(labels: Labels, scored: ScoredRun) -> Unjudged:
@@ -163,8 +143,6 @@ def _by_cutoff(pairs: pl.DataFrame, count: int, cutoffs: Integers) -> Integers:
 def _key_frame(
     query: Integers, keys: npt.NDArray[np.uint64], position: npt.NDArray[Any] | None = None
 ) -> pl.DataFrame:
-    import polars as pl
-
     places = {} if position is None else {"position": position.astype(np.uint32)}
     return pl.DataFrame({"query": query.astype(np.uint32), "key": keys, **places})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evaluation.scoring.scorer import Scorer, Worked, work_here
+from evaluation.scoring.spark import work_by_spark
 from pooling.inputs.given import RunSource
 
 ENGINES = ("local", "spark")
@@ -18,7 +19,5 @@ def work_runs(
         raise ValueError(f"Unknown engine {engine!r}; known are {', '.join(ENGINES)}.")
     scorer.prepare()
     if engine == "spark":
-        from evaluation.scoring.spark import work_by_spark
-
         return work_by_spark(sources, scorer, notes)
     return {name: work_here(name, source, scorer, notes) for name, source in sources.items()}

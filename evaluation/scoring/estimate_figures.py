@@ -5,10 +5,14 @@ None is what cannot be said. Loads nothing heavy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
-from evaluation.scoring.figures import Span
+from evaluation.scoring.figures import Figure, HeadlineEstimate, RunFigures, Span
+
+#: What recall rests on: an audit's estimate with an interval over queries and labels; the span of what labels
+#: that are awaited leave open; the labels found so far, which tell nothing of the rest; complete labels.
+ESTIMATE, SPAN, LABELS, COMPLETE = "estimate", "span", "labels", "complete"
 
 
 class EstimateFigure(Span):
@@ -65,10 +69,25 @@ class MacroEstimate(NoEstimate):
 
 
 class RecallEstimate(TypedDict):
-    """Recall over all relevant documents at once, and its mean over queries."""
+    """Recall over all relevant documents at once, its mean over queries, and which of them is read first."""
 
     micro: EstimateFigure
     macro: MacroEstimate
+    headline: NotRequired[HeadlineEstimate]
+
+
+class FrameFigures(TypedDict):
+    """What an audit was drawn from. reach: how far down the lists, as far as is known; runs: how many lists;
+    text: whether a text ranking is among them; size: pairs in all; whole: true where it is every document of
+    the collection, which a file does not tell; queries: of how many queries (first) of the pool (second) the
+    audit is answered, where it is not of all."""
+
+    reach: int | None
+    runs: int
+    text: bool
+    size: int
+    whole: NotRequired[bool]
+    queries: NotRequired[Sequence[int]]
 
 
 # Run -> `recall@k` -> its estimate.
@@ -256,6 +275,7 @@ class Estimates(TypedDict):
     sentence: str
     floor: FloorFigures | None
     leave_one_out: LeaveOneOut
+    frame: NotRequired[FrameFigures | None]
     prediction_powered: NotRequired[PoweredEstimates | None]
     audit_by_scores: NotRequired[ScoreAuditEstimates | None]
 
@@ -333,3 +353,25 @@ class ScoreAuditEstimates(ScoreAuditFigures):
     counts: ScoreAuditCounts
     strata: list[ScoreStratum]
     notes: list[str]
+
+
+def runs_with_estimates(runs: Mapping[str, RunFigures], estimates: Estimates) -> dict[str, dict[str, Figure]]:
+    """The figures of runs, where a pool is known each `recall@k` with the `estimate` that people read first;
+    None where the audit gives none."""
+    found: dict[str, dict[str, Figure]] = {name: {**figures} for name, figures in runs.items()}
+    if estimates["pool"] is None:
+        return found
+    for name, figures in runs.items():
+        for key in filter(_is_recall, figures):
+            found[name][key] = {**figures[key], "estimate": _headline_of(estimates, name, key)}
+    return found
+
+
+def _is_recall(key: str) -> bool:
+    return key.startswith("recall@")
+
+
+def _headline_of(estimates: Estimates, run: str, key: str) -> HeadlineEstimate | None:
+    held = estimates["runs"].get(run, {}).get(key)
+    found = None if held is None else held.get("headline")
+    return found if found is not None and found["value"] is not None else None

@@ -6,9 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from evaluation.measures import (
     Floats,
     Grades,
@@ -24,7 +21,6 @@ from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.coverage import (
     Unjudged,
     recall_bounds,
-    unjudged_beside_pool,
     unjudged_by_union,
     unjudged_in_one,
     unjudged_in_pool,
@@ -56,16 +52,15 @@ from evaluation.significance import (
     interval_settings,
     mean_intervals,
 )
-from pooling.formats.parts import in_threads
+from pooling.formats.parts import PlainRows, in_threads
+from pooling.heavy import Booleans as Mask
+from pooling.heavy import np, pl
 from pooling.inputs.given import Keys, Runs, RunSource, Source
 from pooling.inputs.reading import lasting, named_runs, pool_frame, qrels_frame, run_frame
+from pooling.ranking.chunks import Chunks
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from pooling.formats.parts import PlainRows
     from pooling.interface.results import Progress
-    from pooling.ranking.chunks import Chunks
 
 # Beside every number whose labels were declared complete.
 COMPLETE = "unlisted documents count as not relevant, as declared by the person who ran this evaluation"
@@ -75,7 +70,6 @@ _COLUMNS_AT_ONCE = 4
 DEFAULT_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 DEFAULT_MEASURES = ("recall", "precision", "f1", "success", "judged")
 
-Mask = npt.NDArray[np.bool_]
 Rows = slice | Integers
 
 
@@ -115,8 +109,7 @@ def evaluate(
     - `conventions`: what can change a number; see `Conventions`.
     - `bootstrap_samples`, `seed`, `confidence`: of the intervals.
     - `pool`: a frame (query_id, document_id) of the pool that the labels come from. The bounds of recall at k
-      cover it and the run's own first k (without a pool, the first k of all the runs), and the pairs with a
-      negative relevance.
+      cover it, the first k of all the runs, and the pairs with a negative relevance.
     - `queries`: only these query ids.
     - `strata`: `{tag: query ids}`, in `Evaluation.strata` each as if its queries were all there are.
     - `thresholds`: such as `{"recall@10": 0.4}`, what each run's mean should reach, measured whether named or
@@ -271,7 +264,6 @@ def _first(parts: Sequence[Worked], kept: int) -> pl.DataFrame | None:
     frames = [done.keys for done in parts if done.keys is not None]
     if not kept or not frames:
         return None
-    import polars as pl
 
     return pl.concat([frame.filter(pl.col("position") <= kept) for frame in frames])
 
@@ -289,15 +281,9 @@ def _unjudged(
     def told(share: float) -> None:
         beside.progress(0.2 * share, "Counting documents without a label.")
 
-    keys = {name: [done.keys for done in parts if done.keys is not None] for name, parts in worked.items()}
-    if beside.pool is None:
-        every = [part for parts in keys.values() for part in parts]
-        return unjudged_by_union(labels, scored, every, told=told)
-    pooled, found = unjudged_in_pool(beside.pool, labels), {}
-    for place, (name, run) in enumerate(scored.items()):
-        told(place / len(scored))
-        found[name] = unjudged_beside_pool(labels, run, keys[name], pooled)
-    return found
+    keys = [done.keys for parts in worked.values() for done in parts if done.keys is not None]
+    pooled = None if beside.pool is None else unjudged_in_pool(beside.pool, labels)
+    return unjudged_by_union(labels, scored, keys, pool=pooled, told=told)
 
 
 def _refuse_strangers(name: str, scored: ScoredRun, queries: Collection[str] | None) -> None:
@@ -433,4 +419,4 @@ def _completed(
 
 
 def _pool_in_words(pool: Source | None) -> str:
-    return "union of the runs' first K" if pool is None else "as given, and the run's first K"
+    return "union of the runs' first K" if pool is None else "as given, and the runs' first K"

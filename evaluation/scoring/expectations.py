@@ -7,17 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import Protocol
 
 from evaluation.measures import Floats, key_of, split_name, titled
+from evaluation.scoring.figures import MeanCount
 from evaluation.significance import power_line
 from pooling.formats.wording import counted
-
-if TYPE_CHECKING:
-    from evaluation.scoring.figures import MeanCount
+from pooling.heavy import np, npt
 
 DIFFERENCE = 0.05
 
@@ -44,13 +40,14 @@ class HasValues(Protocol):
 
 @dataclass(frozen=True)
 class Check:
-    """A run's mean and its threshold; an undefined mean never meets one."""
+    """A run's mean and its threshold; an undefined mean never meets one. rests_on: which labels, in words."""
 
     run: str
     key: str
     wanted: float
     mean: float | None
     queries: int
+    rests_on: str = ""
 
     @property
     def is_below(self) -> bool:
@@ -66,22 +63,26 @@ class Check:
     def sentence(self) -> str:
         """What became of it."""
         place = "below" if self.is_below else "at least"
-        over = f"over {counted(self.queries, 'query')}"
+        over = " ".join(filter(None, (f"over {counted(self.queries, 'query')}", self.rests_on)))
         return f"{self.run}: {self.key} is {self.value} {over}, {place} {self.wanted:g}."
 
 
-def checked(runs: Mapping[str, HasFigures], thresholds: Mapping[str, float]) -> list[Check]:
+def checked(
+    runs: Mapping[str, HasFigures], thresholds: Mapping[str, float], rests_on: str = ""
+) -> list[Check]:
     """Every run's mean against every threshold, by threshold and then by run."""
     return [
-        Check(run, key, wanted, evaluated.figures[key]["mean"], evaluated.figures[key]["queries"])
+        Check(run, key, wanted, evaluated.figures[key]["mean"], evaluated.figures[key]["queries"], rests_on)
         for key, wanted in ((key_of(*split_name(name)), wanted) for name, wanted in thresholds.items())
         for run, evaluated in runs.items()
     ]
 
 
-def below(runs: Mapping[str, HasFigures], thresholds: Mapping[str, float]) -> list[tuple[str, str, str]]:
+def below(
+    runs: Mapping[str, HasFigures], thresholds: Mapping[str, float], rests_on: str = ""
+) -> list[tuple[str, str, str]]:
     """(run, key, sentence) for every mean below its threshold."""
-    return [(one.run, one.key, one.sentence) for one in checked(runs, thresholds) if one.is_below]
+    return [(one.run, one.key, one.sentence) for one in checked(runs, thresholds, rests_on) if one.is_below]
 
 
 def too_few_queries(

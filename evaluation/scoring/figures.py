@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
-if TYPE_CHECKING:
-    from evaluation.significance import IntervalSettings
+from evaluation.measures import mlflow_name, split_name
+from evaluation.significance import IntervalSettings
 
 
 class Span(TypedDict):
@@ -33,6 +33,15 @@ class MeanCount(TypedDict):
     queries: int
 
 
+class HeadlineEstimate(Span):
+    """The estimate that people read first. average: `macro` where the mean over queries is defined, else
+    `micro`; covers: the uncertainties that the interval is about, always both."""
+
+    value: float | None
+    average: str
+    covers: str
+
+
 class TieMeans(TypedDict):
     """The mean when equal scores stand in the worst, an average and the best order."""
 
@@ -45,7 +54,8 @@ class Figure(TypedDict):
     """A run's mean of one measure: `runs[name]["recall@10"]`.
 
     queries: in the mean. micro, bounds (least and largest), ties: of recall; ties only where equal scores can
-    change it. mean_of_retrieved: of judged. line: the convention line, where a result is handed out.
+    change it. estimate: of recall, where a pool with an audit is known. mean_of_retrieved: of judged. line:
+    the convention line, where a result is handed out.
     """
 
     mean: float | None
@@ -56,6 +66,7 @@ class Figure(TypedDict):
     bounds: NotRequired[list[float | None]]
     ties: NotRequired[TieMeans]
     mean_of_retrieved: NotRequired[float | None]
+    estimate: NotRequired[HeadlineEstimate | None]
     line: NotRequired[str]
 
 
@@ -68,8 +79,6 @@ def mlflow_metrics(runs: Mapping[str, Mapping[str, MeanSpan]]) -> dict[str, floa
     and `_high`. Of several runs each name begins with the run: `bm25/recall_at_10`. What is undefined is left
     out.
     """
-    from evaluation.measures import mlflow_name, split_name
-
     found: dict[str, float | None] = {}
     for run, figures in runs.items():
         # MLflow takes these characters in a name, and no others.
@@ -177,10 +186,12 @@ class StratumResult(TypedDict):
 
 
 class ThresholdResult(TypedDict):
-    """What a mean should reach, and the runs that are below it."""
+    """What a mean should reach, the runs that are below it, and what the means rest on: `labels` at hand, or
+    `complete` ones; nothing in a comparison with an exact run."""
 
     at_least: float
     below: list[str]
+    basis: NotRequired[str]
 
 
 class Extras(TypedDict, total=False):

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan, nan
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from evaluation.scoring.arrays import recall_of_arrays
 from evaluation.scoring.inputs import cutoffs_array
+from pooling.heavy import np
 
 Ids: TypeAlias = Iterable[Any]
 

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-import numpy as np
-
+from evaluation.scoring.conventions import Conventions
+from pooling.formats.parts import PlainRows, map_run_parts, read_plain_qrels
+from pooling.heavy import np, pl
 from pooling.inputs.given import RunSource, Source, is_unusual
 from pooling.inputs.reading import qrels_frame, run_frame
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.scoring.conventions import Conventions
-    from pooling.formats.parts import PlainRows
-    from pooling.ranking.chunks import Chunks
+from pooling.ranking.chunks import Chunks, collapse_chunks, said
 
 Result = TypeVar("Result")
 
@@ -30,8 +25,6 @@ def read_labels(
     What a careful reading has to say is added to `notes`.
     """
     if isinstance(source, str | Path) and queries is None and not is_unusual(source):
-        from pooling.formats.parts import read_plain_qrels
-
         plain = read_plain_qrels(source)
         if plain is not None:
             return plain
@@ -51,8 +44,6 @@ class CollapsedRun:
 
     def __call__(self) -> pl.DataFrame:
         """query_id, document_id, score, rank."""
-        from pooling.ranking.chunks import collapse_chunks, said
-
         notes: list[str] = []
         ties, scores = self.conventions.ties, self.conventions.scores
         frame = run_frame(self.name, self.source, notes, with_rank=ties == "rank")
@@ -87,8 +78,6 @@ def map_run(
 ) -> list[Result]:
     """Apply `function` to a run, in parts of whole queries where it is a large file; the results in order."""
     if isinstance(source, str | Path) and not with_rank:
-        from pooling.formats.parts import map_run_parts
-
         results = map_run_parts(source, function)
         if results is not None:
             return results
@@ -104,8 +93,6 @@ def completed(labels: pl.DataFrame, queries: Iterable[str], found: Iterable[pl.D
 
     found: frames with query_id and document_id, such as runs and pools.
     """
-    import polars as pl
-
     pair = ["query_id", "document_id"]
     known = pl.DataFrame({"query_id": sorted(queries)}, schema={"query_id": pl.String})
     pairs = [frame.select(pair).join(known, on="query_id", how="semi") for frame in found]
@@ -120,7 +107,6 @@ def only_queries(rows: _Rows, queries: Collection[str] | None) -> _Rows:
     """The rows of these queries; all when `queries` is None."""
     if queries is None:
         return rows
-    import polars as pl
 
     frame = rows if isinstance(rows, pl.DataFrame) else rows.frame()
     chosen = pl.DataFrame({"query_id": sorted(queries)}, schema={"query_id": pl.String})

@@ -4,39 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
 
 from evaluation.measures import Floats, Integers, key_of, split_name, titled
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.coverage import ids_where
+from evaluation.scoring.estimate_figures import COMPLETE, LABELS
 from evaluation.scoring.expectations import below, too_few_queries
+from evaluation.scoring.figures import (
+    EvaluationResult,
+    Extras,
+    Figure,
+    MeasuredHow,
+    QueryCounts,
+    RunFigures,
+    StratumResult,
+    StratumRow,
+    SummaryRow,
+)
 from evaluation.scoring.scoring import Labels, ScoredRun
 from evaluation.scoring.strata import Stratum
 from evaluation.scoring.wording import decimal as decimal
 from evaluation.scoring.wording import interval as interval
-from evaluation.scoring.wording import interval_or_why_not
+from evaluation.scoring.wording import interval_or_why_not, rests_on
 from evaluation.scoring.wording import percent as percent
 from evaluation.scoring.wording import share_in_words as share_in_words
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-
-    from evaluation.scoring.figures import (
-        EvaluationResult,
-        Extras,
-        Figure,
-        MeasuredHow,
-        QueryCounts,
-        RunFigures,
-        StratumResult,
-        StratumRow,
-        SummaryRow,
-    )
-    from pooling.inputs.given import RunSource, Source
+from pooling.heavy import np, npt, pd, pl
+from pooling.inputs.given import RunSource, Source
 
 
 @dataclass(frozen=True)
@@ -94,7 +87,12 @@ class Evaluation:
 
     def below(self) -> list[str]:
         """A sentence for every run's mean that is below its threshold."""
-        return [sentence for *_, sentence in below(self.runs, self.thresholds)]
+        return [sentence for *_, sentence in below(self.runs, self.thresholds, self.rests_on)]
+
+    @property
+    def rests_on(self) -> str:
+        """What the means rest on, in words."""
+        return rests_on(complete="complete" in self.settings)
 
     def warnings(self) -> list[str]:
         """That the means rest on fewer queries than was wanted, and how many it takes to see a difference."""
@@ -138,7 +136,11 @@ class Evaluation:
         if self.thresholds:
             missed = below(self.runs, self.thresholds)
             result["thresholds"] = {
-                name: {"at_least": wanted, "below": [run for run, key, _ in missed if key == name]}
+                name: {
+                    "at_least": wanted,
+                    "below": [run for run, key, _ in missed if key == name],
+                    "basis": COMPLETE if "complete" in self.settings else LABELS,
+                }
                 for name, wanted in self._wanted().items()
             }
         if self.minimum_queries is not None:
@@ -176,15 +178,11 @@ class Evaluation:
     def summary(self) -> pd.DataFrame:
         """One row per run, measure and k: mean, low, high, micro, bounds, ties (NaN where not defined),
         queries; k is missing over the whole run."""
-        import pandas as pd
-
         table = pd.DataFrame(self.summary_rows())
         return table.astype({"k": "Int64"}) if self._any_whole() else table
 
     def strata_summary(self) -> pd.DataFrame:
         """The rows of `summary` for the queries with each tag, with the tag in the first column."""
-        import pandas as pd
-
         table = pd.DataFrame(self.strata_rows())
         return table.astype({"k": "Int64"}) if len(table) and self._any_whole() else table
 
@@ -208,8 +206,6 @@ class Evaluation:
     def per_query(self) -> pd.DataFrame:
         """One row per run, query, measure and k: run, query_id, measure, k (missing over the whole run),
         value (NaN: the query does not count)."""
-        import pandas as pd
-
         frame = self.per_query_frame()
         values = frame["value"].fill_null(np.nan).to_numpy()
         text = {name: frame[name].to_list() for name in ("run", "query_id", "measure")}
@@ -218,8 +214,6 @@ class Evaluation:
 
     def per_query_frame(self) -> pl.DataFrame:
         """The rows of `per_query` as a Polars frame, with null where the query does not count."""
-        import polars as pl
-
         asked = {name: [k for measure, k in self.keys if measure == name and k] for name in self.measures}
         parts = []
         for name, run in self.runs.items():
@@ -243,8 +237,6 @@ class Evaluation:
         `ranks` holds one position per run, in the order of `runs`, null where the run does not return the
         pair.
         """
-        import polars as pl
-
         rows = np.flatnonzero(self.labels.relevant)
         positions = [run.counted.position[rows] for run in self.runs.values()]
         ranks = np.stack(positions, axis=1) if positions else np.zeros((len(rows), 0), dtype=np.int64)
@@ -262,8 +254,6 @@ class Evaluation:
 
         Equal values are ordered by the number of missed documents, falling, then by query id.
         """
-        import pandas as pd
-
         self._key("recall", k)
         scored = self._run(run)
         column = int(np.flatnonzero(self.cutoffs == k)[0])
@@ -290,8 +280,6 @@ class Evaluation:
         return sorted(self.labels.document_ids.gather(first + np.flatnonzero(missed)).to_list())
 
     def _values_frame(self, run: str, measure: str, values: Floats, asked: Sequence[int]) -> pl.DataFrame:
-        import polars as pl
-
         columns = np.flatnonzero(np.isin(self.cutoffs, asked))
         queries, cutoffs = len(values), len(columns)
         frame = pl.DataFrame(
@@ -310,8 +298,6 @@ class Evaluation:
         )
 
     def _whole_frame(self, run: str, measure: str, values: Floats) -> pl.DataFrame:
-        import polars as pl
-
         frame = pl.DataFrame({"query_id": self.labels.query_ids, "value": values})
         return frame.select(
             pl.lit(run).alias("run"),

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from evaluation.measures import Integers
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.coverage import unjudged_keys
 from evaluation.scoring.inputs import map_run, only_queries
 from evaluation.scoring.scoring import Labels, RunPart, arrange_run, score_part
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from pooling.formats.parts import PlainRows
-    from pooling.inputs.given import RunSource
+from pooling.formats.parts import PlainRows
+from pooling.heavy import pl
+from pooling.inputs.given import RunSource
 
 
 @dataclass(frozen=True)

@@ -11,21 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, NamedTuple
 
 from evaluation.measures import Integers, TopCounts
 from evaluation.scoring.conventions import Conventions
 from pooling.formats.bytes.ids import Ids, Index, Words, first_rows, pair_keys, ranges, same_ids
 from pooling.formats.parts import PlainRows
+from pooling.heavy import Numbers, np, npt, pl
 from pooling.ranking.ranking import in_order, order_run, query_starts
-
-if TYPE_CHECKING:
-    import polars as pl
-
-Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

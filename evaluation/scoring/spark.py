@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from evaluation.scoring.scorer import Scorer, Worked, work_here
 from pooling.formats.bytes.ids import Words, any_twice
 from pooling.formats.parts import map_range, query_ranges
+from pooling.heavy import np
 from pooling.inputs.given import RunSource
 from pooling.inputs.reading import run_frame
 from pooling.merging.spark import spark_map

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from evaluation.measures import Integers
+from evaluation.scoring.figures import RunFigures
 from pooling.formats.query_facts import tags_of
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from evaluation.scoring.figures import RunFigures
+from pooling.heavy import np, pl
 
 
 @dataclass(frozen=True)

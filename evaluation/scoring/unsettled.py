@@ -5,19 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TypeAlias
 
 from evaluation.measures import Floats, Integers
 from evaluation.scoring.coverage import negative_keys, unjudged_in_pool
 from evaluation.scoring.results import Evaluation
+from pooling.heavy import np, npt, pd, pl
 from pooling.inputs.reading import pool_frame, run_frame
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
+from pooling.ranking.ranking import order_run
 
 _PAIR = ["query", "document_id"]
 # The share of documents that turns an order is found to this step.
@@ -53,8 +48,6 @@ class _AtK:
 
     @classmethod
     def of(cls, opened: Unsettled, k: int, queries: int) -> _AtK:
-        import polars as pl
-
         parts = {name: top.filter(pl.col("position") <= k) for name, top in opened.tops.items()}
         pooled = opened.pool.filter(pl.col("position") <= k)
         rows = pl.concat([part.select(_PAIR) for part in (pooled, *parts.values())])
@@ -113,8 +106,6 @@ def unsettled(evaluation: Evaluation, names: Sequence[str], *, depth: int | None
     The pool at K is that of the evaluation: the one that it was given, or else the union of all its runs'
     first K; next to it the pairs with a negative label.
     """
-    import polars as pl
-
     given = pool_frame(evaluation.pool)
     known = _labels_frame(evaluation)
     judged = known.filter("judged").select(_PAIR)
@@ -135,8 +126,6 @@ def unsettled(evaluation: Evaluation, names: Sequence[str], *, depth: int | None
 def unsettled_kept(evaluation: Evaluation, names: Sequence[str]) -> Unsettled | None:
     """The same from what the evaluation still holds, so that no run is read again: down to the K nearest 10,
     and with the keys of pairs for their document ids. None where it holds nothing."""
-    import polars as pl
-
     held = {name: run.unjudged for name, run in evaluation.runs.items() if run.unjudged is not None}
     if len(held) < len(evaluation.runs):
         return None
@@ -152,15 +141,11 @@ def unsettled_kept(evaluation: Evaluation, names: Sequence[str]) -> Unsettled | 
 
 
 def _by_key(pairs: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
     numbers = pl.col("query", "position").cast(pl.Int64)
     return pairs.with_columns(numbers).rename({"key": "document_id"})
 
 
 def _labels_frame(evaluation: Evaluation) -> pl.DataFrame:
-    import polars as pl
-
     labels = evaluation.labels
     return pl.DataFrame(
         {"query": labels.query, "document_id": labels.document_ids, "judged": labels.judged},
@@ -170,15 +155,11 @@ def _labels_frame(evaluation: Evaluation) -> pl.DataFrame:
 
 def _numbered(evaluation: Evaluation, frame: pl.DataFrame) -> pl.DataFrame:
     """The rows of queries with labels, with the query's number as `query`."""
-    import polars as pl
-
     queries = pl.DataFrame({"query_id": evaluation.labels.query_ids}).with_row_index("query")
     return frame.join(queries.cast({"query": pl.Int64}), on="query_id")
 
 
 def _unjudged_top(evaluation: Evaluation, name: str, judged: pl.DataFrame, depth: int) -> pl.DataFrame:
-    from pooling.ranking.ranking import order_run
-
     conventions = evaluation.conventions
     if name not in evaluation.sources:
         raise ValueError(f"Run {name} cannot be read again, so its unjudged documents are not known.")
@@ -285,9 +266,6 @@ def labels_to_decide(
 
     swing: how far the mean Recall difference moves if the document turns out relevant, all else as it is now.
     """
-    import pandas as pd
-    import polars as pl
-
     first, second = pair
     tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in pair}
     counted = evaluation.runs[first].scored & evaluation.runs[second].scored

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from evaluation.scoring.estimate_figures import MacroEstimate, NoEstimate
-    from evaluation.scoring.figures import MeanSpan, Span
+from evaluation.scoring.figures import MeanSpan, Span
 
 USUAL_LEVEL = 0.95
 TOO_FEW = "too few queries for an interval"
@@ -16,6 +13,16 @@ TOO_FEW = "too few queries for an interval"
 def usual_cutoff(cutoffs: Sequence[int]) -> int:
     """The K that is shown unless another is chosen: the one nearest 10."""
     return min(cutoffs, key=lambda k: abs(k - 10))
+
+
+def cutoffs_down_to(cutoffs: Sequence[int], depth: int) -> tuple[int, ...]:
+    """The usual values of K as far as a pool was judged; the depth itself where all of them lie deeper."""
+    return tuple(k for k in cutoffs if k <= depth) or (depth,)
+
+
+def rests_on(*, complete: bool) -> str:
+    """What a mean rests on that no audit corrects."""
+    return "by complete labels" if complete else "by the labels at hand"
 
 
 def decimal(value: float | None) -> str:
@@ -50,10 +57,3 @@ def interval(figure: Span) -> str:
     if figure["low"] is None:
         return ""
     return f" [{figure['low']:.3f}, {figure['high']:.3f}]"
-
-
-def macro_estimate(figure: MacroEstimate) -> NoEstimate:
-    """An estimated mean over queries, without numbers where a report made them before they were sound."""
-    if "why" in figure:
-        return figure
-    return {"value": None, "low": None, "high": None, "why": "make the report again to have it estimated"}

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 
 from evaluation.comparisons.page import PairView
 from evaluation.comparisons.stored import compared
+from evaluation.models import Report
 from evaluation.report_store.shared_links import LONGEST_NOTE, USUAL_DAYS, Sharing
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from evaluation.models import Report
 
 DAYS = (7, 30, 90)
 

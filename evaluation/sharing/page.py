@@ -5,25 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from django.urls import reverse
 
 from evaluation.charts.drawing import forest_size
-from evaluation.charts.html_report import lines_of, means_of, worth_of
+from evaluation.charts.html_report import MeasureSection, WorthSection, lines_of, means_of, worth_of
 from evaluation.charts.stored import kinds_of, usual_choice
 from evaluation.comparisons.page import FactRow, facts
 from evaluation.comparisons.stored import compared, grade_of, turned
-from evaluation.report_store.files import figure_of, run_names, usual_cutoff
+from evaluation.models import Report, SharedLink
+from evaluation.report_store.files import figure_of, run_names
+from evaluation.report_store.options import headline_k
 from evaluation.report_store.settings import margin_of
-from evaluation.reports.answer_card import AnswerCard, answer_card
+from evaluation.reports.answer_card import AnswerCard, answer_card, of_labels
 from evaluation.reports.export import MADE, content_of
+from evaluation.scoring.results import decimal, interval, percent
 from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from evaluation.charts.html_report import MeasureSection, WorthSection
-    from evaluation.models import Report, SharedLink
 
 CURVE = "curve"
 
@@ -60,6 +59,8 @@ class SharedReport(TypedDict):
     answer: AnswerCard | None
     notes: Sequence[str]
     k: int
+    found_so_far: str
+    curve_caption: str
     rows: list[SharedRow]
     picture: SharedPicture
     means: list[MeasureSection]
@@ -89,7 +90,7 @@ class SharedComparison(TypedDict):
 def shared_report(link: SharedLink, token: str) -> SharedReport:
     """The report that a link shows; nothing is measured, and pictures are drawn when they are asked for."""
     report = link.report
-    content, k = content_of(report), usual_cutoff(report.options["k"])
+    content, k = content_of(report), headline_k(report.options)
     choice = usual_choice(report)
     kind, figures = kinds_of(report)[CURVE], content.figures
     # Who made it is a member.
@@ -102,6 +103,8 @@ def shared_report(link: SharedLink, token: str) -> SharedReport:
         "answer": answer_card(report, k),
         "notes": content.notes,
         "k": k,
+        "found_so_far": (found := of_labels(report)),
+        "curve_caption": f"Mean over queries{found and f', {found},'} with its interval.",
         "rows": _rows(report, k),
         "picture": SharedPicture(
             _addresses(token),
@@ -160,8 +163,6 @@ def _addresses(token: str) -> dict[str, str]:
 
 
 def _rows(report: Report, k: int) -> list[SharedRow]:
-    from evaluation.scoring.results import decimal, interval, percent
-
     rows = []
     for run in run_names(report):
         figure, judged = figure_of(report, run, "recall", k), figure_of(report, run, "judged", k)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -23,9 +23,6 @@ from pooling.interface.charting import VARIANTS
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, fetch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # A link must not travel on: not to other sites, not into an index, not into a cache.
 UNTRACED = {

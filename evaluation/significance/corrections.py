@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-import numpy.typing as npt
-
-Floats = npt.NDArray[np.float64]
+from pooling.heavy import Floats, np, npt, stats
 
 
 def holm(p_values: Floats) -> Floats:
@@ -30,8 +27,6 @@ def benjamini_hochberg(p_values: Floats) -> Floats:
 
     Benjamini and Hochberg, Controlling the false discovery rate (1995).
     """
-    from scipy import stats
-
     result: Floats = stats.false_discovery_control(p_values, method="bh")
     return result
 

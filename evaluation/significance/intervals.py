@@ -6,12 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypedDict
 
-import numpy as np
-import numpy.typing as npt
-
 from evaluation.significance.student import student_limit
-
-Floats = npt.NDArray[np.float64]
+from pooling.heavy import Floats, np, npt
 
 BOOTSTRAP_SAMPLES = 10_000
 LEVEL = 0.95

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-import numpy.typing as npt
-
-Floats = npt.NDArray[np.float64]
+from pooling.heavy import Floats, np, npt
 
 PERMUTATIONS = 10_000
 # Sums of the same numbers in another order differ in the last digits, and still count as equal.

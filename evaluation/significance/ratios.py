@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from evaluation.significance.intervals import LARGEST_RESAMPLED, Resampling, resamples
 from evaluation.significance.student import student_limit
-
-Floats = npt.NDArray[np.float64]
+from pooling.heavy import Floats, np, stats
 
 # As for means: a resample has no less spread than a third of that of the queries.
 _LEAST_SPREAD = 1 / 3
@@ -89,7 +85,6 @@ def _limits(
         return value, np.nan, np.nan, np.nan
     if spread <= _EQUAL:
         return value, value, value, 1.0 if abs(value) <= _EQUAL else 1 / (len(drawn) + 1)
-    from scipy import stats
 
     freedom = queries - 1
     widened = spread * float(np.sqrt(queries / freedom))

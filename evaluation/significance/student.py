@@ -6,7 +6,7 @@ from functools import lru_cache
 from math import exp, lgamma, log, pi
 from statistics import NormalDist
 
-import numpy as np
+from pooling.heavy import np
 
 _STEPS = 60
 

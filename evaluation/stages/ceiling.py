@@ -10,10 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict
-
-import numpy as np
-import numpy.typing as npt
+from typing import TypedDict
 
 from evaluation.measures import Floats, Grades, Integers, key_of
 from evaluation.measures.ranked import sums_up_to
@@ -21,12 +18,10 @@ from evaluation.scoring.inputs import cutoffs_array
 from evaluation.scoring.results import Evaluation
 from evaluation.scoring.unsettled import unsettled
 from evaluation.scoring.wording import usual_cutoff
+from pooling.heavy import np, npt, pl
 from pooling.inputs.given import Runs, RunSource
 from pooling.inputs.reading import named_runs, run_frame
 from pooling.ranking.ranking import order_run
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DEFAULT_K1 = (10, 20, 50, 100)
 _PAIR = ["query", "document_id"]
@@ -133,8 +128,6 @@ def _ordered(
     evaluation: Evaluation, name: str, source: RunSource, *, depth: int | None = None
 ) -> pl.DataFrame:
     """query (number), document_id and position of a run's rows, of the queries with labels."""
-    import polars as pl
-
     conventions = evaluation.conventions
     frame = run_frame(name, source, with_rank=conventions.ties == "rank")
     ordered = order_run(frame, ties=conventions.ties, scores=conventions.scores, depth=depth)
@@ -167,8 +160,6 @@ class _Stage:
     @cached_property
     def labels(self) -> pl.DataFrame:
         """query, document_id, relevance (0 or more), is_relevant of what was judged."""
-        import polars as pl
-
         labels = self.evaluation.labels
         frame = pl.DataFrame(
             {
@@ -183,8 +174,6 @@ class _Stage:
     @cached_property
     def open_pairs(self) -> pl.DataFrame:
         """query, document_id of all that was not judged: in the pool of the evaluation, or in stage 1."""
-        import polars as pl
-
         pooled = unsettled(self.evaluation, list(self.evaluation.runs)).pool.select(_PAIR)
         handed = self.handed.select(_PAIR).join(self.labels, on=_PAIR, how="anti")
         return pl.concat([pooled, handed]).unique()
@@ -213,8 +202,6 @@ class _Stage:
 
 def _of_run(stage: _Stage, name: str, wanted: Sequence[int]) -> dict[int, CeilingOfRun]:
     """One ranker at every K1."""
-    import polars as pl
-
     deepest = int(stage.cutoffs[-1])
     ranked = _ordered(stage.evaluation, name, stage.evaluation.sources[name])
     found = {}
@@ -231,8 +218,6 @@ def _of_run(stage: _Stage, name: str, wanted: Sequence[int]) -> dict[int, Ceilin
 
 def _at_each_k(stage: _Stage, order: pl.DataFrame, left: pl.DataFrame) -> dict[int, CeilingAt]:
     """order: what stage 1 handed on, in the ranker's order. left: unjudged documents it did not hand on."""
-    import polars as pl
-
     known = order.join(stage.labels, on=_PAIR, how="left", maintain_order="left")
     unjudged = known.filter(pl.col("relevance").is_null())["query"].to_numpy()
     labelled = known.filter(pl.col("relevance").is_not_null())

@@ -5,11 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from evaluation.rendering.cells import Part
-    from evaluation.scoring.results import Evaluation
+from evaluation.rendering.cells import Part
+from evaluation.scoring.results import Evaluation
+from evaluation.stages.ceiling import DEFAULT_K1, ceilings
+from evaluation.stages.tables import ceiling_part
 
 
 def add_stage_arguments(parser: ArgumentParser) -> None:
@@ -36,7 +37,5 @@ def stage_parts(result: Evaluation, options: Mapping[str, Any]) -> list[Part]:
         if options["k1"] is not None:
             raise ValueError("--k1 belongs to --stage1 RUN; name the run of the first stage.")
         return []
-    from evaluation.stages.ceiling import DEFAULT_K1, ceilings
-    from evaluation.stages.tables import ceiling_part
 
     return [ceiling_part(ceilings(result, [options["stage1"]], options["k1"] or DEFAULT_K1))]

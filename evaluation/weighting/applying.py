@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-import numpy as np
-
 from evaluation.measures import Floats, Integers, key_of
 from evaluation.scoring.figures import Figure, RunFigures, WeightedHow
 from evaluation.scoring.results import Evaluation, RunEvaluation
 from evaluation.significance import IntervalSettings
 from evaluation.weighting.design import OLD_DAYS, Sample, Target
 from evaluation.weighting.hajek import Design, WeightedMeans, effective_size, ratio_means, weighted_means
+from pooling.heavy import np
 
 METHOD = "Student's t, with the variance of the draw"
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from evaluation.scoring.results import Evaluation
+from evaluation.weighting.applying import weighted, weighted_notes
 from evaluation.weighting.design import sample_of
 from pooling.formats.records import read_queries
-
-if TYPE_CHECKING:
-    from evaluation.scoring.results import Evaluation
 
 # What would be over the drawn queries alone, next to means over the log.
 _UNWEIGHTED = {
@@ -44,7 +43,6 @@ def weighted_result(result: Evaluation, options: Mapping[str, Any]) -> Evaluatio
     """The result taken back to the log where the options ask for it, with notes."""
     if options["weights"] is None:
         return result
-    from evaluation.weighting.applying import weighted, weighted_notes
 
     sample = sample_of(read_queries(options["queries"]))
     today = datetime.now(UTC).date()

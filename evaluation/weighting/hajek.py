@@ -8,13 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from evaluation.significance.student import student_limit
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from pooling.heavy import Floats, Integers, np
 
 
 @dataclass(frozen=True)

@@ -2,73 +2,76 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from datetime import datetime
+from typing import Annotated, TypedDict
+
+from labeling.models import QueryPlan, Selection
 
 
 class Look(TypedDict):
-    """A look at an audit: what it found in the documents that the order had not reached.
+    """A look at an audit: what it found in the documents that the order had not reached."""
 
-    `level`: the error that it may make. `remainder`: documents not reached; of these, `sampled` were judged
-    because they were drawn, and `relevant` of those are relevant. `at_most_missing` is null where nothing was
-    drawn; `missing_share`: of all that is relevant.
-    """
-
-    look: int
-    level: float
-    found: int
-    remainder: int
-    sampled: int
-    relevant: int
-    at_most_missing: int | None
-    missing_share: float | None
+    look: Annotated[int, "Which of the looks that were fixed in advance."]
+    level: Annotated[float, "Error probability of this look."]
+    found: Annotated[int, "Relevant documents known by then."]
+    remainder: Annotated[int, "Documents not reached."]
+    sampled: Annotated[int, "Of these, judged because they were drawn."]
+    relevant: Annotated[int, "Of these, relevant."]
+    at_most_missing: Annotated[int | None, "Null: nothing was drawn there."]
+    missing_share: Annotated[float | None, "Largest share of the relevant documents that may be missing."]
     stops: bool
 
 
 class OrderRule(TypedDict):
-    """What moves the order of an adaptive queue and what ends it; `looks` are those over all queries."""
+    """What moves the order of an adaptive queue and what ends it."""
 
     strategy: str
-    prior: str | None
-    prior_votes: int
+    prior: Annotated[str | None, "The model and prompt whose scores the strategy starts from."]
+    prior_votes: Annotated[int, "Number of runs that they count as at the start."]
     budget: int | None
-    budget_rule: str
+    budget_rule: Annotated[str, {"choices": Selection.Rule.choices}]
     budget_floor: int | None
     stop_missing: float | None
     stop_looks: int
     stop_over: str
-    level: float | None
-    looks: list[Look]
+    level: Annotated[float | None, "Error probability of each look."]
+    looks: Annotated[list[Look], "Over all queries together."]
 
 
 class QueryEnd(TypedDict):
-    """How far a query is and what finished it; counts are of documents, times in ISO format."""
+    """How far a query is and what finished it."""
 
     query_id: str
-    pool: int
-    budget: int
-    judged: int
+    pool: Annotated[int, "Pooled documents."]
+    budget: Annotated[int, "Documents that may be handed out."]
+    judged: Annotated[int, "Documents settled."]
     relevant: int
-    finished_by: str
-    finished_at: str | None
-    drawn_anew: int
+    finished_by: Annotated[str, {"choices": [("", "not finished"), *QueryPlan.Finish.choices]}]
+    finished_at: Annotated[str | None, datetime]
+    drawn_anew: Annotated[int, "Drawn when it stopped, for what is estimated later."]
     looks: list[Look]
-    next_look: int | None
+    next_look: Annotated[int | None, "Number of documents after which it comes."]
 
 
 class QueryProgress(QueryEnd):
-    """The same with the query's text; `judged`: settled now, `left`: to be handed out, or held."""
+    """How far a query of an adaptive queue is."""
 
     text: str
-    left: int
+    left: Annotated[int, "Documents still to be settled."]
 
 
-class OrderProgress(OrderRule):
-    """The rule, how many queries each reason finished ("": none did), and how many are `finishing`: a bound
-    over all of them has stopped them.
-    """
+class OrderSoFar(OrderRule):
+    """The same, and how far it is."""
 
-    finished: dict[str, int]
-    finishing: int
+    finished: Annotated[dict[str, int], "Queries by what finished them; “” are not finished."]
+
+
+class OrderProgress(OrderSoFar):
+    """The same with those that are being finished."""
+
+    finishing: Annotated[
+        int, "Queries that a bound over all of them has stopped and that are still being finished."
+    ]
 
 
 class OrderByQuery(OrderProgress):
@@ -77,13 +80,12 @@ class OrderByQuery(OrderProgress):
     queries: list[QueryProgress]
 
 
-class OrderSummary(OrderRule):
-    """The rule, pairs of the pool, how many of the budget are `used` and of these `settled`; and in words."""
+class OrderSummary(OrderSoFar):
+    """The same, how much is used, and in words."""
 
-    pool: int
-    used: int
+    pool: Annotated[int, "Pooled pairs."]
+    used: Annotated[int, "Of the budget: pairs settled, judged or held."]
     settled: int
-    finished: dict[str, int]
     sentences: list[str]
 
 
@@ -94,7 +96,7 @@ class FrozenQuery(QueryEnd):
     draw: int
 
 
-class FrozenOrder(OrderRule):
+class FrozenOrder(OrderSoFar):
     """What a release keeps of an adaptive queue: the rule, and each query's end.
 
     `begun` and `draw` say up to which batch documents are certain, and which draw of the audit estimates
@@ -105,5 +107,4 @@ class FrozenOrder(OrderRule):
     queue_id: int
     pool: str
     pool_version: int
-    finished: dict[str, int]
     queries: list[FrozenQuery]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -16,9 +16,6 @@ from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.models import Job
 from pooling.people.activity_log import record_action
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 def finish_queries(queue: Queue, query_ids: Collection[str] | None, *, by: User | None = None) -> int:

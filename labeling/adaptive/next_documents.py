@@ -9,28 +9,31 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from pooling.audit.bounds import Remainder
+from pooling.audit.frame import frame_order
 from pooling.audit.sample import drawn_order
 from pooling.audit.selection import Standing, next_batches
+from pooling.heavy import np
 from pooling.strategies import Candidates, candidates_of_query, strategy_named
 from pooling.strategies.prior import with_prior
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A document of a query's pool: its key, its own id, and who found it at which rank."""
+    """A document of a query's pool: its key, its own id, and who found it at which rank; is_beyond: it may be
+    drawn from beyond the pool, and the order never comes to it."""
 
     document: int
     document_id: str
     rrf: float
     found_by: Sequence[Sequence[int]]
+    is_beyond: bool = False
 
 
 @dataclass(frozen=True)
 class Course:
-    """How a query is being judged: by which strategy, from which seeds, with which share for the audit."""
+    """How a query is being judged: by which strategy, from which seeds, with which share for the audit, and
+    how many documents that draws from; None where that is the pool."""
 
     query_id: str
     strategy: str
@@ -39,6 +42,7 @@ class Course:
     seed: int
     audit_seed: int
     audit_share: float
+    frame_size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,10 @@ class Planner:
     ) -> None:
         """lessons: what the other queries teach, summed, as float64; under a prior with the same votes."""
         self.course = course
-        self.keys = {entry.document_id: entry.document for entry in entries}
-        finds = [(entry.document_id, entry.rrf, entry.found_by) for entry in entries]
+        pooled = [entry for entry in entries if not entry.is_beyond]
+        beyond = [entry for entry in entries if entry.is_beyond]
+        self.keys = {entry.document_id: entry.document for entry in pooled}
+        finds = [(entry.document_id, entry.rrf, entry.found_by) for entry in pooled]
         self.one: Candidates = candidates_of_query(
             course.query_id, finds, runs=course.runs, depth=course.depth
         )
@@ -92,11 +98,12 @@ class Planner:
             scores = {name: prior.scores[key] for name, key in self.keys.items() if key in prior.scores}
             self.one = with_prior(self.one, scores, votes=prior.votes)
         self.documents = [self.keys[document] for document in self.one.documents]
+        self.documents += [entry.document for entry in beyond]
         self.number = {document: number for number, document in enumerate(self.documents)}
-        # Strings by code points are in the order of their bytes.
-        bytewise = sorted(range(len(entries)), key=self.one.documents.__getitem__)
-        drawn = drawn_order(course.query_id, np.array(bytewise, dtype=np.int64), course.audit_seed)
-        self.audit_order: list[int] = drawn.tolist()
+        self.pooled = len(pooled)
+        names = [*self.one.documents, *(entry.document_id for entry in beyond)]
+        self.audit_order = audit_order(course, names, self.pooled)
+        self.hidden = hidden(course, names)
         greedy = strategy_named(course.strategy).greedy
         self.strategy = greedy({course.query_id: self.one}, seed=course.seed)
         if lessons:
@@ -105,7 +112,7 @@ class Planner:
     def tell(self, known: Known) -> None:
         """Tell the strategy the labels of the documents it has reached, in the order of reaching."""
         for document in [*known.reached, *known.used_up]:
-            if document in known.labels and document in self.number:
+            if document in known.labels and self.number.get(document, self.pooled) < self.pooled:
                 self.strategy.tell_number(self.one, self.number[document], known.labels[document])
 
     def lesson(self) -> bytes:
@@ -116,12 +123,14 @@ class Planner:
     def batches(self, known: Known, budget: int, size: int) -> list[Planned]:
         """The batches that follow, of `size` documents; `tell` comes first."""
         is_open = ~self._mask([*known.reached, *known.used_up])
+        is_open = is_open[: self.pooled]
         order = self.strategy.pick(self.one, is_open, int(is_open.sum()))
         standing = Standing(
             reached=self._mask([*known.reached, *known.used_up]),
             drawn=self._mask(known.drawn),
             free=self._mask(known.free),
             spent=known.spent,
+            hidden=self.hidden,
         )
         found = next_batches(
             order,
@@ -150,7 +159,7 @@ class Planner:
         unanswered: documents that were handed out and nobody could judge.
         """
         settled = {*known.reached, *known.used_up}
-        size, sampled, relevant = len(self.documents) - len(settled), 0, 0
+        size, sampled, relevant = len(self.documents) - len(settled) + self.hidden, 0, 0
         for document in known.drawn:
             if document in settled:
                 continue
@@ -174,3 +183,48 @@ def summed(lessons: bytes, less: bytes = b"", more: bytes = b"") -> bytes:
     parts = [(1, lessons), (-1, less), (1, more)]
     arrays = [sign * np.frombuffer(part, dtype=np.float64) for sign, part in parts if part]
     return np.sum(arrays, axis=0).tobytes() if arrays else b""
+
+
+def audit_order(course: Course, names: Sequence[str], pooled: int) -> list[int]:
+    """The documents of a query in the order in which they are drawn, by their numbers in `names`, of which
+    the first `pooled` are the pool; of a frame, as far as all its documents in that order are known."""
+    if course.frame_size is None:
+        # Strings by code points are in the order of their bytes.
+        bytewise = sorted(range(len(names)), key=names.__getitem__)
+        drawn: list[int] = drawn_order(
+            course.query_id, np.array(bytewise, dtype=np.int64), course.audit_seed
+        ).tolist()
+        return drawn
+    order: list[int] = frame_order(course.query_id, names, course.audit_seed).tolist()
+    if len(names) >= course.frame_size:
+        return order
+    last = max((place for place, number in enumerate(order) if number >= pooled), default=-1)
+    return order[: last + 1]
+
+
+def hidden(course: Course, names: Sequence[str]) -> int:
+    """Documents of the frame that nobody can come to draw: the audit speaks for them all the same."""
+    return max(0, (course.frame_size or 0) - len(names))
+
+
+def handed_in_all(course: Course, entries: Sequence[Entry], known: Known, budget: int) -> int:
+    """How many documents a query hands out until `budget` or its pool ends, in whatever order that is.
+
+    entries: the pool in some order, and then what may be drawn from beyond it.
+    """
+    pooled = sum(not entry.is_beyond for entry in entries)
+    names, keys = [entry.document_id for entry in entries], [entry.document for entry in entries]
+    free = np.isin(keys, list(known.free))
+    if budget <= int(np.sum(~free[:pooled])):
+        return budget
+    reached = np.isin(keys, list(known.reached))
+    standing = Standing(reached, np.isin(keys, list(known.drawn)), free, known.spent, hidden(course, names))
+    order = np.flatnonzero(~reached[:pooled]).tolist()
+    batches = next_batches(
+        order,
+        audit_order(course, names, pooled),
+        standing,
+        budget=budget,
+        audit_share=course.audit_share,
+    )
+    return sum(len(batch.handed) for batch in batches)

@@ -11,6 +11,7 @@ from labeling.models import Selection
 from pooling.interface.problems import InputError
 from pooling.models import Pool
 from pooling.options.option import MOST, chosen, option, problems_of
+from pooling.strategies import STRATEGIES
 
 USUAL_LOOKS = 4
 MOST_LOOKS = 20
@@ -120,8 +121,6 @@ def options_from(values: Mapping[str, Any]) -> AdaptiveOptions | None:
 
 def checked_adaptive(pool: Pool, options: AdaptiveOptions) -> AdaptiveOptions:
     """Return `options`; `InputError` for a pool or a value that will not do."""
-    from pooling.strategies import STRATEGIES
-
     kind = STRATEGIES.get(pool.strategy)
     if kind is None or not kind.make.learns:
         learning = ", ".join(sorted(name for name, one in STRATEGIES.items() if one.make.learns))

@@ -10,20 +10,13 @@ when `teach_anew` is called for it. At any time the lessons of a selection are t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from labeling.adaptive.query_state import read_state
+from labeling.adaptive.next_documents import Course, Known, Planner, Prior, summed
+from labeling.adaptive.query_state import QueryState, read_state
 from labeling.models import QueryPlan, Selection, scores_of_query
-
-if TYPE_CHECKING:
-    from labeling.adaptive.next_documents import Known, Planner, Prior
-    from labeling.adaptive.query_state import QueryState
 
 
 def planner_of(selection: Selection, plan: QueryPlan, state: QueryState) -> Planner:
     """The planner of a query with the lessons of the others, which has been told nothing yet."""
-    from labeling.adaptive.next_documents import Course, Planner, summed
-
     pool = selection.queue.pool
     course = Course(
         query_id=plan.query.external_id,
@@ -33,14 +26,13 @@ def planner_of(selection: Selection, plan: QueryPlan, state: QueryState) -> Plan
         seed=selection.queue.seed,
         audit_seed=pool.seed,
         audit_share=pool.audit_share,
+        frame_size=pool.frame_size(plan.query.external_id),
     )
     lessons = summed(bytes(selection.lessons), less=bytes(plan.lesson))
     return Planner(course, state.entries, lessons, _prior_of(selection, plan))
 
 
 def _prior_of(selection: Selection, plan: QueryPlan) -> Prior | None:
-    from labeling.adaptive.next_documents import Prior
-
     if selection.prior_id is None:
         return None
     return Prior(scores_of_query(selection.prior_id, plan.query_id), selection.prior_votes)
@@ -48,8 +40,6 @@ def _prior_of(selection: Selection, plan: QueryPlan) -> Prior | None:
 
 def known_of(plan: QueryPlan, state: QueryState) -> Known:
     """What is known of a query, as its planner takes it."""
-    from labeling.adaptive.next_documents import Known
-
     return Known(
         reached=[document for document, _ in plan.reached],
         drawn=[document for document, _, draw in plan.drawn if draw == plan.draw],
@@ -62,8 +52,6 @@ def known_of(plan: QueryPlan, state: QueryState) -> Known:
 
 def teach(selection: Selection, plan: QueryPlan, lesson: bytes) -> None:
     """Put a query's lesson in the place of its last one; the plan itself is stored by the caller."""
-    from labeling.adaptive.next_documents import summed
-
     if lesson == bytes(plan.lesson):
         return
     selection.lessons = summed(bytes(selection.lessons), less=bytes(plan.lesson), more=lesson)

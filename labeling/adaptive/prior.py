@@ -11,8 +11,7 @@ which sees no scores. What is interrupted in the second step is no harm; the sam
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.adaptive.planners import forget_lessons, teach_anew
@@ -26,9 +25,7 @@ from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import note_stored, start_job
 from pooling.models import Job
 from pooling.people.activity_log import record_action
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+from pooling.strategies.prior import usual_votes
 
 INTERRUPTED = "What is done is stored; the other queries follow after their next ten judgments."
 
@@ -39,8 +36,6 @@ def set_prior(queue: Queue, prelabeler: Prelabeler | None, *, by: User | None = 
     The first step. `InputError` for a model that will not do or has said nothing of the pool, where there is
     nothing to put away, and where every query is finished.
     """
-    from pooling.strategies.prior import usual_votes
-
     if prelabeler and not has_scores(queue.pool, checked_model(queue.pool, prelabeler)):
         raise InputError(f"There are no pre-labels by {prelabeler} in “{queue.name}”.", conflict=True)
     with transaction.atomic():

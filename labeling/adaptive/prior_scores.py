@@ -6,17 +6,13 @@ the audit stays a random part. A model that learned from labels of the audit wou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 
 from labeling.models import Prelabel, Prelabeler, Selection
 from pooling.interface.problems import InputError
 from pooling.models import Pool
 from pooling.people.activity_log import record_action
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 def checked_model(pool: Pool, prelabeler: Prelabeler, *, field: str = "prelabeler") -> Prelabeler:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
+from labeling.adaptive.next_documents import Entry
 from labeling.items.ordering import STRETCH_KEYS, stretch_of
 from labeling.items.slots import KNOWN
 from labeling.models import (
@@ -19,12 +19,11 @@ from labeling.models import (
     Item,
     Judgment,
     JudgmentEvent,
+    QueryPlan,
     Queue,
     Verdict,
 )
-
-if TYPE_CHECKING:
-    from labeling.adaptive.next_documents import Entry
+from pooling.models import Pool, PoolEntry
 
 #: A pair that one person has judged, shown to them again: no item of the order.
 REPEAT = "repeat"
@@ -86,7 +85,7 @@ class QueryState:
 
     def _is_being_taken(self, row: Row) -> bool:
         """Free when it was read, but somebody else holds the row's lock: it is just being handed out."""
-        return row.state == Item.State.OPEN and not row.done and row.pk not in self.movable
+        return row.state == Item.State.OPEN and row.pk not in self.movable
 
 
 def batch_of(key: int, query_count: int) -> int:
@@ -101,27 +100,27 @@ def key_of(batch: int, query_place: int, query_count: int, place: int) -> int:
 
 def read_state(queue: Queue, query: int) -> QueryState:
     """Read a query, and lock those of its items that are free and that nobody else has locked."""
-    from labeling.adaptive.next_documents import Entry
-
-    free = Item.objects.filter(queue=queue, query=query, state=Item.State.OPEN, done=0, leased=0)
-    movable = set(
-        free.order_by("pk").select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)
-    )
-    fields = ("pk", "document", "order_key", "second_key", "state", "done", "leased")
+    # A pair that has an opinion from elsewhere is free as well: here it is handed out for the others.
+    begun = JudgmentEvent.objects.filter(queue=queue, item=OuterRef("pk"))
+    free = Item.objects.filter(Q(done=0) | ~Exists(begun), queue=queue, query=query, leased=0)
+    free = free.filter(state=Item.State.OPEN).order_by("pk")
+    movable = set(free.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True))
+    of_item = ("pk", "document", "order_key", "second_key", "state", "done", "leased")
     own = Item.objects.filter(queue=queue, query=query).exclude(order_key=0).order_by("pk")
     own = own.exclude(state=REPEAT)
-    items = {row.document: row for row in map(Row._make, own.values_list(*fields))}
+    items = {row.document: row for row in map(Row._make, own.values_list(*of_item))}
     events = JudgmentEvent.objects.filter(queue=queue, query=query).order_by()
     held = {row.pk for row in items.values() if row.leased}
     touched = held | {item for item in events.values_list("item_id", flat=True).distinct() if item}
     labels, unanswered = _labels(queue, query, items)
     state = QueryState(items, labels, unanswered, touched, movable)
-    entries = queue.pool.entries.filter(query=query)
-    for row in entries.values_list("document", "document__external_id", "rrf", "found_by", "position"):
+    entries = PoolEntry.everything.filter(pool=queue.pool_id, query=query)
+    fields = ("document", "document__external_id", "rrf", "found_by", "is_beyond", "position")
+    for *entry, position in entries.values_list(*fields):
         # What joined the pool after the queue was opened is no business of this queue.
-        if row[0] in items or row[0] in labels:
-            state.entries.append(Entry(*row[:4]))
-            state.positions[row[0]] = row[4]
+        if entry[0] in items or entry[0] in labels:
+            state.entries.append(Entry(*entry))
+            state.positions[entry[0]] = position
     return state
 
 
@@ -162,14 +161,37 @@ def _consensus(judgments: Iterable[Judgment]) -> bool | None:
     return None if relevant == not_relevant else relevant > not_relevant
 
 
-def known_before(queue: Queue, query: int, drawn_at: datetime) -> list[int]:
-    """Documents of a query that had a label when the pool drew its audit: imported, or judged enough."""
-    imported = ImportedLabel.objects.filter(query=query, relevance__gte=0, imported_at__lt=drawn_at)
-    known = set(imported.values_list("document", flat=True))
-    judged = Judgment.objects.counted().filter(query=query, judged_at__lt=drawn_at)
-    votes: dict[int, int] = defaultdict(int)
-    for document in judged.filter(~Q(verdict=Verdict.CANNOT_JUDGE)).values_list("document", flat=True):
-        votes[document] += 1
-    known |= {document for document, count in votes.items() if count >= queue.judgments_per_item}
-    pooled: Any = queue.pool.entries.filter(query=query).values_list("document", flat=True)
-    return sorted(known & set(pooled))
+def drawn_in_order_of(pool: Pool) -> set[tuple[int, int]]:
+    """The pairs (keys of query and document) that other pools drew in the order of this pool's frame: all
+    frames of a seed have one (`pooling.audit.frame`).
+
+    Such a pair was judged because it comes early there, so it is no label known before the draw. Were it
+    taken out of the population, what the frames share would be left with those that come late, and the draw
+    with what is new.
+    """
+    if pool.reach is None:
+        return set()
+    alike = Pool.objects.filter(collection=pool.collection_id, reach__isnull=False, seed=pool.seed)
+    alike = alike.exclude(pk=pool.pk)
+    entries = PoolEntry.objects.filter(pool__in=alike, in_audit=True).exclude(inclusion_probability=1)
+    found = set(entries.order_by().values_list("query_id", "document_id").iterator())
+    plans = QueryPlan.objects.filter(selection__queue__pool__in=alike).values_list("query_id", "drawn")
+    return found | {(query, document) for query, drawn in plans.iterator() for document, *_ in drawn}
+
+
+def known_before(pool: Pool, judgments_per_item: int) -> defaultdict[int, list[int]]:
+    """By query, the documents that had a label when the pool drew its audit: imported, or judged enough and
+    not of `drawn_in_order_of`."""
+    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
+    is_pooled, fields = Exists(pool.entries.filter(**pair)), ("query_id", "document_id")
+    imported = ImportedLabel.objects.filter(is_pooled, relevance__gte=0, imported_at__lt=pool.built_at)
+    judged = Judgment.objects.counted().filter(is_pooled, judged_at__lt=pool.built_at)
+    judged = judged.exclude(verdict=Verdict.CANNOT_JUDGE)
+    votes = Counter(judged.filter(collection=pool.collection_id).values_list(*fields).iterator())
+    known = {pair for pair, count in votes.items() if count >= judgments_per_item}
+    known -= drawn_in_order_of(pool) if known else set()
+    known |= set(imported.filter(collection=pool.collection_id).values_list(*fields).iterator())
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for query, document in sorted(known):
+        found[query].append(document)
+    return found

@@ -23,29 +23,26 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 
+from labeling.adaptive.next_documents import Known, Planner
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.placing import fixed_batches, place_items
 from labeling.adaptive.planners import known_of, planner_of, teach
 from labeling.adaptive.prior_scores import record_prior
-from labeling.adaptive.query_state import QueryState, known_before, read_state
+from labeling.adaptive.query_state import HELD_BACK, QueryState, known_before, read_state
 from labeling.adaptive.stopping import is_stopped, look_at_all, look_at_query
 from labeling.items.ordering import drawn_queries, fingerprint
 from labeling.models import Item, QueryPlan, Queue, Selection
 from pooling.audit.budget_rules import BATCH
+from pooling.audit.selection import spread
+from pooling.interface.results import Progress
 from pooling.jobs.running import start_job
-from pooling.models import Document, PoolEntry, Query
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
-    from labeling.adaptive.next_documents import Known, Planner
-    from labeling.adaptive.options import AdaptiveOptions
-    from pooling.interface.results import Progress
+from pooling.models import Document, Pool, PoolEntry, Query
+from pooling.strategies.prior import usual_votes
 
 logger = logging.getLogger(__name__)
 
@@ -58,11 +55,8 @@ DECIDED = (QueryPlan.Finish.BOUND, QueryPlan.Finish.HAND)
 
 def start(queue: Queue, options: AdaptiveOptions, progress: Progress) -> Selection:
     """Give an adaptive queue, whose items are stored and held back, its first order."""
-    from pooling.audit.selection import spread
-    from pooling.strategies.prior import usual_votes
-
     pool = queue.pool
-    sizes = _sizes(pool.pk)
+    sizes = sizes_of(pool)
     budget = pool.budget if options.budget is None else options.budget
     places = _places(queue, sizes)
     given = spread(
@@ -86,6 +80,7 @@ def start(queue: Queue, options: AdaptiveOptions, progress: Progress) -> Selecti
     )
     if selection.prior:
         record_prior(selection, queue.opened_by)
+    known = known_before(pool, queue.judgments_per_item)
     QueryPlan.objects.bulk_create(
         (
             QueryPlan(
@@ -94,7 +89,7 @@ def start(queue: Queue, options: AdaptiveOptions, progress: Progress) -> Selecti
                 place=places[key],
                 size=size,
                 budget=given[str(key)],
-                reached=[[document, 0] for document in known_before(queue, key, pool.built_at)],
+                reached=[[document, 0] for document in known[key]],
                 alike=_alike(pool.pk, key),
             )
             for key, size in sizes.items()
@@ -319,14 +314,16 @@ def _settle_finish(selection: Selection, plan: QueryPlan, state: QueryState, now
     if plan.finished_by in DECIDED:
         return
     fixed = fixed_batches(plan)
-    waits = any(
-        row.state == Item.State.OPEN and row.document in fixed for row in state.items.values()
-    ) or any(handed for handed, _, _ in plan.ahead)
-    may_get_more = plan.budget < plan.size and unspent(selection) > 0
+    ahead = {document for handed, _, _ in plan.ahead for document in handed}
+    waiting = {document for document, row in state.items.items() if row.state == Item.State.OPEN}
+    waits = bool(ahead or waiting & fixed.keys())
+    has_more = plan.budget < plan.size and bool(waiting - fixed.keys() - ahead)
+    may_get_more = has_more and unspent(selection) > 0
     if waits or may_get_more:
         plan.finished_by, plan.finished_at = "", None
     elif not plan.finished_by:
-        rest = plan.size - len({*fixed, *state.free})
+        pooled = {entry.document for entry in state.entries if not entry.is_beyond}
+        rest = len(pooled - {*fixed, *state.free})
         plan.finished_by = QueryPlan.Finish.BUDGET if rest > 0 else QueryPlan.Finish.POOL
         plan.finished_at = now or timezone.now()
 
@@ -342,16 +339,17 @@ def _grant(queue: Queue, selection: Selection, reserve: int, now: datetime) -> i
     granted, left = 0, unspent(selection)
     waiting = _free_by_query(queue)
     while left > 0 and sum(waiting.values()) < reserve:
+        room = _held_back(queue)
         plans = [
             plan
             for plan in selection.plans.exclude(finished_by__in=DECIDED).select_related("query")
-            if plan.budget < plan.size
+            if plan.budget < plan.size and room.get(plan.query_id)
         ]
         if not plans:
             break
         idle = [plan for plan in plans if not waiting.get(plan.query_id)] or plans
         best = min(idle, key=lambda plan: (-plan.recent, plan.settled, plan.place))
-        more = min(BATCH, left, best.size - best.budget)
+        more = min(BATCH, left, best.size - best.budget, room[best.query_id])
         best.budget += more
         best.save(update_fields=["budget"])
         _order(selection, best, now=now)
@@ -377,8 +375,15 @@ def _free_by_query(queue: Queue) -> dict[int, int]:
     return dict(free.order_by().values_list("query").annotate(Count("pk")))
 
 
-def _sizes(pool: int) -> dict[int, int]:
-    counted = PoolEntry.objects.filter(pool=pool).order_by().values_list("query").annotate(Count("pk"))
+def _held_back(queue: Queue) -> dict[int, int]:
+    """By query, the pairs that were not handed out."""
+    held = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key=HELD_BACK)
+    return dict(held.order_by().values_list("query").annotate(Count("pk")))
+
+
+def sizes_of(pool: Pool) -> dict[int, int]:
+    """By query, the documents that an order which learns may come to."""
+    counted = PoolEntry.everything.filter(pool=pool).order_by().values_list("query").annotate(Count("pk"))
     return dict(counted)
 
 

@@ -5,11 +5,12 @@ For the page, the HTTP interface and the release. What the audit showed is inclu
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Collection as Several
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
 from labeling.adaptive.facts import (
     FrozenOrder,
@@ -20,17 +21,13 @@ from labeling.adaptive.facts import (
     QueryEnd,
     QueryProgress,
 )
-from labeling.adaptive.reordering import to_be_stopped
-from labeling.adaptive.stopping import LEVEL, look_points
+from labeling.adaptive.query_state import HELD_BACK
+from labeling.adaptive.reordering import DECIDED, to_be_stopped
+from labeling.adaptive.stopping import LEVEL, is_stopped, look_points
 from labeling.items.slots import SLOTLESS
 from labeling.models import Item, JudgmentEvent, QueryPlan, Queue, Selection
 from pooling.formats.wording import counted
 from pooling.models import Collection, Pool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from django.db.models import QuerySet
 
 FINISHED_BY = {
     QueryPlan.Finish.BUDGET: "by its budget",
@@ -154,7 +151,7 @@ def _rule_sentence(order: OrderSummary) -> str:
     used = f"{order['used']:,} used, {order['settled']:,} of them settled"
     begin = f"Labels move the order of what is left, by the strategy {order['strategy']}"
     if order["budget"] is None:
-        return f"{begin}; no budget, so all {order['pool']:,} pairs come: {used}."
+        return f"{begin}; no budget, so all pairs of the pool come: {used}."
     floor = f", at least {order['budget_floor']:,} each" if order["budget_floor"] else ""
     rule = RULES[order["budget_rule"]]
     return f"{begin}; a budget of {order['budget']:,} pairs, {rule}{floor}: {used}."
@@ -179,6 +176,38 @@ def _stop_sentence(order: OrderRule) -> str:
         f"{what} stops when its audit, looked at {times}, says that at most {order['stop_missing']:.0%} of "
         "what is relevant is missing."
     )
+
+
+def to_give(queues: Several[int]) -> dict[int, int]:
+    """By queue, the pairs that its budget has yet to give to some query; 0 is left out. Three database
+    queries at most, however many queues.
+
+    Only a budget that goes where relevant documents turn up is given little by little: as long as some query
+    may get more of it, and has pairs that were not handed out.
+    """
+    greedy = Selection.objects.filter(queue__in=queues, budget_rule=Selection.Rule.GREEDY)
+    greedy = greedy.filter(budget__isnull=False).defer("lessons").annotate(given=Sum("plans__budget"))
+    left = {one.pk: (one.budget or 0) - (one.given or 0) for one in greedy if not is_stopped(one)}
+    if not any(count > 0 for count in left.values()):
+        return {}
+    plans = QueryPlan.objects.filter(selection__in=left, budget__lt=F("size")).exclude(
+        finished_by__in=DECIDED
+    )
+    waiting = Item.objects.filter(queue__in=left, state=Item.State.OPEN, order_key=HELD_BACK).order_by()
+    held = {
+        (queue, query): count
+        for queue, query, count in waiting.values_list("queue", "query").annotate(Count("pk"))
+    }
+    room = Counter[int]()
+    for queue, query, budget, size in plans.values_list("selection", "query", "budget", "size"):
+        room[queue] += min(size - budget, held.get((queue, query), 0))
+    return {queue: count for queue in left if (count := max(0, min(left[queue], room[queue])))}
+
+
+def pairs_left(queue: Queue) -> int:
+    """The pairs of a queue that are to be judged yet, with those that its budget has yet to give."""
+    waiting = queue.items.filter(state=Item.State.OPEN, order_key__gt=0, repeats=None)
+    return waiting.count() + to_give([queue.pk]).get(queue.pk, 0)
 
 
 def frozen_orders(collection: Collection) -> list[FrozenOrder]:

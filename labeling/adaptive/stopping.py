@@ -15,15 +15,11 @@ left are drawn again outside the greedy part, and what is estimated later rests 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from labeling.adaptive.facts import Look
 from labeling.models import QueryPlan, Selection
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pooling.audit.bounds import Remainder
+from pooling.audit.bounds import Remainder, most_missing, most_missing_in_all
 
 LEVEL = 0.05
 
@@ -70,8 +66,6 @@ def look_at_all(selection: Selection) -> bool:
 
 def look_at_plans(selection: Selection, plans: Sequence[tuple[int, int, Sequence[int], int]]) -> bool:
     """The same from (settled, found, audit, size) of each query's plan; nothing is stored."""
-    from pooling.audit.bounds import Remainder
-
     settled = sum(row[0] for row in plans)
     points = look_points(selection.budget or sum(row[3] for row in plans), selection.stop_looks)
     made = len(selection.looks)
@@ -90,8 +84,6 @@ def is_stopped(selection: Selection) -> bool:
 
 
 def _look(selection: Selection, found: int, remainders: list[Remainder], number: int) -> Look:
-    from pooling.audit.bounds import most_missing, most_missing_in_all
-
     level = LEVEL / selection.stop_looks
     if selection.stop_over == Selection.Over.QUERY:
         bound = most_missing(remainders[0], 1 - level)

@@ -22,6 +22,7 @@ from labeling.models import Item, Judgment, Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError
+from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.tables.calls import listed, lists
 
@@ -135,14 +136,6 @@ class PreviewSerializer(serializers.Serializer[Preview]):
     decisions = PairDecisionSerializer(many=True)
 
 
-class AppliedSerializer(serializers.Serializer[Applied]):
-    """What a rule settled; `batch` undoes it."""
-
-    batch = serializers.CharField()
-    settled = serializers.IntegerField()
-    waiting = serializers.IntegerField()
-
-
 def _waiting(items: Sequence[Item]) -> list[Any]:
     return list(WaitingPairSerializer(unsettled_pairs(list(items)), many=True).data)
 
@@ -203,7 +196,7 @@ class AdjudicationByRule(APIView):
         return Response(PreviewSerializer(preview(queue, _asked(request, "rule"), trusted)).data)
 
     @extend_schema(
-        request=RuleSerializer, responses={200: AppliedSerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM}
+        request=RuleSerializer, responses={200: shape(Applied), 400: PROBLEM, 404: PROBLEM, 409: PROBLEM}
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Settle what the rule decides, at most 500 pairs at a time."""
@@ -211,7 +204,7 @@ class AdjudicationByRule(APIView):
         body = parsed(RuleSerializer, request)
         chosen = preview(queue, body["rule"], body["trusted"])
         done = apply_rule(queue, person(request), chosen, digest=body["digest"])
-        return Response(AppliedSerializer(done).data)
+        return Response(shape(Applied)(done).data)
 
     @extend_schema(
         parameters=[OpenApiParameter("batch", str, required=True, description="As POST answered it.")],
@@ -225,7 +218,7 @@ class AdjudicationByRule(APIView):
 
 
 def _asked(request: Request, name: str) -> str:
-    return str(request.query_params.get(name, "")).replace("\0", "")
+    return str(request.query_params.get(name, ""))
 
 
 class Label(APIView):

@@ -6,22 +6,18 @@ The writers are those of adjudication and of gold questions; here is only which 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db.models import Case, Value, When
 
 from labeling.adjudication.settling import adjudicate, take_back
 from labeling.gold.questions import NewQuestion, add_question, change_question
 from labeling.items.slots import SLOTLESS
+from labeling.judging.submissions import Submission
 from labeling.models import GoldQuestion, Item, Judgment
+from labeling.qrels.explanation import Explanation
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from labeling.judging.submissions import Submission
-    from labeling.qrels.explanation import Explanation
-    from pooling.models import Collection
+from pooling.models import Collection
 
 NO_QUEUE = (
     "This pair is in no queue, so no verdict can be given on it. Search for the document in a queue and add "

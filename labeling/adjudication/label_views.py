@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 from uuid import uuid4
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -28,9 +29,6 @@ from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Role
 from pooling.people.access import ADMIN, READERS, collection_for
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 @login_required
@@ -90,7 +88,7 @@ def _corrected(request: HttpRequest, collection: Collection, found: Explanation)
 
 
 def _done(request: HttpRequest, collection: Collection, found: Explanation) -> str:
-    user, reason = person(request), request.POST.get("note", "").replace("\0", "")
+    user, reason = person(request), request.POST.get("note", "")
     if request.POST.get("undo") == "verdict":
         undo_correction(found, user)
         return "Undone: your verdict no longer counts."

@@ -7,31 +7,25 @@ application begin alike, so that it can be undone as a whole.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
-from django.db.models import Count, Exists, Max, OuterRef
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 from django.db.models.functions import Substr
 
 from labeling.adjudication.settling import adjudicate, take_back
 from labeling.adjudication.waiting import UnsettledPair, unsettled_items, unsettled_pairs
 from labeling.gold.rule import ENOUGH_TO_READ, Advice
-from labeling.gold.scores import gold_rows
+from labeling.gold.scores import AnnotatorGold, gold_rows
 from labeling.judging.submissions import Submission
 from labeling.models import Item, Judgment, JudgmentEvent, Queue, Verdict
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from django.contrib.auth.models import User
-    from django.db.models import QuerySet
-
-    from labeling.gold.scores import AnnotatorGold
 
 RULES = {
     "trusted": "the majority of trusted annotators",
@@ -105,7 +99,7 @@ class Preview:
 
 
 class Applied(NamedTuple):
-    """What a rule settled, and under which batch it can be undone."""
+    """What a rule settled; `batch` undoes it."""
 
     batch: str
     settled: int

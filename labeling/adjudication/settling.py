@@ -7,19 +7,15 @@ whatever the rule of a release; the judgments stay as they were given.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import Outcome, record_judgment, undo
 from labeling.models import Item, Judgment, JudgmentEvent, Queue
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
 
 def adjudicate(queue: Queue, adjudicator: User, given: Submission, *, overrules: bool = False) -> Outcome:

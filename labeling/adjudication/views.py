@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
 from uuid import uuid4
 
@@ -42,15 +42,13 @@ from labeling.judging.offers import question_offer
 from labeling.judging.submissions import Submission
 from labeling.judging.views import MarkedDocument, marked_document
 from labeling.models import Queue, Reason, Verdict
+from labeling.qrels.explanation import Opinion
 from labeling.reading.images import allow_images
 from pooling.formats.wording import counted
 from pooling.interface.pages import asked, page_of, person
 from pooling.interface.problems import InputError
 from pooling.models import Role
 from pooling.people.access import ADMIN, READERS
-
-if TYPE_CHECKING:
-    from labeling.qrels.explanation import Opinion
 
 # The script shows one after the other, and fetches more before they run out.
 PAIRS_ON_A_PAGE = 5

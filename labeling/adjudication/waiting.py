@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from labeling.items.evidence import evidence_in
 from labeling.models import Item, Judgment, Queue, Verdict
 from labeling.qrels.explanation import Opinion
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
 
 #: Why a pair waits, in words.
 WHY = {"tie": "Ties", "cannot_judge": "Can't judge", "doubted": "Doubted by a model"}

@@ -7,15 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from pooling.formats.sources import Source
+from pooling.heavy import Booleans, Integers, np
 from pooling.query_logs.rows import CLICKED, SHOWN, Faults, LogRow, ubi_rows
 from pooling.sampling.drawing import query_key
-
-Integers = npt.NDArray[np.int64]
-Booleans = npt.NDArray[np.bool_]
 
 DAY = 86_400_000
 #: A client who asks more often in a day, or clicks on more than this share of what it is shown, is a program.

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-import numpy.typing as npt
-
-from labeling.clicks.impressions import Impressions, Integers
-
-Floats = npt.NDArray[np.float64]
+from labeling.clicks.impressions import Impressions
+from pooling.heavy import Floats, Integers, np, npt
 
 STEPS = 50
 START = 0.5

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from labeling.clicks.impressions import Impressions
 from labeling.clicks.models import (
-    Floats,
     click_rates,
     clicks_over_expected,
     dependent,
@@ -18,6 +15,7 @@ from labeling.clicks.models import (
     position_based,
     weighed,
 )
+from pooling.heavy import Floats, np
 
 ESTIMATES = {"pbm": position_based, "sdbn": dependent, "ctr": click_rates}
 LEAST_IMPRESSIONS, LEAST_USERS = 10, 3

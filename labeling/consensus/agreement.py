@@ -10,15 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
-if TYPE_CHECKING:
-    import polars as pl
-
-Floats = npt.NDArray[np.float64]
+from pooling.heavy import Floats, np, pl
 
 PAIR = ["query_id", "document_id"]
 
@@ -114,8 +107,6 @@ def agreement(verdicts: pl.DataFrame, *, seed: int = 0, least: int = LEAST_SHARE
 
 def cells_of(verdicts: pl.DataFrame) -> Cells:
     """Count the pairs of a frame of verdicts that two or more people judged."""
-    import polars as pl
-
     counted = verdicts.group_by(PAIR).agg(yes=pl.col("relevant").sum(), judged=pl.len())
     cells = counted.filter(pl.col("judged") >= 2).group_by("yes", "judged").len().sort("yes", "judged")
     yes, judged, many = (cells[name].to_numpy().astype(np.float64) for name in ("yes", "judged", "len"))
@@ -208,8 +199,6 @@ def cohen_kappa(tables: Floats) -> Floats:
 
 def _tables_of_two(verdicts: pl.DataFrame) -> Floats:
     """A table for each two annotators who share a pair, in the order of their names; shape (tables, 4)."""
-    import polars as pl
-
     shared = verdicts.filter(pl.len().over(PAIR) >= 2)
     votes = shared.select(*PAIR, "annotator", "relevant")
     both = votes.join(votes, on=PAIR, suffix="_other").filter(pl.col("annotator") < pl.col("annotator_other"))

@@ -13,12 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from labeling.consensus.agreement import Figure, cohen_kappa
-from labeling.consensus.shares import Booleans, Floats, Integers, Share, share_of
+from labeling.consensus.shares import Share, share_of
 from pooling.formats.wording import plural
+from pooling.heavy import ArrayLike, Booleans, Floats, Integers, np, stats
 
 #: Labels of fewer queries say nothing of the next query.
 FEWEST_QUERIES = 8
@@ -94,8 +92,6 @@ def _jackknifed(
     labels: Floats, query: Integers, statistic: Callable[[Floats], Floats], level: float
 ) -> Figure:
     """A coefficient in [-1, 1] of the sums of (n, parts) labels, left out query by query."""
-    from scipy import stats
-
     queries, number = numbered(query)
     if queries < FEWEST_QUERIES:
         return Figure(None, why=too_few(queries))

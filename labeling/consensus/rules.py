@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-import polars as pl
-
-if TYPE_CHECKING:
-    from labeling.consensus.dawid_skene import Fitted
+from labeling.consensus.dawid_skene import Fitted, dawid_skene
+from pooling.heavy import pl
 
 # As many people who cannot judge a pair end its way to a label.
 CANNOT_JUDGE_LIMIT = 2
 
 PAIR = ["query_id", "document_id"]
-VERDICTS = {**dict.fromkeys([*PAIR, "annotator", "verdict"], pl.String)}
-NEEDED = {**dict.fromkeys(PAIR, pl.String), "needed": pl.Int64}
-GOLD = {**dict.fromkeys([*PAIR, "annotator"], pl.String), "relevant": pl.Boolean, "answer": pl.Boolean}
+VERDICTS = {**dict.fromkeys([*PAIR, "annotator", "verdict"], str)}
+NEEDED: dict[str, type] = {**dict.fromkeys(PAIR, str), "needed": int}
+GOLD: dict[str, type] = {**dict.fromkeys([*PAIR, "annotator"], str), "relevant": bool, "answer": bool}
 
 # As if everybody had been right on four gold questions of each kind and wrong on one.
 GOLD_PRIOR = (4, 1)
@@ -75,7 +73,7 @@ class Ballots:
 
 # Adds to the tallied pairs a column `leaning` (Float64): above 0 for relevant, below 0 for not relevant, 0
 # for a tie; null where the rule gives no label although there are enough verdicts.
-Rule = Callable[[Ballots, pl.DataFrame], pl.DataFrame]
+Rule: TypeAlias = "Callable[[Ballots, pl.DataFrame], pl.DataFrame]"
 
 
 def decide(ballots: Ballots, rule: str = "majority") -> pl.DataFrame:
@@ -174,8 +172,6 @@ def dawid_skene_rule(ballots: Ballots, tallied: pl.DataFrame) -> pl.DataFrame:
 
 def fit(voices: pl.DataFrame, gold: pl.DataFrame) -> tuple[pl.DataFrame, Fitted]:
     """The pairs of `voices` in order, and the model fitted to them."""
-    from labeling.consensus.dawid_skene import dawid_skene
-
     pairs = voices.select(PAIR).unique().sort(PAIR).with_row_index("pair")
     people = voices.select("annotator").unique().sort("annotator").with_row_index("person")
     answers = gold.select(*PAIR, "answer").unique(PAIR)

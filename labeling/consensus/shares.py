@@ -12,14 +12,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from labeling.consensus.wilson import TWO_SIDED_95, wilson
-
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
-Integers = NDArray[np.int64]
+from pooling.heavy import Booleans, Floats, Integers, np, special
 
 WILSON = "Wilson"
 CLOPPER_PEARSON = "Clopper–Pearson"
@@ -51,7 +45,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Difference:
-    """One share minus another with its 95 % interval; None where either is undefined."""
+    """A share, or the difference of two, with its 95 % interval; null where there is nothing to divide by."""
 
     value: float | None
     low: float | None
@@ -100,8 +94,6 @@ def clopper_pearson(hits: float, labels: float, confidence: float = 0.95) -> tup
     >>> low, round(high, 4)
     (0.0, 0.0606)
     """
-    from scipy import special
-
     level = (1 - confidence) / 2
     low = 0.0 if hits <= 0 else float(special.betaincinv(hits, labels - hits + 1, level))
     high = 1.0 if hits >= labels else float(special.betaincinv(hits + 1, labels - hits, 1 - level))
@@ -129,8 +121,6 @@ def difference_of(first: Share, second: Share) -> Difference:
 
 def _shrunk(freedom: int) -> float:
     """What is left of each equal label, the variance being from this many degrees of freedom."""
-    from scipy import special
-
     limit = float(special.stdtrit(freedom, 0.975))
     return (TWO_SIDED_95 / limit) ** 2 * freedom / (freedom + 1)
 

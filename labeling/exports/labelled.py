@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from labeling.exports.options import ExportOptions
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Query
-
-if TYPE_CHECKING:
-    import polars as pl
 
 BATCH = 500
 
@@ -110,8 +108,6 @@ def labelled(
     sidecar: Mapping[str, Any],
 ) -> Labelled:
     """The labels of a release with their queries; `InputError` where nothing is left to export."""
-    import polars as pl
-
     ids = frame["query_id"].unique().to_list()
     queries = _queries(collection, ids)
     gone = Document.everything.filter(collection=collection, deleted_at__isnull=False)

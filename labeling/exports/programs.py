@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from labeling.exports.labelled import NO_TEXT, Labelled
 from labeling.exports.pieces import element, mapping, object_with
 from pooling.interface.problems import InputError
+from pooling.ranking.ranking import order_run
 from pooling.runs.stored import read_stored_run, runs_named
 
 
@@ -99,8 +100,6 @@ def ragas_samples(labels: Labelled) -> Iterator[str]:
 
 def _top(labels: Labelled, name: str) -> dict[str, list[str]]:
     """The first K documents of each query in a run, in the order in which it is measured."""
-    from pooling.ranking.ranking import order_run
-
     (run,) = runs_named(labels.collection, [name])
     top = order_run(read_stored_run(run), depth=labels.options.k)
     by_query = top.group_by("query_id", maintain_order=True).agg("document_id")

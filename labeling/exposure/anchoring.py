@@ -9,12 +9,11 @@ arrays in, figures out; shares with Wilson's interval, differences with Newcombe
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import ArrayLike
+from typing import Annotated
 
 from labeling.consensus.shares import Difference, Share, difference_of, share_of
 from pooling.formats.wording import plural
+from pooling.heavy import ArrayLike, np
 
 #: Below this many judgments in an arm nothing is said.
 FEWEST_IN_ARM = 30
@@ -22,11 +21,11 @@ FEWEST_IN_ARM = 30
 
 @dataclass(frozen=True)
 class Arm:
-    """Judgments of one arm: how many are relevant, and how many agree with the model."""
+    """Judgments of one arm: how many, and the shares that are relevant and that agree with the model."""
 
     labels: int
-    relevant: Share
-    agreeing: Share
+    relevant: Annotated[Share, Difference]
+    agreeing: Annotated[Share, Difference]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -13,27 +13,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import prelabeler_for_queue, queue_for
+from labeling.consensus.shares import Difference
+from labeling.exposure.anchoring import Arm
 from labeling.exposure.seen_and_blind import seen_and_blind
 from labeling.exposure.use import change_use, use_of
 from labeling.models import PrelabelMode, Queue
 from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN
 
-
-class ShareSerializer(serializers.Serializer[Any]):
-    """A share, or the difference of two, with its 95 % interval; null where there is nothing to divide by."""
-
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-
-
-class ArmSerializer(serializers.Serializer[Any]):
-    """Judgments of one arm: how many, and the shares that are relevant and that agree with the model."""
-
-    labels = serializers.IntegerField()
-    relevant = ShareSerializer()
-    agreeing = ShareSerializer()
+shape(Difference, "Share")
 
 
 class AnchoringSerializer(serializers.Serializer[Any]):
@@ -43,34 +32,30 @@ class AnchoringSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="A sentence; null with too few verdicts, see `why`."
     )
     why = serializers.CharField()
-    seen = ArmSerializer()
-    blind = ArmSerializer()
-    relevant = ShareSerializer()
-    agreeing = ShareSerializer()
+    seen, blind = shape(Arm)(), shape(Arm)()
+    relevant, agreeing = shape(Difference)(), shape(Difference)()
     by_lot = serializers.BooleanField(help_text="Whether `blind` is the randomly drawn control arm alone.")
     control = serializers.IntegerField(help_text="Judgments in the control arm.")
     revealed = serializers.IntegerField(help_text="Verdicts that a revealed pre-label contradicted.")
     changed = serializers.IntegerField(help_text="Of these, changed afterwards.")
 
 
-class UseSerializer(serializers.Serializer[Any]):
+@dataclass(frozen=True)
+class UseAndEffect:
     """When annotators see pre-labels, whose, and which verdicts get a second opinion."""
 
-    mode = serializers.ChoiceField(choices=PrelabelMode.choices)
-    prelabeler = serializers.IntegerField(
-        allow_null=True, help_text="Number of the model, as in the list of models."
-    )
-    blind_share = serializers.FloatField(
-        help_text="Share of pairs that stay blind in every mode (control arm)."
-    )
-    second_opinion_from = serializers.FloatField(
-        allow_null=True,
-        help_text=(
-            "A verdict that contradicts a score of at least this, or at most 1 minus this, asks for "
-            "one more judgment."
-        ),
-    )
-    anchoring = AnchoringSerializer(allow_null=True, read_only=True)
+    mode: Annotated[str, {"choices": PrelabelMode.choices}]
+    prelabeler: Annotated[int | None, "Number of the model, as in the list of models."]
+    blind_share: Annotated[float, "Share of pairs that stay blind in every mode (control arm)."]
+    second_opinion_from: Annotated[
+        float | None,
+        "A verdict that contradicts a score of at least this, or at most 1 minus this, asks for one more "
+        "judgment.",
+    ]
+    anchoring: Annotated[Mapping[str, Any] | None, AnchoringSerializer, {"read_only": True}]
+
+
+UseSerializer = shape(UseAndEffect, "Use")
 
 
 class UseChangeSerializer(serializers.Serializer[Any]):
@@ -107,17 +92,6 @@ class PrelabelUseCall(APIView):
         use = replace(use_of(queue), **changes)
         change_use(queue, use, by=person(request), understood=understood)
         return Response(UseSerializer(_use_and_effect(queue)).data)
-
-
-@dataclass(frozen=True)
-class UseAndEffect:
-    """What `UseSerializer` shows: the use, the prelabeler by its number, and what seeing pre-labels does."""
-
-    mode: str
-    prelabeler: int | None
-    blind_share: float
-    second_opinion_from: float | None
-    anchoring: Mapping[str, Any] | None
 
 
 def _use_and_effect(queue: Queue) -> UseAndEffect:

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from labeling.exposure.anchoring import FEWEST_IN_ARM, Anchoring, anchoring
 from labeling.exposure.control_arm import is_blind
 from labeling.models import JudgmentEvent, Prelabel, PrelabelSeen, PrelabelSight, Queue, Verdict
-
-if TYPE_CHECKING:
-    from labeling.exposure.anchoring import Anchoring
+from labeling.models.words import THERE
 
 Pair = tuple[int, int]
 
@@ -51,8 +50,6 @@ class SeenAndBlind:
 
 def seen_and_blind(queue: Queue) -> SeenAndBlind | None:
     """The comparison for the queue's model and prompt; None where it has none. Three statements."""
-    from labeling.exposure.anchoring import FEWEST_IN_ARM, anchoring
-
     if queue.prelabeler_id is None:
         return None
     proposals = _proposals(queue)
@@ -118,6 +115,7 @@ def _verdicts(queue: Queue) -> Sequence[tuple[int, int, int, str, str, int | Non
         gold=None,
         repeats=None,
         is_adjudication=False,
+        **THERE,
     )
     keys = ("annotator_id", "query_id", "document_id")
     facts = ("verdict", "prelabel_seen", "prelabeler_id", "created_at")

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, TypedDict
+from typing import Annotated, TypedDict
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from labeling.exposure.control_arm import is_blind
@@ -28,17 +29,14 @@ from labeling.models import (
     Verdict,
 )
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
 LONGEST_REASONING = 300
 
 
 class Proposal(TypedDict):
-    """A pre-label as an annotator sees it; the reasoning is short."""
+    """What a model says of a pair. It is a proposal: it fills no slot and never votes."""
 
-    verdict: str
-    reasoning: str
+    verdict: Annotated[str, {"choices": [Verdict.RELEVANT, Verdict.NOT_RELEVANT]}]
+    reasoning: Annotated[str, {"allow_blank": True}]
     model: str
 
 

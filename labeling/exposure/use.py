@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -17,13 +18,8 @@ from labeling.items.slots import recount
 from labeling.items.statements import outdated_expectations
 from labeling.models import Item, Prelabeler, PrelabelMode, Queue
 from pooling.interface.problems import InputError
-from pooling.models import Pool
+from pooling.models import Collection, Pool
 from pooling.people.activity_log import record_action
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.models import Collection
 
 BATCH = 500
 LEAST_BLIND, MOST_BLIND = 0.02, 0.9

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -23,13 +23,11 @@ from labeling.models import Fact, FactVersion, ImportedLabel, Judgment, Prelabel
 from labeling.prelabels.costs import Budget, Prices
 from labeling.prelabels.options import checked_url, hash_of, key_for, missing_key, site_prices, uses_site_key
 from pooling.interface.problems import InputError
+from pooling.interface.results import Progress
 from pooling.models import Collection, Document, Query
 from pooling.people.activity_log import record_action
 from pooling.storage.storing import checked_name
 from pooling.texts.importing import lock
-
-if TYPE_CHECKING:
-    from pooling.interface.results import Progress
 
 PROMPT, MOST_TOKENS = "facts", 2_000
 OPTIONS: dict[str, Any] = {"temperature": 0.0, "seed": 1, "max_tokens": MOST_TOKENS}

@@ -8,8 +8,10 @@ from rest_framework import serializers
 
 from labeling.fact_keeping.forms import FILES
 from labeling.facts.editing import LONGEST_FACT_ID, LONGEST_GROUP
+from labeling.facts.importing import FactsImported
 from labeling.models import Fact
 from pooling.formats.facts.records import LONGEST_FACT
+from pooling.interface.shapes import shape
 
 DECISIONS = [Fact.State.PROPOSED, Fact.State.CONFIRMED, Fact.State.REJECTED]
 
@@ -67,13 +69,4 @@ class FactsFileSerializer(serializers.Serializer[Any]):
     )
 
 
-class FactsImportedSerializer(serializers.Serializer[Any]):
-    """What an import of facts did."""
-
-    created = serializers.IntegerField()
-    changed = serializers.IntegerField()
-    unchanged = serializers.IntegerField()
-    supports = serializers.IntegerField()
-    left_out = serializers.IntegerField(help_text="Supports of documents that are not in the collection.")
-    detail = serializers.CharField()
-    url = serializers.CharField()
+FactsImportedSerializer = shape(FactsImported)

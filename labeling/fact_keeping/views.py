@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -34,9 +33,6 @@ from pooling.models import Collection, Query
 from pooling.people.access import ADMIN, READERS, collection_for, fetch
 from pooling.storage.pages import upload
 from pooling.tables.answers import answer
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 DOCUMENTS_SHOWN = 30
 
@@ -76,7 +72,11 @@ def facts_import(request: HttpRequest, slug: str) -> HttpResponse:
 def facts_download(request: HttpRequest, slug: str, format: str) -> HttpResponseBase:
     """Confirmed facts, or what documents say of them, as a file."""
     collection = collection_for(request.user, slug, READERS)
-    return offered(FACT_FILES, format, collection.slug, collection)
+    try:
+        return offered(FACT_FILES, format, collection.slug, collection)
+    except InputError as error:
+        messages.error(request, str(error))
+        return redirect("facts", collection.slug)
 
 
 @login_required

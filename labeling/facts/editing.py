@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection as SomeOf
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
@@ -21,9 +21,6 @@ from pooling.interface.problems import InputError
 from pooling.models import Collection, Query
 from pooling.people.activity_log import record_action
 from pooling.texts.importing import lock
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 LONGEST_GROUP = 300
 LONGEST_FACT_ID = 100

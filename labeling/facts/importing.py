@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -20,7 +21,7 @@ from pooling.formats.facts.reading import read_facts, read_supports_of
 from pooling.formats.facts.records import FactFile, FactRecord, SupportRecord
 from pooling.formats.facts.writing import WORDS
 from pooling.formats.wording import counted
-from pooling.interface.results import Result
+from pooling.interface.results import Progress, Result
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import importer
@@ -33,11 +34,6 @@ from pooling.storage.storing import (
 )
 from pooling.texts.by_text import KnownQueries
 from pooling.texts.importing import lock
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.interface.results import Progress
 
 BATCH = 1000
 
@@ -160,13 +156,13 @@ def _supports_in(
 
 
 class FactsImported(Result):
-    """The result of an import of facts: the counts of its `FactImport`."""
+    """What an import of facts did."""
 
     created: int
     changed: int
     unchanged: int
     supports: int
-    left_out: int
+    left_out: Annotated[int, "Supports of documents that are not in the collection."]
 
 
 @importer("facts", title="Importing facts", begins_at="facts_import")

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db.models import Count, F, Q, QuerySet
 
 from labeling.models import Fact, FactItem, Support, SupportVerdict
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 #: Supports of what the fact says now: those of an older meaning are asked again.
 OF_THIS_MEANING = Q(fact_version__gte=F("fact__meaning"))

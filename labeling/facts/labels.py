@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from django.db.models import Count, Max, Q, QuerySet
 
+from labeling.consensus.rules import Ballots, decide
 from labeling.facts.items import OF_THIS_MEANING
 from labeling.models import (
     Fact,
@@ -23,11 +24,9 @@ from labeling.models import (
     SupportVerdict,
 )
 from pooling.formats.facts.records import VERDICTS, FactRecord, Importance, SupportRecord
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PAIR: Final = ["fact", "document"]
 COUNTED: Final[dict[str, Any]] = {
@@ -80,8 +79,6 @@ def support_labels(collection: Collection, rule: str = "majority") -> SupportLab
        leave a pair without one.
     3. An imported support counts where nobody has voted.
     """
-    import polars as pl
-
     known = {
         fact.pk: fact
         for fact in Fact.objects.filter(
@@ -173,8 +170,6 @@ def _documents(*frames: pl.DataFrame) -> list[int]:
 
 
 def _frame(rows: QuerySet[Any], verdict: str, source: str) -> pl.DataFrame:
-    import polars as pl
-
     schema = {"fact": pl.Int64, "document": pl.Int64, "verdict": pl.String}
     found = rows.order_by().values_list("fact", "document", verdict)
     return pl.DataFrame(list(found), schema=schema, orient="row").with_columns(source=pl.lit(source))
@@ -190,8 +185,6 @@ def _adjudicated(collection: Collection) -> pl.DataFrame:
 
 
 def _votes(collection: Collection) -> pl.DataFrame:
-    import polars as pl
-
     schema = {"fact": pl.Int64, "document": pl.Int64, "annotator": pl.Int64, "verdict": pl.String}
     rows = _standing(collection).filter(is_adjudication=False).order_by()
     found = rows.values_list("fact", "document", "annotator", "verdict")
@@ -200,8 +193,6 @@ def _votes(collection: Collection) -> pl.DataFrame:
 
 def _needs(collection: Collection) -> pl.DataFrame:
     """fact, document, needed: as many verdicts as the queue that holds the document asks for."""
-    import polars as pl
-
     rows = (
         FactItem.objects.filter(queue__collection=collection, queue__deleted_at=None)
         .exclude(queue__state=Queue.State.CLOSED)
@@ -219,8 +210,6 @@ def _needs(collection: Collection) -> pl.DataFrame:
 
 def _decided(votes: pl.DataFrame, needs: pl.DataFrame, rule: str) -> pl.DataFrame:
     """fact, document, verdict (null without a label), source."""
-    import polars as pl
-
     if votes.is_empty():
         schema = {"fact": pl.Int64, "document": pl.Int64, "verdict": pl.String, "source": pl.String}
         return pl.DataFrame(schema=schema)
@@ -243,10 +232,6 @@ def _by_rule(
     votes: pl.DataFrame, needs: pl.DataFrame, rule: str, positive: Sequence[SupportVerdict]
 ) -> pl.DataFrame:
     """fact, document, label: 1 for the verdicts in `positive`, by the rules for judgments."""
-    import polars as pl
-
-    from labeling.consensus.rules import Ballots, decide
-
     said = pl.col("verdict")
     ids = {"query_id": pl.col("fact").cast(pl.String), "document_id": pl.col("document").cast(pl.String)}
     ballots = votes.select(

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import Final, TypedDict
 from uuid import uuid4
 
 from django.core.files.base import ContentFile
@@ -15,19 +15,15 @@ from django.core.files.storage import default_storage
 from django.db.models import Min
 
 from labeling.facts.labels import support_labels
-from labeling.models import Fact, Queue
+from labeling.models import Fact, QrelsRelease, Queue
 from pooling.formats.errors import FormatError
 from pooling.formats.facts.reading import read_facts, read_supports_of
 from pooling.formats.facts.records import VERDICTS, FactFile, FactRecord
 from pooling.formats.facts.writing import diversity_lines, facts_lines, supports_lines
 from pooling.formats.registry import Format
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from labeling.models import QrelsRelease
 
 JSON_LINES: Final = "application/x-ndjson"
 FACT_FORMATS: Final = {
@@ -116,8 +112,6 @@ def released_frames(release: QrelsRelease) -> tuple[Sequence[FactRecord], pl.Dat
     """The facts of a release, and its supports as a frame: query_id, fact_id, document_id, weight. Faster
     than reading them one by one: the checksum says that we wrote them. `InputError` as above.
     """
-    import polars as pl
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "facts.jsonl"
         path.write_bytes(released_facts(release, "facts"))

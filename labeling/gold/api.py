@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from labeling.access import queue_for
 from labeling.gold import serializers as shapes
+from labeling.gold.gaps import queries_without_gold, skips_in
 from labeling.gold.lists import ANSWERS_GIVEN
 from labeling.gold.options import GoldOptions, change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
@@ -124,7 +125,9 @@ def _queue_gold(queue: Queue) -> Mapping[str, Any]:
     return {
         **{name: getattr(queue, name) for name in options_of(GoldOptions)},
         "questions": queue.gold_count,
+        "queries_without": queries_without_gold(queue.collection, pk=queue.pk),
         "annotators": [shapes.gold_figures(row) for row in gold_rows(queue)],
+        "skips": shapes.AnnotatorSkipsSerializer(skips_in(queue), many=True).data,
         "quarantines": shapes.QuarantineSerializer(quarantines, many=True).data,
     }
 

@@ -1,58 +1,148 @@
-"""Hidden checks among the items that a person is given: gold questions and repeats, and where they stand.
+"""The deal: what comes at each place of somebody's stream in a queue that hides checks among its items.
 
-A claim looks for them whether one is due or not, and in the same statements: neither its answer nor the time
-it takes tells what it hands out. Checks of a query that the person is at come first; one that belongs to
-another query stands out by it.
+Checks are gold questions and pairs shown again. Nobody may tell them from the rest by what claims give, in
+whatever sizes one claims, returns, skips, takes back or lets leases run out. So:
+
+1. Each place is dealt once and stored, stretch by stretch, when the person comes to the stretch. Claims hand
+   out what was dealt, in the order of places; whatever came back unanswered comes again from its place.
+2. Which places of a stretch have checks, and which, follows from the person's seed, the number of its first
+   place and what the person was asked before; the size of a claim has no part in it.
+3. Checks are of the stretch's own query. Where it has none, those that are due wait for a query that has.
+4. A stretch is as long with checks as without: each takes the place of an item, which is put off for more
+   places than anybody can hold at once.
+5. What is returned may go to others; a check goes and comes with the item that stands nearest to it. What is
+   skipped comes again when nothing else is left, checks like pairs.
+6. A claim reads and writes as much whatever it hands out, and so does a deal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import NamedTuple
 
-from labeling.gold.repeats import make_ready, repeats_due
-from labeling.gold.stream import Due, chosen_gold, gold_due
-from labeling.items.statements import waiting_repeats
-from labeling.models import Item, Lease
+from labeling.gold.places import drawn
+from labeling.gold.repeats import make_repeats, repeatable, repeats_due
+from labeling.gold.stream import Stock, gold_due, gold_of, seed_of, take_gold
+from labeling.items.bookmarks import places_ahead
+from labeling.items.dealt import Undealt, put_off, store_deal, undealt
+from labeling.items.ordering import STRETCH_KEYS
+from labeling.items.statements import Keys
+from labeling.models import Bookmark, Dealt, Judgment
 
-if TYPE_CHECKING:
-    from labeling.models import Bookmark
+#: As many places lie between an item that is put off and its new place: nobody can hold more at once.
+PUT_OFF_FOR = 50
+#: Of so many places of a stretch one may have a check that was due before.
+CATCH_UP = 4
+# Where checks stand has nothing to do with what else is drawn.
+WHERE = 0x2545F4914F6CDD1D
 
 
-def with_checks(bookmark: Bookmark, items: Sequence[Item], count: int, now: datetime) -> list[Item]:
-    """Of `items`, which are locked, and the checks that are due and can be had, as many as `count`.
+class Stretch(NamedTuple):
+    """Items of one query that are dealt together."""
 
-    Checks stand near the places where they are due; what they take the place of are the last of `items`.
+    stretch: int
+    query: int
+    items: list[int]
+
+
+def deal_more(bookmark: Bookmark, count: int, now: datetime) -> bool:
+    """Deal what comes next to the owner of the bookmark, which is locked: `count` places or, with the rest of
+    a stretch, more, as far as there are any. Whether anything was dealt.
+
+    What was put off long enough ago comes first, then what is new in the person's own stretch, then the next
+    stretches, behind those that others are at; at last whatever was left, from the front.
     """
-    queue = bookmark.queue
-    queries = {item.query_id for item in items}
-    chosen: list[tuple[int, Any]] = []
-    gold = gold_due(bookmark, count)
-    if queue.gold_count:
-        chosen += chosen_gold(bookmark, queries, gold, now)
-    if queue.repeat_share:
-        make_ready(bookmark, queries, count)
-        waiting = waiting_repeats(queue, bookmark.annotator, queries, now)
-        due: list[Due] = repeats_due(bookmark, count, gold)
-        chosen += [(one.place, repeat) for one, repeat in zip(due, waiting, strict=False)]
-    woven = list(items[: count - len(chosen)])
-    for place, check in chosen:
-        woven.insert(quiet_place(woven, check, place), check)
-    if stale := [check.pk for _, check in chosen if check.was_held]:
-        Lease.objects.filter(item__in=stale, annotator=bookmark.annotator).delete()
-    return woven
+    limit = count + STRETCH_KEYS
+    waited = put_off(bookmark, bookmark.handed_out - PUT_OFF_FOR, limit, now)
+    if _deal(bookmark, waited, count, now):
+        return True
+    for lap, keys in places_ahead(bookmark):
+        if _deal(bookmark, undealt(bookmark, keys, limit, now), count, now, lap=lap):
+            return True
+    return _deal(bookmark, put_off(bookmark, bookmark.handed_out, limit, now), count, now)
 
 
-def quiet_place(items: Sequence[Item], hidden: Item, due: int) -> int:
-    """The place nearest to where it is due among its own query, else between two queries, else just there."""
-    around = [
-        (items[place - 1].query_id if place else None, items[place].query_id if place < len(items) else None)
-        for place in range(len(items) + 1)
+def deal_the_rest(bookmark: Bookmark, count: int, now: datetime) -> None:
+    """Deal what is free and never was, skipped or not: nothing else is left for the person."""
+    keys = Keys(in_second_order=bookmark.in_second_order)
+    found = undealt(bookmark, keys, count + STRETCH_KEYS, now, skipped_too=True)
+    _deal(bookmark, found, count, now)
+
+
+def _deal(
+    bookmark: Bookmark, found: Sequence[Undealt], count: int, now: datetime, *, lap: int | None = None
+) -> bool:
+    """Deal the first stretches of what was found, until `count` places are dealt; whether there are any.
+
+    With `lap` the bookmark goes on to the last of them.
+    """
+    stretches = _stretches(found, count)
+    if not stretches:
+        return False
+    queries = {stretch.query for stretch in stretches}
+    gold, earlier = gold_of(bookmark, queries, now), repeatable(bookmark, queries)
+    rows: list[Dealt] = []
+    again: list[tuple[Dealt, Judgment]] = []
+    for stretch, query, items in stretches:
+        checks = _checks(bookmark, len(items), gold[query], earlier[query])
+        ordinary = iter(items)
+        for at in range(len(items)):
+            row = Dealt(bookmark_id=bookmark.pk, stretch=stretch, place=bookmark.handed_out + at)
+            check = checks.get(at) or next(ordinary)
+            if isinstance(check, int):
+                row.item_id = check
+            else:
+                again.append((row, check))
+            rows.append(row)
+        bookmark.handed_out += len(items)
+        late = {"stretch": stretch, "place": bookmark.handed_out, "put_off": True}
+        rows += [Dealt(bookmark_id=bookmark.pk, item_id=item, **late) for item in ordinary]
+    made = make_repeats(bookmark.queue, [judgment for _, judgment in again])
+    for (row, _), item in zip(again, made, strict=True):
+        row.item = item
+    if lap is not None:
+        bookmark.lap, bookmark.stretch = lap, stretches[-1].stretch
+    store_deal(bookmark, rows)
+    return True
+
+
+def _stretches(found: Sequence[Undealt], count: int) -> list[Stretch]:
+    """The first whole stretches of what was found, of one query each, with `count` items or more."""
+    groups = [
+        Stretch(stretch, query, [one.item for one in items])
+        for (stretch, query), items in groupby(found, key=lambda one: (one.stretch, one.query))
     ]
-    own = [place for place, queries in enumerate(around) if hidden.query_id in queries]
-    between = [place for place, (before, after) in enumerate(around) if before != after]
-    due = min(due, len(items))
-    # The ends of a batch are no boundary that anybody sees.
-    inner = [place for place in between if 0 < place < len(items)]
-    return min(own or inner or [due], key=lambda place: abs(place - due))
+    if len(found) == count + STRETCH_KEYS:  # the last of them may go on
+        groups = groups[:-1] or groups
+    chosen: list[Stretch] = []
+    for group in groups:
+        if sum(len(stretch.items) for stretch in chosen) >= count:
+            break
+        chosen.append(group)
+    return chosen
+
+
+def _checks(
+    bookmark: Bookmark, size: int, stock: Stock, earlier: Sequence[Judgment]
+) -> dict[int, int | Judgment]:
+    """What stands where among the next `size` places, of one query: items with gold questions, and verdicts
+    that are asked again. At most every second place is a check.
+    """
+    due = gold_due(bookmark, size)
+    owed = bookmark.gold_owed + due
+    questions = take_gold(bookmark, stock, min(owed, size // 2, max(due, _caught_up(size))))
+    bookmark.gold_owed = owed - len(questions)
+    due = repeats_due(bookmark, size)
+    owed = bookmark.repeats_owed + due
+    again = earlier[: min(owed, size // 2 - len(questions), max(due, _caught_up(size)))]
+    bookmark.repeats_owed = owed - len(again)
+    seed = seed_of(bookmark) ^ WHERE
+    places = sorted(range(size), key=lambda at: drawn(seed, bookmark.handed_out + at))
+    return dict(zip(places, [*questions, *again], strict=False))
+
+
+def _caught_up(size: int) -> int:
+    """How many checks of a kind a stretch may have more than are due in it."""
+    return -(-(size - 1) // CATCH_UP)

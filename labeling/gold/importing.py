@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
@@ -15,16 +16,11 @@ from labeling.gold.questions import LONGEST_REASON, follow_gold
 from labeling.models import GoldQuestion
 from pooling.formats.errors import FormatError
 from pooling.formats.gold import GoldRecord, read_gold
-from pooling.interface.results import Result
+from pooling.interface.results import Progress, Result
 from pooling.models import Collection
 from pooling.storage.imports import importer
 from pooling.storage.storing import disk_errors_named, tell_the_planner
 from pooling.texts.importing import lock
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.interface.results import Progress
 
 BATCH = 1000
 
@@ -87,10 +83,10 @@ def import_gold(
 
 
 class GoldImported(Result):
-    """The result of an import of gold questions: the counts of its `GoldImport`."""
+    """What an import of gold questions did."""
 
     created: int
-    changed: int
+    changed: Annotated[int, "Questions whose reason or use changed."]
     unchanged: int
 
 

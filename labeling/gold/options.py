@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -13,9 +14,6 @@ from labeling.models import Queue
 from pooling.interface.problems import InputError
 from pooling.options.option import option, options_of, problems_of
 from pooling.texts.importing import lock
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Every second item gold is a test, not work.
 LARGEST_SHARE = 0.5

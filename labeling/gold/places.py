@@ -1,4 +1,4 @@
-"""Where in a person's stream of items the gold questions come: drawn by a seed, at irregular places.
+"""At which places of a person's stream gold questions are due: drawn by a seed, and irregular.
 
 Without Django. A stretch of work in which one item in `1 / share` is gold is cut into blocks of that length,
 and each block has one gold question at a drawn place: so the share is kept, and neither the distance from
@@ -21,12 +21,9 @@ class Shares(NamedTuple):
     later: float
 
 
-def gold_places(seed: int, start: int, count: int, shares: Shares) -> dict[int, int]:
-    """The places of gold questions among `count` items from place `start` on (from 0), each with its number.
-
-    Numbers are drawn for what else hangs on the question; two places never have the same one.
-    """
-    places = {}
+def gold_places(seed: int, start: int, count: int, shares: Shares) -> list[int]:
+    """The places at which gold questions are due among `count` items from place `start` on (from 0)."""
+    places = []
     for place in range(start, start + count):
         begin, share = (0, shares.first) if place < FIRST_ITEMS else (FIRST_ITEMS, shares.later)
         if share <= 0:
@@ -37,15 +34,13 @@ def gold_places(seed: int, start: int, count: int, shares: Shares) -> dict[int, 
             end = min(end, FIRST_ITEMS)
         number = block * 2 + (begin > 0)
         if place == first + drawn(seed, number) % max(1, end - first):
-            places[place] = number
+            places.append(place)
     return places
 
 
 def wants_relevant(seed: int, number: int) -> bool:
-    """Whether the gold question with this number should be relevant: one of each two, in drawn order."""
-    block, is_later = divmod(number, 2)
-    pair_number = -1 - (block // 2 * 2 + is_later)
-    return (drawn(seed, pair_number) + block) % 2 == 0
+    """Whether somebody's question with this number should be relevant: one of each two, in drawn order."""
+    return (drawn(seed, -1 - number // 2) + number) % 2 == 0
 
 
 def drawn(seed: int, number: int) -> int:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-import numpy as np
-import numpy.typing as npt
+from pooling.heavy import Floats, np, npt
 
 # Both shares start from Beta(4, 1): people are careful until they show otherwise. The same prior as in the
 # Dawid-Skene rule.
@@ -23,8 +22,6 @@ FLOOR = 0.80
 PAUSE, WARN = 0.985, 0.80
 # Exact up to 2 × POINTS - 8 answers; beyond, the error is far below what could change an advice.
 POINTS = 160
-
-Floats = npt.NDArray[np.float64]
 
 
 def chance_below(answers: tuple[int, int], most_wrong: tuple[int, int]) -> Floats:

@@ -6,14 +6,11 @@ An answer is a verdict like any other, an event that never counts; practice has 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import User
 
 from labeling.items.withdrawn import THERE
 from labeling.models import Bookmark, GoldQuestion, Item, Judgment, Queue
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
 
 Pair = tuple[int, int]
 

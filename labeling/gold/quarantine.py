@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -27,9 +28,6 @@ from labeling.models import Bookmark, Item, Judgment, Lease, Quarantine, Queue
 from pooling.interface.problems import InputError
 from pooling.people.access import JUDGES
 from pooling.people.activity_log import record_action
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 BATCH = 500
 MOST_EVIDENCE = 200
@@ -74,7 +72,8 @@ def impose(
                 f"{annotator.get_username()} is already in quarantine in this queue.", conflict=True
             )
         held = Lease.objects.filter(annotator=annotator, item__queue=queue)
-        keys = {*items_judged_by(queue, annotator), *held.values_list("item_id", flat=True)}
+        # Read in this order: what is held now and judged a moment later is in one of the two.
+        keys = {*held.values_list("item_id", flat=True), *items_judged_by(queue, annotator)}
         items = _locked(keys)
         quarantine = Quarantine.objects.create(
             queue=queue, annotator=annotator, imposed_by=by, imposed_at=now, reason=reason.strip()

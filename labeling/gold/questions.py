@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
@@ -28,9 +29,6 @@ from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Query
 from pooling.texts.importing import lock
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
 ANSWERS = (Verdict.RELEVANT, Verdict.NOT_RELEVANT)
 LONGEST_REASON = 2000
 
@@ -39,7 +37,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class GoldBalance:
-    """How many active questions there are with each answer, hidden in the stream and for practice."""
+    """Active questions by answer and use."""
 
     relevant: int
     not_relevant: int

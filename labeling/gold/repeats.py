@@ -2,22 +2,21 @@
 
 Each is a separate item, for one person and without slots, that points at the verdict it repeats. What is
 said the second time is a separate kind of event: it is no judgment, and nothing but this file reads it. A
-repeat comes like a gold question, at an irregular place after the first 25 items, and only while the person
-is at its query; `hidden.py` tells how. One is made at every block of places, before anybody knows where in it
-a repeat is due.
+repeat comes like a gold question, after the first 25 items, and only while the person is at its query;
+`hidden.py` tells how.
 """
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Collection as SomeOf
 from collections.abc import Sequence
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from labeling.gold.places import FIRST_ITEMS, Shares, drawn, gold_places
-from labeling.gold.stream import Due
+from labeling.gold.places import Shares, drawn, gold_places
+from labeling.items.slots import NO_ITEM, Slots
+from labeling.items.statements import store_slots
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Queue, Verdict
 
 # At least this many verdicts lie between, so that nobody remembers the pair; and from how many it is drawn.
@@ -27,29 +26,62 @@ WINDOW = 500
 OTHER_PLACES = 0x5DEECE66D
 
 
-def repeats_due(bookmark: Bookmark, count: int, gold: Sequence[Due]) -> list[Due]:
-    """Which of the next `count` items of the bookmark's owner are to be repeats, if they are not `gold`."""
+def repeats_due(bookmark: Bookmark, size: int) -> int:
+    """How many of the next `size` places of the bookmark's owner are to have pairs shown again."""
     if not bookmark.queue.repeat_share:
-        return []
+        return 0
     shares = Shares(0, bookmark.queue.repeat_share)
-    places = gold_places(_seed(bookmark), bookmark.handed_out, count, shares)
-    taken = {due.place for due in gold}
-    due = [Due(place - bookmark.handed_out, number) for place, number in places.items()]
-    return [one for one in due if one.place not in taken]
+    return len(gold_places(_seed(bookmark), bookmark.handed_out, size, shares))
 
 
-def make_ready(bookmark: Bookmark, queries: SomeOf[int], count: int) -> None:
-    """Make a repeat for each block of the person's places that begins among the next `count`.
+def repeatable(bookmark: Bookmark, queries: SomeOf[int]) -> dict[int, list[Judgment]]:
+    """The person's verdicts on pairs of each of `queries` that may be asked again, in drawn order.
 
-    Long before it is due, so that the claim that hands it out has nothing to write that others have not. It
-    repeats a verdict drawn from those given at least `GAP` verdicts ago, never the same twice, one on
-    `queries` where there is any: it comes when the person is at its query.
+    Given at least `GAP` verdicts ago, and never asked again before.
     """
-    length = 1 / bookmark.queue.repeat_share
-    first = max(0, bookmark.handed_out - FIRST_ITEMS)
-    last = bookmark.handed_out + count - FIRST_ITEMS
-    for block in range(math.ceil(first / length), math.ceil(last / length)):
-        _make(bookmark, queries, drawn(_seed(bookmark), -1 - block))
+    found: dict[int, list[Judgment]] = defaultdict(list)
+    if not bookmark.queue.repeat_share:
+        return found
+    queue, annotator = bookmark.queue, bookmark.annotator
+    again = Item.objects.filter(
+        queue=queue,
+        state=Item.State.REPEAT,
+        repeats__annotator=annotator,
+        query=OuterRef("query"),
+        document=OuterRef("document"),
+    )
+    own = Judgment.objects.counted().filter(annotator=annotator, event__queue=queue, is_adjudication=False)
+    earlier = (
+        own.order_by("-event").annotate(is_asked=Exists(again)).only("event", "query", "document", "verdict")
+    )
+    for judgment in earlier[GAP : GAP + WINDOW]:
+        is_asked = judgment.is_asked  # type: ignore[attr-defined]
+        if judgment.query_id in queries and not is_asked and judgment.verdict != Verdict.CANNOT_JUDGE:
+            found[judgment.query_id].append(judgment)
+    for judgments in found.values():
+        judgments.sort(key=lambda judgment: drawn(_seed(bookmark), -1 - judgment.event_id))
+    return found
+
+
+def make_repeats(queue: Queue, judgments: Sequence[Judgment]) -> list[Item]:
+    """An item for each verdict that is asked again; where there is none, a statement all the same."""
+    if not judgments and queue.repeat_share:
+        store_slots([NO_ITEM], Slots(0, 0, 0, None, Item.State.OPEN))
+    at_least, at_most = queue.bounds
+    return Item.objects.bulk_create(
+        Item(
+            queue=queue,
+            query_id=judgment.query_id,
+            document_id=judgment.document_id,
+            order_key=0,
+            needed=at_least,
+            needed_at_least=at_least,
+            needed_at_most=at_most,
+            state=Item.State.REPEAT,
+            repeats_id=judgment.event_id,
+        )
+        for judgment in judgments
+    )
 
 
 def answers_to_repeats(queue: Queue) -> QuerySet[JudgmentEvent]:
@@ -76,41 +108,6 @@ def same_again(queue: Queue) -> dict[int, tuple[int, int]]:
         if Verdict.CANNOT_JUDGE not in (verdict, before):
             found[annotator].append(verdict == before)
     return {annotator: (sum(same), len(same)) for annotator, same in found.items()}
-
-
-def _make(bookmark: Bookmark, queries: SomeOf[int], draw: int) -> None:
-    """Make a repeat of a verdict that is drawn from the person's earlier ones, where there is one."""
-    queue, annotator = bookmark.queue, bookmark.annotator
-    again = Item.objects.filter(
-        queue=queue,
-        state=Item.State.REPEAT,
-        repeats__annotator=annotator,
-        query=OuterRef("query"),
-        document=OuterRef("document"),
-    )
-    own = Judgment.objects.counted().filter(annotator=annotator, event__queue=queue, is_adjudication=False)
-    earlier = own.order_by("-event").values_list("event", "query", Exists(again), "verdict")
-    chosen = [
-        (event, query)
-        for event, query, is_asked, verdict in earlier[GAP : GAP + WINDOW]
-        if not is_asked and verdict != Verdict.CANNOT_JUDGE
-    ]
-    chosen = [row for row in chosen if row[1] in queries] or chosen
-    if not chosen:
-        return
-    event = JudgmentEvent.objects.only("query", "document").get(pk=chosen[draw % len(chosen)][0])
-    at_least, at_most = queue.bounds
-    Item.objects.create(
-        queue=queue,
-        query_id=event.query_id,
-        document_id=event.document_id,
-        order_key=0,
-        needed=at_least,
-        needed_at_least=at_least,
-        needed_at_most=at_most,
-        state=Item.State.REPEAT,
-        repeats=event,
-    )
 
 
 def _seed(bookmark: Bookmark) -> int:

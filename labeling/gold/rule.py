@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from labeling.gold.posterior import PAUSE, WARN, chance_below_floor
+
 # Below this many answers no share is worth reading; the rule takes that into account by itself.
 ENOUGH_TO_READ = 16
 
@@ -69,8 +71,6 @@ def advice(score: Score) -> Advice:
     >>> advice(Score(relevant_wrong=7, not_relevant_right=6))
     <Advice.PAUSE: 'pause'>
     """
-    from labeling.gold.posterior import PAUSE, WARN, chance_below_floor
-
     right = score.relevant_right, score.not_relevant_right
     chance = chance_below_floor(right, (score.relevant_wrong, score.not_relevant_wrong))
     if chance >= PAUSE:

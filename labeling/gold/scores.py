@@ -6,15 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db.models import F, Max, QuerySet
 
 from labeling.gold.rule import Advice, Score, advice
 from labeling.models import GoldQuestion, Judgment, Quarantine, Queue, Verdict
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 # With so few questions left for somebody, or none of one answer, it is time for new ones.
 LOW_STOCK = 5

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 from rest_framework import serializers
 
 from labeling.consensus.wilson import wilson
+from labeling.gold.importing import GoldImported
 from labeling.gold.options import GoldOptions
-from labeling.gold.questions import LONGEST_REASON
+from labeling.gold.questions import LONGEST_REASON, GoldBalance
 from labeling.gold.scores import AnnotatorGold
 from labeling.models import GoldQuestion, Quarantine, Verdict
 from pooling.interface.option_fields import serializer_fields
+from pooling.interface.shapes import shape
 
 ANSWERS = [(value, label) for value, label in Verdict.choices if value != Verdict.CANNOT_JUDGE]
 
@@ -52,19 +54,10 @@ class GoldChangeSerializer(serializers.Serializer[Any]):
     active = serializers.BooleanField(required=False)
 
 
-class GoldBalanceSerializer(serializers.Serializer[Any]):
-    """Active questions by answer and use."""
-
-    relevant = serializers.IntegerField()
-    not_relevant = serializers.IntegerField()
-    practice_relevant = serializers.IntegerField()
-    practice_not_relevant = serializers.IntegerField()
-
-
 class GoldListSerializer(serializers.Serializer[Any]):
     """The gold questions of a collection."""
 
-    balance = GoldBalanceSerializer()
+    balance = shape(GoldBalance)()
     questions = GoldQuestionSerializer(many=True)
 
 
@@ -74,35 +67,24 @@ class GoldFileSerializer(serializers.Serializer[Any]):
     file = serializers.FileField()
 
 
-class GoldImportSerializer(serializers.Serializer[Any]):
-    """What an import of gold questions did."""
-
-    created = serializers.IntegerField()
-    changed = serializers.IntegerField(help_text="Questions whose reason or use changed.")
-    unchanged = serializers.IntegerField()
-    detail = serializers.CharField()
-    url = serializers.CharField()
+GoldImportSerializer = shape(GoldImported, "GoldImport")
 
 
-class AnnotatorGoldSerializer(serializers.Serializer[Any]):
+class AnnotatorGoldFigures(TypedDict):
     """How one annotator answers gold questions; intervals are Wilson's, 95 %."""
 
-    username = serializers.CharField()
-    answers = serializers.IntegerField()
-    cannot_judge = serializers.IntegerField()
-    before = serializers.IntegerField(
-        help_text="Answers from before the annotator was last restored; they do not count."
-    )
-    sensitivity = serializers.FloatField(allow_null=True)
-    sensitivity_interval = serializers.ListField(child=serializers.FloatField())
-    specificity = serializers.FloatField(allow_null=True)
-    specificity_interval = serializers.ListField(child=serializers.FloatField())
-    balanced_accuracy = serializers.FloatField(allow_null=True)
-    advice = serializers.ChoiceField(choices=["continue", "warn", "pause"])
-    left = serializers.DictField(
-        child=serializers.IntegerField(), help_text="Questions never asked, by answer."
-    )
-    is_low = serializers.BooleanField(help_text="Whether the questions run out for this person.")
+    username: str
+    answers: int
+    cannot_judge: int
+    before: Annotated[int, "Answers from before the annotator was last restored; they do not count."]
+    sensitivity: float | None
+    sensitivity_interval: list[float]
+    specificity: float | None
+    specificity_interval: list[float]
+    balanced_accuracy: float | None
+    advice: Annotated[str, Literal["continue", "warn", "pause"]]
+    left: Annotated[dict[str, int], "Questions never asked, by answer."]
+    is_low: Annotated[bool, "Whether the questions run out for this person."]
 
 
 class QuarantineSerializer(serializers.ModelSerializer[Quarantine]):
@@ -117,6 +99,16 @@ class QuarantineSerializer(serializers.ModelSerializer[Quarantine]):
         fields = ["annotator", "reason", "evidence", "imposed_by", "imposed_at", "lifted_by", "lifted_at"]
 
 
+class AnnotatorSkipsSerializer(serializers.Serializer[Any]):
+    """How many items somebody skipped."""
+
+    username = serializers.CharField()
+    skipped = serializers.IntegerField()
+    checks = serializers.IntegerField(help_text="Of the skipped: gold questions and pairs shown again.")
+    answered = serializers.IntegerField(help_text="Items that this person answered.")
+    is_much = serializers.BooleanField(help_text="Whether it is a reason to look.")
+
+
 class QueueGoldSerializer(serializers.Serializer[Any]):
     """A queue's options, its annotators' answers, and its quarantines, newest first."""
 
@@ -126,7 +118,11 @@ class QueueGoldSerializer(serializers.Serializer[Any]):
     practice_questions = serializers.IntegerField()
     gold_pause = serializers.CharField()
     questions = serializers.IntegerField(help_text="Gold questions mixed into the items.")
-    annotators = AnnotatorGoldSerializer(many=True)
+    queries_without = serializers.ListField(
+        child=serializers.CharField(), help_text="Queries with pairs left and no gold question."
+    )
+    annotators = shape(AnnotatorGoldFigures, "AnnotatorGold")(many=True)
+    skips = AnnotatorSkipsSerializer(many=True)
     quarantines = QuarantineSerializer(many=True)
 
 
@@ -134,23 +130,6 @@ class QuarantineRequestSerializer(serializers.Serializer[Any]):
     """Why somebody is paused."""
 
     reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True, default="")
-
-
-class AnnotatorGoldFigures(TypedDict):
-    """One annotator's answers, as `AnnotatorGoldSerializer` shows them."""
-
-    username: str
-    answers: int
-    cannot_judge: int
-    before: int
-    sensitivity: float | None
-    sensitivity_interval: list[float]
-    specificity: float | None
-    specificity_interval: list[float]
-    balanced_accuracy: float | None
-    advice: str
-    left: dict[str, int]
-    is_low: bool
 
 
 def gold_figures(row: AnnotatorGold) -> AnnotatorGoldFigures:

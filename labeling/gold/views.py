@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
 from labeling.gold.forms import GoldOptionsForm
+from labeling.gold.gaps import queries_without_gold, skips_in
 from labeling.gold.lists import ANSWERS_GIVEN
 from labeling.gold.options import change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
@@ -48,6 +49,8 @@ def queue_gold(request: HttpRequest, queue_id: int) -> HttpResponse:
         "section": "queues",
         "form": form,
         "rows": [{**gold_figures(row), "row": row} for row in gold_rows(queue)],
+        "skips": skips_in(queue),
+        "without": queries_without_gold(queue.collection, pk=queue.pk),
         "quarantines": quarantines,
         "paused": {row.annotator.get_username() for row in quarantines if row.lifted_at is None},
         "enough": ENOUGH_TO_READ,
@@ -71,7 +74,7 @@ def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpRespon
                 lift(queue, annotator, by=person(request))
                 messages.success(request, f"{name} can go on; their judgments count again.")
             else:
-                reason = request.POST.get("reason", "").replace("\0", "")[:LONGEST_REASON]
+                reason = request.POST.get("reason", "")[:LONGEST_REASON]
                 impose(queue, annotator, by=person(request), reason=reason)
                 messages.success(request, f"{name} is paused; their judgments are set aside.")
         except InputError as error:

@@ -16,16 +16,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 
+from labeling.gold.posterior import chance_below_floor
 from labeling.gold.rule import Advice, Score, advice
 from labeling.gold.scores import scored
 from labeling.models import Judgment, Verdict
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from pooling.models import Collection
+from pooling.models import Collection
 
 RIGHT, WRONG = 4, 1
 DOUBTED_AT = 0.05
@@ -121,7 +119,6 @@ def answers_given(collection: Collection) -> list[Given]:
 def careful_chances(collection: Collection) -> Mapping[int, float]:
     """The chance that each annotator is careful, by their key: that their balanced accuracy is above the
     floor of the rule. Anyone without gold answers has that of the prior."""
-    from labeling.gold.posterior import chance_below_floor
 
     def chance(score: Score) -> float:
         right = score.relevant_right, score.not_relevant_right

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -19,11 +19,9 @@ from labeling.gold_keeping.proposals import (
 )
 from labeling.gold_keeping.separation import balanced_set
 from pooling.interface.api import PROBLEM, parsed, person
+from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.calls import listed, lists
-
-if TYPE_CHECKING:
-    from pooling.models import Collection
 
 MOST_SUGGESTIONS = 200
 

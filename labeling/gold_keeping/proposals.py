@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet
 from django.db.models.functions import Left
@@ -23,13 +24,9 @@ from labeling.items.passages import term_marks
 from labeling.items.withdrawn import THERE
 from labeling.models import DeclinedSuggestion, GoldQuestion, Judgment, Verdict
 from pooling.interface.problems import InputError
+from pooling.models import Collection
 from pooling.texts.importing import lock
 from pooling.texts.word_forms import WordForms, unspaced_pairs
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.models import Collection
 
 LEAST_UNANIMOUS = 2
 #: The unanimous pairs with most votes, and as many settled last, are ranked.

@@ -17,11 +17,9 @@ weighs as much as two verdicts.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from math import log
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol, TypeVar
 
 CAREFUL_RIGHT, CAREFUL_WRONG = 4, 1
 CARELESS_START = 2

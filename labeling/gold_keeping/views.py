@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST
 
+from labeling.gold.gaps import queries_without_gold
 from labeling.gold.questions import (
     NewQuestion,
     add_question,
@@ -45,16 +44,12 @@ from labeling.models import GoldQuestion, Item, Queue, Verdict
 from labeling.reading.images import allow_images
 from pooling.formats.wording import counted
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import asked, person
+from pooling.interface.pages import asked, page_here, person
 from pooling.interface.problems import InputError
+from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for, fetch, require_role
 from pooling.storage.pages import upload
 from pooling.tables.answers import answer
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
-    from pooling.models import Collection
 
 SHOWN = 8
 MOST_CHOSEN = 200
@@ -87,6 +82,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponseBase:
         "form": form,
         "balance": gold_balance(collection),
         "doubtful": _doubtful(collection),
+        "without": queries_without_gold(collection),
         "table": QUESTIONS.shown(request, _questions(collection), collection),
         "proposed": found[:SHOWN],
         "proposal_count": len(found),
@@ -176,9 +172,7 @@ def gold_make(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, f"A gold question with the answer {said}.")
     else:
         messages.error(request, "Choose the answer of the gold question.")
-    back = request.POST.get("next", "")
-    is_ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
-    return redirect(back if is_ours else reverse("gold", args=[slug]))
+    return redirect(page_here(request, request.POST.get("next", "")) or reverse("gold", args=[slug]))
 
 
 @login_required

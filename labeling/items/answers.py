@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
 
 from labeling.models import JudgmentEvent, Queue
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 def own_answers(user: User) -> QuerySet[JudgmentEvent]:

@@ -9,14 +9,13 @@ left.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from django.contrib.auth.models import User
 
 from labeling.items.ordering import STRETCH_KEYS, stretch_of
 from labeling.items.statements import Keys, lock_bookmark
 from labeling.models import Bookmark, Item, Queue
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 class Place(NamedTuple):
@@ -51,35 +50,25 @@ def places_ahead(bookmark: Bookmark) -> Iterator[Place]:
     yield Place(lap + 1, Keys(in_second_order=second))
 
 
-def move(bookmark: Bookmark, lap: int, item: Item) -> None:
-    """Go on in the stretch of `item`."""
-    _store(bookmark, lap, _stretch(bookmark, item))
+def move(bookmark: Bookmark, lap: int, stretch: int) -> None:
+    """Go on in a stretch."""
+    if (lap, stretch) != (bookmark.lap, bookmark.stretch):
+        bookmark.lap, bookmark.stretch = lap, stretch
+        Bookmark.objects.filter(pk=bookmark.pk).update(lap=lap, stretch=stretch)
 
 
 def move_back(bookmark: Bookmark, items: list[Item]) -> None:
     """Go back to the first stretch of `items`, so that coming back means going on with the same query."""
-    first = min((_stretch(bookmark, item) for item in items), default=bookmark.stretch)
-    _store(bookmark, bookmark.lap, min(first, bookmark.stretch))
+    first = min((stretch_at(bookmark, item) for item in items), default=bookmark.stretch)
+    move(bookmark, bookmark.lap, min(first, bookmark.stretch))
 
 
-def count_out(bookmark: Bookmark, change: int) -> None:
-    """Count the items that were handed out, or with a negative `change` returned."""
-    if change:
-        bookmark.handed_out = max(0, bookmark.handed_out + change)
-        Bookmark.objects.filter(pk=bookmark.pk).update(handed_out=bookmark.handed_out)
+def stretch_at(bookmark: Bookmark, item: Item) -> int:
+    """The stretch of an item in the order that the owner follows."""
+    key = item.second_key if bookmark.in_second_order else item.order_key
+    return stretch_of(key or 0)
 
 
 def _frontier(bookmark: Bookmark) -> tuple[int, int]:
     same_order = Bookmark.objects.filter(queue=bookmark.queue_id, in_second_order=bookmark.in_second_order)
     return max(same_order.values_list("lap", "stretch"))
-
-
-def _stretch(bookmark: Bookmark, item: Item) -> int:
-    key = item.second_key if bookmark.in_second_order else item.order_key
-    return stretch_of(key or 0)
-
-
-def _store(bookmark: Bookmark, lap: int, stretch: int) -> None:
-    if (lap, stretch) != (bookmark.lap, bookmark.stretch):
-        bookmark.lap, bookmark.stretch = lap, stretch
-        Bookmark.objects.filter(pk=bookmark.pk).update(lap=lap, stretch=stretch)

@@ -6,17 +6,15 @@ and Elsayed, "Why Is That Relevant?", HCOMP 2016). It is optional, and no label 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 from django.utils.translation import gettext as _
 
 from labeling.models import JudgmentEvent, Verdict
 from pooling.interface.problems import InputError
 from pooling.models import Document
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 #: Characters of the longest span: whoever marks more has marked the document.
 LONGEST_EVIDENCE = 2_000

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from django.db.models import Case, Count, F, FloatField, Q, Value, When
+from django.db.models import Case, Count, F, FloatField, Q, QuerySet, Value, When
 from django.db.models.functions import Cast, Coalesce, Length, Substr
 
 from labeling.items.reading import (
@@ -16,11 +15,7 @@ from labeling.items.reading import (
     least_ms,
 )
 from labeling.models import Judgment, Verdict
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
-    from pooling.models import Collection
+from pooling.models import Collection
 
 
 def too_fast_in(collection: Collection) -> list[FastAnnotator]:

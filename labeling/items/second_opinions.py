@@ -7,14 +7,10 @@ pair with as many judgments; to everybody else it is open, and is handed out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, Q
 
 from labeling.models import Judgment
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 def may_be_doubted(user: User) -> Q:

@@ -95,8 +95,9 @@ def slots_of(item: Item, verdicts: Iterable[str], expiries: Sequence[datetime]) 
     return settle((item.needed_at_least, item.needed_at_most), verdicts, expiries, item.expected)
 
 
-def recount(items: Sequence[Item], now: datetime) -> None:
-    """Count leases and judgments of `items` afresh, drop expired leases, and store what changed."""
+def recount(items: Sequence[Item], now: datetime, *, always: bool = False) -> None:
+    """Count leases and judgments of `items` afresh, drop expired leases, and store what changed; `always` is
+    as in `store`."""
     leases = list(Lease.objects.filter(item__in=items))
     expired = [lease.pk for lease in leases if lease.expires_at <= now]
     if expired:
@@ -106,9 +107,10 @@ def recount(items: Sequence[Item], now: datetime) -> None:
         if lease.expires_at > now:
             expiries[lease.item_id].append(lease.expires_at)
     verdicts = _verdicts_on(items)
-    store(
+    counted = (
         (item, slots_of(item, verdicts[item.query_id, item.document_id], expiries[item.pk])) for item in items
     )
+    store(counted, always=always)
 
 
 def store(counted: Iterable[tuple[Item, Slots]], *, always: bool = False) -> None:

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Collection as SomeOf
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import Model
 
 from labeling.models import Bookmark, Item, Judgment, Lease, Quarantine, Queue
 from pooling.models import Collection, Document, Query
 from pooling.storage.rows import columns_of, rows
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 QUEUE_FOR_MEMBER = """
 SELECT {columns},
@@ -36,76 +34,33 @@ UPDATE labeling_item SET needed = %s, done = %s, leased = %s, leased_until = %s,
 WHERE id IN ({items})
 """
 
+HAS_ROOM = "(item.needed > item.done + item.leased OR item.leased_until <= %(now)s)"
+NOT_JUDGED = """NOT EXISTS (
+    SELECT 1 FROM labeling_judgment judgment
+    WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id
+      AND judgment.annotator_id = %(annotator)s)"""
 # Open items in a range of keys, with a slot free or a lease run out, of pairs that the person has not judged.
+IS_FREE = """item.queue_id = %(queue)s AND item.state = 'open'
+  AND item.{key} >= %(first)s AND item.{key} <= %(last)s
+  AND {has_room}
+  AND {not_judged}"""
 FREE_ITEMS = """
 SELECT {columns} FROM labeling_item item
 JOIN pooling_query query ON query.id = item.query_id
 JOIN pooling_document document ON document.id = item.document_id
-WHERE item.queue_id = %(queue)s AND item.state = 'open'
-  AND item.{key} >= %(first)s AND item.{key} <= %(last)s
-  AND (item.needed > item.done + item.leased OR item.leased_until <= %(now)s)
-  AND NOT EXISTS (
-    SELECT 1 FROM labeling_judgment judgment
-    WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id
-      AND judgment.annotator_id = %(annotator)s)
-  {passing_over}
+WHERE {is_free}
+  {and_only}
 ORDER BY {order} LIMIT %(count)s {lock}
+"""
+ITEMS_SHOWN = """
+SELECT {columns} FROM labeling_item item
+JOIN pooling_query query ON query.id = item.query_id
+JOIN pooling_document document ON document.id = item.document_id
+WHERE item.id IN ({items})
 """
 NOT_SKIPPED = """AND NOT EXISTS (
     SELECT 1 FROM labeling_judgmentevent event
     WHERE event.item_id = item.id AND event.annotator_id = %(annotator)s AND event.kind = 'skip')"""
-
-# Gold questions that the person has never been asked: a few with each answer, those of some queries first.
-UNUSED_GOLD = """
-SELECT {columns}, ranked.answer AS gold_answer, ranked.was_held FROM (
-  SELECT item.id AS item_id, gold.answer,
-    EXISTS (SELECT 1 FROM labeling_lease lease
-      WHERE lease.item_id = item.id AND lease.annotator_id = %(annotator)s) AS was_held,
-    ROW_NUMBER() OVER (
-      PARTITION BY gold.answer
-      ORDER BY CASE WHEN item.query_id IN ({queries}) THEN 0 ELSE 1 END,
-        (item.id * %(factor)s + %(summand)s) %% 1000003
-    ) AS place
-  FROM labeling_item item
-  JOIN labeling_goldquestion gold
-    ON gold.query_id = item.query_id AND gold.document_id = item.document_id
-  WHERE item.queue_id = %(queue)s AND item.state = 'gold'
-    AND NOT EXISTS (
-      SELECT 1 FROM labeling_judgment judgment
-      WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id
-        AND judgment.annotator_id = %(annotator)s)
-    AND NOT EXISTS (
-      SELECT 1 FROM labeling_lease lease
-      WHERE lease.item_id = item.id AND lease.annotator_id = %(annotator)s
-        AND lease.expires_at > %(now)s)
-    AND NOT EXISTS (
-      SELECT 1 FROM labeling_judgmentevent event
-      WHERE event.item_id = item.id AND event.annotator_id = %(annotator)s)
-) ranked
-JOIN labeling_item item ON item.id = ranked.item_id
-JOIN pooling_query query ON query.id = item.query_id
-JOIN pooling_document document ON document.id = item.document_id
-WHERE ranked.place <= %(count)s
-ORDER BY ranked.place
-"""
-
-# What a person is to be asked again of some queries, and was not yet.
-WAITING_REPEATS = """
-SELECT {columns},
-  EXISTS (SELECT 1 FROM labeling_lease lease
-    WHERE lease.item_id = item.id AND lease.annotator_id = %(annotator)s) AS was_held
-FROM labeling_item item
-JOIN labeling_judgmentevent first ON first.id = item.repeats_id
-JOIN pooling_query query ON query.id = item.query_id
-JOIN pooling_document document ON document.id = item.document_id
-WHERE item.queue_id = %(queue)s AND item.state = 'repeat' AND first.annotator_id = %(annotator)s
-  AND item.query_id IN ({queries})
-  AND NOT EXISTS (
-    SELECT 1 FROM labeling_lease lease
-    WHERE lease.item_id = item.id AND lease.annotator_id = %(annotator)s AND lease.expires_at > %(now)s)
-  AND NOT EXISTS (SELECT 1 FROM labeling_judgmentevent event WHERE event.item_id = item.id)
-ORDER BY item.id
-"""
 
 # What a pre-label of an item's pair lets expect, where its queue asks for second opinions and the pre-label
 # is sure enough; else nothing. One of a text that has changed since, or without a score, is never sure.
@@ -200,6 +155,7 @@ CHECKS_ANSWERED = """- (
 ALONE_WITH_ITEMS = "LOCK TABLE labeling_item IN EXCLUSIVE MODE"
 
 LAST_KEY = 2**63 - 1
+LONG_TEXT = 2**18
 ITEM_RELATED: dict[str, type[Model]] = {"query": Query, "document": Document}
 
 
@@ -258,17 +214,52 @@ def lock_free_items(
     """Lock up to `count` free items of a person's queue in stored order, with query and document.
 
     Rows that others hold are passed over; with `waiting` they are waited for, in the order of primary keys.
+    The text of a document may be left out, see `text_bytes`.
     """
-    key = "second_key" if keys.in_second_order else "order_key"
+    values = free_values(bookmark, keys, count, now)
+    return _free_items(keys, values, "" if skipped_too else NOT_SKIPPED, waiting=waiting)
+
+
+def lock_these_items(
+    bookmark: Bookmark, items: SomeOf[int], now: datetime, *, waiting: bool = False
+) -> list[Item]:
+    """The same for some items by their keys, as far as they are free."""
+    keys = Keys(in_second_order=bookmark.in_second_order)
+    values = free_values(bookmark, keys, len(items), now)
+    return _free_items(keys, values, f"AND item.id IN ({numbers(items)})", waiting=waiting)
+
+
+def _free_items(keys: Keys, values: dict[str, object], and_only: str, *, waiting: bool) -> list[Item]:
     statement = FREE_ITEMS.format(
         columns=_item_columns(),
-        key=key,
+        is_free=is_free(keys),
         # With the sum the index of primary keys is not walked through the items of every queue.
-        order="item.id + 0" if waiting else f"item.{key}",
-        passing_over="" if skipped_too else NOT_SKIPPED,
+        order="item.id + 0" if waiting else f"item.{key_column(keys)}",
+        and_only=and_only,
         lock=_lock("" if waiting else "SKIP LOCKED"),
     )
-    values = {
+    return rows(statement, values, Item, related=ITEM_RELATED, extra=["text_bytes"])
+
+
+def items_shown(keys: SomeOf[int]) -> list[Item]:
+    """Items with query and document, as those of `lock_free_items` but not locked."""
+    statement = ITEMS_SHOWN.format(columns=_item_columns(), items=numbers(keys))
+    return rows(statement, [], Item, related=ITEM_RELATED, extra=["text_bytes"])
+
+
+def key_column(keys: Keys) -> str:
+    """The column that has the keys of a range."""
+    return "second_key" if keys.in_second_order else "order_key"
+
+
+def is_free(keys: Keys) -> str:
+    """The condition on free items of a range; it needs `free_values`."""
+    return IS_FREE.format(key=key_column(keys), has_room=HAS_ROOM, not_judged=NOT_JUDGED)
+
+
+def free_values(bookmark: Bookmark, keys: Keys, count: int, now: datetime) -> dict[str, object]:
+    """The values that `is_free` needs, and a limit."""
+    return {
         "queue": bookmark.queue_id,
         "annotator": bookmark.annotator_id,
         "first": keys.first,
@@ -276,39 +267,6 @@ def lock_free_items(
         "now": connection.ops.adapt_datetimefield_value(now),
         "count": count,
     }
-    return rows(statement, values, Item, related=ITEM_RELATED)
-
-
-def unused_gold(
-    queue: Queue, annotator: User, queries: SomeOf[int], *, count: int, draw: int, now: datetime
-) -> list[Any]:
-    """Up to `count` gold items of each answer, with query, document, `gold_answer` and `was_held`.
-
-    Never one that the person has judged, skipped, undone or still holds. Those of `queries` come first, in an
-    order that hangs on `draw`.
-    """
-    values = {
-        "queue": queue.pk,
-        "annotator": annotator.pk,
-        "now": connection.ops.adapt_datetimefield_value(now),
-        "count": count,
-        "factor": 1 + draw % 999_983,
-        "summand": draw // 999_983 % 1_000_003,
-    }
-    statement = UNUSED_GOLD.format(columns=_item_columns(), queries=_numbers(queries))
-    return rows(statement, values, Item, related=ITEM_RELATED, extra=["gold_answer", "was_held"])
-
-
-def waiting_repeats(queue: Queue, annotator: User, queries: SomeOf[int], now: datetime) -> list[Any]:
-    """The person's repeats of `queries` that they neither hold nor ever answered or skipped, with query and
-    document; `was_held` as in `unused_gold`. Those made last come last."""
-    values = {
-        "queue": queue.pk,
-        "annotator": annotator.pk,
-        "now": connection.ops.adapt_datetimefield_value(now),
-    }
-    statement = WAITING_REPEATS.format(columns=_item_columns(), queries=_numbers(queries))
-    return rows(statement, values, Item, related=ITEM_RELATED, extra=["was_held"])
 
 
 def lock_items_of_pair(queue: Queue, annotator: User, item: int, key: str) -> list[Any]:
@@ -391,21 +349,30 @@ def left_of_queries(queue: Queue, annotator: User, queries: SomeOf[int]) -> dict
     if not queries:
         return {}
     statement = LEFT_OF_QUERIES.format(
-        queries=_numbers(queries), checks=CHECKS_ANSWERED if queue.hides_items else ""
+        queries=numbers(queries), checks=CHECKS_ANSWERED if queue.hides_items else ""
     )
     with connection.cursor() as cursor:
         cursor.execute(statement, {"queue": queue.pk, "annotator": annotator.pk})
         return {query: max(1, left) for query, left in cursor.fetchall()}
 
 
-def _numbers(keys: SomeOf[int]) -> str:
+def numbers(keys: SomeOf[int]) -> str:
+    """Keys as a statement lists them; no row has the key 0."""
     return ", ".join(str(int(key)) for key in keys) or "0"
 
 
 def _item_columns() -> str:
-    """The columns of an item with its query and document, for `ITEM_RELATED`."""
+    """The columns of an item with its query and document, for `ITEM_RELATED`, and `text_bytes`.
+
+    A text of more than `LONG_TEXT` bytes is left out: fifty of them would fill the memory of a server.
+    """
     tables = ((Item, "item"), (Query, "query"), (Document, "document"))
-    return ", ".join(columns_of(model, alias) for model, alias in tables)
+    columns = ", ".join(columns_of(model, alias) for model, alias in tables)
+    length = "octet_length(document.text)"
+    if connection.vendor == "sqlite":
+        length = "LENGTH(CAST(document.text AS BLOB))"
+    short = f"CASE WHEN {length} > {LONG_TEXT} THEN NULL ELSE document.text END"
+    return f"{columns.replace('document.text', short)}, COALESCE({length}, 0)"
 
 
 def _for_items(statement: str, items: SomeOf[Any], **names: str) -> str:

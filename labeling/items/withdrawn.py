@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from labeling.items.slots import recount
 from labeling.models import Item, Lease
+from labeling.models.words import THERE as THERE
 
-# Pairs whose query and document are there, of whatever refers to both.
-THERE: Final[dict[str, Any]] = {"query__deleted_at": None, "document__deleted_at": None}
 BATCH = 500
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
+from django.contrib.auth.models import User
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import is_annotator, queue_for
-from labeling.exposure.showing import Proposal
 from labeling.judging import serializers
 from labeling.judging.leases import claim, release, renew
 from labeling.judging.offers import Offer, offers_of
@@ -24,9 +23,6 @@ from pooling.interface import serializers as interface_serializers
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError, told_back
 from pooling.people.access import JUDGES
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 logger = logging.getLogger(__name__)
 NO_VERDICT = "Not a verdict: send an object with “item”, “key” and “verdict”."
@@ -46,35 +42,16 @@ class Claims(APIView):
         return Response(_claimed(queue, person(request), body["count"]))
 
 
-class NothingToJudge(TypedDict):
-    """Why there is nothing to judge for this annotator now; the counts are of items."""
-
-    leased: int
-    second_opinion: int
-    conflict: int
-    next_free_at: datetime | None
-    state: str
-
-
 class Claimed(TypedDict):
     """The items that an annotator holds, or why there are none; both null where a claim failed."""
 
     items: list[Offer] | None
-    empty: NothingToJudge | None
-
-
-class StoredVerdict(TypedDict):
-    """What became of a verdict; `prelabel` where one is revealed."""
-
-    key: str | None
-    status: str
-    detail: str
-    prelabel: NotRequired[Proposal]
+    empty: serializers.NothingToJudge | None
 
 
 def _claimed(queue: Queue, annotator: User, count: int) -> Claimed:
     claimed = claim(queue, annotator, count)
-    empty: NothingToJudge | None = None
+    empty: serializers.NothingToJudge | None = None
     if why := claimed.empty:
         empty = {
             "leased": why.leased,
@@ -111,13 +88,13 @@ class Judgments(APIView):
         return Response({"results": results, **claimed})
 
 
-def _stored(queue: Queue, outcome: Outcome) -> StoredVerdict:
+def _stored(queue: Queue, outcome: Outcome) -> serializers.StoredVerdict:
     """An outcome as it goes out: of pre-labels not even the word, unless one is revealed.
 
     An annotator is not told that a verdict was beyond the need: a hidden check has none.
     """
     shown = outcome.without_extra() if is_annotator(queue) else outcome
-    stored: StoredVerdict = {"key": shown.key, "status": shown.status, "detail": shown.detail}
+    stored: serializers.StoredVerdict = {"key": shown.key, "status": shown.status, "detail": shown.detail}
     if shown.prelabel is not None:
         stored["prelabel"] = shown.prelabel
     return stored

@@ -8,23 +8,20 @@ the answers since. The state of the queue is shown to admins and viewers (`label
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from labeling.adaptive.reordering import unspent
+from labeling.adaptive.state import to_give
 from labeling.items.answers import own_answers
 from labeling.items.statements import left_of_queries
 from labeling.judging.own_work import own_work
-from labeling.judging.progress_figures import OwnFigures, Pace, QueueProgress
+from labeling.judging.progress_figures import LEAST_PACE, OwnFigures, Pace, QueueProgress
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, LeftTold, Queue, Support, Verdict
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.models import Collection
+from pooling.models import Collection
 
 # What is left is counted afresh after an hour, and not before as many answers as undo reaches: so the new
 # number tells nothing of any single one. Somebody who gave none learns nothing of theirs; after a day
@@ -112,7 +109,7 @@ def blind_progress(queue: Queue, user: User, *, now: datetime | None = None) -> 
     end = now + timedelta(days=days) if days is not None and days < 36_500 else None
     return {
         "queue": queue.pk,
-        "name": queue.name,
+        "name": queue.public_name,
         "state": queue.state,
         "items": {"total": done + left, "open": left, "done": done, "adjudication": None},
         "open_items": {"free": left - held["many"], "leased": held["many"], "second_opinion": None},
@@ -156,8 +153,8 @@ def _open_for(queue: Queue, user: User) -> int:
     pair = {"query": OuterRef("query"), "document": OuterRef("document")}
     judged = Judgment.objects.filter(annotator=user, **pair)
     items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0)
-    to_give = unspent(queue.selection) if queue.is_adaptive else 0
-    return items.exclude(Exists(judged)).count() + to_give
+    more = to_give([queue.pk]).get(queue.pk, 0) if queue.is_adaptive else 0
+    return items.exclude(Exists(judged)).count() + more
 
 
 def _held(queue: Queue, user: User, now: datetime) -> QuerySet[Lease]:
@@ -170,10 +167,10 @@ def _left_in_query(queue: Queue, user: User, now: datetime) -> int | None:
 
 
 def _own_pace(queue: Queue, user: User, now: datetime) -> Pace:
-    """Answers a day over the last seven days, or since the first if that is less; at least an hour."""
+    """Answers a day over the last seven days, or since the first if that is less; at least a day."""
     recent = own_answers(user).filter(queue=queue, created_at__gt=now - timedelta(days=7))
     counted = recent.aggregate(many=Count("pk"), first=Min("created_at"))
-    days = max(now - (counted["first"] or now), timedelta(hours=1)) / timedelta(days=1)
+    days = max(now - (counted["first"] or now), LEAST_PACE) / timedelta(days=1)
     work = own_work(queue, user, now=now)
     per_day = counted["many"] / days
     return {

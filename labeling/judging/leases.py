@@ -5,32 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from itertools import accumulate
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Exists, F, Min, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from labeling.adaptive.reordering import find_more
-from labeling.gold.hidden import with_checks
+from labeling.gold.hidden import deal_more, deal_the_rest
 from labeling.gold.practice import is_practice_due
 from labeling.items.answers import own_answers
-from labeling.items.bookmarks import count_out, locked_bookmark, move, move_back, places_ahead
+from labeling.items.bookmarks import locked_bookmark, move, move_back, places_ahead, stretch_at
+from labeling.items.dealt import Standing, standing, to_hand_out
 from labeling.items.second_opinions import closed_to
 from labeling.items.slots import SLOTLESS, Slots, recount, store
-from labeling.items.statements import Keys, leases_held, lock_free_items
+from labeling.items.statements import (
+    LONG_TEXT,
+    Keys,
+    items_shown,
+    leases_held,
+    lock_free_items,
+    lock_these_items,
+)
 from labeling.judging.blind_counts import tell_left
 from labeling.models import Bookmark, Item, Judgment, Lease, Queue
 from labeling.signals import items_claimed, queue_emptied
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+from pooling.models import Document
 
 LARGEST_CLAIM = 50
 # A candidate may turn out taken when its leases are counted afresh; after this many tries the rest is left.
 ROUNDS = 3
+#: The texts of what somebody holds have no more bytes together, or are one text. A claim takes less than is
+#: asked for where the texts are long.
+MOST_BYTES = 2**22
+#: What came back is looked for among the places dealt last: as many as a person may hold, and a stretch.
+LAST_PLACES = 128
 
 # What the queue is to somebody to whom it hands nothing out; it fits "This queue is …".
 PAUSED_FOR_YOU = gettext_noop("paused for you until an admin has reviewed your work")
@@ -64,8 +76,9 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
     2. Free items are locked in stored order where the bookmark says to look, passing over rows that others
        are just taking; items this person skipped only when nothing else is left.
     3. What is locked is counted afresh, and leased where a slot is still free.
-    4. Where it is time for a gold question or a repeat, one takes the place of an item (see
-       `labeling/gold/hidden.py`). A claim reads and writes as much without one.
+    4. In a queue that hides gold questions or repeats, what comes at each place was dealt before, once (see
+       `labeling/gold/hidden.py`), and is handed out in that order.
+    5. Long texts make it fewer items: see `MOST_BYTES`.
 
     Somebody in quarantine, or with practice questions to answer first, gets nothing, and the reason.
     """
@@ -131,18 +144,18 @@ def renew(
 def release(queue: Queue, annotator: User, tokens: Sequence[UUID], *, now: datetime | None = None) -> int:
     """Return the leases among `tokens` that belong to `annotator`, and say how many that were.
 
-    The bookmark goes back to their stretch, so that coming back means going on with the same query.
+    The bookmark goes back to their stretch, so that coming back means going on with the same query. What was
+    dealt comes again from its place.
     """
     now = now or timezone.now()
     with transaction.atomic():
         bookmark = locked_bookmark(queue, annotator)
         items = _lock_leased(queue, annotator, tokens)
-        move_back(bookmark, [item for item in items if item.state not in SLOTLESS])
+        if not queue.hides_items:
+            move_back(bookmark, items)
         held = Lease.objects.filter(item__in=items, annotator=annotator, token__in=tokens)
         returned, _ = held.delete()
-        if queue.hides_items:
-            count_out(bookmark, -returned)
-        recount(items, now)
+        recount(items, now, always=queue.hides_items)
     return returned
 
 
@@ -177,16 +190,93 @@ def _take_new(
     bookmark: Bookmark, count: int, held: list[Lease], now: datetime, *, waiting: bool
 ) -> list[Lease]:
     known = {lease.item_id for lease in held}
-    items = _take_ordinary(bookmark, count, known, now, waiting=waiting)
-    if items and bookmark.queue.hides_items:
-        found = items
-        items = with_checks(bookmark, items, count, now)
-        # What a hidden check has taken the place of is free again.
-        move_back(bookmark, [item for item in found if item not in items])
-    leases = _lease(bookmark.queue, items, bookmark.annotator, now)
-    if leases and bookmark.queue.hides_items:
-        count_out(bookmark, len(leases))
-    return leases
+    take = _take_dealt if bookmark.queue.hides_items else _take_ordinary
+    items = take(bookmark, count, known, now, waiting=waiting)
+    room = MOST_BYTES - sum(_bytes(lease.item) for lease in held)
+    chosen = items[: _how_many(items, room, at_least=0 if held else 1)]
+    if chosen != items and not bookmark.queue.hides_items:
+        move_back(bookmark, items[len(chosen) :])
+    _read_long_texts(chosen)
+    return _lease(bookmark.queue, chosen, bookmark.annotator, now)
+
+
+def _bytes(item: Item) -> int:
+    """Of the text of its document."""
+    return len((item.document.text or "").encode(errors="replace"))
+
+
+def _how_many(items: Sequence[Item], room: int, *, at_least: int) -> int:
+    """How many of the first items, which were just read, have texts that together fit into `room` bytes."""
+    for count, total in enumerate(accumulate(item.text_bytes for item in items)):  # type: ignore[attr-defined]
+        if total > room:
+            return max(count, at_least)
+    return len(items)
+
+
+def _read_long_texts(items: Sequence[Item]) -> None:
+    """Read the texts that are too long to have come with many others."""
+    late = [item.document for item in items if item.text_bytes > LONG_TEXT]  # type: ignore[attr-defined]
+    if late:
+        texts = dict(Document.everything.filter(pk__in=[one.pk for one in late]).values_list("pk", "text"))
+        for document in late:
+            document.text = texts[document.pk]
+
+
+def _take_dealt(
+    bookmark: Bookmark, count: int, known: set[int], now: datetime, *, waiting: bool
+) -> list[Item]:
+    """Take up to `count` items in the order in which they were dealt, and deal more where that is not enough.
+
+    `known` and `waiting` are as in `_claim`. What the person has skipped comes when nothing else is left.
+    """
+    holds_nothing = not known
+    items: list[Item] = []
+    while not waiting:
+        places = standing(bookmark, now, since=max(0, bookmark.handed_out - LAST_PLACES))
+        items += _take_places(bookmark, to_hand_out(places), count - len(items), known, now=now)
+        if len(items) == count:
+            return items
+        if not deal_more(bookmark, count - len(items), now):
+            places = standing(bookmark, now)
+            items += _take_places(bookmark, to_hand_out(places), count - len(items), known, now=now)
+            break
+    if not items and holds_nothing:
+        deal_the_rest(bookmark, count, now)
+        places = to_hand_out(standing(bookmark, now), skipped_too=True)
+        items = _take_places(bookmark, places, count, known, now=now, waiting=waiting)
+    return items
+
+
+def _take_places(
+    bookmark: Bookmark,
+    places: Sequence[Standing],
+    count: int,
+    known: set[int],
+    *,
+    now: datetime,
+    waiting: bool = False,
+) -> list[Item]:
+    """Take up to `count` of what was dealt; those that somebody else has just taken are passed over."""
+    left = [one for one in places if one.item not in known]
+    taken: list[Item] = []
+    while left and len(taken) < count:
+        some, left = left[: count - len(taken)], left[count - len(taken) :]
+        known.update(one.item for one in some)
+        ordinary = [one.item for one in some if not one.is_check]
+        locked = lock_these_items(bookmark, ordinary, now, waiting=waiting)
+        checks = items_shown([one.item for one in some if one.is_check])
+        found = {item.pk: item for item in [*_with_room(locked, now), *checks]}
+        taken += [found[one.item] for one in some if one.item in found]
+        if stale := [one.item for one in some if one.is_check and one.was_held]:
+            Lease.objects.filter(item__in=stale, annotator=bookmark.annotator).delete()
+    return taken
+
+
+def _with_room(items: list[Item], now: datetime) -> list[Item]:
+    """Those of locked items that still have a free slot once their leases are counted."""
+    if leased := [item for item in items if item.leased]:
+        recount(leased, now)
+    return [item for item in items if item.state == Item.State.OPEN and item.done + item.leased < item.needed]
 
 
 def _take_ordinary(
@@ -201,7 +291,7 @@ def _take_ordinary(
     for lap, keys in places_ahead(bookmark):
         found = _lock(bookmark, keys, count - len(items), known=known, now=now)
         if found:
-            move(bookmark, lap, found[-1])
+            move(bookmark, lap, stretch_at(bookmark, found[-1]))
         items += found
         if len(items) == count:
             break
@@ -222,12 +312,8 @@ def _lock(
         limit = count - len(taken) + len(known)
         found = lock_free_items(bookmark, keys, limit, now, **options)
         items = [item for item in found if item.pk not in known][: count - len(taken)]
-        if leased_items := [item for item in items if item.leased]:
-            recount(leased_items, now)
         known.update(item.pk for item in items)
-        taken += [
-            item for item in items if item.state == Item.State.OPEN and item.done + item.leased < item.needed
-        ]
+        taken += _with_room(items, now)
         if len(found) < limit or len(taken) == count:
             break
     return taken

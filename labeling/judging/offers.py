@@ -7,7 +7,11 @@ the queue assists (see `labeling/exposure/showing.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from datetime import datetime
+from typing import Annotated, NotRequired, TypedDict
+from uuid import UUID
+
+from django.contrib.auth.models import User
 
 from labeling.exposure.showing import Proposal, proposals_for
 from labeling.items.numbers import number_of
@@ -20,58 +24,56 @@ from labeling.reading.images import image_of
 from labeling.reading.rich import rich_html
 from pooling.texts.word_forms import forms_of
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
 
 class OfferedQuery(TypedDict):
-    """A query as it was asked; `left` counts what the annotator may judge of it, outside practice."""
+    """The query of an item."""
 
     id: str
     text: str
     narrative: str
-    left: NotRequired[int]
+    left: NotRequired[
+        Annotated[
+            int,
+            {"required": True},
+            "Approximate number of items left for you in this query, including this one.",
+        ]
+    ]
 
 
 class OfferedDocument(TypedDict):
-    """A document to judge.
-
-    `marks` and `title_marks` are the spans of query terms, `[start, end]` in Unicode characters. A text that
-    is not known is null, one that is empty "". `passage` is the span to show first, null for a text to be
-    shown whole; `sentence` the strongest one of a plain text. A queue may highlight neither words nor
-    sentence: the passage is the same then. `text` is without the breaks of a hard wrap, at the same offsets.
-    `html` is a text whose source is Markdown or HTML, sanitised and marked, null for any other; it is shown
-    whole. `image` is the address of its image, where the collection allows the host. `facts` are date,
-    source, author and URL, as far as they are known.
-    """
+    """The document of an item; `marks` are the spans of query terms, counted in Unicode characters."""
 
     id: str
     title: str
-    text: str | None
-    html: str | None
-    image: str | None
-    facts: list[str]
+    text: Annotated[str | None, "Null if the text was not imported."]
+    html: Annotated[str | None, "Sanitised, of a text in Markdown or HTML; null for any other."]
+    image: Annotated[str | None, "Address of its image, where the collection allows its host."]
+    facts: Annotated[list[str], "Date, source, author and URL, as far as they are known."]
     title_marks: list[tuple[int, int]]
     marks: list[tuple[int, int]]
-    passage: tuple[int, int] | None
-    sentence: tuple[int, int] | None
+    passage: Annotated[tuple[int, int] | None, "The span to show first; null to show the whole text."]
+    sentence: Annotated[
+        tuple[int, int] | None,
+        "The strongest sentence of a plain text by the query's words, where the queue highlights one; in "
+        "`html` it is a span of the class judging-sentence.",
+    ]
 
 
 class PracticeOffer(TypedDict):
     """A practice question: what an offer says of query and document, without a lease."""
 
     item: int
-    version: int
+    version: Annotated[int, "Of the document's text."]
     query: OfferedQuery
     document: OfferedDocument
 
 
 class Offer(PracticeOffer):
-    """An item with its query and document, held by the annotator until `expires_at` (ISO)."""
+    """An item that is leased to you."""
 
-    lease: str
-    expires_at: str
-    prelabel: NotRequired[Proposal]
+    lease: Annotated[str, UUID]
+    expires_at: Annotated[str, datetime]
+    prelabel: NotRequired[Annotated[Proposal, "Only if the queue shows pre-labels before the verdict."]]
 
 
 def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[Offer]:
@@ -115,7 +117,9 @@ def offered_query(item: Item | FactItem) -> OfferedQuery:
 
 
 def offered_document(item: Item | FactItem, queue: Queue) -> OfferedDocument:
-    """The document of an item as it is shown in the queue."""
+    """The document of an item as it is shown in the queue: the text without the breaks of a hard wrap, at the
+    same offsets. The passage is the same where the queue highlights neither words nor sentence.
+    """
     query, document = item.query, item.document
     # The words of a long text are looked for once: its offsets are those of the text as it is stored.
     text = reflowed(document.text or "")

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, TypedDict
+from typing import Annotated, TypedDict
 
+from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Left, Length, TruncDate
 from django.utils import timezone
@@ -19,9 +20,6 @@ from labeling.items.withdrawn import THERE
 from labeling.models import JudgmentEvent, Queue, Verdict
 from labeling.reading.alike import COMPARED, NEARLY, alikeness, runs_of
 from pooling.models import Document
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 DAYS = 14
 # Enough for a median; a year's work of one person need not be read for it.
@@ -60,11 +58,11 @@ def own_verdicts(queue: Queue, user: User) -> QuerySet[JudgmentEvent]:
 
 
 class OwnVerdict(TypedDict):
-    """A verdict that a person gave and did not undo."""
+    """A verdict that you gave and did not undo."""
 
     document: str
     title: str
-    verdict: str
+    verdict: Annotated[str, {"choices": Verdict.choices}]
 
 
 def own_verdicts_of_query(queue: Queue, user: User, query_id: str) -> list[OwnVerdict]:
@@ -82,11 +80,11 @@ def own_verdicts_of_query(queue: Queue, user: User, query_id: str) -> list[OwnVe
 
 
 class NearlySame(TypedDict):
-    """Of a document that was asked for, the one that the person judged which is most like it."""
+    """A document you asked for, and the one most like it that you judged for the query."""
 
     document: str
     like: str
-    share: float
+    share: Annotated[float, "Of runs of three words that both have; .8 at the least."]
 
 
 def nearly_same(queue: Queue, user: User, query_id: str, documents: Sequence[str]) -> list[NearlySame]:

@@ -4,14 +4,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import NotRequired, TypedDict
+from datetime import date, datetime, timedelta
+from typing import Annotated, NotRequired, TypedDict
 
 from labeling.adaptive.facts import OrderSummary
+from pooling.interface.results import PAGE_ONLY
+
+#: A pace is of a day at least: nobody goes on all day as in the first hour.
+LEAST_PACE = timedelta(days=1)
 
 
 class Items(TypedDict):
-    """Items by state; null is not told."""
+    """Items by state."""
 
     total: int
     open: int
@@ -20,7 +24,7 @@ class Items(TypedDict):
 
 
 class OpenItems(TypedDict):
-    """Open items: free, held, and waiting for another opinion; null is not told."""
+    """The open items: free, held by somebody, or judged and waiting for another opinion."""
 
     free: int
     leased: int
@@ -28,16 +32,16 @@ class OpenItems(TypedDict):
 
 
 class JudgmentCounts(TypedDict):
-    """Judgments that are needed, done and left, and how many more ties are expected to ask for."""
+    """Judgments that the items need and have, and how many more ties are expected to ask for."""
 
     needed: int
     done: int
     left: int
-    expected_for_ties: float | None
+    expected_for_ties: Annotated[float | None, "Where a tie asks for one more."]
 
 
 class Holder(TypedDict):
-    """How many items somebody holds, and since when the oldest, in seconds."""
+    """What one annotator holds."""
 
     username: str
     items: int
@@ -45,7 +49,7 @@ class Holder(TypedDict):
 
 
 class Leases(TypedDict):
-    """How many items are held now, by whom, and for how long the oldest lease has been."""
+    """Items that are held now, and since when the longest; annotators are not told by whom."""
 
     held: int
     oldest_seconds: float | None
@@ -53,31 +57,32 @@ class Leases(TypedDict):
 
 
 class Pace(TypedDict):
-    """Verdicts a day, by how many people, by each on average; and seconds of active time for one."""
+    """Verdicts a day, over the last seven days, without gold questions; and active time on a pair. To an
+    annotator, of all their own answers."""
 
     per_day: float
-    annotators: int
-    per_annotator: float
+    annotators: Annotated[int, "Who gave them."]
+    per_annotator: Annotated[float, "A day."]
     median_seconds: float | None
     p90_seconds: float | None
 
 
 class JudgmentCosts(TypedDict):
-    """What judgments cost, so far and to finish; amounts are null without a price."""
+    """What judgments cost, so far and to finish."""
 
     price_per_judgment: float | None
     currency: str
     overhead: float | None
-    paid_judgments: int
+    paid_judgments: Annotated[int, "All that stand, gold, practice and repeats included."]
     paid_gold: int | None
-    paid_repeats: int | None
-    judgments_to_pay: int | None
-    spent: float | None
+    paid_repeats: Annotated[int | None, "Of pairs that somebody had judged before."]
+    judgments_to_pay: Annotated[int | None, "Still to come, gold and repeats included."]
+    spent: Annotated[float | None, "Null without a price."]
     to_finish: float | None
 
 
 class Cost(JudgmentCosts):
-    """The same with active time, in seconds: of all, of one, and what is expected to be left."""
+    """Working time, as the judging page measured it, and money; annotators see no money."""
 
     active_seconds: float
     seconds_per_judgment: float | None
@@ -85,32 +90,32 @@ class Cost(JudgmentCosts):
 
 
 class TeamEnd(TypedDict):
-    """The end date (ISO) if this many annotators work."""
+    """When a queue ends if this many people work at the pace of now."""
 
     annotators: int
-    end_date: str | None
+    end_date: Annotated[str | None, date]
 
 
 class AnnotatorProgress(TypedDict):
-    """What an annotator did in a queue: standing verdicts by kind, skips, active time."""
+    """What one annotator did in a queue."""
 
     username: str
     judged: int
     relevant: int
     not_relevant: int
     cannot_judge: int
-    gold: int
-    adjudicated: int
-    imported: int
-    timed: int
+    gold: Annotated[int, PAGE_ONLY]
+    adjudicated: Annotated[int, PAGE_ONLY]
+    imported: Annotated[int, PAGE_ONLY]
+    timed: Annotated[int, PAGE_ONLY]
     skipped: int
-    spent_ms: int | None
+    spent_ms: Annotated[int | None, PAGE_ONLY]
     last_at: datetime
     active_seconds: float
 
 
 class OwnFigures(TypedDict):
-    """Somebody's own numbers in a queue; `left_in_query` is null when they hold nothing."""
+    """Your own numbers."""
 
     done: int
     done_today: int
@@ -119,16 +124,15 @@ class OwnFigures(TypedDict):
     cannot_judge: int
     skipped: int
     active_seconds: float
-    left: int
-    left_in_query: int | None
+    left: Annotated[
+        int, "Open items that you had not judged when it was last counted, less what you judged since."
+    ]
+    left_in_query: Annotated[int | None, "Those of the query that you hold items of."]
 
 
 class QueueProgress(TypedDict):
-    """How far a queue has come.
-
-    `judged` is the share of the needed judgments that are there (0 to 1); `end_date` (ISO) is null where it
-    is unknown; `order` says what moves an adaptive queue.
-    """
+    """How far a queue has come. To an annotator all of it is of their own work: items and judgments are what
+    they answered and what is left for them, and what they may not know is null."""
 
     queue: int
     name: str
@@ -136,12 +140,14 @@ class QueueProgress(TypedDict):
     items: Items
     open_items: OpenItems
     judgments: JudgmentCounts
-    judged: float
+    judged: Annotated[
+        float, "Share of the needed judgments, those expected for ties among them, that are there."
+    ]
     leases: Leases
     pace: Pace
     cost: Cost
-    end_date: str | None
-    order: OrderSummary | None
+    end_date: Annotated[str | None, date]
+    order: Annotated[OrderSummary | None, "Null: a fixed order, or you are an annotator."]
     by_annotators: list[TeamEnd]
     annotators: list[AnnotatorProgress]
-    own: NotRequired[OwnFigures]
+    own: NotRequired[Annotated[OwnFigures, {"required": True}]]

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from labeling.judging.leases import EmptyQueue
 from labeling.models import Queue
-
-if TYPE_CHECKING:
-    from labeling.judging.leases import EmptyQueue
 
 # The most words of a query that is shown in the largest letters, the next smaller and the one after.
 QUERY_SIZES = (12, 18, 29)

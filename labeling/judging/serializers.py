@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from rest_framework import serializers
 
+from labeling.exposure.showing import Proposal
 from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.judging.leases import LARGEST_CLAIM
-from labeling.judging.own_work import MOST_ASKED
+from labeling.judging.offers import Offer
+from labeling.judging.own_work import MOST_ASKED, NearlySame, OwnVerdict
 from labeling.judging.submissions import Submission
 from labeling.models import Highlight, Reason, Verdict
+from pooling.interface.shapes import shape
 
 MOST_SUBMISSIONS = 500
 # Nobody reads one document for longer; a clock that says so is wrong.
@@ -24,81 +28,20 @@ class ClaimRequestSerializer(serializers.Serializer[Any]):
     count = serializers.IntegerField(min_value=1, max_value=LARGEST_CLAIM, default=10)
 
 
-class OfferedQuerySerializer(serializers.Serializer[Any]):
-    """The query of an item."""
-
-    id = serializers.CharField()
-    text = serializers.CharField()
-    narrative = serializers.CharField()
-    left = serializers.IntegerField(
-        help_text="Approximate number of items left for you in this query, including this one."
-    )
-
-
-class OfferedDocumentSerializer(serializers.Serializer[Any]):
-    """The document of an item; `marks` are the spans of query terms, counted in Unicode characters."""
-
-    id = serializers.CharField()
-    title = serializers.CharField()
-    text = serializers.CharField(allow_null=True, help_text="Null if the text was not imported.")
-    html = serializers.CharField(
-        allow_null=True, help_text="Sanitised, of a text in Markdown or HTML; null for any other."
-    )
-    image = serializers.CharField(
-        allow_null=True, help_text="Address of its image, where the collection allows its host."
-    )
-    facts = serializers.ListField(
-        child=serializers.CharField(), help_text="Date, source, author and URL, as far as they are known."
-    )
-    title_marks = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
-    marks = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
-    passage = serializers.ListField(
-        child=serializers.IntegerField(),
-        allow_null=True,
-        help_text="The span to show first; null to show the whole text.",
-    )
-    sentence = serializers.ListField(
-        child=serializers.IntegerField(),
-        allow_null=True,
-        help_text="The strongest sentence of a plain text by the query's words, where the queue highlights "
-        "one; in `html` it is a span of the class judging-sentence.",
-    )
-
-
-class ProposalSerializer(serializers.Serializer[Any]):
-    """What a model says of a pair. It is a proposal: it fills no slot and never votes."""
-
-    verdict = serializers.ChoiceField(choices=[Verdict.RELEVANT, Verdict.NOT_RELEVANT])
-    reasoning = serializers.CharField(allow_blank=True)
-    model = serializers.CharField()
-
-
-class OfferSerializer(serializers.Serializer[Any]):
-    """An item that is leased to you."""
-
-    item = serializers.IntegerField()
-    version = serializers.IntegerField(help_text="Of the document's text.")
-    lease = serializers.UUIDField()
-    expires_at = serializers.DateTimeField()
-    query = OfferedQuerySerializer()
-    document = OfferedDocumentSerializer()
-    prelabel = ProposalSerializer(
-        required=False, help_text="Only if the queue shows pre-labels before the verdict."
-    )
-
-
-class EmptySerializer(serializers.Serializer[Any]):
+class NothingToJudge(TypedDict):
     """Why there is nothing for you now; the counts are of items."""
 
-    leased = serializers.IntegerField(help_text="Held by others.")
-    second_opinion = serializers.IntegerField(help_text="Judged by you, waiting for another annotator.")
-    conflict = serializers.IntegerField(help_text="Tied, or could not be judged.")
-    next_free_at = serializers.DateTimeField(allow_null=True, help_text="When the next lease expires.")
-    state = serializers.CharField(
-        help_text=(
-            "State of the queue for you, to complete “This queue is …”; only an open queue hands out items."
-        )
-    )
+    leased: Annotated[int, "Held by others."]
+    second_opinion: Annotated[int, "Judged by you, waiting for another annotator."]
+    conflict: Annotated[int, "Tied, or could not be judged."]
+    next_free_at: Annotated[datetime | None, "When the next lease expires."]
+    state: Annotated[
+        str,
+        "State of the queue for you, to complete “This queue is …”; only an open queue hands out items.",
+    ]
+
+
+OfferSerializer, EmptySerializer = shape(Offer), shape(NothingToJudge, "Empty")
 
 
 class ClaimSerializer(serializers.Serializer[Any]):
@@ -167,20 +110,23 @@ class SubmissionSerializer(serializers.Serializer[Any]):
         return Submission(**values)
 
 
-class OutcomeSerializer(serializers.Serializer[Any]):
+class StoredVerdict(TypedDict):
     """What became of a verdict."""
 
-    key = serializers.CharField(allow_null=True)
-    status = serializers.ChoiceField(
-        choices=["stored", "extra", "duplicate", "rejected"],
-        help_text="Only admins see whether a verdict was an extra one.",
-    )
-    detail = serializers.CharField()
-    prelabel = ProposalSerializer(
-        required=False,
-        help_text="What contradicts the verdict, in a queue that reveals pre-labels after it. Keeping the "
-        "verdict needs no call; to change it, send another for the same item under another key.",
-    )
+    key: str | None
+    status: Annotated[
+        str,
+        Literal["stored", "extra", "duplicate", "rejected"],
+        "Only admins see whether a verdict was an extra one.",
+    ]
+    detail: str
+    prelabel: NotRequired[
+        Annotated[
+            Proposal,
+            "What contradicts the verdict, in a queue that reveals pre-labels after it. Keeping the verdict "
+            "needs no call; to change it, send another for the same item under another key.",
+        ]
+    ]
 
 
 class AlsoClaimSerializer(serializers.Serializer[Any]):
@@ -197,7 +143,7 @@ class AlsoClaimSerializer(serializers.Serializer[Any]):
 class OutcomesSerializer(serializers.Serializer[Any]):
     """One outcome for each verdict, in their order; with `claim`, also what a claim answers."""
 
-    results = OutcomeSerializer(many=True)
+    results = shape(StoredVerdict, "Outcome")(many=True)
     items = OfferSerializer(
         many=True,
         required=False,
@@ -261,24 +207,8 @@ class OfQuerySerializer(serializers.Serializer[Any]):
     )
 
 
-class OwnVerdictSerializer(serializers.Serializer[Any]):
-    """A verdict that you gave and did not undo."""
-
-    document = serializers.CharField()
-    title = serializers.CharField()
-    verdict = serializers.ChoiceField(choices=Verdict.choices)
-
-
-class NearlySameSerializer(serializers.Serializer[Any]):
-    """A document you asked for, and the one most like it that you judged for the query."""
-
-    document = serializers.CharField()
-    like = serializers.CharField()
-    share = serializers.FloatField(help_text="Of runs of three words that both have; .8 at the least.")
-
-
 class OwnVerdictsSerializer(serializers.Serializer[Any]):
     """Your verdicts on the documents of a query, oldest first."""
 
-    verdicts = OwnVerdictSerializer(many=True)
-    alike = NearlySameSerializer(many=True)
+    verdicts = shape(OwnVerdict)(many=True)
+    alike = shape(NearlySame)(many=True)

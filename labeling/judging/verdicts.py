@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 from uuid import UUID, uuid4
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
@@ -31,9 +32,6 @@ from labeling.judging.submissions import Submission, facts_of, problem_with
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Prelabel, Queue, Verdict
 from labeling.signals import verdict_recorded
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 UNDO_REACH = 20
 STORED, STORED_BEFORE = "Stored.", "Already saved; nothing changed."
@@ -107,7 +105,7 @@ def skip(
         if not JudgmentEvent.objects.filter(annotator=annotator, key=key).exists():
             _append(queue, annotator, items[0], kind=JudgmentEvent.Kind.SKIP, key=key, now=now, lease=lease)
         Lease.objects.filter(item=items[0], annotator=annotator).delete()
-        recount(items, now)
+        recount(items, now, always=queue.hides_items)
 
 
 def undo(queue: Queue, annotator: User, key: str, *, now: datetime | None = None) -> Lease | None:
@@ -124,7 +122,7 @@ def undo(queue: Queue, annotator: User, key: str, *, now: datetime | None = None
         items = _locked_pair(event.query_id, event.document_id)
         if not JudgmentEvent.objects.filter(annotator=annotator, key=f"undo:{key}").exists():
             _take_back(queue, annotator, event, now)
-        recount(items, now)
+        recount(items, now, always=queue.hides_items)
         item = next((item for item in items if item.pk == event.item_id), None)
         lease = _hold_again(queue, annotator, item, now) if item else None
     follow(queue, [event.query_id], now=now)

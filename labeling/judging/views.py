@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -29,7 +30,7 @@ from labeling.items.answers import given_in
 from labeling.items.numbers import LARGEST_NUMBER, item_of, number_of
 from labeling.items.passages import Part, marked_parts
 from labeling.judging.blind_counts import own_figures
-from labeling.judging.leases import PRACTICE_FIRST, claim
+from labeling.judging.leases import PRACTICE_FIRST, EmptyQueue, claim
 from labeling.judging.offers import Offer, OfferedDocument, offers_of
 from labeling.judging.sentences import (
     QUERY_SIZES,
@@ -53,13 +54,8 @@ from labeling.reading.images import allow_images
 from pooling.interface.markdown import beginning_of, render_markdown
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
+from pooling.models import Collection
 from pooling.people.access import JUDGES
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from labeling.judging.leases import EmptyQueue
-    from pooling.models import Collection
 
 UNDO_STEPS = 20
 # After so much work in a row the page offers a break.
@@ -124,7 +120,7 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
     # "Start" names an item where there is no script; undo names one too, and the end of practice says so.
     page_data["begins"] &= not {"item", "begun"} & request.GET.keys()
     recent = page_data["recent"]
-    revealed = request.GET.get("revealed", "").replace("\0", "")
+    revealed = request.GET.get("revealed", "")
     left_in_query = offer["query"]["left"] if offer else None
     own = page_data["progress"]
     counts = {
@@ -222,7 +218,7 @@ def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
     return {
         "api": reverse("api_queue_claim", args=[queue.pk]).removesuffix("claim/"),
         "account": {"id": user.pk, "name": user.get_username()},
-        "queue": {"id": queue.pk, "name": queue.name},
+        "queue": {"id": queue.pk, "name": queue.public_name},
         "collection": queue.collection.slug,
         "query_sizes": QUERY_SIZES,
         "break_after": {"items": BREAK_ITEMS, "minutes": BREAK_MINUTES},

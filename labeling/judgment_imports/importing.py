@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -26,7 +27,7 @@ from labeling.queues.opening import count_newcomers
 from pooling.formats.registry import name_of
 from pooling.formats.wording import counted, plural
 from pooling.interface.problems import InputError
-from pooling.interface.results import Result
+from pooling.interface.results import Progress, Result
 from pooling.models import Collection, Document, Pool
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import Showing, Shown, importer
@@ -34,11 +35,6 @@ from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import LONGEST_NAME, disk_errors_named, sha256_of, tell_the_planner
 from pooling.texts.importing import lock
 from pooling.tidying.kinds import undo_address
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.interface.results import Progress
 
 IMPORT_KIND = "judgments"
 MOST_SHOWN = 50
@@ -60,28 +56,26 @@ GROUP BY query, document, person HAVING COUNT(*) > 1 ORDER BY 1 LIMIT 1
 
 
 class PersonImported(TypedDict):
-    """Somebody of a file: their account here, whether it was made for the import, and their verdicts."""
+    """Somebody of a file."""
 
-    name: str
-    account: str
-    is_imported: bool
+    name: Annotated[str, "In the file."]
+    account: Annotated[str, "Here."]
+    is_imported: Annotated[bool, "An account that nobody can sign in to."]
     relevant: int
     not_relevant: int
     cannot_judge: int
 
 
 class JudgmentsImported(Result):
-    """What an import of judgments did: events, verdicts that now count, pairs, new documents without a record
-    here before, judgments of unknown queries left out, verdicts that a person's own verdict here overrules.
-    """
+    """What an import of judgments did."""
 
-    import_id: int
+    import_id: Annotated[int, "Delete it to take back the import."]
     events: int
-    judgments: int
+    judgments: Annotated[int, "Verdicts that count."]
     pairs: int
     new_documents: int
-    left_out: int
-    overruled: int
+    left_out: Annotated[int, "Judgments of queries that the collection does not have."]
+    overruled: Annotated[int, "Verdicts on pairs that the same person judged here."]
     queues: list[str]
     people: list[PersonImported]
     notes: list[str]

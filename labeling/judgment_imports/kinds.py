@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
 from labeling.judgment_imports.storing import project, recount_items
 from labeling.models import Judgment, JudgmentEvent, JudgmentImport, Queue
@@ -11,10 +13,6 @@ from pooling.formats.wording import counted
 from pooling.models import Pool
 from pooling.texts.importing import lock
 from pooling.tidying.kinds import Dependant, Kind, depends_on, register, when
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
 register(
     Kind(

@@ -7,8 +7,10 @@ from typing import Any
 from rest_framework import serializers
 
 from labeling.judgment_imports.choices import USUAL_WORDS
+from labeling.judgment_imports.importing import JudgmentsImported
 from labeling.models import JudgmentImport
 from pooling.formats.judgments.registry import JUDGMENT_FORMATS
+from pooling.interface.shapes import shape
 
 
 class JudgmentsUploadSerializer(serializers.Serializer[Any]):
@@ -30,32 +32,7 @@ class JudgmentsUploadSerializer(serializers.Serializer[Any]):
     question = serializers.CharField(default="", allow_blank=True, max_length=200)
 
 
-class PersonImportedSerializer(serializers.Serializer[Any]):
-    """Somebody of a file."""
-
-    name = serializers.CharField(help_text="In the file.")
-    account = serializers.CharField(help_text="Here.")
-    is_imported = serializers.BooleanField(help_text="An account that nobody can sign in to.")
-    relevant = serializers.IntegerField()
-    not_relevant = serializers.IntegerField()
-    cannot_judge = serializers.IntegerField()
-
-
-class JudgmentsImportedSerializer(serializers.Serializer[Any]):
-    """What an import of judgments did."""
-
-    import_id = serializers.IntegerField(help_text="Delete it to take back the import.")
-    events = serializers.IntegerField()
-    judgments = serializers.IntegerField(help_text="Verdicts that count.")
-    pairs = serializers.IntegerField()
-    new_documents = serializers.IntegerField()
-    left_out = serializers.IntegerField(help_text="Judgments of queries that the collection does not have.")
-    overruled = serializers.IntegerField(help_text="Verdicts on pairs that the same person judged here.")
-    queues = serializers.ListField(child=serializers.CharField())
-    people = PersonImportedSerializer(many=True)
-    notes = serializers.ListField(child=serializers.CharField())
-    detail = serializers.CharField()
-    url = serializers.CharField()
+JudgmentsImportedSerializer = shape(JudgmentsImported)
 
 
 class JudgmentImportSerializer(serializers.ModelSerializer[JudgmentImport]):

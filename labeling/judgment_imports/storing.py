@@ -13,6 +13,8 @@ from django.utils import timezone
 
 from labeling.items.slots import recount, settle
 from labeling.models import ADJUDICATED, Item, JudgmentImport, Quarantine, Queue, Verdict
+from pooling.diagnosis.summary import binned
+from pooling.heavy import pl
 from pooling.models import Pool
 from pooling.search_models import TextIndex
 from pooling.storage.staging import Staged, staged
@@ -232,10 +234,6 @@ def store_pairs(queues: list[Queue]) -> int:
 
 
 def _fill_pool(pool: Pool, queue: Queue, pairs: Staged) -> None:
-    import polars as pl
-
-    from pooling.diagnosis.summary import binned
-
     stored = pairs.run(ENTRIES.format(false="FALSE"), [pool.pk, queue.pk])
     sizes = pairs.rows("SELECT COUNT(*) FROM imported_pairs WHERE queue = %s GROUP BY query", [queue.pk])
     pool.pair_count = pool.chosen_count = stored

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from labeling.language_models.answers import TokenChoice, storable
+from labeling.language_models.prompting import Messages
 from labeling.language_models.transport import (
     MOST_ANSWER_BYTES,
     PLAIN,
@@ -27,7 +28,6 @@ from pooling.storage.secrets import HIDDEN, redacted
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from labeling.language_models.prompting import Messages
 
 COMPLETIONS = "/chat/completions"
 # A file of a batch takes longer than a question.

@@ -14,12 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from pooling.models import Collection
+from pooling.models import Collection
 
 TURN = "\n===\n"
 BINARY, GRADED = "binary", "graded"

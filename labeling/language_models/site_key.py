@@ -8,18 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
 from labeling.models import PrelabelJob
 from pooling.interface.problems import InputError
 from pooling.people.access import is_site_admin
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 ZERO = Decimal(0)
 

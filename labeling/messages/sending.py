@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
@@ -15,9 +15,6 @@ from labeling.models import Item, JudgmentEvent, Lease, PairMessage, Queue
 from labeling.models.messages import LONGEST_MESSAGE
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, NOTHING_HERE, fetch, require_role
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser, User
 
 LONGEST_KEY = 64
 # What one person may leave unanswered in a queue: a script that runs wild fills no list.
@@ -31,7 +28,7 @@ def send_message(queue: Queue, author: User, item: int, text: str, *, key: str) 
     The same key again changes nothing. `InputError` for a text or key that will not do, 404 for an item that
     was never handed to them: whatever an item is, the same is asked of it.
     """
-    text = text.replace("\0", "").strip()
+    text = text.strip()
     if not text:
         raise InputError(_("Write a message first."), field="text")
     if len(text) > LONGEST_MESSAGE:
@@ -58,7 +55,7 @@ def send_message(queue: Queue, author: User, item: int, text: str, *, key: str) 
 
 def answer_message(message: PairMessage, text: str, *, by: User, now: datetime | None = None) -> PairMessage:
     """Answer a message; a second answer replaces the first. `InputError` for an empty or long text."""
-    text = text.replace("\0", "").strip()
+    text = text.strip()
     if not text:
         raise InputError("Write an answer first.", field="answer")
     if len(text) > LONGEST_MESSAGE:

@@ -14,7 +14,7 @@ from django.db.models import Case, Exists, F, FloatField, OuterRef, Value, When
 from django.db.models.functions import Coalesce
 
 from labeling.models.queues import Queue
-from labeling.models.words import Verdict
+from labeling.models.words import THERE, Verdict
 from pooling.models import Collection, Document, Query
 
 
@@ -202,8 +202,8 @@ class PrelabelQuerySet(models.QuerySet["Prelabel"]):
     """Pre-labels."""
 
     def current(self) -> PrelabelQuerySet:
-        """Those of texts that have not changed since."""
-        return self.filter(document_version=F("document__version"))
+        """Those of texts that have not changed since, and were not deleted."""
+        return self.filter(document_version=F("document__version"), **THERE)
 
     def in_queue(self, queue: Queue) -> PrelabelQuerySet:
         """Those of pairs that the queue holds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -44,6 +45,13 @@ class Queue(Kept):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="queues")
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="queues")
     name = models.CharField(max_length=200)
+    public_name = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="What annotators read: it tells nothing of samples and runs.",
+    )
     kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.PAIRS, db_default=Kind.PAIRS)
     covered_by = models.PositiveSmallIntegerField(
         null=True,
@@ -106,7 +114,7 @@ class Queue(Kept):
     highlight = models.CharField(
         max_length=8,
         choices=Highlight.choices,
-        default=Highlight.SENTENCE,
+        default=Highlight.TERMS,
         help_text="What is highlighted in documents.",
     )
     opened_by = models.ForeignKey(
@@ -124,6 +132,11 @@ class Queue(Kept):
 
     def __str__(self) -> str:
         return self.name
+
+    def save(self, *args: Any, **options: Any) -> None:
+        if self._state.adding:
+            self.public_name = self.public_name or self.name
+        super().save(*args, **options)
 
     def get_absolute_url(self) -> str:
         return reverse("queue", args=[self.pk])
@@ -277,8 +290,13 @@ class Bookmark(models.Model):
     stretch = models.BigIntegerField(default=0, help_text="Stretches count from 1; 0 is before the first.")
     gold_seed = models.BigIntegerField(default=draw_seed, help_text="Says where gold questions come.")
     handed_out = models.PositiveIntegerField(
-        default=0, help_text="Items leased and not returned, where the queue hides others among them."
+        default=0, help_text="Places dealt, where the queue hides checks among its items."
     )
+    gold_dealt = models.PositiveIntegerField(default=0, help_text="Gold questions dealt.")
+    gold_owed = models.PositiveIntegerField(
+        default=0, help_text="Those that were due where none could be had."
+    )
+    repeats_owed = models.PositiveIntegerField(default=0, help_text="The same of pairs shown again.")
     practised = models.BooleanField(default=False, help_text="No practice question is due.")
     paused = models.BooleanField(default=False, help_text="As long as a quarantine is not lifted.")
 
@@ -289,3 +307,24 @@ class Bookmark(models.Model):
 
     def __str__(self) -> str:
         return f"{self.annotator_id} is in stretch {self.stretch} of queue {self.queue_id}"
+
+
+class Dealt(models.Model):
+    """An item at its place in somebody's stream, where the queue hides checks; see `labeling/gold/hidden.py`.
+
+    A place is dealt once: what is returned, skipped or taken back comes again from there.
+    """
+
+    bookmark = models.ForeignKey(Bookmark, on_delete=models.CASCADE, related_name="dealt", db_index=False)
+    # The constraint below begins with it.
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="+", db_index=False)
+    stretch = models.BigIntegerField()
+    place = models.PositiveIntegerField(help_text="Places count from 0, over all stretches.")
+    put_off = models.BooleanField(default=False, help_text="A check has its place; it is dealt again later.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "bookmark"], name="dealt_once_to_somebody")]
+        indexes = [models.Index(fields=["bookmark", "place"], name="dealt_in_order")]
+
+    def __str__(self) -> str:
+        return f"item {self.item_id} at place {self.place}"

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from django.db import models
 from django.utils.translation import gettext, gettext_noop
+
+#: Pairs whose query and document are not deleted, of whatever refers to both.
+THERE: Final[dict[str, Any]] = {"query__deleted_at": None, "document__deleted_at": None}
 
 
 class Verdict(models.TextChoices):

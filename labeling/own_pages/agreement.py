@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from labeling.models import Judgment, Queue, Verdict
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 ENOUGH, ROUNDED_TO, NEWEST = 50, 5, 1_000
 # SQLite and PostgreSQL both take so many documents in one statement.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from datetime import date
+from typing import Annotated, Any, TypedDict
 
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -21,28 +22,22 @@ from labeling.own_pages.work import (
     set_aside_of,
 )
 from pooling.interface.api import person
+from pooling.interface.shapes import shape
 from pooling.tables.calls import listed, lists
 
 
 class DayOfVerdicts(TypedDict):
-    """How many verdicts a day had; the day as in ISO 8601."""
-
-    day: str
-    verdicts: int
-
-
-class DayOfVerdictsSerializer(serializers.Serializer[Any]):
     """How many verdicts a day had."""
 
-    day = serializers.DateField()
-    verdicts = serializers.IntegerField()
+    day: Annotated[str, date]
+    verdicts: int
 
 
 class QueueOfWorkSerializer(serializers.Serializer[QueueOfWork]):
     """Your pace in a queue, and how far you agree with its labels."""
 
     queue = serializers.IntegerField(source="queue.pk")
-    name = serializers.CharField(source="queue.name")
+    name = serializers.CharField(source="queue.public_name")
     collection = serializers.CharField(source="queue.collection.slug")
     median_seconds = serializers.FloatField(
         source="work.median_seconds", allow_null=True, help_text="Active time on a pair."
@@ -56,7 +51,7 @@ class QueueOfWorkSerializer(serializers.Serializer[QueueOfWork]):
     )
     questions = serializers.IntegerField(help_text="Questions of admins that wait for your reply.")
 
-    @extend_schema_field(DayOfVerdictsSerializer(many=True))
+    @extend_schema_field(shape(DayOfVerdicts)(many=True))
     def get_per_day(self, row: QueueOfWork) -> list[DayOfVerdicts]:
         """Days with their verdicts."""
         return [{"day": day.isoformat(), "verdicts": verdicts} for day, verdicts in row.work.per_day]
@@ -68,16 +63,6 @@ class SetAsideSerializer(serializers.Serializer[SetAside]):
     queue = serializers.IntegerField(source="queue.pk")
     at = serializers.DateTimeField()
     until = serializers.DateTimeField(allow_null=True, help_text="Since when they count again.")
-
-
-class DayOfWorkSerializer(serializers.Serializer[DayOfWork]):
-    """What you did on a day in a queue."""
-
-    day = serializers.DateField()
-    collection = serializers.CharField()
-    queue = serializers.CharField()
-    verdicts = serializers.IntegerField()
-    hours = serializers.FloatField()
 
 
 class OwnWorkSerializer(serializers.Serializer[Any]):
@@ -106,8 +91,8 @@ class OwnWork(APIView):
 class OwnHours(APIView):
     """The hours of somebody, for this person alone."""
 
-    @lists(DayOfWorkSerializer, operation_id="work_hours_list")
+    @lists(shape(DayOfWork), operation_id="work_hours_list")
     def get(self, request: Request) -> Response:
         """Your verdicts and hours by day and queue, the newest day first."""
         user = person(request)
-        return listed(request, hours_by_day(user, queues_worked_in(user)), DayOfWorkSerializer)
+        return listed(request, hours_by_day(user, queues_worked_in(user)), shape(DayOfWork))

@@ -5,29 +5,22 @@ Gold questions, repeats and verdicts that were undone count like all others: it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from django.db.models import Count, F, Sum
+from django.contrib.auth.models import User
+from django.db.models import Count, F, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
-from labeling.models import JudgmentEvent
+from labeling.models import JudgmentEvent, Queue
 from pooling.formats.cells import table_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from django.contrib.auth.models import User
-    from django.db.models import QuerySet
-
-    from labeling.models import Queue
 
 COLUMNS = ("day", "collection", "queue", "verdicts", "hours")
 
 
 class DayOfWork(NamedTuple):
-    """What somebody did on a day in a queue."""
+    """What you did on a day in a queue."""
 
     day: date
     collection: str
@@ -47,7 +40,7 @@ def hours_by_day(user: User, queues: QuerySet[Queue]) -> list[DayOfWork]:
     )
     rows = (
         given.order_by()
-        .values(day=TruncDate("created_at"), slug=F("collection__slug"), name=F("queue__name"))
+        .values(day=TruncDate("created_at"), slug=F("collection__slug"), name=F("queue__public_name"))
         .annotate(verdicts=Count("pk"), spent=Sum("active_ms"))
         .order_by("-day", "slug", "name")
     )

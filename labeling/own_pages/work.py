@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -15,9 +15,6 @@ from labeling.models import JudgmentEvent, PairMessage, Quarantine, Queue
 from labeling.own_pages.agreement import agreement_with_labels
 from labeling.plausibility.decisions import questions_for
 from pooling.people.access import collections_of
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 MOST_QUEUES, MOST_MESSAGES = 20, 50
 
@@ -46,7 +43,7 @@ class SetAside:
     @property
     def sentence(self) -> str:
         """The same for the person."""
-        day, queue = date_format(self.at, _("j F Y")), self.queue.name
+        day, queue = date_format(self.at, _("j F Y")), self.queue.public_name
         if self.until:
             since = date_format(self.until, _("j F Y"))
             sentence = _(

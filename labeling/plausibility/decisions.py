@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import Http404
 from django.utils.translation import gettext as _
@@ -31,9 +31,6 @@ from labeling.plausibility.record import (
 from pooling.interface.problems import InputError
 from pooling.people.access import NOTHING_HERE
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
 LONGEST_QUESTION = 500
 # In words that say nothing of gold questions: an annotator may read why they are paused.
 REASON = "An admin paused you after looking at your last answers."
@@ -50,7 +47,7 @@ class Choice:
 
 def decide(queue: Queue, choice: Choice, *, by: User) -> WorkDecision:
     """Act on the proposal on an annotator. `InputError` without one, and for a question that is empty."""
-    question = choice.question.replace("\0", "").strip()
+    question = choice.question.strip()
     if choice.decision not in DECISIONS:
         raise InputError("Choose one of pause, ask and ignore.", field="decision")
     if choice.decision == ASK and not question:
@@ -102,7 +99,7 @@ def undo(queue: Queue, number: int, *, by: User) -> WorkDecision:
 
 def reply(queue: Queue, number: int, text: str, *, by: User) -> None:
     """Store what the annotator answers to the question; once. `InputError` for an empty or long text."""
-    text = text.replace("\0", "").strip()
+    text = text.strip()
     with _one_at_a_time(queue):
         decision = decision_of(queue, number)
         if decision not in questions_for(queue, by):

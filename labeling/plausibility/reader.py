@@ -8,10 +8,11 @@ signs rest on ordinary work alone.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import F, Window
+from django.db.models import F, QuerySet, Window
 from django.db.models.functions import Coalesce, Length, RowNumber, Substr
 
 from labeling.items.passages import WHOLE_TEXT
@@ -19,13 +20,7 @@ from labeling.items.reading import MOST_CHARACTERS, least_ms
 from labeling.models import Judgment, Prelabel, PrelabelSeen, Queue, Verdict
 from labeling.plausibility.record import PAUSE, decisions_on
 from labeling.plausibility.signs import WINDOW, Answer, Finding, examined, others_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from django.db.models import QuerySet
-
-    from pooling.models import Collection
+from pooling.models import Collection
 
 # Of a queue, how many of the newest answers are looked at for its page.
 NEWEST = 2_000

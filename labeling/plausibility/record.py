@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 
 from labeling.models import Queue
 from pooling.models import AdminAction
 from pooling.people.activity_log import record_action
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 ACTION = "implausible work"
 # What an admin may decide, with how the record has it.

@@ -21,15 +21,12 @@ a look. It has no other effect. Error rates: `benchmarks/bench_implausible.py`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import comb, exp, lgamma, log
-from typing import TYPE_CHECKING
 
 from pooling.formats.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 # The rule sees the last answers of somebody in a queue, and says nothing of fewer.
 WINDOW, FEWEST = 100, 20

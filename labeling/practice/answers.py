@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from labeling.gold.practice import questions_of_round
+from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import record_judgment
 from labeling.models import Item, Judgment, Queue, Verdict
 from labeling.practice.deciding import deciding_span
 from labeling.reading.flow import reflowed
 from pooling.interface.problems import InputError
 from pooling.texts.word_forms import forms_of
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from labeling.judging.submissions import Submission
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
-
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,22 +11,11 @@ from labeling.access import queue_for
 from labeling.gold.practice import practice_round
 from labeling.judging.offers import question_offer
 from labeling.judging.serializers import SubmissionSerializer
+from labeling.models import Queue
 from labeling.practice import serializers as shapes
 from labeling.practice.answers import answer_practice
 from pooling.interface.api import PROBLEM, person
 from pooling.people.access import JUDGES
-
-if TYPE_CHECKING:
-    from labeling.judging.offers import PracticeOffer
-    from labeling.models import Queue
-
-
-class PracticeState(TypedDict):
-    """How far somebody is, and the next question."""
-
-    total: int
-    answered: int
-    question: PracticeOffer | None
 
 
 class Practice(APIView):
@@ -59,7 +46,7 @@ class Practice(APIView):
         return Response({**told, **_state(queue, request)})
 
 
-def _state(queue: Queue, request: Request) -> PracticeState:
+def _state(queue: Queue, request: Request) -> shapes.PracticeState:
     state = practice_round(queue, person(request))
     question = question_offer(state.next) if state.next else None
     return {"total": state.total, "answered": state.answered, "question": question}

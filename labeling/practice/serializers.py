@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any, TypedDict
 
 from rest_framework import serializers
 
+from labeling.judging.offers import PracticeOffer
+from pooling.interface.shapes import shape
 
-class PracticeSerializer(serializers.Serializer[Any]):
+
+class PracticeState(TypedDict):
     """Where you are in the practice round; `question` is null when it is over."""
 
-    total = serializers.IntegerField()
-    answered = serializers.IntegerField()
-    question = serializers.DictField(
-        allow_null=True, help_text="`item`, `query` and `document`, as in a claim."
-    )
+    total: int
+    answered: int
+    question: Annotated[
+        PracticeOffer | None, Mapping[str, Any], "`item`, `query` and `document`, as in a claim."
+    ]
+
+
+PracticeSerializer = shape(PracticeState, "Practice")
 
 
 class ExplanationSerializer(serializers.Serializer[Any]):

@@ -80,7 +80,7 @@ def _page(
     page_data = {
         "api": reverse("api_practice", args=[queue.pk]),
         "account": {"id": person(request).pk, "name": person(request).get_username()},
-        "queue": {"id": queue.pk, "name": queue.name},
+        "queue": {"id": queue.pk, "name": queue.public_name},
         "collection": queue.collection.slug,
         "query_sizes": QUERY_SIZES,
         "guidelines_version": version_of_guidelines(queue.collection),

@@ -14,11 +14,11 @@ from rest_framework.views import APIView
 from labeling.access import prelabel_pass_for, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.prelabels.costs import Prices
-from labeling.prelabels.estimates import estimate
+from labeling.prelabels.estimates import Estimate, estimate
 from labeling.prelabels.export import FORMATS, export_prelabels, prelabels_file_name
 from labeling.prelabels.importing import withdraw_prelabels
 from labeling.prelabels.options import PROMPTS, allowed_url, prelabeler_for, store_key
-from labeling.prelabels.page import models_of, not_set_up, passes_of, servers_of
+from labeling.prelabels.page import ServerRow, models_of, not_set_up, passes_of, servers_of
 from labeling.prelabels.passes import (
     MOST_CONCURRENCY,
     PassOptions,
@@ -32,6 +32,7 @@ from pooling.interface.api import PROBLEM, OneKind, parsed, person
 from pooling.interface.downloads import attachment
 from pooling.interface.problems import InputError
 from pooling.interface.serializers import FILE
+from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN
 
 OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True, "default": None}
@@ -106,40 +107,13 @@ class ModelRowSerializer(serializers.Serializer[Any]):
     failures = serializers.DictField(child=serializers.IntegerField())
 
 
-class ServerSerializer(serializers.Serializer[Any]):
-    """A server that may be asked, and what it lacks, in a sentence."""
-
-    base_url = serializers.CharField()
-    missing = serializers.CharField(allow_blank=True)
-    site_key = serializers.CharField(
-        allow_blank=True, help_text="Whether the site pays, and what it has left this month; else empty."
-    )
-
-
 class PrelabelsSerializer(serializers.Serializer[Any]):
     """The passes of a queue, newest first, the models that were asked, and the servers that may be."""
 
     passes = PassSerializer(many=True)
     models = ModelRowSerializer(many=True)
-    servers = ServerSerializer(many=True)
+    servers = shape(ServerRow, "Server")(many=True)
     not_set_up = serializers.CharField(allow_blank=True, help_text="Why no server can be asked; or empty.")
-
-
-class EstimateSerializer(serializers.Serializer[Any]):
-    """Before anything is asked: pairs, tokens and cost as [low, high], and seconds."""
-
-    pairs = serializers.IntegerField()
-    answered = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    without_text = serializers.IntegerField()
-    known = serializers.IntegerField(allow_null=True)
-    to_ask = serializers.IntegerField()
-    input_tokens = serializers.ListField(child=serializers.IntegerField())
-    output_tokens = serializers.ListField(child=serializers.IntegerField())
-    cost = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    currency = serializers.CharField()
-    seconds = serializers.FloatField(allow_null=True)
-    rests_on = serializers.IntegerField(help_text="Answers whose tokens are known; 0: the length of texts.")
 
 
 class PassActionSerializer(serializers.Serializer[Any]):
@@ -182,14 +156,14 @@ class PrelabelEstimate(APIView):
 
     @extend_schema(
         request=PassRequestSerializer,
-        responses={200: EstimateSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+        responses={200: shape(Estimate), 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """What a pass would cost; the model is not asked for it."""
         queue = queue_for(request.user, queue_id, ADMIN)
         prelabeler, options = _asked(queue, request)
         found = estimate(queue, prelabeler, options, reads_all=True)
-        return Response(EstimateSerializer(found).data)
+        return Response(shape(Estimate)(found).data)
 
 
 class PrelabelPass(APIView):

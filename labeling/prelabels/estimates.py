@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Annotated
 
 from django.conf import settings
 from django.db.models import Avg, Count, StdDev, Sum
 
 from labeling.models import Item, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue
+from labeling.models.words import THERE
 from labeling.prelabels.options import DEFAULTS, current_prompt, site_prices
 from labeling.prelabels.passes import PassOptions
 from labeling.prelabels.work import Question, chunks, pending_pairs
@@ -28,11 +30,7 @@ ENOUGH_ANSWERS = 5
 
 @dataclass(frozen=True)
 class Estimate:
-    """Counts are pairs; tokens and cost are [low, high] over all that is to be asked, no cost without prices.
-
-    `rests_on` is the number of answers whose tokens the server has told; with 0, the length of the texts of
-    `SAMPLE` pairs is all there is to go by. `seconds` is null until there are answers.
-    """
+    """Before anything is asked: pairs, tokens and cost as [low, high], and seconds."""
 
     pairs: int
     answered: int
@@ -42,10 +40,12 @@ class Estimate:
     to_ask: int
     input_tokens: tuple[int, int]
     output_tokens: tuple[int, int]
-    cost: tuple[Decimal, Decimal] | None
+    # None without prices.
+    cost: Annotated[tuple[Decimal, Decimal] | None, list[float]]
     currency: str
+    # None until there are answers.
     seconds: float | None
-    rests_on: int
+    rests_on: Annotated[int, "Answers whose tokens are known; 0: the length of texts."]
 
 
 def estimate(
@@ -82,7 +82,7 @@ def estimate(
     tokens = [(math.floor(low * to_ask), math.ceil(high * to_ask)) for low, high in each]
     (least_in, most_in), (least_out, most_out) = tokens
     cost = (prices.cost(least_in, least_out), prices.cost(most_in, most_out)) if prices else None
-    items = Item.objects.filter(queue=queue, repeats=None).exclude(state=Item.State.ASIDE)
+    items = Item.objects.filter(queue=queue, repeats=None, **THERE).exclude(state=Item.State.ASIDE)
     return Estimate(
         pairs=items.count(),
         answered=Prelabel.objects.filter(prelabeler=prelabeler).current().in_queue(queue).count(),

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from django.utils.text import slugify
 
-from labeling.items.withdrawn import THERE
 from labeling.models import Prelabel, Prelabeler, Queue, Verdict
+from labeling.models.prelabels import PrelabelQuerySet
 from pooling.formats.registry import line_writers
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from labeling.models.prelabels import PrelabelQuerySet
 
 FORMATS = (*line_writers(), "trec")
 
@@ -87,7 +84,7 @@ COLUMNS = tuple(PrelabelRow.__annotations__)
 
 def _rows(queue: Queue, prelabeler: Prelabeler) -> Iterator[PrelabelRow]:
     source = source_of(prelabeler)
-    found = Prelabel.objects.filter(prelabeler=prelabeler, **THERE).current().in_queue(queue)
+    found = Prelabel.objects.filter(prelabeler=prelabeler).current().in_queue(queue)
     fields = ("query__external_id", "document__external_id", "verdict", "score", "grade")
     rows = list(found.values_list(*fields).iterator())
     rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
+from django.contrib.auth.models import User
 
 from labeling.language_models.prompting import HIGHEST_GRADE
+from labeling.models import Prelabeler
 from labeling.prelabels.costs import Prices
 from labeling.prelabels.options import PROMPTS, allowed_servers, allowed_url, prelabeler_for
 from labeling.prelabels.passes import MOST_CONCURRENCY, PassOptions
 from pooling.interface.forms import FIRST, GroupedForm
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from labeling.models import Prelabeler
-    from pooling.models import Collection
+from pooling.models import Collection
 
 PROMPT_HELP = {
     "binary": "binary: relevant or not, with a short reason",

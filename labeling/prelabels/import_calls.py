@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import queue_for
+from labeling.prelabels.importing import PrelabelsImported
 from labeling.prelabels.options import DEFAULT_THRESHOLD
 from pooling.formats.judgments.prelabels import HIGHEST_GRADE, TITLES
 from pooling.interface.api import made, making, parsed, person
@@ -24,6 +25,7 @@ from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on
 from pooling.interface.pages import person as signed_in
 from pooling.interface.problems import refusals
+from pooling.interface.shapes import shape
 from pooling.interface.uploads import refuse_uploads
 from pooling.people.access import ADMIN
 from pooling.storage.api import PREVIEW
@@ -58,18 +60,6 @@ class PrelabelsUploadSerializer(serializers.Serializer[Any]):
     )
 
 
-class PrelabelsImportedSerializer(serializers.Serializer[Any]):
-    """What an import of pre-labels did."""
-
-    pass_id = serializers.IntegerField(help_text="Withdraw this pass to take the import back.")
-    model = serializers.CharField()
-    rows = serializers.IntegerField(help_text="Pre-labels that it brought.")
-    failed = serializers.IntegerField(help_text="Answers that could not be read.")
-    notes = serializers.ListField(child=serializers.CharField())
-    detail = serializers.CharField()
-    url = serializers.CharField()
-
-
 @login_required
 @require_http_methods(["GET", "POST"])
 def prelabels_import(request: HttpRequest, queue_id: int) -> HttpResponse:
@@ -98,7 +88,7 @@ class PrelabelImports(APIView):
 
     @extend_schema(
         request=PrelabelsUploadSerializer,
-        responses={**making(PrelabelsImportedSerializer), 200: PrelabelsImportedSerializer},
+        responses={**making(shape(PrelabelsImported)), 200: shape(PrelabelsImported)},
         parameters=[PREVIEW],
     )
     def post(self, request: Request, queue_id: int) -> Response:

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -25,16 +26,11 @@ from pooling.formats.judgments.prelabels import (
 )
 from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
-from pooling.interface.results import Result
+from pooling.interface.results import Progress, Result
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import Showing, importer
 from pooling.storage.storing import disk_errors_named, tell_the_planner
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.interface.results import Progress
 
 MOST_NAMED = 5
 BATCH = 2000
@@ -324,12 +320,12 @@ def _score_source(record: PrelabelRecord) -> str:
 
 
 class PrelabelsImported(Result):
-    """What an import of pre-labels did; `pass_id` takes it back."""
+    """What an import of pre-labels did."""
 
-    pass_id: int
+    pass_id: Annotated[int, "Withdraw this pass to take the import back."]
     model: str
-    rows: int
-    failed: int
+    rows: Annotated[int, "Pre-labels that it brought."]
+    failed: Annotated[int, "Answers that could not be read."]
     notes: list[str]
 
 

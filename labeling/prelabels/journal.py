@@ -13,13 +13,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from labeling.language_models.answers import Reading
+from labeling.models import PrelabelJob
 from labeling.prelabels.work import QuestionOutcome, VersionedPair
-
-if TYPE_CHECKING:
-    from labeling.models import PrelabelJob
 
 
 class Recovered(NamedTuple):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Exists, OuterRef
 
@@ -21,9 +22,6 @@ from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.secrets import seal, unseal
 from pooling.storage.storing import checked_name
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 # The one server that is known to ask for a key; of others, only they can tell.
 ASKS_FOR_KEY = "api.openai.com"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import Annotated
 
+from django.contrib.auth.models import User
 from django.db.models import Count, Q, Sum
 
 from labeling.language_models.site_key import month_of_site_key
@@ -14,9 +15,7 @@ from labeling.models import ModelServerKey, Prelabel, Prelabeler, PrelabelFailur
 from labeling.prelabels.options import allowed_servers, missing_key, uses_site_key
 from labeling.prelabels.passes import RESUMABLE
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+from pooling.interface.results import PAGE_ONLY
 
 LISTED_PASSES = 20
 # What may be done to a pass in which state, and how it is said.
@@ -118,16 +117,18 @@ def _is_imported(prelabeler: Prelabeler) -> bool:
 
 @dataclass(frozen=True)
 class ServerRow:
-    """A server that this site may use: who stored a key, when, and what is missing, in a sentence.
-
-    site_key: empty where the site does not pay, else what it has left this month, in words.
-    """
+    """A server that may be asked, and what it lacks, in a sentence."""
 
     base_url: str
-    stored_by: User | None
-    stored_at: datetime | None
-    missing: str
-    site_key: str
+    # Who stored a key, and when.
+    stored_by: Annotated[User | None, PAGE_ONLY]
+    stored_at: Annotated[datetime | None, PAGE_ONLY]
+    missing: Annotated[str, {"allow_blank": True}]
+    site_key: Annotated[
+        str,
+        {"allow_blank": True},
+        "Whether the site pays, and what it has left this month; else empty.",
+    ]
 
 
 def servers_of(queue: Queue, by: User) -> list[ServerRow]:

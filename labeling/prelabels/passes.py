@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django_tasks import task
@@ -40,9 +41,6 @@ from pooling.interface.problems import InputError, refusals
 from pooling.jobs.workers import is_gone, this_worker
 from pooling.people.activity_log import record_action
 from pooling.tidying.kinds import when
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 logger = logging.getLogger(__name__)
 

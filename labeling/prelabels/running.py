@@ -48,8 +48,8 @@ MOST_TIME_OUTS = 2  # each takes a whole time-out, and may be paid
 MOST_WAITS_WHILE_AWAY = 15
 FIRST_WAIT = 0.5  # seconds, doubled with each attempt and drawn between half and all of it
 LONGEST_WAIT = 30.0
-# No server is waited for longer, whatever it asks for.
-LONGEST_RETRY_AFTER = 120.0
+# No server is waited for longer, whatever it asks for; one that asks for more than the second ends the pass.
+LONGEST_RETRY_AFTER, MOST_RETRY_AFTER = 120.0, 600.0
 FLUSH_SECONDS = 0.5
 # This many questions in a row that the server was at fault for: it is in trouble. Fewer will do before it has
 # answered anything.
@@ -345,6 +345,10 @@ class Pass:
             self.stop(STOP, f"{told} Resume when it can be reached again.")
 
     async def _wait(self, attempts: int, asked_for: float | None) -> None:
+        if asked_for is not None and asked_for > MOST_RETRY_AFTER:
+            hours = f"{asked_for / 3600:,.1f} hours" if asked_for < 1e6 else "a long time"
+            self.stop(STOP, f"{self.job.prelabeler.base_url} asks to be left alone for {hours}. Resume then.")
+            return
         longest = min(FIRST_WAIT * 2 ** (attempts - 1), LONGEST_WAIT)
         seconds = longest * (0.5 + self.chance.random() / 2)
         if asked_for is not None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -15,17 +17,10 @@ from labeling.language_models.prompting import BINARY, prompt_for
 from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.prelabels.options import DEFAULTS, hash_of
 from labeling.prelabels.storing import store_outcomes
-from labeling.prelabels.work import QuestionOutcome, chunks, pending_pairs
+from labeling.prelabels.work import Question, QuestionOutcome, chunks, pending_pairs
 from pooling.formats.records import records_source
+from pooling.formats.sources import Source
 from pooling.storage.storing import checked_name
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from django.contrib.auth.models import User
-
-    from labeling.prelabels.work import Question
-    from pooling.formats.sources import Source
 
 Answers = dict[tuple[str, str], Reading]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from django.db import transaction
 from django.utils import timezone
@@ -12,12 +13,8 @@ from django.utils import timezone
 from labeling.language_models.answers import Reading
 from labeling.models import Prelabel, PrelabelFailure, PrelabelJob, Verdict
 from labeling.prelabels.options import DEFAULT_THRESHOLD
+from labeling.prelabels.work import QuestionOutcome
 from pooling.storage.storing import plain_rows, upsert_rows
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from labeling.prelabels.work import QuestionOutcome
 
 BATCH = 200
 PAIR = ("prelabeler", "query", "document")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from labeling.models import PrelabelMode
-
-if TYPE_CHECKING:
-    from labeling.exposure.use import PrelabelUse
-    from labeling.models import PrelabelJob
+from labeling.exposure.use import PrelabelUse
+from labeling.models import PrelabelJob, PrelabelMode
 
 # Wide enough for the title of any figure.
 TITLE = 28

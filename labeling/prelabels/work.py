@@ -14,6 +14,7 @@ from django.db.models import Exists, OuterRef
 from labeling.language_models.answers import Reading
 from labeling.language_models.prompting import cut
 from labeling.models import Item, Prelabel, PrelabelFailure, PrelabelJob
+from labeling.models.words import THERE
 from labeling.prelabels.options import DEFAULTS, answer_base
 from pooling.models import Document, Query
 
@@ -91,7 +92,7 @@ def pending_pairs(job: PrelabelJob) -> list[tuple[int, int]]:
     if job.retries_failed:
         failed = failed.filter(job=job.pk)
     rows = (
-        Item.objects.filter(queue=job.queue_id, repeats=None)
+        Item.objects.filter(queue=job.queue_id, repeats=None, **THERE)
         .exclude(state=Item.State.ASIDE)
         .filter(~Exists(answered), ~Exists(failed.order_by()))
         .order_by("query_id", "document_id")
@@ -126,7 +127,9 @@ def _questions(
     most: int,
 ) -> Iterator[Question]:
     for query_key, document_key in pairs:
-        query, document = queries[query_key], documents[document_key]
+        query, document = queries.get(query_key), documents.get(document_key)
+        if query is None or document is None:  # deleted since the pairs were listed
+            continue
         pair = VersionedPair(query_key, document_key, document.version)
         if document.text is None:
             yield Question("", "", query.text, "", "", "", [pair])

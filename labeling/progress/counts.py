@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import (
     Case,
     Count,
@@ -27,12 +28,13 @@ from django.db.models import (
 )
 from django.utils import timezone
 
-from labeling.adaptive.state import order_summary
+from labeling.adaptive.state import order_summary, to_give
 from labeling.gold.repeats import answers_to_repeats
 from labeling.items.slots import KNOWN
 from labeling.judging.blind_counts import count_in, own_queues
 from labeling.judging.own_work import seconds_at
 from labeling.judging.progress_figures import (
+    LEAST_PACE,
     AnnotatorProgress,
     Holder,
     Leases,
@@ -42,11 +44,7 @@ from labeling.judging.progress_figures import (
 )
 from labeling.models import FactItem, Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
 from labeling.queues.costs import cost_of
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.models import Collection
+from pooling.models import Collection
 
 PACE_DAYS = 7
 TEAMS = (1, 2, 5, 10)
@@ -126,7 +124,8 @@ def item_counts(queue: Queue) -> dict[str, int]:
     """Items by state and in all, and the judgments they need and have (adjudication needs no more).
 
     Where a tie asks for one more: items that `tied`, that were settled because people `agreed`, and open ones
-    that `may_tie` yet. `untouched` are open items without a judgment. A gold question of the pool is done;
+    that `may_tie` yet. `untouched` are open items without a judgment, among them those that a budget has
+    yet to give. A gold question of the pool is done;
     one from elsewhere is no item of the pool and not counted.
     """
     return counts_by_queue([queue.pk])[queue.pk]
@@ -161,6 +160,11 @@ def counts_by_queue(queues: Sequence[int]) -> dict[int, dict[str, int]]:
         counts["done_judgments"] += row["judgments"]
         for name in BY_CONDITION:
             counts[name] += row[name]
+    more = to_give(found)
+    for queue in Queue.objects.filter(pk__in=more) if more else ():
+        for name in ("total", Item.State.OPEN.value, "untouched"):
+            found[queue.pk][name] += more[queue.pk]
+        found[queue.pk]["needed"] += more[queue.pk] * queue.judgments_per_item
     return found
 
 
@@ -270,6 +274,7 @@ def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
         if state != Item.State.WITHDRAWN:
             total[key] += many
             settled[key] += many if state != Item.State.OPEN else 0
+    total.update(to_give(queues))
     documents = FactItem.objects.filter(queue=OuterRef("pk"))
     return (
         own_queues(collection, user)
@@ -289,7 +294,7 @@ def _known(counts: Mapping[int, int]) -> Case:
 
 
 def _pace(queue: Queue, now: datetime) -> Pace:
-    """Verdicts per day over the last seven days, or since the first if that is less; at least an hour.
+    """Verdicts per day over the last seven days, or since the first if that is less; at least a day.
 
     `annotators` gave them, `per_annotator` each on average a day. Seconds are active time: the middle one and
     the 90th percentile of the last 5,000 verdicts that were timed.
@@ -302,7 +307,7 @@ def _pace(queue: Queue, now: datetime) -> Pace:
         collection=queue.collection_id, created_at__gt=now - timedelta(days=PACE_DAYS), created_at__lte=now
     )
     verdicts_in, first, people = in_all(recent)
-    days = max(now - (first or now), timedelta(hours=1)) / timedelta(days=1)
+    days = max(now - (first or now), LEAST_PACE) / timedelta(days=1)
     per_day = verdicts_in / days
     newest = verdicts.filter(active_ms__isnull=False).order_by("-pk").values_list("active_ms", flat=True)
     spent = sorted(time for time in newest[:TIMED] if time is not None)

@@ -7,8 +7,8 @@ one of the labels that a release would have now.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from datetime import datetime, timedelta
+from typing import Any, NotRequired, TypedDict
 
 from django.core.cache import cache
 from django.db.models import Case, Exists, IntegerField, OuterRef, TextField, When
@@ -17,14 +17,9 @@ from django.utils import timezone
 
 from labeling.models import Item, Queue
 from labeling.qrels.labels import PAIR, judged_labels, state_of_labels
+from pooling.heavy import pl
+from pooling.models import Pool
 from pooling.storage.frames import frame_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    import polars as pl
-
-    from pooling.models import Pool
 
 KEPT_SECONDS = 600
 # As for the figures of quality: above this many pairs, a minute old will do.
@@ -66,8 +61,6 @@ def judged_share_of_pool(pool: Pool) -> list[JudgedShare]:
 
 
 def _computed(pool: Pool, queue: Queue | None) -> list[JudgedShare]:
-    import polars as pl
-
     names = dict(pool.pool_runs.values_list("index", "run__name"))
     entries = _entries(pool, queue)
     if not names or entries.is_empty():
@@ -105,8 +98,6 @@ def _row(run: str, k: int, shares: Mapping[str, float]) -> JudgedShare:
 
 
 def _shares(found: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
     done = pl.col("labelled") | pl.col("queued")
     before = pl.col("labelled") & ~pl.col("brought")
     by_query = found.group_by("index", "query_id").agg(
@@ -118,8 +109,6 @@ def _shares(found: pl.DataFrame) -> pl.DataFrame:
 def _entries(pool: Pool, queue: Queue | None) -> pl.DataFrame:
     """Every pair of the pool: its query, finders as text, whether it has a label, is in the queue (chosen,
     without one), and came with this version."""
-    import polars as pl
-
     pair = {"query": OuterRef("query"), "document": OuterRef("document")}
     chosen: Any = Case(
         When(inclusion_probability__isnull=False, then=1), default=0, output_field=IntegerField()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import F, FloatField, Q
 from django.db.models.functions import Cast, NullIf
@@ -36,6 +36,7 @@ def _state(queue: Queue) -> str:
 
 
 NAME = Column("name", gettext_noop("Queue"), natural=True, link=_page, style="id")
+OWN_NAME = replace(NAME, value="public_name")
 STATE = Column("state", gettext_noop("State"), _state, sort="state", template="labeling/_queue_state.html")
 OWN = Column("own", gettext_noop("By you"), number=True)
 JUDGE = Column(
@@ -75,8 +76,8 @@ OWN_QUEUES = Table(
     "own-queues",
     gettext_noop("queue"),
     counts=lambda count: ngettext("{count} queue", "{count} queues", count).format(count=count),
-    columns=(NAME, OWN, STATE, JUDGE),
-    search=("name__icontains",),
+    columns=(OWN_NAME, OWN, STATE, JUDGE),
+    search=("public_name__icontains",),
     search_hint=gettext_noop("Queue"),
     empty=Empty(gettext_noop("Nothing to judge yet. A queue appears here once an admin opens it.")),
 )

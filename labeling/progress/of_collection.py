@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from labeling.judging.progress_figures import LEAST_PACE
 from labeling.models import Judgment, JudgmentEvent, Queue
 from labeling.progress.counts import PACE_DAYS, counts_by_queue, expected_for_ties, in_all
+from labeling.progress.of_queues import QueueState
 from labeling.queues.costs import prices_of
-
-if TYPE_CHECKING:
-    from labeling.progress.of_queues import QueueState
-    from pooling.models import Collection
+from pooling.models import Collection
 
 MOST_DAYS = 36_500
 # From so many pairs on, the judgments that are left are told from the pairs alone.
@@ -60,7 +58,7 @@ def judging_of(
     )
     verdicts, first, people = in_all(recent)
     left = _judgments_left([one for one in going if one.left]) if verdicts else 0.0
-    days = max(now - (first or now), timedelta(hours=1)) / timedelta(days=1)
+    days = max(now - (first or now), LEAST_PACE) / timedelta(days=1)
     takes = left * days / verdicts if left else None
     return Judging(
         pairs=sum(one.pairs for one in going),
@@ -74,8 +72,8 @@ def judging_of(
 def _judgments_left(states: Iterable[QueueState]) -> float:
     """The judgments that the pairs to come need, in small queues with those that ties are expected to ask
     for."""
-    left = float(sum(one.left * one.judgments_each for one in states if one.items > LARGE))
-    known = {one.pk: one for one in states if one.items <= LARGE}
+    left = float(sum(one.left * one.judgments_each for one in states if one.pairs > LARGE))
+    known = {one.pk: one for one in states if one.pairs <= LARGE}
     for key, counts in counts_by_queue(list(known)).items():
         expected = expected_for_ties(counts["tied"], counts["agreed"], counts["may_tie"])
         needed = counts["needed"] - counts["done_judgments"] + expected

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef
+from django.db.models import Count, Exists, OuterRef
 
+from labeling.adaptive.state import to_give
 from labeling.models import Item, QueryPlan, Queue
 
 COUNTED = [state for state in Item.State.values if state != Item.State.WITHDRAWN]
@@ -19,8 +20,7 @@ class QueueState:
     """A queue with its pairs, as far as a budget goes, and those that are settled.
 
     is_finished: nobody is handed anything any more, though pairs may be left where a budget or a bound ended
-    the queue. judgments_each: what a pair needs at least. items and closed: pairs and settled ones of the
-    whole pool.
+    the queue. judgments_each: what a pair needs at least.
     """
 
     pk: int
@@ -31,8 +31,6 @@ class QueueState:
     settled: int
     is_finished: bool
     judgments_each: int = 1
-    items: int = 0
-    closed: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -53,13 +51,12 @@ class QueueState:
 
 
 def queue_states(collections: Iterable[int]) -> dict[int, list[QueueState]]:
-    """The queues of pairs of collections, by the keys of these, newest first; two database queries."""
+    """The queues of pairs of collections, by the keys of these, newest first, in a few database queries."""
     plans = QueryPlan.objects.filter(selection=OuterRef("pk"))
     queues = list(
         Queue.objects.listed()
         .filter(collection__in=list(collections), kind=Queue.Kind.PAIRS)
         .annotate(
-            budget=F("selection__budget"),
             is_planned=Exists(plans),
             is_going_on=Exists(plans.filter(finished_by="")),
         )
@@ -71,17 +68,17 @@ def queue_states(collections: Iterable[int]) -> dict[int, list[QueueState]]:
         (queue, state): count
         for queue, state, count in items.order_by().values_list("queue", "state").annotate(count=Count("pk"))
     }
+    more = to_give([queue.pk for queue in queues if queue.is_adaptive])
     found: dict[int, list[QueueState]] = {}
     for queue in queues:
         by_state = {state: counts.get((queue.pk, state), 0) for state in COUNTED}
-        found.setdefault(queue.collection_id, []).append(_state(queue, by_state))
+        found.setdefault(queue.collection_id, []).append(_state(queue, by_state, more.get(queue.pk, 0)))
     return found
 
 
-def _state(queue: Any, by_state: Mapping[str, int]) -> QueueState:
-    items = sum(by_state.values())
-    closed = items - by_state[Item.State.OPEN]
-    pairs = items if queue.budget is None else min(items, queue.budget)
+def _state(queue: Any, by_state: Mapping[str, int], more: int) -> QueueState:
+    pairs = sum(by_state.values()) + more
+    settled = pairs - more - by_state[Item.State.OPEN]
     ended = queue.is_planned and not queue.is_going_on
     return QueueState(
         pk=queue.pk,
@@ -89,9 +86,7 @@ def _state(queue: Any, by_state: Mapping[str, int]) -> QueueState:
         state=queue.state,
         opened_at=queue.opened_at,
         pairs=pairs,
-        settled=min(closed, pairs),
-        is_finished=bool(ended or (pairs and closed >= pairs)),
+        settled=settled,
+        is_finished=bool(ended or (pairs and settled >= pairs)),
         judgments_each=queue.judgments_per_item,
-        items=items,
-        closed=closed,
     )

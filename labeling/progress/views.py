@@ -64,7 +64,10 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
         speak(request)
         own = own_figures(queue, person(request))
         return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
-    initial = {name: getattr(queue, name) for name in (*REDUNDANCY, "highlight", "tells_agreement", *PRICES)}
+    initial = {
+        name: getattr(queue, name)
+        for name in (*REDUNDANCY, "public_name", "highlight", "tells_agreement", *PRICES)
+    }
     return _shown(request, queue, QueueSettingsForm(initial=initial))
 
 
@@ -102,7 +105,7 @@ def queue_hand_back(request: HttpRequest, queue_id: int) -> HttpResponse:
     """Return what an annotator holds."""
     queue = queue_for(request.user, queue_id, ADMIN)
     try:
-        annotator = annotator_named(queue, request.POST.get("annotator", "").replace("\0", ""))
+        annotator = annotator_named(queue, request.POST.get("annotator", ""))
     except InputError as error:
         messages.error(request, str(error))
         return redirect(queue)
@@ -166,9 +169,11 @@ def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpR
         AnnotatorRow(row, gold.get(row["username"]), row["username"] in paused)
         for row in progress["annotators"]
     ]
+    items = progress["items"]
     context: dict[str, Any] = {
         **_about(queue),
         "progress": progress,
+        "pairs": {"total": items["total"], "settled": items["total"] - items["open"]},
         "annotators": ANNOTATORS.shown(request, people, queue.collection),
         "teams": [(team["annotators"], _day(team["end_date"])) for team in progress["by_annotators"]],
         "end_date": _day(progress["end_date"]),

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from labeling.models import ImportedLabel
 from labeling.qrels.labels import IDS, PAIR, current_labels
+from pooling.formats import read_qrels
+from pooling.heavy import pl
 from pooling.models import Collection
 from pooling.storage.imports import FIRST_ROWS, Shown
 from pooling.texts.by_text import with_ids
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SOURCES = {"human": "judged here", "adjudicated": "adjudicated here", "gold": "gold question"}
 COLUMNS = ("Query", "Document", "In the file", "Here", "From")
@@ -24,8 +22,6 @@ def labels_shown(collection: Collection, path: Path, file_name: str) -> list[Sho
     """The first labels of a qrels file, and those that conflict with labels there are, by what happens to
     them.
     """
-    from pooling.formats import read_qrels
-
     frame = read_qrels(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES).frame
     frame, _ = with_ids(collection, frame.select(*PAIR, "relevance"), file_name)
     return [
@@ -46,8 +42,6 @@ def labels_shown(collection: Collection, path: Path, file_name: str) -> list[Sho
 
 
 def _against_imports(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
     known = ImportedLabel.objects.filter(collection=collection, relevance__gte=0)
     rows = list(known.values_list(*IDS, "relevance", "source_name"))
     schema = {PAIR[0]: pl.String, PAIR[1]: pl.String, "here": pl.Int32, "source": pl.String}
@@ -56,8 +50,6 @@ def _against_imports(collection: Collection, frame: pl.DataFrame) -> pl.DataFram
 
 
 def _against_people(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
     labels = current_labels(collection).frame.filter(pl.col("source") != "imported")
     made_here = labels.rename({"relevance": "here"}).with_columns(pl.col("source").replace(SOURCES))
     # People say relevant or not; files may have grades.
@@ -66,8 +58,6 @@ def _against_people(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame
 
 
 def _differing(frame: pl.DataFrame, known: pl.DataFrame, by: str = "relevance") -> pl.DataFrame:
-    import polars as pl
-
     said = frame.filter(pl.col("relevance") >= 0)
     return said.join(known, on=PAIR, maintain_order="left").filter(pl.col(by) != pl.col("here"))
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from labeling.consensus.rule_names import RULES_IN_WORDS
 from labeling.items.evidence import evidence_in
 from labeling.items.passages import Part, marked_parts
 from labeling.models import GoldQuestion, ImportedLabel, Judgment, JudgmentEvent
 from labeling.qrels.labels import current_labels
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Query
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SOURCES = {
     "human": "by the rule “{rule}” ({words}) from the verdicts below",
@@ -101,8 +100,6 @@ def explain(collection: Collection, query_id: str, document_id: str, rule: str =
 
 def _label(collection: Collection, query_id: str, document_id: str, rule: str) -> tuple[int | None, str, str]:
     """Relevance, source and a sentence; the rule sees all verdicts, since some learn from the others."""
-    import polars as pl
-
     labels = current_labels(collection, rule)
     pair = (pl.col("query_id") == query_id) & (pl.col("document_id") == document_id)
     found = labels.frame.filter(pair)

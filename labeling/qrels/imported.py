@@ -6,28 +6,25 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.urls import reverse
 
 from labeling.models import ImportedLabel, LabelFile
 from labeling.qrels.conflicts import labels_shown
+from pooling.formats import read_qrels
 from pooling.interface.problems import InputError
-from pooling.interface.results import Result
+from pooling.interface.results import Progress, Result
 from pooling.models import Collection, Document, Query
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import Showing, importer
 from pooling.storage.storing import check_id, disk_errors_named, sha256_of, tell_the_planner
 from pooling.texts.by_text import with_ids
 from pooling.texts.importing import lock
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.interface.results import Progress
 
 BATCH = 5000
 MOST_NAMED = 5
@@ -75,8 +72,6 @@ def import_qrels(
     them, which is an error. Unknown documents are created without text. A label that contradicts an earlier
     import is an error; one that was only pooled before takes the new label.
     """
-    from pooling.formats import read_qrels
-
     path = Path(path)
     place = file_name or path.name
     read = read_qrels(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
@@ -116,14 +111,14 @@ def label_files(collection: Collection) -> QuerySet[LabelFile]:
 
 
 class QrelsImported(Result):
-    """The result of an import of qrels: the counts and notes of its `QrelsImport`."""
+    """What an import of labels did."""
 
     created: int
-    changed: int
+    changed: Annotated[int, "Pairs previously “pooled, not judged” that now have a label."]
     unchanged: int
-    left_out: int
-    new_documents: int
-    notes: list[str]
+    left_out: Annotated[int, "Labels of queries that are not in the collection."]
+    new_documents: Annotated[int, "Created without text."]
+    notes: Annotated[list[str], "Notes about the file."]
 
 
 @importer("qrels", showing=Showing(labels_shown), title="Importing qrels", begins_at="qrels_import")

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from labeling.consensus.rules import Ballots, decide
 from labeling.items.withdrawn import THERE
-from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Quarantine, Queue, Verdict
+from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Quarantine, QueryPlan, Queue, Verdict
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, PoolEntry, Query
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PAIR = ["query_id", "document_id"]
 IDS = ("query__external_id", "document__external_id")
@@ -81,8 +80,6 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
 
     Pairs of deleted queries and documents have none while these are deleted.
     """
-    import polars as pl
-
     gold = _gold(collection)
     adjudicated = _adjudicated(collection).join(gold, on=PAIR, how="anti")
     settled = pl.concat([gold.select(PAIR), adjudicated.select(PAIR)])
@@ -122,15 +119,11 @@ def judged_labels(collection: Collection, rule: str = "majority") -> pl.DataFram
 
     What counts as "has a label" wherever that is counted.
     """
-    import polars as pl
-
     return current_labels(collection, rule).frame.filter(pl.col("relevance") >= 0).drop("source")
 
 
 def _decided(collection: Collection, rule: str, settled: pl.DataFrame) -> pl.DataFrame:
     """What the rule makes of the verdicts on pairs that are not settled without it."""
-    from labeling.consensus.rules import Ballots, decide
-
     verdicts = _verdicts(collection).join(settled, on=PAIR, how="anti")
     try:
         return decide(Ballots.of(verdicts, _needs(collection), _gold_answers(collection)), rule)
@@ -140,8 +133,6 @@ def _decided(collection: Collection, rule: str, settled: pl.DataFrame) -> pl.Dat
 
 def _reopened(collection: Collection, decided: pl.DataFrame) -> pl.DataFrame:
     """The pairs of `decided` that have too few verdicts, and others that are set aside."""
-    import polars as pl
-
     few = decided.filter(pl.col("outcome") == "not_final").select(PAIR)
     if few.is_empty():
         return few
@@ -159,8 +150,6 @@ def _verdicts(collection: Collection) -> pl.DataFrame:
 
 def _gold_answers(collection: Collection) -> pl.DataFrame:
     """What people said of pairs whose answer is known, by which some rules weigh them."""
-    import polars as pl
-
     said = Judgment.objects.filter(
         collection=collection, is_gold=True, event__gold__active=True, event__gold__practice=False, **THERE
     ).exclude(verdict=Verdict.CANNOT_JUDGE)
@@ -174,8 +163,6 @@ def _gold_answers(collection: Collection) -> pl.DataFrame:
 
 def _adjudicated(collection: Collection) -> pl.DataFrame:
     """What adjudicators said: relevance is null where they could not judge either."""
-    import polars as pl
-
     said = Judgment.objects.counted().filter(collection=collection, is_adjudication=True, **THERE)
     frame = _frame(
         said.order_by("event").values_list(*IDS, "verdict"), dict.fromkeys([*PAIR, "verdict"], str)
@@ -196,41 +183,57 @@ def _needs(collection: Collection) -> pl.DataFrame:
 
 
 def _gold(collection: Collection) -> pl.DataFrame:
-    """The answers to gold questions, practice ones too, of pairs that a pool has chosen for judging."""
-    import polars as pl
-
+    """The answers to gold questions, practice ones too, of pairs that a pool has chosen for judging, or that
+    the order of a queue has come to or drawn: nobody is asked for those, so they would be awaited for ever.
+    """
     chosen = PoolEntry.objects.filter(
         pool__collection=collection,
         query=OuterRef("query"),
         document=OuterRef("document"),
         inclusion_probability__isnull=False,
     )
-    questions = GoldQuestion.objects.filter(Exists(chosen), collection=collection, active=True, **THERE)
-    rows = questions.order_by().values_list(*IDS, "answer")
-    frame = _frame(rows, {**dict.fromkeys(PAIR, str), "answer": str})
+    questions = GoldQuestion.objects.filter(collection=collection, active=True, **THERE)
+    rows = (
+        questions.annotate(is_chosen=Exists(chosen))
+        .order_by()
+        .values_list(*IDS, "answer", "is_chosen", "query_id", "document_id")
+    )
+    known = list(rows.iterator())
+    taken = _taken(collection, questions)
+    frame = pl.DataFrame(
+        [row[:3] for row in known if row[3] or row[4:] in taken],
+        schema={**dict.fromkeys(PAIR, str), "answer": str},
+        orient="row",
+    )
     is_relevant = pl.col("answer") == Verdict.RELEVANT.value
     return frame.select(*PAIR, is_relevant.cast(pl.Int32).alias("relevance"))
 
 
-def _imported(collection: Collection) -> pl.DataFrame:
-    import polars as pl
+def _taken(collection: Collection, questions: QuerySet[GoldQuestion]) -> set[tuple[int, int]]:
+    """What adaptive queues have reached or drawn of the queries of some questions: keys of query and
+    document."""
+    asked = Exists(questions.filter(query=OuterRef("query")))
+    plans = QueryPlan.objects.filter(asked, selection__queue__collection=collection)
+    return {
+        (query, document)
+        for query, reached, drawn in plans.values_list("query_id", "reached", "drawn")
+        for document, *_ in [*reached, *drawn]
+    }
 
+
+def _imported(collection: Collection) -> pl.DataFrame:
     rows = ImportedLabel.objects.filter(collection=collection, **THERE).values_list(*IDS, "relevance")
     frame = _frame(rows, {**dict.fromkeys(PAIR, str), "relevance": int})
     return frame.with_columns(pl.col("relevance").cast(pl.Int32))
 
 
 def _frame(rows: Any, columns: dict[str, type]) -> pl.DataFrame:
-    import polars as pl
-
     return pl.DataFrame(list(rows.iterator()), schema=columns, orient="row")
 
 
 def _counts(
     collection: Collection, frame: pl.DataFrame, undecided: pl.DataFrame, both: pl.DataFrame
 ) -> dict[str, int]:
-    import polars as pl
-
     outcomes = Counter(undecided["outcome"].to_list())
     relevance = frame["relevance"]
     agrees = (pl.col("relevance") >= 1) == (pl.col("label") == 1)

@@ -7,9 +7,10 @@ import json
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 from uuid import uuid4
 
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
@@ -30,17 +31,15 @@ from labeling.facts.releasing import (
 from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease, Queue
 from labeling.qrels.imported import QrelsImport, import_qrels
 from labeling.qrels.labels import Labels, current_labels
+from pooling.formats import read_qrels
 from pooling.formats.errors import FormatError
 from pooling.formats.registry import Format, writing
 from pooling.formats.writing import qrels_content
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.storing import checked_name, disk_errors_named
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
 
 __all__ = [
     "FORMATS",
@@ -234,8 +233,6 @@ def read_release(release: QrelsRelease) -> pl.DataFrame:
 
     `InputError` when the stored file is not the one that was released.
     """
-    from pooling.formats import read_qrels
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"release{FORMATS[_format_of(release)].suffix}"
         path.write_bytes(_content(release))
@@ -243,8 +240,8 @@ def read_release(release: QrelsRelease) -> pl.DataFrame:
 
 
 def complete_files(release: QrelsRelease) -> list[CompleteFile]:
-    """The files of a release that were declared complete, with their queries; none in releases of before."""
-    found: list[CompleteFile] = release.sidecar.get("complete", [])
+    """The files of a release that were declared complete, with their queries."""
+    found: list[CompleteFile] = release.sidecar["complete"]
     return found
 
 

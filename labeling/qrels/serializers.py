@@ -9,7 +9,9 @@ from rest_framework import serializers
 from labeling.consensus.rule_names import RULE_NAMES
 from labeling.exports.options import ExportOptions
 from labeling.models import LabelFile, QrelsRelease
+from labeling.qrels.imported import QrelsImported
 from pooling.interface.option_fields import serializer_fields
+from pooling.interface.shapes import shape
 
 
 class QrelsUploadSerializer(serializers.Serializer[Any]):
@@ -27,19 +29,7 @@ class ExportOptionsSerializer(serializers.Serializer[Any]):
     """What some formats of other tools need to know; each reads its own of these options."""
 
 
-class QrelsImportSerializer(serializers.Serializer[Any]):
-    """What an import of labels did."""
-
-    created = serializers.IntegerField()
-    changed = serializers.IntegerField(
-        help_text="Pairs previously “pooled, not judged” that now have a label."
-    )
-    unchanged = serializers.IntegerField()
-    left_out = serializers.IntegerField(help_text="Labels of queries that are not in the collection.")
-    new_documents = serializers.IntegerField(help_text="Created without text.")
-    notes = serializers.ListField(child=serializers.CharField(), help_text="Notes about the file.")
-    detail = serializers.CharField()
-    url = serializers.CharField()
+QrelsImportSerializer = shape(QrelsImported, "QrelsImport")
 
 
 class LabelFileSerializer(serializers.ModelSerializer[LabelFile]):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from django.db.models import QuerySet
 
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
-    from labeling.models import ImportedLabel, Judgment, QrelsRelease
-    from pooling.models import Collection
+from labeling.models import ImportedLabel, Judgment, QrelsRelease
+from pooling.models import Collection
 
 
 def has_unreleased(collection: Collection, newest: QrelsRelease | None) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -11,9 +10,6 @@ from labeling.models import ImportedLabel, LabelFile, WithdrawnLabel
 from pooling.interface.problems import InputError
 from pooling.people.activity_log import record_action
 from pooling.texts.importing import lock
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 BATCH = 5000
 

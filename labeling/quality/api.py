@@ -51,6 +51,6 @@ class Disagreements(APIView):
     def get(self, request: Request, queue_id: int) -> Response:
         """List them with what each person said; not for annotators."""
         queue = queue_for(request.user, queue_id, READERS)
-        annotator = request.query_params.get("annotator", "").replace("\0", "")[:150]
+        annotator = request.query_params.get("annotator", "")[:150]
         found = disagreeing_pairs(queue, annotator)
         return listed(request, found, shapes.DisagreementSerializer, DISAGREEMENTS)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from labeling.quality.facts import DayFigures, PlaceFigures, QueueQuality
+from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, finished, to_svg
-
-if TYPE_CHECKING:
-    import altair as alt
 
 # Days that a picture holds; of a longer queue, the last ones.
 MOST_DAYS = 60
@@ -22,9 +19,6 @@ def picture_size(*, narrow: bool = False) -> tuple[int, int]:
 
 def position_chart(rows: Sequence[PlaceFigures], *, dark: bool, narrow: bool) -> alt.LayerChart:
     """The share of relevant by place in a session, with 95 % intervals; rows as in `queue_quality`."""
-    import altair as alt
-    import pandas as pd
-
     theme = DARK if dark else LIGHT
     groups = [(f"{row['first']}–{row['last']}" if row["last"] else f"{row['first']} on", row) for row in rows]
     table = pd.DataFrame(
@@ -59,9 +53,6 @@ def position_chart(rows: Sequence[PlaceFigures], *, dark: bool, narrow: bool) ->
 
 def pace_chart(rows: Sequence[DayFigures], *, dark: bool, narrow: bool) -> alt.LayerChart:
     """Verdicts by day; rows as in `queue_quality`."""
-    import altair as alt
-    import pandas as pd
-
     theme = DARK if dark else LIGHT
     days = list(rows)[-MOST_DAYS:]
     table = pd.DataFrame(

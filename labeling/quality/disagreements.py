@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q, TextField, Value
+from django.db.models import Count, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast, Coalesce, Left, NullIf
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -19,9 +18,6 @@ from pooling.people.access import READERS
 from pooling.tables.answers import answer
 from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
 
 PAIRS_ON_A_PAGE = 25
 SHOWN_OF_A_TEXT = 120
@@ -111,7 +107,7 @@ DISAGREEMENTS = Table(
 def disagreements(request: HttpRequest, queue_id: int) -> HttpResponseBase:
     """The pairs of a queue on which people disagree; the query string may name one annotator."""
     queue = queue_for(request.user, queue_id, READERS)
-    annotator = request.GET.get("annotator", "").replace("\0", "")[:150]
+    annotator = request.GET.get("annotator", "")[:150]
     context = {
         "queue": queue,
         "collection": queue.collection,

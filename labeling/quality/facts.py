@@ -6,11 +6,13 @@ Shares are 0 to 1, null where there is nothing to divide by; intervals are of 95
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import TypedDict
+from typing import Annotated, Literal, TypedDict
+
+Interval = Annotated[tuple[float, float] | None, "95 %."]
 
 
 class AgreementFigure(TypedDict):
-    """A coefficient with its name, what it means, and its interval; or null and why."""
+    """A coefficient with its 95 % interval over pairs; null where `why` says so."""
 
     name: str
     title: str
@@ -22,11 +24,11 @@ class AgreementFigure(TypedDict):
 
 
 class AgreementFigures(TypedDict):
-    """Agreement on the pairs that two or more people judged; prevalence: share of relevant among these."""
+    """Agreement on the pairs that two or more people judged."""
 
     pairs: int
     verdicts: int
-    prevalence: float | None
+    prevalence: Annotated[float | None, "Share of relevant among these verdicts."]
     figures: list[AgreementFigure]
 
 
@@ -34,7 +36,7 @@ class Leniency(TypedDict):
     """How much more often somebody says relevant than others do on the same pairs."""
 
     pairs: int
-    queries: int
+    queries: Annotated[int, "Of these pairs."]
     own: float
     others: float
     difference: float
@@ -43,7 +45,7 @@ class Leniency(TypedDict):
 
 
 class StreakFigures(TypedDict):
-    """The longest run of one verdict, how likely so long a one is by chance, and whether that is odd."""
+    """The longest run of one verdict, and the chance of one as long."""
 
     length: int
     relevant: bool | None
@@ -52,53 +54,52 @@ class StreakFigures(TypedDict):
 
 
 class SpeedFigures(TypedDict):
-    """Middle active time; how many of the `recent` and of the `timed` verdicts were faster than anybody can
-    read, and whether these are too many: of the recent, or of either."""
+    """Middle active time, and how many verdicts were faster than anybody can read what was shown."""
 
     median_ms: float | None
     recent: int
     too_fast: int
-    timed: int
-    all_too_fast: int
-    has_collapsed: bool
-    is_implausible: bool
+    timed: Annotated[int, "Verdicts with a measured time."]
+    all_too_fast: Annotated[int, "Of the timed."]
+    has_collapsed: Annotated[bool, "Too many of the recent ones."]
+    is_implausible: Annotated[bool, "Too many of the recent, or of all timed ones."]
 
 
 class GoldFigures(TypedDict):
-    """Answers to gold questions, how many were right by kind, and what the rule advises."""
+    """Answers to gold questions and what the rule makes of them."""
 
     answers: int
-    relevant_answers: int
+    relevant_answers: Annotated[int, "To questions whose answer is relevant."]
     not_relevant_answers: int
     sensitivity: float | None
-    sensitivity_interval: tuple[float, float] | None
+    sensitivity_interval: Interval
     specificity: float | None
-    specificity_interval: tuple[float, float] | None
+    specificity_interval: Interval
     balanced_accuracy: float | None
-    balanced_interval: tuple[float, float] | None
+    balanced_interval: Interval
     cannot_judge: int
-    advice: str
+    advice: Annotated[str, Literal["continue", "warn", "pause"]]
 
 
 class AgainFigures(TypedDict):
-    """How often somebody said of a pair shown again what they had said before."""
+    """How often somebody said the same of their own earlier pairs, shown again; without "can't judge"."""
 
     answers: int
     same: int
     share: float
-    interval: tuple[float, float]
+    interval: Annotated[tuple[float, float], "95 %, Wilson."]
 
 
 class AnnotatorFigures(TypedDict):
-    """Verdicts of somebody by kind, `set_aside` of them in quarantine, and what they show."""
+    """One annotator in a queue."""
 
     username: str
     verdicts: int
-    set_aside: int
+    set_aside: Annotated[int, "Those of them in quarantine."]
     relevant: int
     not_relevant: int
     cannot_judge: int
-    share: float | None
+    share: Annotated[float | None, "Of relevant."]
     share_low: float | None
     share_high: float | None
     leniency: Leniency | None
@@ -110,13 +111,13 @@ class AnnotatorFigures(TypedDict):
 
 
 class AnnotatorQuality(AnnotatorFigures):
-    """The same, and whether somebody is paused."""
+    """One annotator in a queue."""
 
     is_paused: bool
 
 
 class PlaceFigures(TypedDict):
-    """The share of relevant at some places in a session; `last` is null in the open group."""
+    """The share of relevant at some places of a session; `last` is null in the open group."""
 
     first: int
     last: int | None
@@ -127,7 +128,7 @@ class PlaceFigures(TypedDict):
 
 
 class DayFigures(TypedDict):
-    """Verdicts that stand by the day they were given on, with how many people gave them."""
+    """Verdicts that stand, of one day."""
 
     day: date
     verdicts: int
@@ -136,7 +137,7 @@ class DayFigures(TypedDict):
 
 
 class HardQuery(TypedDict):
-    """A query that could not be judged, and how often."""
+    """A query that people could not judge."""
 
     query_id: str
     verdicts: int
@@ -165,25 +166,23 @@ class VerdictFigures(TypedDict):
 
 
 class Finding(TypedDict):
-    """A sentence of the verdict. about: agreement, annotators, speed or waiting; grade: good, unsure, poor or
-    none (nothing to tell it from); who: whom it names."""
+    """A sentence on how good the judgments are."""
 
-    about: str
-    grade: str
+    about: Annotated[str, Literal["agreement", "annotators", "speed", "waiting"]]
+    grade: Annotated[str, Literal["good", "unsure", "poor", "none"]]
     text: str
-    who: list[str]
+    who: Annotated[list[str], "Annotators it names."]
 
 
 class QueueQuality(TypedDict):
-    """Everything the quality page shows; `annotators` has everybody with all they judged here, `verdict` the
-    sentences it begins with, and `waiting` counts the pairs that wait for a decision."""
+    """The quality of the judgments of a queue."""
 
     queue: int
     name: str
     computed_at: datetime
-    verdict: list[Finding]
-    waiting: int
-    verdicts: int
+    verdict: Annotated[list[Finding], "The sentences the page begins with."]
+    waiting: Annotated[int, "Pairs that wait for a decision."]
+    verdicts: Annotated[int, "That stand, without answers to gold questions."]
     set_aside: int
     cannot_judge: int
     relevant: int

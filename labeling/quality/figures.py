@@ -8,13 +8,14 @@ something changes, and for a minute although verdicts came in meanwhile. `comput
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
+from labeling.consensus.agreement import Agreement, Figure, agreement
 from labeling.consensus.wilson import wilson
 from labeling.gold.repeats import same_again
 from labeling.gold.scores import AnnotatorGold, gold_rows
@@ -34,15 +35,19 @@ from labeling.quality.facts import (
     StreakFigures,
     VerdictFigures,
 )
+from labeling.quality.monitors import (
+    Speed,
+    Streak,
+    hard_queries,
+    leniency,
+    longest_streak,
+    relevant_by_position,
+    speed,
+)
 from labeling.quality.reader import queue_verdicts
 from labeling.quality.verdict import quality_verdict
+from pooling.heavy import pl
 from pooling.models import Query
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from labeling.consensus.agreement import Agreement, Figure
-    from labeling.quality.monitors import Speed, Streak
 
 KEPT_SECONDS = 600
 # So long may figures of a large queue be behind the verdicts; below this many verdicts they never are.
@@ -133,10 +138,6 @@ def _state(queue: Queue) -> tuple[Any, ...]:
 
 
 def _figures(queue: Queue) -> VerdictFigures:
-    import polars as pl
-
-    from labeling.consensus.agreement import agreement
-
     verdicts = queue_verdicts(queue)
     counted = verdicts.filter(~pl.col("set_aside"))
     opinions = counted.drop_nulls("relevant")
@@ -187,10 +188,6 @@ def _annotators(
     """A row for everybody who judged, most judgments first; leniency is checked against verdicts that
     count.
     """
-    import polars as pl
-
-    from labeling.quality.monitors import leniency, longest_streak, speed
-
     names = dict(
         get_user_model()
         .objects.filter(pk__in=verdicts["annotator"].unique().to_list())
@@ -325,8 +322,6 @@ def _balanced_interval(
 
 
 def _by_position(counted: pl.DataFrame) -> list[PlaceFigures]:
-    from labeling.quality.monitors import relevant_by_position
-
     return [
         {
             "first": row["first"],
@@ -342,8 +337,6 @@ def _by_position(counted: pl.DataFrame) -> list[PlaceFigures]:
 
 def _per_day(counted: pl.DataFrame) -> list[DayFigures]:
     """Verdicts that stand by the day they were given on, with how many people gave them."""
-    import polars as pl
-
     days = counted.group_by(pl.col("at").dt.date().alias("day")).agg(
         verdicts=pl.len(),
         annotators=pl.col("annotator").n_unique(),
@@ -362,8 +355,6 @@ def _per_day(counted: pl.DataFrame) -> list[DayFigures]:
 
 def _hard_queries(counted: pl.DataFrame) -> list[HardQuery]:
     """The queries that most often could not be judged, with their text."""
-    from labeling.quality.monitors import hard_queries
-
     rows = hard_queries(counted).head(HARD_QUERIES).to_dicts()
     known = Query.objects.filter(pk__in=[row["query_id"] for row in rows])
     texts = {pk: (name, text) for pk, name, text in known.values_list("pk", "external_id", "text")}

@@ -7,19 +7,13 @@ anybody: each figure is a reason to look, and says from how many verdicts it com
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
-import polars as pl
 
 from labeling.consensus.wilson import wilson
 from labeling.items.reading import is_implausible, least_ms
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from pooling.heavy import np, npt, pl
 
 PAIR = ["query_id", "document_id"]
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.db import connection
 from django.utils import timezone
 
 from labeling.items.reading import MOST_CHARACTERS
 from labeling.models import Queue, Verdict
+from pooling.heavy import pl
 from pooling.storage.frames import frame_of
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # Adjudications are left out: anyone who settles a pair has seen what the others said.
 VERDICTS = """
@@ -39,8 +35,6 @@ def queue_verdicts(queue: Queue) -> pl.DataFrame:
     characters (of title and text, as far as reading speed needs them). Answers to gold questions are not
     among them.
     """
-    import polars as pl
-
     schema = {
         "query_id": pl.Int64,
         "document_id": pl.Int64,

@@ -13,15 +13,11 @@ Pure: the figures of a queue in, sentences out. The thresholds:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from labeling.items.reading import FastAnnotator, is_implausible
+from labeling.quality.facts import AgreementFigures, AnnotatorFigures, Finding, Leniency
 from pooling.formats.wording import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from labeling.quality.facts import AgreementFigures, AnnotatorFigures, Finding, Leniency
 
 RELIABLE, TENTATIVE = 0.8, 0.667
 LEVEL = 0.05

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.models import Highlight, Queue
 from labeling.queues.costs import PRICES, change_prices
 from labeling.queues.opening import change_state
+from labeling.queues.options import checked_public_name
 from labeling.queues.redundancy import change_or_start, has_unfinished_change
 from pooling.interface.problems import InputError
+from pooling.models import Job
 from pooling.people.activity_log import record_action
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from django.contrib.auth.models import User
-
-    from pooling.models import Job
 
 
 def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = None) -> Job | None:
-    """Make the changes that are there: `state`, `highlight`, `tells_agreement`, the fields of
+    """Make the changes that are there: `state`, `public_name`, `highlight`, `tells_agreement`, the fields of
     `labeling/queues/costs.py`, `judgments_per_item` and `most_judgments_per_item`; what is not named stays.
 
     Returns the job that changes the redundancy of a large queue, otherwise None. `InputError` says what
@@ -32,6 +29,8 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
         change_prices(queue, prices, by=by)
     if "state" in changes:
         change_state(queue, changes["state"], by=by)
+    if (public := changes.get("public_name") or queue.public_name) != queue.public_name:
+        change_public_name(queue, public, by=by)
     if (highlight := changes.get("highlight") or queue.highlight) != queue.highlight:
         change_highlight(queue, highlight, by=by)
     if (tells := changes.get("tells_agreement", queue.tells_agreement)) != queue.tells_agreement:
@@ -47,6 +46,16 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
         raise InputError(problem, field="judgments_per_item")
     started = change_or_start(queue, needed, most, by=by)
     return None if isinstance(started, int) else started
+
+
+def change_public_name(queue: Queue, name: str, *, by: User | None = None) -> None:
+    """Let annotators read another name; `InputError` for one that cannot be."""
+    queue.public_name = checked_public_name(name)
+    with transaction.atomic():
+        queue.save(update_fields=["public_name"])
+        record_action(
+            queue.collection, by, "queue named for annotators", queue.name, public=queue.public_name
+        )
 
 
 def change_highlight(queue: Queue, highlight: str, *, by: User | None = None) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.judging.progress_figures import JudgmentCosts
@@ -14,11 +16,6 @@ from labeling.models import Queue
 from pooling.interface.problems import InputError
 from pooling.options.option import option, problems_of
 from pooling.people.activity_log import record_action
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from django.contrib.auth.models import User
 
 HIGHEST_PRICE = 10_000
 HIGHEST_OVERHEAD = 10

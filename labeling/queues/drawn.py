@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.contrib.auth.models import User
 
 from labeling.models import Queue
 from labeling.queues.opening import open_queue
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.pools.picking import numbered_name, pick_pool
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
 
 # A name that tells annotators nothing; what was found by search has the same.
 NAME = "Sample"

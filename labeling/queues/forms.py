@@ -26,7 +26,7 @@ class QueueForm(GroupedForm, AdaptiveOptionsForm, GoldOptionsForm):
     """What to judge, how often each pair, and how gold questions come."""
 
     GROUPS = {
-        FIRST: ("pool", "name", "judgments_per_item"),
+        FIRST: ("pool", "name", "public_name", "judgments_per_item"),
         "Adaptive order": ("adaptive", *options_of(AdaptiveOptions)),
         "Ties, shuffling and highlighting": ("most_judgments_per_item", "seed", "highlight"),
         "Gold questions, practice and repeats": tuple(options_of(GoldOptions)),
@@ -76,6 +76,7 @@ class QueueSettingsForm(forms.Form):
     """How many judgments a pair needs, what stands out in documents, and what a judgment costs."""
 
     field_order = [
+        "public_name",
         "judgments_per_item",
         "most_judgments_per_item",
         "highlight",

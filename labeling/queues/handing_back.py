@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.judging.leases import release
 from labeling.models import Lease, Queue
 from pooling.people.activity_log import record_action
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 def hand_back(queue: Queue, annotator: User, *, by: User | None = None, now: datetime | None = None) -> int:

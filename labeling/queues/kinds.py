@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -40,9 +41,6 @@ from pooling.tidying.kinds import (
     when,
     when_many,
 )
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 register(
     Kind(

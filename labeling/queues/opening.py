@@ -33,15 +33,17 @@ import secrets
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from labeling.adaptive import reordering
 from labeling.adaptive.query_state import HELD_BACK
 from labeling.gold.questions import follow_gold_in
+from labeling.items.names import public_name
 from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts, parts_of_draw
 from labeling.items.slots import recount, settle
 from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
@@ -59,17 +61,13 @@ from labeling.models import (
     Queue,
 )
 from labeling.queues.options import QueueOptions
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
-from pooling.models import Document, Pool
+from pooling.interface.results import Progress
+from pooling.models import Document, Pool, PoolEntry
 from pooling.people.activity_log import record_action
 from pooling.storage.storing import checked_name, disk_errors_named, insert_frame, tell_the_planner
 from pooling.texts.importing import lock
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
-
-    from pooling.interface.results import Progress
 
 __all__ = [
     "Claim",
@@ -93,6 +91,7 @@ LEFT_OUT_PAIRS = (
     | Q(document__deleted_at__isnull=False)
     | Q(document__archived_at__isnull=False)
 )
+SAME_PAIR = {"query": OuterRef("query"), "document": OuterRef("document")}
 # No request that judges takes longer, nor do the clocks of two servers differ by more.
 LONGEST_REQUEST = timedelta(minutes=10)
 STATE_CHANGES = {"open": "queue reopened", "paused": "queue paused", "closed": "queue closed"}
@@ -134,6 +133,7 @@ def open_queue(
         collection=pool.collection,
         pool=pool,
         name=checked_name(name or pool.name, "queue"),
+        public_name=chosen.public_name or public_name(pool, name),
         judgments_per_item=chosen.judgments_per_item,
         most_judgments_per_item=chosen.most_judgments_per_item,
         seed=secrets.randbelow(2**31) if chosen.seed is None else chosen.seed,
@@ -144,14 +144,9 @@ def open_queue(
     )
     started = timezone.now()
     progress(0.0, "Reading the pool.")
-    pairs = _unlabelled_pairs(pool, whole=adaptive is not None)
+    pairs = _pairs_to_judge(pool, whole=adaptive is not None)
     if not pairs:
-        elsewhere = (
-            ", or waits in another queue: judge it there, or close that queue first"
-            if pool.extends_id is not None or pool.is_picked
-            else ""
-        )
-        raise InputError(f"Every pair to judge in pool “{pool.name}” already has a label{elsewhere}.")
+        raise InputError(nothing_left(pool))
     progress(0.2, f"Putting {len(pairs):,} pairs in order.")
     orders = _orders(queue, pairs)
     progress(0.5, f"Storing {len(pairs):,} items.")
@@ -174,6 +169,16 @@ def open_queue(
         raise _name_exists(queue.name) from error
     tell_the_planner(Item, len(pairs))
     return queue
+
+
+def nothing_left(pool: Pool) -> str:
+    """Why no queue can be opened over a pool."""
+    elsewhere = (
+        ", or waits in another queue: judge it there, or close that queue first"
+        if pool.extends_id is not None or pool.is_picked
+        else ""
+    )
+    return f"Every pair to judge in pool “{pool.name}” already has a label{elsewhere}."
 
 
 def redundancy_of(queue: Queue) -> dict[str, int]:
@@ -207,26 +212,32 @@ def change_state(queue: Queue, state: str, *, by: User | None = None) -> None:
             record_action(queue.collection, by, STATE_CHANGES[state], queue.name, before=before)
 
 
-def _unlabelled_pairs(pool: Pool, *, whole: bool = False) -> list[PoolPair]:
+def entries_to_judge(pool: Pool, *, whole: bool = False) -> QuerySet[PoolEntry]:
     """The pairs of a pool without an imported label: those chosen for judging, or the whole pool.
 
     Of a later version of a pool, or of pairs that were picked, only what is new or was left lying: what
     another queue has settled, or has not closed over, is judged there. Only a sample has all its pairs: what
     was judged counts at once, and what waits elsewhere is settled by one verdict for both.
     """
-    labels = ImportedLabel.objects.filter(collection=pool.collection, relevance__gte=0)
-    labelled = set(labels.values_list("query_id", "document_id").iterator())
-    is_sample = pool.strategy in Pool.SAMPLES
-    if (pool.extends_id is not None or pool.is_picked) and not (whole or is_sample):
-        items = Item.objects.filter(queue__collection=pool.collection_id, repeats=None, order_key__gt=0)
-        waiting = Q(state=Item.State.OPEN) & ~Q(queue__state=Queue.State.CLOSED)
-        held = items.filter(waiting | Q(state__in=(Item.State.DONE, Item.State.ADJUDICATION))).order_by()
-        labelled.update(held.values_list("query_id", "document_id").iterator())
-    entries = pool.entries.exclude(LEFT_OUT_PAIRS)
-    chosen = entries if whole else entries.filter(inclusion_probability__isnull=False)
+    labels = ImportedLabel.objects.filter(relevance__gte=0, **SAME_PAIR)
+    # An order that learns may come to draw from the reserve, so that has items as well.
+    entries = PoolEntry.everything.filter(pool=pool) if whole else pool.entries
+    chosen = entries.exclude(LEFT_OUT_PAIRS).filter(~Exists(labels))
+    if whole:
+        return chosen
+    chosen = chosen.filter(inclusion_probability__isnull=False)
+    if pool.strategy in Pool.SAMPLES or not (pool.extends_id is not None or pool.is_picked):
+        return chosen
+    items = Item.objects.filter(queue__collection=pool.collection_id, repeats=None, order_key__gt=0)
+    waiting = Q(state=Item.State.OPEN) & ~Q(queue__state=Queue.State.CLOSED)
+    held = Q(state__in=(Item.State.DONE, Item.State.ADJUDICATION))
+    return chosen.filter(~Exists(items.filter(waiting | held, **SAME_PAIR)))
+
+
+def _pairs_to_judge(pool: Pool, *, whole: bool) -> list[PoolPair]:
     fields = ("query_id", "document_id", "query__external_id", "document__external_id", "position")
-    rows = chosen.values_list(*fields).iterator(chunk_size=ROWS_AT_ONCE)
-    return [PoolPair._make(row) for row in rows if not labelled or row[:2] not in labelled]
+    rows = entries_to_judge(pool, whole=whole).values_list(*fields).iterator(chunk_size=ROWS_AT_ONCE)
+    return [PoolPair._make(row) for row in rows]
 
 
 def _orders(queue: Queue, pairs: list[PoolPair]) -> tuple[list[int], Sequence[int | None]]:
@@ -252,12 +263,10 @@ def _items(
     queue: Queue, pairs: list[PoolPair], orders: tuple[list[int], Sequence[int | None]]
 ) -> pl.DataFrame:
     """The columns of the items, in the order of presentation."""
-    import polars as pl
-
     at_least, at_most = queue.bounds
     untouched = settle(queue.bounds, (), ())
     counted = {}
-    if verdicts := _verdicts_in(queue):
+    if verdicts := known_verdicts(queue.pool):
         for place, pair in enumerate(pairs):
             if known := verdicts.get((pair.query, pair.document)):
                 counted[place] = settle(queue.bounds, known, ())
@@ -306,7 +315,7 @@ def count_newcomers(queue: Queue, started: datetime, *, brought_by: JudgmentImpo
 
 def candidates_of(pool: Pool, pairs: list[PoolPair]) -> list[Candidate]:
     """Pairs of a pool as `labeling/items/ordering.py` takes them."""
-    texts = Document.objects.filter(pk__in=pool.entries.values("document"))
+    texts = Document.objects.filter(pk__in=PoolEntry.everything.filter(pool=pool).values("document"))
     rows = texts.values_list("pk", "title", "text").iterator(chunk_size=2000)
     marks = {pk: fingerprint(title, text or "") for pk, title, text in rows}
     return [
@@ -315,10 +324,11 @@ def candidates_of(pool: Pool, pairs: list[PoolPair]) -> list[Candidate]:
     ]
 
 
-def _verdicts_in(queue: Queue) -> dict[tuple[int, int], list[str]]:
-    """The verdicts that earlier queues of the collection brought, by pair."""
+def known_verdicts(pool: Pool) -> dict[tuple[int, int], list[str]]:
+    """The verdicts that earlier queues of the collection brought on pairs of a pool, by pair."""
     verdicts = defaultdict(list)
-    judgments = Judgment.objects.counted().filter(collection=queue.collection_id)
+    pooled = PoolEntry.everything.filter(pool=pool, **SAME_PAIR)
+    judgments = Judgment.objects.counted().filter(Exists(pooled), collection=pool.collection_id)
     rows = judgments.values_list("query_id", "document_id", "verdict", "is_adjudication")
     for query, document, verdict, settles in rows.iterator():
         verdicts[query, document].append(ADJUDICATED if settles else verdict)

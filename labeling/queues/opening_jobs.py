@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from labeling.adaptive.options import AdaptiveOptions
+from labeling.adaptive.state import pairs_left
 from labeling.gold.options import GoldOptions
 from labeling.items.results import QueueResult
 from labeling.models import Queue
@@ -18,9 +19,6 @@ from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Job, Pool
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 def open_or_start(
@@ -32,10 +30,7 @@ def open_or_start(
     """
     if (pool.pair_count if options.adaptive else pool.chosen_count) <= settings.BACKGROUND_QUEUE_PAIRS:
         return open_queue(pool, name=name, user=user, **vars(options))
-    chosen = {field: value for field, value in asdict(options.checked(pool)).items() if field != "adaptive"}
-    if options.adaptive:
-        # As jobs from before have it.
-        chosen["live"] = asdict(options.adaptive)
+    chosen = asdict(options.checked(pool))
     arguments = {"pool": pool.pk, "name": free_name(pool, name), **chosen}
     return start_job(pool.collection, "queue", arguments, user)
 
@@ -48,7 +43,7 @@ class QueueOpened(QueueResult):
 
 def opening_result(queue: Queue) -> QueueOpened:
     """What a finished job says of the queue that it opened."""
-    pairs = queue.items.filter(order_key__gte=0).count()
+    pairs = pairs_left(queue)
     return {
         "id": queue.pk,
         "name": queue.name,
@@ -68,7 +63,8 @@ def _open_in_background(job: Job, progress: Progress) -> QueueOpened:
     arguments = dict(job.arguments)
     pool = job.collection.pools.get(pk=arguments.pop("pool"))
     gold = GoldOptions(**arguments.pop("gold"))
-    adaptive = AdaptiveOptions(**arguments.pop("live")) if "live" in arguments else None
+    chosen = arguments.pop("adaptive")
+    adaptive = None if chosen is None else AdaptiveOptions(**chosen)
     return opening_result(
         open_queue(pool, gold=gold, adaptive=adaptive, user=job.created_by, progress=progress, **arguments)
     )

@@ -13,6 +13,7 @@ from labeling.models import Highlight
 from pooling.interface.problems import InputError
 from pooling.models import Pool
 from pooling.options.option import LARGEST_SEED, chosen, option, problems_of
+from pooling.storage.storing import checked_name
 
 MOST_JUDGMENTS_PER_ITEM = 20
 
@@ -60,11 +61,19 @@ class QueueOptions:
         ),
     )
     highlight: str = field(
-        default=Highlight.SENTENCE.value,
+        default=Highlight.TERMS.value,
         metadata=option(
             "Highlight",
             "What stands out in a document. It saves time and can bias; what was shown is stored.",
             choices=dict(Highlight.choices),
+        ),
+    )
+    public_name: str = field(
+        default="",
+        metadata=option(
+            "Name for annotators",
+            "What annotators read in place of the name, so that it tells them nothing of samples and runs.",
+            empty="the name, or “Queue” and a number where nobody chose one",
         ),
     )
     gold: GoldOptions | None = None
@@ -73,6 +82,8 @@ class QueueOptions:
     def checked(self, pool: Pool) -> QueueOptions:
         """Itself, complete; `InputError` for what a queue over `pool` cannot have."""
         checked_judgments(self.judgments_per_item, self.most_judgments_per_item)
+        if self.public_name:
+            checked_public_name(self.public_name)
         if problems := problems_of(self):
             raise InputError(" ".join(problems.values()), fields=problems)
         if self.adaptive:
@@ -87,6 +98,14 @@ def options_from(values: Mapping[str, Any]) -> QueueOptions:
         gold=site_options(**chosen(GoldOptions, values)),
         adaptive=adaptive_options.options_from(values),
     )
+
+
+def checked_public_name(name: str) -> str:
+    """The name as it is stored; `InputError` for one that no queue can have."""
+    try:
+        return checked_name(name, "queue")
+    except InputError as error:
+        raise InputError(str(error), field="public_name") from None
 
 
 def checked_judgments(judgments_per_item: int, most: int | None = None) -> None:

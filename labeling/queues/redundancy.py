@@ -10,10 +10,11 @@ all counters right. What people hold is let finish. If it is interrupted, the sa
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from labeling.adaptive.reordering import order_anew
@@ -28,10 +29,6 @@ from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Job
 from pooling.people.activity_log import record_action
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
 BATCH = 500
 

@@ -9,8 +9,7 @@ on scores.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 
@@ -21,13 +20,9 @@ from labeling.items.ordering import Candidate, ranked_order_keys, stretch_of
 from labeling.models import Item, Prelabeler, Queue, latest_scores
 from labeling.queues.opening import PoolPair, candidates_of
 from pooling.interface.problems import InputError
+from pooling.interface.results import Progress
+from pooling.models import Job
 from pooling.people.activity_log import record_action
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.interface.results import Progress
-    from pooling.models import Job
 
 
 def order_or_start(queue: Queue, prelabeler: Prelabeler | None, *, by: User | None = None) -> int | Job:

@@ -30,7 +30,16 @@ class QueueSerializer(serializers.ModelSerializer[Queue]):
     class Meta:
         model = Queue
         fields = [
-            *("id", "name", "pool", "judgments_per_item", "most_judgments_per_item", "seed", "state"),
+            *(
+                "id",
+                "name",
+                "public_name",
+                "pool",
+                "judgments_per_item",
+                "most_judgments_per_item",
+                "seed",
+                "state",
+            ),
             *("opened_at", "item_count", "is_adaptive", "highlight", "tells_agreement"),
             *("price_per_judgment", "currency", "overhead"),
         ]

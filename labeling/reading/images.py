@@ -11,11 +11,11 @@ from collections.abc import Collection as Several
 from html import escape, unescape
 from typing import TYPE_CHECKING, TypeVar
 
+from django.http import HttpResponseBase
+
+from pooling.models import Collection
+
 if TYPE_CHECKING:
-    from django.http import HttpResponseBase
-
-    from pooling.models import Collection
-
     Response = TypeVar("Response", bound=HttpResponseBase)
 
 #: Images of one document; what comes after them is its text alone.

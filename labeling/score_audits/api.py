@@ -15,7 +15,9 @@ from labeling.access import prelabeler_for_admin
 from labeling.models import Queue
 from labeling.queues.drawn import LARGEST_SEED
 from labeling.score_audits.audits import USUAL_STRATA, AuditDraw, AuditFacts, draw_audit, plan_audit
+from labeling.score_audits.strata import StratumFacts
 from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, pool_for
 
 
@@ -32,32 +34,15 @@ class AuditRequestSerializer(serializers.Serializer[Any]):
     dry_run = serializers.BooleanField(default=False)
 
 
-class AuditStratumSerializer(serializers.Serializer[Any]):
-    """Pairs with a score from `low` to below `high`; null is open."""
-
-    name = serializers.CharField()
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    has_scores = serializers.BooleanField()
-    pairs = serializers.IntegerField()
-    rate = serializers.FloatField(help_text="Share of relevant that is supposed.")
-    rests_on = serializers.CharField(help_text="labels, scores or the other strata.")
-    labels = serializers.IntegerField(help_text="Blind labels of such scores.")
-    drawn = serializers.IntegerField()
-
-
-class AuditPlanSerializer(serializers.Serializer[Any]):
+class AuditAnswer(AuditFacts):
     """How the pairs are spread, what that promises of the number of relevant ones, and the queue, if any."""
 
-    queue = serializers.IntegerField(allow_null=True)
-    name = serializers.CharField(allow_null=True)
-    population = serializers.IntegerField(help_text="Pairs without a label, which are drawn from.")
-    certain = serializers.IntegerField(help_text="Pairs of the pool that have a label.")
-    pairs = serializers.IntegerField()
-    strata = AuditStratumSerializer(many=True)
-    half_width = serializers.FloatField(help_text="Expected, at 95 %.")
-    simple_half_width = serializers.FloatField(help_text="Of a simple random sample as large.")
-    sentence = serializers.CharField()
+    queue: int | None
+    name: str | None
+
+
+shape(StratumFacts, "AuditStratum")
+AuditPlanSerializer = shape(AuditAnswer, "AuditPlan")
 
 
 class ScoreAudits(APIView):

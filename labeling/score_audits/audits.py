@@ -16,27 +16,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
+from django.contrib.auth.models import User
 from django.db.models import Count, Q
 from django.utils import timezone
 
 from labeling.models import Item, Prelabeler, Queue
 from labeling.qrels.labels import judged_labels
 from labeling.queues.drawn import LARGEST_SAMPLE, open_drawn, seed_or_drawn
-from labeling.score_audits.strata import MOST_STRATA, PlanFacts, StratumFacts, plan_by_scores
+from labeling.score_audits.strata import MOST_STRATA, AuditPlan, PlanFacts, StratumFacts, plan_by_scores
 from labeling.verification.blind_labels import evidence
+from labeling.verification.plans import drawn_design
 from labeling.verification.pool_scores import pool_scores
+from pooling.heavy import NDArray, pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool
 from pooling.pools.building import pooled_frame
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
-    from numpy.typing import NDArray
-
-    from labeling.score_audits.strata import AuditPlan
 
 PAIR = ["query_id", "document_id"]
 USUAL_PAIRS = 240
@@ -44,9 +40,9 @@ USUAL_STRATA = 5
 
 
 class AuditFacts(PlanFacts):
-    """What is shown before the draw; `certain`: pairs of the pool that have a label already."""
+    """What is shown before the draw."""
 
-    certain: int
+    certain: Annotated[int, "Pairs of the pool that have a label."]
 
 
 class PoolOfOrigin(TypedDict):
@@ -158,10 +154,6 @@ def draw_audit(pool: Pool, prelabeler: Prelabeler, draw: AuditDraw, *, by: User 
     """Draw the audit that `plan_audit` plans, and open it as a queue: shuffled, blind, in parts that are each
     a random part of every stratum.
     """
-    import polars as pl
-
-    from labeling.verification.plans import drawn_design
-
     found = plan_audit(pool, prelabeler, draw.pairs, strata=draw.strata)
     seed = seed_or_drawn(draw.seed)
     sizes = [one.drawn for one in found.plan.strata]

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+from labeling.verification.plans import LEAST_IN_STRATUM, LEAST_RATE, cut_points, neyman_allocation, strata_of
+from pooling.heavy import ArrayLike, NDArray, np, stats
 
 #: This many blind labels of a band say more of its rate than its scores do.
 ENOUGH_LABELS = 20
@@ -29,27 +28,27 @@ OTHERS = "the other strata"
 
 
 class StratumFacts(TypedDict):
-    """A `Stratum` in plain values, with its name."""
+    """Pairs with a score from `low` to below `high`; null is open."""
 
     name: str
     low: float | None
     high: float | None
     has_scores: bool
     pairs: int
-    rate: float
-    rests_on: str
-    labels: int
+    rate: Annotated[float, "Share of relevant that is supposed."]
+    rests_on: Annotated[str, "labels, scores or the other strata."]
+    labels: Annotated[int, "Blind labels of such scores."]
     drawn: int
 
 
 class PlanFacts(TypedDict):
-    """An `AuditPlan` in plain values: pairs drawn from, pairs drawn, and what that promises."""
+    """An `AuditPlan` in plain values."""
 
-    population: int
+    population: Annotated[int, "Pairs without a label, which are drawn from."]
     pairs: int
     strata: list[StratumFacts]
-    half_width: float
-    simple_half_width: float
+    half_width: Annotated[float, "Expected, at 95 %."]
+    simple_half_width: Annotated[float, "Of a simple random sample as large."]
     sentence: str
 
 
@@ -157,10 +156,6 @@ def plan_by_scores(
     next to at most `strata` bands. known_scores, known_relevant (m,): of pairs that people judged blind, for
     the rates. Raises ValueError where nothing has a score, or `total` will not do.
     """
-    import numpy as np
-
-    from labeling.verification.plans import LEAST_IN_STRATUM, cut_points, neyman_allocation, strata_of
-
     values = np.asarray(scores, dtype=np.float64)
     has_scores = ~np.isnan(values)
     if not has_scores.any():
@@ -205,11 +200,6 @@ def expected_half_width(
     >>> round(expected_half_width([1000], [0.5], [100]), 1)
     93.0
     """
-    import numpy as np
-    from scipy import stats
-
-    from labeling.verification.plans import LEAST_RATE
-
     of, taken = np.asarray(sizes, dtype=np.float64), np.asarray(drawn, dtype=np.float64)
     rate = np.clip(np.asarray(rates, dtype=np.float64), LEAST_RATE, 1 - LEAST_RATE)
     variance = of**2 * (1 - taken / of) * rate * (1 - rate) / taken

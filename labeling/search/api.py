@@ -12,9 +12,10 @@ from rest_framework.views import APIView
 
 from labeling.access import queue_for
 from labeling.items.numbers import number_of
-from labeling.search.documents import add_found, query_named, search_for, search_of
+from labeling.search.documents import HitFacts, add_found, query_named, search_for, search_of
 from labeling.search.finds import search_finds
 from pooling.interface.api import PROBLEM, person
+from pooling.interface.shapes import shape
 from pooling.models import Role
 from pooling.people.access import JUDGES, collection_for
 
@@ -26,17 +27,6 @@ class SearchWordsSerializer(serializers.Serializer[Any]):
     words = serializers.CharField(help_text="Finds texts with all words, or with any if none has all.")
 
 
-class HitSerializer(serializers.Serializer[Any]):
-    """A document that was found; nothing here says what others think of it."""
-
-    id = serializers.CharField()
-    title = serializers.CharField()
-    excerpt = serializers.CharField()
-    in_pool = serializers.BooleanField(help_text="The document will be judged for this query.")
-    added = serializers.BooleanField(help_text="You added it by search.")
-    own_verdict = serializers.CharField(allow_null=True)
-
-
 class SearchResultSerializer(serializers.Serializer[Any]):
     """What was found; while texts are being indexed, how far that is."""
 
@@ -45,7 +35,7 @@ class SearchResultSerializer(serializers.Serializer[Any]):
     indexing = serializers.FloatField(
         allow_null=True, help_text="0 to 1 while texts are being indexed; try again later."
     )
-    documents = HitSerializer(many=True)
+    documents = shape(HitFacts, "Hit")(many=True)
 
 
 class AdditionSerializer(serializers.Serializer[Any]):

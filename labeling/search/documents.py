@@ -11,20 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import Annotated, TypedDict
 
+from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labeling.gold.questions import follow_gold_in
+from labeling.items.answers import own_answers
 from labeling.items.ordering import STRETCH_KEYS, stretch_of
 from labeling.items.passages import Part, best_passage, marked_parts, term_marks
 from labeling.items.statements import queue_up_to_add_items
 from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Lease, Queue, Verdict
 from labeling.queues.drawn import NAME
 from labeling.queues.opening import open_queue
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Job, Pool, PoolEntry, Query
 from pooling.pools.picking import numbered_name, pick_pool
@@ -32,22 +35,18 @@ from pooling.search_models import DocumentSearch, SearchFind
 from pooling.texts.importing import lock
 from pooling.texts.search import job_that_indexes, search_documents
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.db.models import QuerySet
-
 EXCERPT = 400
 OFFERED = 1_000
 
 
 class HitFacts(TypedDict):
-    """A `Hit` in plain values, by the document's own id."""
+    """A document that was found; nothing here says what others think of it."""
 
     id: str
     title: str
     excerpt: str
-    in_pool: bool
-    added: bool
+    in_pool: Annotated[bool, "The document will be judged for this query."]
+    added: Annotated[bool, "You added it by search."]
     own_verdict: str | None
 
 
@@ -120,16 +119,28 @@ def _hits(query: Query, keys: Sequence[int], words: str, user: User) -> list[Hit
     # A gold question has its turn as well; and what others have added is judged like the rest.
     asked = GoldQuestion.objects.filter(query=query, document__in=keys)
     pooled = {*entries.values_list("document", flat=True), *asked.values_list("document", flat=True)} - added
-    held = Lease.objects.filter(annotator=user, expires_at__gt=timezone.now(), item__query=query)
-    said = Judgment.objects.filter(query=query, document__in=keys, annotator=user)
-    # What is on screen was not judged yet, as far as anyone who judges it is to know.
-    said = said.exclude(document__in=held.values("item__document"))
-    own = {document: Verdict(verdict).label for document, verdict in said.values_list("document", "verdict")}
+    own = _own_verdicts(query, keys, user)
     return [
         Hit(documents[key], _excerpt(documents[key], words), key in pooled, key in added, own.get(key, ""))
         for key in keys
         if key in documents
     ]
+
+
+def _own_verdicts(query: Query, keys: Sequence[int], user: User) -> dict[int, str]:
+    """What somebody last said of documents of the query and did not take back, by the documents' keys.
+
+    Of their answers and not of the judgments that count: of a gold question the first answer counts, whatever
+    is taken back. What was imported under their name stands where they answered nothing.
+    """
+    pairs = {"query": query, "document__in": keys}
+    brought = Judgment.objects.filter(annotator=user, **pairs).exclude(event__brought_by=None)
+    answers = own_answers(user).filter(**pairs).order_by("pk")
+    said = [*brought.values_list("document", "verdict"), *answers.values_list("document", "verdict")]
+    # What is on screen was not judged yet, as far as anyone who judges it is to know.
+    held = Lease.objects.filter(annotator=user, expires_at__gt=timezone.now(), item__query=query)
+    on_screen = {*held.values_list("item__document", flat=True)}
+    return {document: Verdict(verdict).label for document, verdict in said if document not in on_screen}
 
 
 def _excerpt(document: Document, words: str) -> list[Part]:
@@ -208,8 +219,6 @@ def _refuse_known(query: Query, document: Document, user: User) -> None:
 
 
 def _opened(query: Query, document: Document, like: Queue, user: User) -> Queue:
-    import polars as pl
-
     collection = query.collection
     pairs = pl.DataFrame(
         {"query_id": [query.external_id], "document_id": [document.external_id], "rank": [1]}

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.core.cache import cache
 
 from labeling.qrels.labels import judged_labels
 from pooling.formats.wording import counted, plural
+from pooling.heavy import pl
 from pooling.models import Collection, Pool, PoolEntry
 from pooling.runs.stored import read_stored_run
 from pooling.search_models import DocumentSearch
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PAIR = ["query_id", "document_id"]
 KEPT_SECONDS = 600
@@ -48,8 +45,6 @@ class SearchFinds:
 
 def search_finds(collection: Collection) -> SearchFinds | None:
     """What was added by searching; None where nothing was."""
-    import polars as pl
-
     rows = PoolEntry.objects.filter(pool__collection=collection, pool__strategy=Pool.SEARCH)
     pairs = list(rows.order_by("pk").values_list("query__external_id", "document__external_id"))
     if not pairs:

@@ -6,9 +6,10 @@ more people hold or have judged it than its queue asks for.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
@@ -17,9 +18,6 @@ from django.utils import timezone
 from labeling.facts.items import asked_facts, own_supports
 from labeling.items.bookmarks import locked_bookmark
 from labeling.models import Fact, FactItem, FactLease, Queue, Support
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 LOOKED_AT = 50
 
@@ -92,7 +90,7 @@ def open_items(queue: Queue, annotator: User) -> QuerySet[FactItem]:
     return items.filter(judged__lt=F("asked")).order_by("order_key")
 
 
-def _candidates(queue: Queue, annotator: User, now: datetime) -> list[FactItem]:
+def _candidates(queue: Queue, annotator: User, now: datetime) -> Iterator[FactItem]:
     """Locked open documents that fewer people hold and have judged than are asked for."""
     others = (
         FactLease.objects.filter(item=OuterRef("pk"), expires_at__gt=now)
@@ -110,7 +108,7 @@ def _candidates(queue: Queue, annotator: User, now: datetime) -> list[FactItem]:
     rows = rows.select_related("query", "document", "queue")[:LOOKED_AT]
     can_skip = connection.features.has_select_for_update_skip_locked
     locked = rows.select_for_update(of=("self",), skip_locked=can_skip, no_key=True)
-    return [item for item in locked if _has_room(item, annotator, queue, now)]
+    return (item for item in locked if _has_room(item, annotator, queue, now))
 
 
 def _has_room(item: FactItem, annotator: User, queue: Queue, now: datetime) -> bool:

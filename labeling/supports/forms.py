@@ -9,13 +9,12 @@ from uuid import UUID
 from django import forms
 from django.utils.translation import gettext as _
 
+from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.supports.opening import FactQueueOptions
 from labeling.supports.storing import FactPage, FactVerdict
 from pooling.interface.option_fields import form_fields
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool
-
-LARGEST = 2**63 - 1
 
 
 @form_fields(FactQueueOptions)
@@ -35,17 +34,20 @@ class FactQueueForm(forms.Form):
 def page_from(values: Mapping[str, str]) -> tuple[int, FactPage]:
     """The item and the page that a form brought: for each fact `fact-N` its id, with `version-N`, `verdict-N`
     and perhaps `evidence-N` as "start-end".
+
+    A fact without a verdict is left out, unless `none` says that the document supports none of the rest.
     """
+    rest = "no" if "none" in values else ""
     try:
         verdicts = [
             FactVerdict(
                 values[f"fact-{number}"],
                 int(values[f"version-{number}"]),
-                values.get(f"verdict-{number}", "no"),
+                values.get(f"verdict-{number}") or rest,
                 _span(values.get(f"evidence-{number}", "")),
             )
             for number in range(1, 100)
-            if f"fact-{number}" in values
+            if f"fact-{number}" in values and (values.get(f"verdict-{number}") or rest)
         ]
         page = FactPage(
             UUID(values["key"]),
@@ -53,12 +55,12 @@ def page_from(values: Mapping[str, str]) -> tuple[int, FactPage]:
             verdicts,
             int(values["active_ms"]) if values.get("active_ms") else None,
         )
-        item = int(values["item"])
+        number = int(values["item"])
     except (KeyError, ValueError) as error:
         raise InputError(_("The page was incomplete. Look at it again.")) from error
-    if not 0 < item <= LARGEST or not 0 < page.document_version < 2**31:
+    if not (0 <= number <= LARGEST_NUMBER and 0 < page.document_version < 2**31 and verdicts):
         raise InputError(_("The page was incomplete. Look at it again."))
-    return item, page
+    return item_of(number), page
 
 
 def _span(written: str) -> tuple[int, int] | None:

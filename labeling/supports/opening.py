@@ -9,11 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from labeling.facts.items import follow_facts
+from labeling.items.names import public_name
 from labeling.models import Fact, FactItem, Queue, draw_seed
 from labeling.qrels.labels import judged_labels
 from pooling.formats.wording import counted
@@ -23,9 +25,6 @@ from pooling.options.option import LARGEST_SEED, chosen, option, problems_of
 from pooling.people.activity_log import record_action
 from pooling.storage.storing import checked_name, tell_the_planner
 from pooling.texts.importing import lock
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 MOST_JUDGMENTS = 20
 DOCUMENTS = {
@@ -112,6 +111,7 @@ def open_fact_queue(
         collection=collection,
         pool=pool,
         name=checked_name(name or f"Facts of {pool.name}", "queue"),
+        public_name=public_name(pool, name),
         kind=Queue.Kind.FACTS,
         judgments_per_item=wanted.judgments_per_item,
         covered_by=wanted.covered_by,

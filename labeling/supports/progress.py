@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
+from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
+from labeling.consensus.agreement import agreement
 from labeling.facts.items import OF_THIS_MEANING
 from labeling.models import Fact, FactItem, FactLease, GoldSupport, Queue, Support, SupportVerdict
 from labeling.supports.storing import judged_by
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
+from pooling.heavy import pl
 
 # Below this agreement on "supports" people read a fact differently; shown from this many shared pairs.
 UNCLEAR_BELOW, LEAST_SHARED = 0.5, 5
@@ -29,7 +28,7 @@ class OwnFacts(TypedDict):
 
 
 class FactAnnotator(TypedDict):
-    """What a person did in a queue of facts. gold: answers to pairs with a known answer, and right ones."""
+    """What a person did."""
 
     username: str
     judged: int
@@ -38,13 +37,14 @@ class FactAnnotator(TypedDict):
     cannot: int
     active_seconds: float
     facts_per_minute: float | None
+    # Answers to pairs with a known answer, and right ones.
     gold: int
     gold_right: int
     last_at: datetime | None
 
 
 class AgreementFigures(TypedDict):
-    """Agreement on "supports" where two people judged a pair; None where too few did."""
+    """Agreement on “supports” over pairs that two people judged; null where these are too few."""
 
     pairs: int
     alpha: float | None
@@ -53,7 +53,7 @@ class AgreementFigures(TypedDict):
 
 
 class UnclearFact(TypedDict):
-    """A fact on which people agree too little; `pairs` were judged by two or more."""
+    """A fact that people read differently."""
 
     query: str
     fact: str
@@ -63,7 +63,7 @@ class UnclearFact(TypedDict):
 
 
 class FactProgress(TypedDict):
-    """How far a queue of facts is, in documents and in facts to judge in them."""
+    """How far a queue of facts is."""
 
     documents: int
     open: int
@@ -71,7 +71,9 @@ class FactProgress(TypedDict):
     audit: int
     facts_asked: int
     facts_judged: int
-    audit_supports: int
+    audit_supports: Annotated[
+        int, "Documents that were labelled not relevant and support a fact all the same."
+    ]
     agreement: AgreementFigures
     annotators: list[FactAnnotator]
     unclear: list[UnclearFact]
@@ -132,8 +134,6 @@ def _votes(queue: Queue) -> pl.DataFrame:
     """query_id (the fact), document_id, annotator, relevant (whether they say that it supports), as the
     measures of agreement take them; without those who cannot judge.
     """
-    import polars as pl
-
     said = _in_queue(queue).filter(is_adjudication=False).exclude(verdict=SupportVerdict.CANNOT).order_by()
     rows = [
         (str(fact), str(document), str(annotator), verdict == SupportVerdict.SUPPORTS)
@@ -147,8 +147,6 @@ def _votes(queue: Queue) -> pl.DataFrame:
 
 
 def _agreement(votes: pl.DataFrame) -> AgreementFigures:
-    from labeling.consensus.agreement import agreement
-
     found = agreement(votes)
     return {
         "pairs": found.pairs,
@@ -160,8 +158,6 @@ def _agreement(votes: pl.DataFrame) -> AgreementFigures:
 
 def _unclear(queue: Queue, votes: pl.DataFrame) -> list[UnclearFact]:
     """Facts with positive agreement below one half, the worst first."""
-    import polars as pl
-
     pairs = (
         votes.group_by("query_id", "document_id")
         .agg(n=pl.len(), yes=pl.col("relevant").sum())

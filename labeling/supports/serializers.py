@@ -6,10 +6,14 @@ from typing import Any
 
 from rest_framework import serializers
 
+from labeling.judging.serializers import ItemNumberField
 from labeling.models import Queue, SupportVerdict
+from labeling.supports import progress
 from labeling.supports.opening import FactQueueOptions
+from labeling.supports.showing import ShownPage
 from labeling.supports.storing import LONGEST_TIME_MS, FactPage, FactVerdict
 from pooling.interface.option_fields import serializer_fields
+from pooling.interface.shapes import shape
 
 
 @serializer_fields(FactQueueOptions)
@@ -41,44 +45,7 @@ class FactQueueSerializer(serializers.ModelSerializer[Queue]):
         ]
 
 
-class ShownQuerySerializer(serializers.Serializer[Any]):
-    """The query."""
-
-    id = serializers.CharField()
-    text = serializers.CharField()
-    narrative = serializers.CharField()
-
-
-class ShownDocumentSerializer(serializers.Serializer[Any]):
-    """The document to judge in; offsets of evidence are characters of `text`."""
-
-    id = serializers.CharField()
-    title = serializers.CharField()
-    text = serializers.CharField(allow_null=True)
-
-
-class ShownFactSerializer(serializers.Serializer[Any]):
-    """A fact, with what you said of it in this document."""
-
-    id = serializers.CharField()
-    text = serializers.CharField()
-    group = serializers.CharField()
-    version = serializers.IntegerField()
-    verdict = serializers.ChoiceField(choices=[("", "nothing yet"), *SupportVerdict.choices])
-    evidence = serializers.ListField(child=serializers.IntegerField(), allow_null=True)
-
-
-class ShownPageSerializer(serializers.Serializer[Any]):
-    """A page of facts; `stored` says of each page whether you have judged all of it."""
-
-    item = serializers.IntegerField()
-    number = serializers.IntegerField()
-    pages = serializers.IntegerField()
-    stored = serializers.ListField(child=serializers.BooleanField())
-    document_version = serializers.IntegerField()
-    query = ShownQuerySerializer()
-    document = ShownDocumentSerializer()
-    facts = ShownFactSerializer(many=True)
+ShownPageSerializer = shape(ShownPage)
 
 
 class FactClaimSerializer(serializers.Serializer[Any]):
@@ -106,7 +73,7 @@ class FactVerdictSerializer(serializers.Serializer[Any]):
 class FactPageSerializer(serializers.Serializer[Any]):
     """A page of verdicts. Sending it again with the same `key` changes nothing."""
 
-    item = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+    item = ItemNumberField()
     key = serializers.UUIDField()
     document_version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
     verdicts = FactVerdictSerializer(many=True)
@@ -145,58 +112,11 @@ class FactOutcomeSerializer(serializers.Serializer[Any]):
     page = ShownPageSerializer(allow_null=True)
 
 
-class FactAnnotatorSerializer(serializers.Serializer[Any]):
-    """What a person did."""
-
-    username = serializers.CharField()
-    judged = serializers.IntegerField()
-    supports = serializers.IntegerField()
-    partly = serializers.IntegerField()
-    cannot = serializers.IntegerField()
-    active_seconds = serializers.FloatField()
-    facts_per_minute = serializers.FloatField(allow_null=True)
-    gold = serializers.IntegerField()
-    gold_right = serializers.IntegerField()
-    last_at = serializers.DateTimeField(allow_null=True)
-
-
-class FactAgreementSerializer(serializers.Serializer[Any]):
-    """Agreement on “supports” over pairs that two people judged; null where these are too few."""
-
-    pairs = serializers.IntegerField()
-    alpha = serializers.FloatField(allow_null=True)
-    ac1 = serializers.FloatField(allow_null=True)
-    positive = serializers.FloatField(allow_null=True)
-
-
-class UnclearFactSerializer(serializers.Serializer[Any]):
-    """A fact that people read differently."""
-
-    query = serializers.CharField()
-    fact = serializers.CharField()
-    text = serializers.CharField()
-    pairs = serializers.IntegerField()
-    positive = serializers.FloatField()
-
-
 class FactSkipSerializer(serializers.Serializer[Any]):
     """The document to leave for later."""
 
-    item = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+    item = ItemNumberField()
 
 
-class FactProgressSerializer(serializers.Serializer[Any]):
-    """How far a queue of facts is."""
-
-    documents = serializers.IntegerField()
-    open = serializers.IntegerField()
-    held = serializers.IntegerField()
-    audit = serializers.IntegerField()
-    audit_supports = serializers.IntegerField(
-        help_text="Documents that were labelled not relevant and support a fact all the same."
-    )
-    facts_asked = serializers.IntegerField()
-    facts_judged = serializers.IntegerField()
-    agreement = FactAgreementSerializer()
-    annotators = FactAnnotatorSerializer(many=True)
-    unclear = UnclearFactSerializer(many=True)
+shape(progress.AgreementFigures, "FactAgreement")
+FactProgressSerializer = shape(progress.FactProgress)

@@ -6,55 +6,69 @@ Nothing of runs, ranks, labels or other people's answers belongs in here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import Annotated, TypedDict
 from uuid import uuid4
 
+from django.contrib.auth.models import User
+
 from labeling.facts.items import asked_facts, own_supports
+from labeling.items.numbers import number_of
 from labeling.items.passages import strongest_sentence, term_marks
 from labeling.judging.offers import OfferedDocument, OfferedQuery, offered_document, offered_query
+from labeling.models import Fact, FactItem, Highlight, Queue, Support, SupportVerdict
 from labeling.reading.flow import reflowed
+from pooling.interface.results import PAGE_ONLY
 from pooling.texts.word_forms import forms_of
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from labeling.models import Fact, FactItem, Queue, Support
 
 #: One for each digit.
 FACTS_ON_A_PAGE = 9
 
 
 class ShownFact(TypedDict):
-    """A fact to judge, and what the person said of it in this document: "" for nothing yet.
+    """A fact, with what you said of it in this document."""
 
-    `marks` are the spans of its words in the text, `sentence` the one that has most of them, `evidence` the
-    span that the person gave. `heading`: whether its group begins with it.
-    """
+    # `marks` are the spans of its words in the text, `sentence` the one that has most of them, as far as the
+    # queue highlights these. `heading`: whether its group begins with it.
 
     id: str
     text: str
     group: str
-    heading: bool
+    heading: Annotated[bool, PAGE_ONLY]
     version: int
-    verdict: str
+    verdict: Annotated[str, {"choices": [("", "nothing yet"), *SupportVerdict.choices]}]
     evidence: tuple[int, int] | None
-    marks: list[tuple[int, int]]
-    sentence: tuple[int, int] | None
+    marks: Annotated[list[tuple[int, int]], PAGE_ONLY]
+    sentence: Annotated[tuple[int, int] | None, PAGE_ONLY]
+
+
+class ShownQuery(TypedDict):
+    """The query."""
+
+    id: str
+    text: str
+    narrative: str
+
+
+class ShownDocument(TypedDict):
+    """The document to judge in; offsets of evidence are characters of `text`."""
+
+    id: str
+    title: str
+    text: str | None
 
 
 class ShownPage(TypedDict):
-    """A page of facts with the document to judge them in. `number` of `pages`; `stored`: of each page whether
-    all its facts are judged; `key` names what is sent, once.
-    """
+    """A page of facts; `stored` says of each page whether you have judged all of it."""
 
     item: int
-    key: str
+    # Names what is sent, once.
+    key: Annotated[str, PAGE_ONLY]
     number: int
     pages: int
     stored: list[bool]
     document_version: int
-    query: OfferedQuery
-    document: OfferedDocument
+    query: Annotated[OfferedQuery, ShownQuery]
+    document: Annotated[OfferedDocument, ShownDocument]
     facts: list[ShownFact]
 
 
@@ -68,7 +82,7 @@ def shown_page(queue: Queue, annotator: User, item: FactItem, number: int | None
     number = min(max(number or first, 1), max(len(pages), 1))
     before = pages[number - 2][-1].group if number > 1 else None
     return {
-        "item": item.pk,
+        "item": number_of(item.pk),
         "key": str(uuid4()),
         "number": number,
         "pages": len(pages),
@@ -86,6 +100,7 @@ def _shown(
     collection = item.queue.collection
     text = reflowed(item.document.text or "")
     forms = forms_of(collection.language, collection.synonyms)
+    highlight = item.queue.highlight
     shown: list[ShownFact] = []
     for fact in facts:
         said = mine.get(fact.pk)
@@ -100,8 +115,12 @@ def _shown(
                 "version": fact.version,
                 "verdict": said.verdict if said else "",
                 "evidence": None if span[0] is None or span[1] is None else (span[0], span[1]),
-                "marks": marks,
-                "sentence": strongest_sentence(fact.text, text, marks, forms),
+                "marks": marks if highlight != Highlight.NONE else [],
+                "sentence": (
+                    strongest_sentence(fact.text, text, marks, forms)
+                    if highlight == Highlight.SENTENCE
+                    else None
+                ),
             }
         )
         before = fact.group

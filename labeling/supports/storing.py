@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import Literal, TypedDict
 from uuid import UUID, uuid4
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
@@ -19,14 +20,9 @@ from django.utils.translation import gettext as _
 
 from labeling.facts.items import OF_THIS_MEANING, follow_facts, recount
 from labeling.items.evidence import facts_of_evidence, problem_with_span
-from labeling.models import Fact, FactItem, FactLease, Support, SupportEvent, SupportVerdict
+from labeling.models import Fact, FactItem, FactLease, Queue, Support, SupportEvent, SupportVerdict
 from labeling.supports.claims import hold_item, left_for
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from labeling.models import Queue
 
 #: A page sent to the interface may have more facts than the nine of a screen.
 MOST_FACTS = 100
@@ -73,8 +69,9 @@ def store_page(
 ) -> PageOutcome:
     """Store the verdicts of a page, all or none.
 
-    `InputError` for a fact that is no confirmed fact of the query, for one whose meaning has changed since it
-    was shown, and for evidence that is not in the text.
+    `InputError` for a document that the person was not given, for a fact that is no confirmed fact of the
+    query, for one whose meaning has changed since it was shown, and for evidence that is not in the text. A
+    page that settles pairs is an admin's, who needs no document in hand; who may send one is asked before.
     """
     now = now or timezone.now()
     _check(page)
@@ -82,6 +79,8 @@ def store_page(
         item = _locked(queue, item)
         if SupportEvent.objects.filter(annotator=annotator, page=page.page).exists():
             return PageOutcome("duplicate", 0, left_for(item, annotator))
+        if not (page.adjudicates or was_handed_out(item, annotator)):
+            raise InputError(_("This item is not in this queue."), field="item")
         facts = _facts(item, page)
         share = None if page.active_ms is None else page.active_ms // max(len(page.verdicts), 1)
         about: _About = {
@@ -123,6 +122,15 @@ def undo_page(queue: Queue, annotator: User, *, now: datetime | None = None) -> 
         _follow(queue, item)
         hold_item(item, annotator, now=now)
     return item
+
+
+def was_handed_out(item: FactItem, annotator: User) -> bool:
+    """Whether the person holds the document, has held it too long, or has judged in it: a page is never
+    refused for being late."""
+    if FactLease.objects.filter(item=item, annotator=annotator).exists():
+        return True
+    said = SupportEvent.objects.filter(queue=item.queue_id, annotator=annotator, document=item.document_id)
+    return said.filter(fact__query=item.query_id).exists()
 
 
 def pages_given(queue: Queue, annotator: User) -> QuerySet[SupportEvent]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,23 +15,21 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.access import queue_for
 from labeling.facts.items import asked_facts
+from labeling.items.numbers import LARGEST_NUMBER, item_of, number_of
 from labeling.judging.views import guidelines_of, looks_of, marked_document
 from labeling.models import FactItem, Queue, SupportVerdict
 from labeling.reading.images import allow_images
 from labeling.supports.claims import claim_item, left_for, skip_item
-from labeling.supports.forms import LARGEST, FactQueueForm, page_from
+from labeling.supports.forms import FactQueueForm, page_from
 from labeling.supports.opening import open_fact_queue, options_from
 from labeling.supports.progress import fact_progress, own_progress
 from labeling.supports.showing import FACTS_ON_A_PAGE, shown_page
-from labeling.supports.storing import pages_given, store_page, undo_page
+from labeling.supports.storing import pages_given, store_page, undo_page, was_handed_out
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person, speak
 from pooling.interface.problems import InputError
 from pooling.models import Role
 from pooling.people.access import ADMIN, JUDGES, MEMBERS, NOTHING_HERE, collection_for, fetch
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 def fact_queue_for(user: User, queue_id: int, roles: tuple[Role, ...], *, deleted_too: bool = False) -> Queue:
@@ -77,7 +76,8 @@ def _undone(request: HttpRequest, queue: Queue) -> HttpResponse:
 
 
 def _skipped(request: HttpRequest, queue: Queue) -> HttpResponse:
-    item = fetch(queue.fact_items.all(), pk=_number(request.POST.get("item", "")))
+    number = _number(request.POST.get("item", ""))
+    item = fetch(queue.fact_items.all(), pk=None if number is None else item_of(number))
     skip_item(item, person(request))
     return _went_on(request, queue, None)
 
@@ -94,7 +94,7 @@ def _went_on(
 ) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return _shown(request, queue, item, number)
-    named = f"?item={item.pk}" + (f"&page={number}" if number else "") if item else ""
+    named = f"?item={number_of(item.pk)}" + (f"&page={number}" if number else "") if item else ""
     return redirect(reverse("judge_facts", args=[queue.pk]) + named)
 
 
@@ -103,19 +103,17 @@ def _named(request: HttpRequest, queue: Queue) -> FactItem | None:
     number = _number(request.GET.get("item", ""))
     if number is None:
         return None
-    item = queue.fact_items.filter(pk=number).select_related("query", "document").first()
+    item = queue.fact_items.filter(pk=item_of(number)).select_related("query", "document").first()
     if item is None:
         return None
     item.queue = queue
     user = person(request)
-    is_held = item.leases.filter(annotator=user).exists()
-    said = pages_given(queue, user).filter(document=item.document_id, fact__query=item.query_id)
-    return item if is_held or said.exists() else None
+    return item if was_handed_out(item, user) else None
 
 
 def _number(written: str) -> int | None:
     is_number = written.isascii() and written.isdigit() and len(written) < 19
-    return int(written) if is_number and 0 < int(written) <= LARGEST else None
+    return int(written) if is_number and int(written) <= LARGEST_NUMBER else None
 
 
 def _shown(

@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler
 from labeling.queues.score_order import order_or_start
+from labeling.verification import facts
 from labeling.verification import serializers as shapes
 from labeling.verification.blind_labels import Evidence
 from labeling.verification.samples import USUAL, Wanted, open_sample, samples_of
@@ -33,8 +34,8 @@ def worth_and_samples(
     `worth`.
     """
     known = worth(prelabeler, given)
-    known["by_query"] = known["by_query"][: shapes.MOST_QUERIES]
-    found = {**known, "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
+    known["by_query"] = known["by_query"][: facts.MOST_QUERIES]
+    found: shapes.WorthAndSamples = {**known, "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
     return shapes.WorthSerializer(found).data
 
 

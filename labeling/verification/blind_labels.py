@@ -6,17 +6,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.db.models import Count, Exists, OuterRef
 
 from labeling.models import Judgment, JudgmentEvent, Prelabel, PrelabelSeen, Verdict
 from labeling.models.prelabels import ORDER_SCORE
+from labeling.models.words import THERE
 from labeling.verification.audit_weights import inclusion_probabilities
+from labeling.verification.figures import Compared
+from pooling.heavy import np
 from pooling.models import Collection, Pool
-
-if TYPE_CHECKING:
-    from labeling.verification.figures import Compared
 
 Pair = tuple[int, int]
 
@@ -48,7 +47,8 @@ def blind_labels(collection: Collection, pairs: Exists | None = None) -> dict[Pa
     """The label of each pair by the blind verdicts that count: the majority, or what an adjudicator said.
 
     Of each person the last verdict counts that came before they had seen any model's pre-label of the pair:
-    where a pre-label was revealed afterwards and they changed their mind, the one before. A tie is no label.
+    where a pre-label was revealed afterwards and they changed their mind, the one before. A tie is no label,
+    and deleted queries and documents have none.
     """
     stands = Judgment.objects.counted().filter(
         query=OuterRef("query"), document=OuterRef("document"), annotator=OuterRef("annotator")
@@ -61,6 +61,7 @@ def blind_labels(collection: Collection, pairs: Exists | None = None) -> dict[Pa
         repeats=None,
         undone_by=None,
         brought_by__deleted_at=None,
+        **THERE,
     ).exclude(prelabel_seen=PrelabelSeen.BEFORE)
     if pairs is not None:
         events = events.filter(pairs)
@@ -85,10 +86,6 @@ def evidence(collection: Collection, prelabeler: int | None = None) -> dict[int,
     sample by its verdicts or scores was judged, its negatives and positives were not judged at equal shares;
     then each weighs by how many there are.
     """
-    import numpy as np
-
-    from labeling.verification.figures import Compared
-
     labels = blind_labels(collection)
     theirs = Prelabel.objects.current().filter(prelabeler__collection=collection).order_by()
     if prelabeler is not None:

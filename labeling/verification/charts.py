@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from labeling.verification.facts import CalibrationBin
+from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, finished, to_svg
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from labeling.verification.facts import CalibrationBin
 
 SHARE = ("value", "low", "high")
 
@@ -24,9 +20,6 @@ def calibration_chart(bins: Sequence[CalibrationBin], *, dark: bool, narrow: boo
     """The share of relevant over the mean score of each bin, with 95 % intervals, next to the diagonal of a
     model whose scores are chances; bins as in `labeling.verification.worth.worth`.
     """
-    import altair as alt
-    import pandas as pd
-
     theme = DARK if dark else LIGHT
     table = pd.DataFrame(
         [{"score": row["score"], **row["relevant"]} for row in bins],

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from labeling.models import Prelabeler, Queue
+from pooling.interface.results import PAGE_ONLY
+
+MOST_QUERIES = 200
+SAVED = "Share of an audit's labels, for an interval of equal width."
+BEST = "Null unless this is the best of several models."
+UNPRICED = "Null if some answers had no price."
 
 
 class Interval(TypedDict):
-    """A figure with its interval; null where there is too little, with `why`, or where it is infinite."""
+    """A figure with its 95 % interval; null where `why` says so, or where there is nothing to divide by."""
 
     value: float | None
     low: float | None
     high: float | None
-    why: str
+    why: Annotated[str, {"allow_blank": True}]
 
 
 class NamedFigure(Interval):
-    """The same with its name, its title, and what it means."""
+    """A figure that says what it is."""
 
     name: str
     title: str
@@ -26,21 +32,19 @@ class NamedFigure(Interval):
 
 
 class BestOfSeveral(TypedDict):
-    """What choosing the best of `compared` models does to its figure."""
+    """The best of several models; `saved` allows for the choice: its interval holds for whichever is best."""
 
-    compared: int
+    compared: Annotated[int, "Models with a verdict on these labels."]
     saved: Interval
     sentence: str
 
 
 class Asked(TypedDict):
-    """Pairs with a pre-label, how many of them relevant, and what all answers have cost; null where some were
-    had without a price.
-    """
+    """Pairs with a pre-label, and what all answers have cost."""
 
     pairs: int
-    relevant: int
-    spent: float | None
+    relevant: Annotated[int, "Called relevant."]
+    spent: Annotated[float | None, UNPRICED]
 
 
 class WorthRow(Asked):
@@ -56,7 +60,7 @@ class WorthRow(Asked):
 
 
 class ConfusionCounts(TypedDict):
-    """Pairs by what the person and the model said of them, unweighted."""
+    """Pairs by what people and the model call relevant."""
 
     both: int
     model_only: int
@@ -64,25 +68,29 @@ class ConfusionCounts(TypedDict):
     neither: int
 
 
-class ShareOfBin(Interval):
-    """The share of relevant in a bin: `count` of its `labels`; see `labeling.consensus.shares.Share`."""
+class ShareOfBin(TypedDict):
+    """The share of a bin's pairs that people found relevant; no interval below eight queries."""
 
+    value: float | None
+    low: float | None
+    high: float | None
+    why: Annotated[str, PAGE_ONLY]
     count: int
     labels: int
-    method: str
+    method: Annotated[str, PAGE_ONLY]
 
 
 class CalibrationBin(TypedDict):
-    """Pairs whose score lies in [low, high): the mean score, and how many of them people found relevant."""
+    """Pairs whose score lies in [low, high)."""
 
     low: float
     high: float
-    score: float
+    score: Annotated[float, "Mean."]
     relevant: ShareOfBin
 
 
 class CalibrationFigures(TypedDict):
-    """Whether scores are chances: see `labeling.verification.figures.Calibration`."""
+    """Whether scores are chances: expected calibration error and Brier score."""
 
     bins: list[CalibrationBin]
     error: float | None
@@ -90,14 +98,14 @@ class CalibrationFigures(TypedDict):
 
 
 class CostOfPair(TypedDict):
-    """What a pair cost; null where that is not known."""
+    """What a pre-label costs; null where nothing is known or priced."""
 
     per_pair: float | None
-    currency: str
+    currency: Annotated[str, {"allow_blank": True}]
 
 
 class TagWorth(TypedDict):
-    """Some figures of the queries with one tag."""
+    """The same for the queries of a tag."""
 
     tag: str
     labels: int
@@ -107,41 +115,39 @@ class TagWorth(TypedDict):
 
 
 class QueryWorth(TypedDict):
-    """Blind labels of a query, and where the model says otherwise."""
+    """Labels of a query, and where the model differs."""
 
     query_id: str
-    text: str
+    text: Annotated[str, PAGE_ONLY]
     labels: int
     relevant: int
     missed: int
     wrongly_relevant: int
-    tags: list[str]
+    tags: Annotated[list[str], PAGE_ONLY]
 
 
 class Worth(Asked):
-    """All figures of one model; `weighed` and `audited` are as in `Evidence`, queries come worst first."""
+    """All figures of one model."""
 
-    labels: int
-    queries: int
-    weighed: bool
-    audited: int
+    labels: Annotated[int, "Given blind."]
+    queries: Annotated[int, "Number of queries; with fewer than eight no figure is given."]
+    weighed: Annotated[bool, "Whether negatives and positives are weighted by their number."]
+    audited: Annotated[int, "Labels drawn by an audit, each weighted by its inclusion probability."]
     verdict: str | None
-    why: str
-    best: BestOfSeveral | None
-    saved: Interval
+    why: Annotated[str, {"allow_blank": True}]
+    best: Annotated[BestOfSeveral | None, BEST]
+    saved: Annotated[Interval, SAVED]
     shares: list[NamedFigure]
     numbers: list[NamedFigure]
     confusion: ConfusionCounts
     calibration: CalibrationFigures
     cost: CostOfPair
     by_tag: list[TagWorth]
-    by_query: list[QueryWorth]
+    by_query: Annotated[list[QueryWorth], f"Worst first, at most {MOST_QUERIES}."]
 
 
 class StratumOfSample(TypedDict):
-    """Negatives or positives of a sample: drawn, labelled, failed (relevant among negatives, not relevant
-    among positives), `most` (the failure rate that is not ruled out), and the interval of that rate.
-    """
+    """What a sample of a model's negatives, or positives, says; `most` is the failure rate not ruled out."""
 
     population: int
     drawn: int

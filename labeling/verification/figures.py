@@ -18,9 +18,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from labeling.consensus.agreement import Figure
 from labeling.consensus.clustered import (
     FEWEST_QUERIES,
@@ -30,8 +27,9 @@ from labeling.consensus.clustered import (
     numbered,
     share_over_queries,
 )
-from labeling.consensus.shares import Booleans, Floats, Integers, Share
+from labeling.consensus.shares import Share
 from pooling.formats.wording import plural
+from pooling.heavy import ArrayLike, Booleans, Floats, Integers, np
 
 #: Below this many blind labels there is no verdict.
 FEWEST_LABELS = 50

@@ -20,16 +20,10 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-if TYPE_CHECKING:
-    import polars as pl
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from pooling.audit.bounds import Remainder, most_missing
+from pooling.audit.sample import drawn_order
+from pooling.heavy import ArrayLike, Integers, np, pl, stats
 
 PAIR = ["query_id", "document_id"]
 #: Fewer pairs of a stratum than this say too little of it.
@@ -106,7 +100,6 @@ def half_width_plan(population: int, half_width: float, rate: float = 0.5, confi
     _check(half_width, confidence)
     if not 0 <= rate <= 1:
         raise ValueError(f"The supposed rate is {rate:g}; it must be between 0 and 1.")
-    from scipy import stats
 
     rate = min(max(rate, LEAST_RATE), 1 - LEAST_RATE)
     wanted = float(stats.norm.ppf((1 + confidence) / 2)) ** 2 * rate * (1 - rate) / half_width**2
@@ -138,8 +131,6 @@ def checked(population: int, sampled: int, failed: int, confidence: float = 0.95
     >>> checked(500, 54, 0).most
     25
     """
-    from pooling.audit.bounds import Remainder, most_missing
-
     most = most_missing(Remainder(population, sampled, failed), confidence)
     return Checked(population, sampled, failed, failed, most)
 
@@ -244,10 +235,6 @@ def drawn_design(pairs: pl.DataFrame, strata: ArrayLike, sizes: ArrayLike, *, se
     come in, and a larger size a longer beginning of the same order. Raises ValueError for a stratum too
     small.
     """
-    import polars as pl
-
-    from pooling.audit.sample import drawn_order
-
     number, wanted = np.asarray(strata, dtype=np.int64), np.asarray(sizes, dtype=np.int64)
     rows = pairs.select(PAIR).with_columns(number=pl.Series(number)).sort(PAIR)
     parts = []

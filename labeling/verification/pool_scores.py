@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.db.models import Exists, OuterRef
 
 from labeling.models import Prelabel, Prelabeler
-from labeling.models.prelabels import ORDER_SCORE
+from labeling.models.prelabels import ORDER_SCORE, PrelabelQuerySet
+from pooling.heavy import pl
 from pooling.models import Pool
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from labeling.models.prelabels import PrelabelQuerySet
 
 
 def prelabels_of_pool(pool: Pool) -> PrelabelQuerySet:
@@ -26,8 +20,6 @@ def prelabels_of_pool(pool: Pool) -> PrelabelQuerySet:
 
 def pool_scores(pool: Pool, prelabeler: Prelabeler) -> pl.DataFrame:
     """query_id, document_id, score: in [0, 1], of a pre-label without one 1 or 0 by its verdict."""
-    import polars as pl
-
     rows = prelabels_of_pool(pool).filter(prelabeler=prelabeler).order_by("query", "document")
     values = rows.values_list("query__external_id", "document__external_id", ORDER_SCORE).iterator()
     schema = {"query_id": pl.String, "document_id": pl.String, "score": pl.Float64}

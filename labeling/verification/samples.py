@@ -11,22 +11,29 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
+from django.contrib.auth.models import User
 from django.db.models import Exists, F, OuterRef, Subquery
 
+from labeling.consensus.shares import clopper_pearson
 from labeling.models import ImportedLabel, Prelabel, Prelabeler, Queue, Verdict
 from labeling.queues.drawn import LARGEST_SAMPLE, open_drawn, seed_or_drawn
 from labeling.verification.blind_labels import blind_labels
 from labeling.verification.facts import SampleRow, StratumOfSample
+from labeling.verification.plans import (
+    HALF_WIDTH,
+    PAIR,
+    Plan,
+    checked,
+    half_width_plan,
+    verification_design,
+    zero_failure_plan,
+)
 from pooling.formats.wording import plural
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Pool, PoolEntry
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from labeling.verification.plans import Plan
 
 CONFIDENCE = 0.95
 METHODS = ("zero_failures", "half_width")
@@ -59,10 +66,6 @@ def open_sample(
 
     `InputError` for a bound outside 0.001 to 0.5, no pre-labels, or more than LARGEST_SAMPLE pairs.
     """
-    import polars as pl
-
-    from labeling.verification.plans import PAIR, verification_design
-
     wanted = dict(zip(STRATA, (negatives, positives), strict=True))
     for name, one in wanted.items():
         _check(name, one)
@@ -150,9 +153,6 @@ class StoredPlan(TypedDict):
 
 
 def _stratum(name: str, plan: StoredPlan, labels: list[bool | None]) -> StratumOfSample:
-    from labeling.consensus.shares import clopper_pearson
-    from labeling.verification.plans import HALF_WIDTH, checked
-
     failing = name == "negatives"
     labelled = sum(label is not None for label in labels)
     failed = sum(label is failing for label in labels)
@@ -200,8 +200,6 @@ def _population(prelabeler: Prelabeler) -> list[tuple[str, str, str]]:
 
 
 def _plan(population: int, wanted: Wanted) -> Plan:
-    from labeling.verification.plans import HALF_WIDTH, Plan, half_width_plan, zero_failure_plan
-
     if wanted.method is None or not population:
         return Plan(population, 0, HALF_WIDTH, wanted.bound, CONFIDENCE)
     make = zero_failure_plan if wanted.method == "zero_failures" else half_width_plan

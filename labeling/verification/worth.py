@@ -6,10 +6,11 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from django.db.models import Count, Q, Sum
 
+from labeling.consensus.agreement import Figure
+from labeling.consensus.shares import Share
 from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Verdict
 from labeling.verification.blind_labels import Evidence, evidence
 from labeling.verification.facts import (
@@ -24,12 +25,17 @@ from labeling.verification.facts import (
     Worth,
     WorthRow,
 )
+from labeling.verification.figures import (
+    Best,
+    Calibration,
+    Compared,
+    Confusion,
+    Quality,
+    best_of,
+    quality,
+    quality_by_group,
+)
 from pooling.models import Collection, Query
-
-if TYPE_CHECKING:
-    from labeling.consensus.agreement import Figure
-    from labeling.consensus.shares import Share
-    from labeling.verification.figures import Best, Calibration, Confusion, Quality
 
 # The figures in the order of the page, each with what it means: shares of labels first.
 SHARES = {
@@ -61,8 +67,6 @@ def worth_of_all(collection: Collection) -> list[WorthRow]:
 
     `best` is of the best of several models alone.
     """
-    from labeling.verification.figures import quality
-
     found = evidence(collection)
     asked, best = _asked(collection), _best(found)
     rows: list[WorthRow] = []
@@ -89,8 +93,6 @@ def worth(prelabeler: Prelabeler, found: Mapping[int, Evidence] | None = None) -
 
     Nothing is defined by force: values are None where there is nothing to divide by, or too little.
     """
-    from labeling.verification.figures import quality, quality_by_group
-
     found = evidence(prelabeler.collection) if found is None else found
     given = found.get(prelabeler.pk) or _nothing()
     known = quality(given.compared)
@@ -128,8 +130,6 @@ def worth(prelabeler: Prelabeler, found: Mapping[int, Evidence] | None = None) -
 
 
 def _best(found: Mapping[int, Evidence]) -> Best | None:
-    from labeling.verification.figures import best_of
-
     return best_of({key: one.compared for key, one in found.items()})
 
 
@@ -174,8 +174,6 @@ def _best_of_several(best: Best | None, prelabeler: Prelabeler) -> BestOfSeveral
 
 
 def _nothing() -> Evidence:
-    from labeling.verification.figures import Compared
-
     return Evidence([], Compared.of([], []), weighed=False)
 
 

@@ -1,9 +1,11 @@
 """What a random sample of a remainder does not rule out: exact bounds on the relevant documents in it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
+from pooling.heavy import np, stats
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,6 @@ def most_missing(remainder: Remainder, confidence: float = 0.95) -> int | None:
     """
     if not remainder.sampled:
         return None if remainder.size else 0
-    from scipy import stats  # takes longer to load than to use
 
     candidates = np.arange(remainder.relevant, remainder.size - (remainder.sampled - remainder.relevant) + 1)
     chance = stats.hypergeom.cdf(remainder.relevant, remainder.size, candidates, remainder.sampled)

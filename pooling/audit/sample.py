@@ -20,24 +20,23 @@ Choice, for a query with budget b:
    budget is left too, it stops, and the next document of the audit order beyond the greedy part joins the
    audit instead. So a remainder always holds at least one audit document (when audit_share > 0), and can be
    estimated.
-4. Documents reached have probability 1. Given where the walk stopped, the audit documents not reached are a
+4. Where the frame of the audit reaches deeper than the pool (`pooling/audit/frame.py`), the greedy part ends
+   with the pool, and what is left of the budget then goes to the next documents of the audit order.
+5. Documents reached have probability 1. Given where the walk stopped, the audit documents not reached are a
    uniform sample of the documents not reached: their probability is (audit documents there) / (documents
    there). All others have none.
 """
+
+from __future__ import annotations
 
 import hashlib
 import math
 from collections.abc import Mapping
 from typing import TypeAlias
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
+from pooling.heavy import Booleans, Integers, NDArray, np, pl
 from pooling.ranking.ranking import query_starts
 
-Booleans = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 #: Pairs to judge in all, or by query where they are spread already.
 Budget: TypeAlias = int | Mapping[str, int]
 
@@ -134,18 +133,19 @@ def choose_in_query(
     return in_audit, probability
 
 
-def walk(order: Integers, budget: int, size: int) -> tuple[int, Integers]:
-    """(documents reached, audit documents) of one query: steps 2 and 3 above.
+def walk(order: Integers, budget: int, size: int, pooled: int | None = None) -> tuple[int, Integers]:
+    """(documents reached, audit documents) of one query: steps 2 to 4 above.
 
-    `order` is the audit order over positions 0 … P-1, where the greedy part walks 0, 1, 2 … .
+    `order` is the audit order over positions 0 … P-1, where the greedy part walks 0, 1, 2 … up to `pooled`.
     """
+    end = len(order) if pooled is None else pooled
     sample = order[:size]
     outside = np.ones(len(order), dtype=np.int64)
     outside[sample] = 0
     cost = size + np.concatenate(([0], np.cumsum(outside)))  # after 0, 1, 2 … documents were reached
-    reached = min(int(np.searchsorted(cost, budget)), len(order))
+    reached = min(int(np.searchsorted(cost, budget)), end)
     used_up = max(int(np.searchsorted(cost, budget - 1)), int(sample.max()) + 1)
-    if used_up < len(order) - 1 and cost[used_up] == budget - 1:
-        beyond = order[size:][order[size:] >= used_up]
-        return used_up, np.append(sample, beyond[:1])
-    return reached, sample
+    if used_up < len(order) - 1 and used_up <= end and cost[used_up] == budget - 1:
+        reached = used_up
+    beyond = order[size:][order[size:] >= reached]
+    return reached, np.append(sample, beyond[: max(budget - int(cost[reached]), 0)])

@@ -8,18 +8,15 @@ of the audit that it comes to is reached and not judged again. Whatever batch co
 greedy part has used, the audit documents not reached are a uniform sample of the documents not reached.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pooling.audit.budget_rules import BATCH, EQUAL, GREEDY, SHARE
 from pooling.audit.sample import spread_budget
-
-Booleans = NDArray[np.bool_]
-Integers = NDArray[np.int64]
+from pooling.heavy import Booleans, Integers, np
 
 
 @dataclass(frozen=True)
@@ -27,13 +24,15 @@ class Standing:
     """How far a query's selection is, by document number.
 
     reached: the greedy part has come to it. drawn: it belongs to the audit. free: judging it costs nothing,
-    because it is judged elsewhere. spent: documents handed out so far.
+    because it is judged elsewhere. spent: documents handed out so far. hidden: documents of a deeper frame
+    that have no number: they are left as well, and the audit speaks for them.
     """
 
     reached: Booleans
     drawn: Booleans
     free: Booleans
     spent: int
+    hidden: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,13 +62,17 @@ def next_batches(
 
 class _Walk:
     def __init__(
-        self, order: Sequence[int], audit_order: Sequence[int], standing: Standing, share: float
+        self,
+        order: Sequence[int],
+        audit_order: Sequence[int],
+        standing: Standing,
+        share: float,
     ) -> None:
         self.reached, self.drawn = standing.reached.tolist(), standing.drawn.tolist()
         self.free, self.spent, self.share = standing.free.tolist(), standing.spent, share
         self.order, self.audit_order = iter(order), iter(audit_order)
         self.audit = sum(self.drawn)
-        self.rest = len(self.reached) - sum(self.reached)
+        self.rest = len(self.reached) - sum(self.reached) + standing.hidden
         self.audit_left = sum(
             drawn and not reached for drawn, reached in zip(self.drawn, self.reached, strict=True)
         )

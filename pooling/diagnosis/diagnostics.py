@@ -1,13 +1,13 @@
 """What people look at before they pay for judgments: preflight, size by depth, overlap, unique finds."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import polars as pl
-
 from pooling.diagnosis.stored import Depths, StoredPreflight
 from pooling.formats.wording import plural
+from pooling.heavy import np, pl
 from pooling.ranking.ranking import order_run, query_starts
 
 LISTED = 20

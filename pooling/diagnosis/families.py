@@ -1,12 +1,12 @@
 """What runs have in common and alone: families of near-duplicates, lone finds, and where finds dry up."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
+from pooling.heavy import Floats as Matrix
+from pooling.heavy import np, pl
 from pooling.ranking.ranking import order_run, query_starts
 
 #: The chance that a reader goes on to the next rank, for rank-biased overlap.
@@ -17,8 +17,6 @@ NEAR = 0.9
 DRY = 0.05
 #: Ranks looked at together, so that one lucky document does not count as a spring.
 WINDOW = 5
-
-Matrix = NDArray[np.float64]
 
 
 def rank_biased_overlap(runs: Mapping[str, pl.DataFrame], *, depth: int) -> Matrix:

@@ -10,16 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-from scipy import sparse
-
+from pooling.heavy import Booleans, Floats, Integers, NDArray, np, pl, sparse
 from pooling.ranking.ranking import RRF_K, order_run
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
 
 ROW = ("pair", "run", "rank")
 PAIR = ("query_id", "document_id")

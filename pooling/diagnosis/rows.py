@@ -119,21 +119,21 @@ class RunRow:
     """A run in a pool: pairs found, pairs that it alone found, and its near-duplicates."""
 
     run: str
-    pairs: int | None
+    pairs: int
     alone: int
     share: float
     family: list[str]
 
 
 def by_run(diagnosis: Diagnosis) -> list[RunRow]:
-    """The runs, those that found most alone first; pools of older versions do not know `pairs`."""
-    alone, contributed = diagnosis["unique_finds"], diagnosis.get("contributed", {})
+    """The runs, those that found most alone first."""
+    alone, contributed = diagnosis["unique_finds"], diagnosis["contributed"]
     largest = max(alone.values()) or 1
-    kin = {name: group for group in diagnosis.get("families", []) for name in group}
+    kin = {name: group for group in diagnosis["families"] for name in group}
     return [
         RunRow(
             run,
-            contributed.get(run),
+            contributed[run],
             count,
             count / largest,
             [name for name in kin.get(run, []) if name != run],

@@ -1,13 +1,13 @@
 """A pool told in figures, for its page, the HTTP interface and the command: by run, by query, by depth."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
 
-import numpy as np
-import polars as pl
+from collections.abc import Mapping, Sequence
 
 from pooling.diagnosis.diagnostics import overlap, size_by_depth, unique_finds
 from pooling.diagnosis.families import dry_depth, families, lone_relevant
 from pooling.diagnosis.stored import Diagnosis, LabelFinds, Sizes, Thin
+from pooling.heavy import np, pl
 
 #: Rank-biased overlap looks at the first ranks above all; below this one it has nothing left to say.
 FAMILY_DEPTH = 50

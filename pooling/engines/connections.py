@@ -28,6 +28,9 @@ NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 # its own, as private prefixes of NAT64 (64:ff9b:1::/48), addresses of a site (fec0::/10) or `::10.0.0.1` are.
 UNICAST = ipaddress.IPv6Network("2000::/3")
 # And within it: protocols' own, Teredo among them, for documentation twice, and 6to4.
+#: Global by the registry, and yet not public: a cloud's own services, reached from each machine in it, and an
+#: address that stands for whatever machine is nearest.
+NEAR = tuple(map(ipaddress.IPv4Address, ("168.63.129.16", "192.0.0.192")))
 SPECIAL = tuple(map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")))
 
 
@@ -100,7 +103,7 @@ def _inner(address: Address) -> Address:
 def _is_public(address: Address) -> bool:
     if isinstance(address, ipaddress.IPv6Address):
         return address in UNICAST and not any(address in network for network in SPECIAL)
-    return address.is_global and not address.is_multicast
+    return address.is_global and not address.is_multicast and address not in NEAR
 
 
 def guarded(allowed: Allowed, deadline: Deadline) -> httpcore2.NetworkBackend:
@@ -141,7 +144,10 @@ def guarded(allowed: Allowed, deadline: Deadline) -> httpcore2.NetworkBackend:
         def connect_tcp(
             self, host: str, port: int, timeout: float | None = None, *args: Any, **options: Any
         ) -> httpcore2.NetworkStream:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            try:
+                found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            except UnicodeError:  # no name can look like this: a..b, or a part of more than 63 letters
+                raise socket.gaierror(socket.EAI_NONAME, "Unknown host name") from None
             addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
             refuse_private(host, addresses, allowed)
             return Bounded(super().connect_tcp(addresses[0], port, left(), *args, **options))

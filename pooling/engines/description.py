@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 from django.conf import settings as site
 
-from pooling.engines.asking import EngineError
+from pooling.engine_models import Engine
+from pooling.engines.asking import Asker, EngineError
 from pooling.engines.connections import Allowed
 from pooling.engines.options import EngineSettings
 from pooling.engines.paths import PathError, read_paths
 from pooling.engines.presets import PRESETS
 from pooling.engines.sql import SqlAsker, checked_statement, known_databases
-from pooling.engines.templates import PLACE, TemplateError, checked_address, checked_body
+from pooling.engines.templates import TemplateError, checked_address, checked_body, places_in
 from pooling.engines.web import WebAsker
 from pooling.interface.problems import InputError
 from pooling.options.option import options_of, problems_of, told
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pooling.engine_models import Engine
-    from pooling.engines.asking import Asker
 
 PRIVATE_NETWORKS = "SOUNDINGS_ENGINE_PRIVATE_NETWORKS"
 LONGEST_TEMPLATE = 20_000
@@ -72,6 +67,8 @@ def checked(settings: EngineSettings) -> EngineSettings:
         name for name, value in values.items() if isinstance(value, str) and len(value) > LONGEST_TEMPLATE
     ]
     problems |= dict.fromkeys(long, f"At most {LONGEST_TEMPLATE:,} characters.")
+    if long:  # nothing looks through them
+        raise InputError(" ".join(problems.values()), fields=problems)
     if values["statement"]:
         _check_sql(values, problems)
     else:
@@ -112,7 +109,7 @@ def _check_web(values: dict[str, object], problems: dict[str, str]) -> None:
     address, body = str(values["address"]), str(values["body"])
     _check(problems, "address", lambda: values.update(address=checked_address(address)))
     _check(problems, "body", lambda: values.update(body=checked_body(body)))
-    if not body and "query" not in PLACE.findall(address) and "address" not in problems:
+    if not body and "query" not in places_in(address) and "address" not in problems:
         problems["address"] = "Neither address nor request has {{query}}, so every query would be the same."
     _check(problems, "id_path", lambda: read_paths(str(values["id_path"]), ""))
     if "id_path" not in problems:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from pooling.engine_models import Engine, EngineAnswer, EngineAsking
@@ -20,8 +20,11 @@ from pooling.engines.description import asker_of, settings_of
 from pooling.engines.options import EngineSettings
 from pooling.engines.stored import key_of
 from pooling.engines.templates import Question, asks_for_vector
+from pooling.formats import RunFile
 from pooling.formats.wording import counted, plural
+from pooling.heavy import np, pl
 from pooling.interface.problems import InputError, refusals
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import JobCancelledError, note_stored, start_job
 from pooling.models import Collection, Job, Pool, Query, Run
@@ -30,12 +33,6 @@ from pooling.runs.asked import AskedEngine, Latency
 from pooling.runs.stored import RunImported, refuse_known_name, run_import_result, store_answers
 from pooling.signals import engine_failed
 from pooling.storage.storing import checked_name
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
-
-    from pooling.interface.results import Progress
 
 # Answers that are stored together; as many are asked for again after a crash.
 BATCH = 20
@@ -254,8 +251,6 @@ def _question(query: Query, settings: EngineSettings) -> Question:
 
 
 def _stored_run(asking: EngineAsking, settings: EngineSettings, user: User | None) -> Run:
-    from pooling.formats import RunFile
-
     rows = list(asking.answers.select_related("query").order_by("query__external_id"))
     frame = _frame(rows)
     if frame.is_empty():
@@ -280,8 +275,6 @@ def _stored_run(asking: EngineAsking, settings: EngineSettings, user: User | Non
 
 def _frame(rows: Sequence[EngineAnswer]) -> pl.DataFrame:
     """The rows of a run; where an answer has no scores, minus the place is the score."""
-    import polars as pl
-
     columns: dict[str, list[object]] = {name: [] for name in ("query_id", "document_id", "score", "rank")}
     for row in rows:
         many = len(row.document_ids)
@@ -311,8 +304,6 @@ def _notes(rows: Sequence[EngineAnswer], asked: AskedEngine) -> tuple[str, ...]:
 
 def latency_of(times: Sequence[float]) -> Latency:
     """Mean and percentiles of times in milliseconds, with two decimals."""
-    import numpy as np
-
     p50, p95, p99 = (round(float(value), 2) for value in np.percentile(times, [50, 95, 99]))
     mean, longest = round(float(np.mean(times)), 2), round(float(np.max(times)), 2)
     return {"mean": mean, "p50": p50, "p95": p95, "p99": p99, "max": longest}

@@ -8,31 +8,40 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import time
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from functools import cache
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings as site
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, OperationalError
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import ConnectionHandler
 
 from pooling.engines.answers import Answer, ranked, text_of
 from pooling.engines.asking import EngineError, PassingError
-from pooling.engines.templates import PLACE, Question, TemplateError
-
-if TYPE_CHECKING:
-    from django.db.backends.base.base import BaseDatabaseWrapper
-
-    from pooling.engines.options import EngineSettings
+from pooling.engines.options import EngineSettings
+from pooling.engines.templates import PLACE, Question, TemplateError, places_in
 
 IN_STATEMENT = ("query", "k", "vector")
 # What is quoted or a comment, where nothing can be put in.
+# What is quoted without an end goes on to the end.
 _QUOTED = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$|--[^\n]*|/\*.*?\*/", re.DOTALL
+    r"'(?:[^']|'')*+(?:'|\Z)|\"(?:[^\"]|\"\")*+(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)"
+    r"|(?<![\w$])\$(?P<tag>\w*)\$(?:.*?\$(?P=tag)\$|.*)",
+    re.DOTALL,
 )
 _READS = re.compile(r"(?i)^\s*(select|with|values|table)\b")
 MOST_SAID = 200
-CHECK_EVERY = 10_000  # steps of SQLite's machine
+CHECK_EVERY = 100  # steps of SQLite's machine
+# Within one step nothing is interrupted. So no text is longer, and no pattern can look at one for hours.
+LONGEST_IN_SQLITE, LONGEST_PATTERN = 8_000_000, 200
+# Functions of SQLite itself that make large texts of a few signs, or read the disk.
+_DENIED = {"printf", "format", "zeroblob", "randomblob", "load_extension", "readfile", "writefile", "edit"}
+# What full-text indexes ask by themselves.
+_OF_INDEXES = {"data_version", "page_size"}
 
 
 def known_databases() -> list[str]:
@@ -52,7 +61,7 @@ def checked_statement(statement: str) -> str:
         raise TemplateError("Write one query, without a “;” between statements.")
     if not _READS.match(bare):
         raise TemplateError("The statement has to be a query that begins with SELECT or WITH.")
-    places = PLACE.findall(bare)
+    places = places_in(bare)
     strange = next((place for place in places if place not in IN_STATEMENT), None)
     if strange is not None:
         known = ", ".join(f"{{{{{place}}}}}" for place in IN_STATEMENT)
@@ -70,7 +79,7 @@ def bound(statement: str) -> str:
     >>> bound("SELECT id FROM t WHERE a LIKE '%x' AND b = {{query}} LIMIT {{k}}")
     "SELECT id FROM t WHERE a LIKE '%%x' AND b = %(query)s LIMIT %(k)s"
     """
-    return PLACE.sub(lambda place: f"%({place[1]})s", statement.replace("%", "%%"))
+    return PLACE.sub(lambda place: f"%({place[1].strip()})s", statement.replace("%", "%%"))
 
 
 class SqlAsker:
@@ -137,9 +146,14 @@ class SqlAsker:
             cursor.execute("SET TRANSACTION READ ONLY")
             cursor.execute(f"SET LOCAL statement_timeout = {int(1000 * seconds)}")
             return
+        raw: sqlite3.Connection = self._connection.connection
+        raw.set_authorizer(None)
         cursor.execute("PRAGMA query_only = ON")
+        raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_IN_SQLITE)
+        raw.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)
+        raw.set_authorizer(_permission)
         end = time.monotonic() + seconds
-        self._connection.connection.set_progress_handler(lambda: time.monotonic() > end, CHECK_EVERY)
+        raw.set_progress_handler(lambda: time.monotonic() > end, CHECK_EVERY)
 
     def _is_away(self, error: Exception) -> bool:
         """Whether the database could not be reached, rather than refused the statement."""
@@ -151,6 +165,27 @@ class SqlAsker:
     def _refusal(self, error: Exception) -> EngineError:
         said = str(error).partition("\n")[0][:MOST_SAID]
         return EngineError(f"The database “{self._settings.database}” refuses the query: {said}")
+
+
+@cache
+def _functions_of_sqlite() -> frozenset[str]:
+    """The functions that SQLite has by itself, in lower case; those of Python know no deadline."""
+    with closing(sqlite3.connect(":memory:")) as bare:
+        bare.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
+        bare.execute("SELECT bm25(words) FROM words WHERE words MATCH 'a'").fetchall()
+        return frozenset(
+            str(name).lower() for (name,) in bare.execute("SELECT name FROM pragma_function_list")
+        )
+
+
+def _permission(action: int, first: str | None, second: str | None, *more: str | None) -> int:
+    """Whether SQLite may do what a statement of people asks for."""
+    if action == sqlite3.SQLITE_ATTACH or (action == sqlite3.SQLITE_PRAGMA and first not in _OF_INDEXES):
+        return sqlite3.SQLITE_DENY
+    if action == sqlite3.SQLITE_FUNCTION:
+        name = (second or "").lower()
+        return sqlite3.SQLITE_OK if name in _functions_of_sqlite() - _DENIED else sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK
 
 
 def _id_of(value: object) -> str:

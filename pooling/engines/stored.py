@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError, transaction
 
 from pooling.engine_models import Engine
@@ -18,9 +18,6 @@ from pooling.people.activity_log import record_action
 from pooling.storage.secrets import seal, unseal
 from pooling.storage.storing import checked_name
 from pooling.tidying.kinds import Kind, register, when
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser, User
 
 LONGEST_KEY = 4000
 

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-PLACE = re.compile(r"\{\{\s*(.*?)\s*\}\}")
-# A JSON string, which is left alone, or a place outside of one.
-_STRING_OR_PLACE = re.compile(r'"(?:[^"\\]|\\.)*"|\{\{\s*(.*?)\s*\}\}', re.DOTALL)
+# Up to the next pair of braces, so that no character is looked at twice.
+_IN_PLACE = r"(?<!\{)\{\{(\{*+(?:[^{}]|\{(?!\{)|\}(?!\}))*+)\}\}"
+PLACE = re.compile(_IN_PLACE)
+# A JSON string, which is left alone also where it has no end, or a place outside of one.
+_STRING_OR_PLACE = re.compile(rf'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|{_IN_PLACE}', re.DOTALL)
 IN_ADDRESS = ("query", "k")
 IN_BODY = ("query", "query|json", "k", "vector")
 # What is a credential in an address, whatever its value.
@@ -35,6 +37,15 @@ class Question:
     text: str
     k: int
     vector: Sequence[float] | None = None
+
+
+def places_in(template: str) -> list[str]:
+    """What stands in the places of a template, in their order.
+
+    >>> places_in("https://host/find?q={{ query }}&n={{k}}")
+    ['query', 'k']
+    """
+    return [place.strip() for place in PLACE.findall(template)]
 
 
 def checked_address(template: str) -> str:
@@ -78,7 +89,7 @@ def filled_address(template: str, question: Question) -> str:
     'http://host/find?q=a%20%26%20b%2Fc&n=10'
     """
     values = {"query": question.text, "k": str(question.k)}
-    return PLACE.sub(lambda place: quote(values[place[1]], safe=""), template)
+    return PLACE.sub(lambda place: quote(values[place[1].strip()], safe=""), template)
 
 
 def checked_body(template: str) -> str:
@@ -86,7 +97,7 @@ def checked_body(template: str) -> str:
     template = template.strip()
     if template:
         _check_places(template, IN_BODY, "a body")
-        if not any("query" in place or place == "vector" for place in PLACE.findall(template)):
+        if not any("query" in place or place == "vector" for place in places_in(template)):
             raise TemplateError("The body has no {{query}}, so every query would be the same request.")
         parsed_body(template)
     return template
@@ -94,7 +105,9 @@ def checked_body(template: str) -> str:
 
 def parsed_body(template: str) -> Json:
     """The body as JSON, its places still in it as strings."""
-    quoted = _STRING_OR_PLACE.sub(lambda found: found[0] if found[1] is None else f'"{found[0]}"', template)
+    quoted = _STRING_OR_PLACE.sub(
+        lambda found: found[0] if found[1] is None else json.dumps(found[0]), template
+    )
     try:
         parsed: Json = json.loads(quoted)
     except RecursionError:
@@ -115,13 +128,15 @@ def filled_body(parsed: Json, question: Question) -> bytes:
 
 def asks_for_vector(template: str) -> bool:
     """Whether a template has a place for the query's vector."""
-    return "vector" in PLACE.findall(template)
+    return "vector" in places_in(template)
 
 
 def _filled(value: Json, question: Question) -> Json:
     if isinstance(value, str):
         whole = PLACE.fullmatch(value)
-        return _whole(whole[1], question) if whole else PLACE.sub(lambda one: _text(one[1], question), value)
+        if whole:
+            return _whole(whole[1].strip(), question)
+        return PLACE.sub(lambda one: _text(one[1].strip(), question), value)
     if isinstance(value, list):
         return [_filled(one, question) for one in value]
     if isinstance(value, dict):
@@ -153,7 +168,7 @@ def _vector(question: Question) -> Sequence[float]:
 
 
 def _check_places(template: str, known: Sequence[str], where: str) -> None:
-    strange = next((place for place in PLACE.findall(template) if place not in known), None)
+    strange = next((place for place in places_in(template) if place not in known), None)
     if strange is not None:
         places = ", ".join(f"{{{{{place}}}}}" for place in known)
         raise TemplateError(f"“{{{{{strange[:60]}}}}}” has no value in {where}; it can hold {places}.")

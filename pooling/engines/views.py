@@ -70,7 +70,11 @@ def _form(request: HttpRequest, collection: Collection, form: EngineForm) -> Htt
         "engine": form.engine,
         "presets": PRESETS.values(),
         "preset": request.GET.get("preset", ""),
-        "queries": collection.queries.listed().order_by("pk").only("external_id", "text")[:SHOWN_QUERIES],
+        "queries": (
+            collection.queries.listed()
+            .order_by("pk")
+            .only("external_id", "text", "collection")[:SHOWN_QUERIES]
+        ),
     }
     if "try" in request.POST:
         context |= _tried(request, collection, form)

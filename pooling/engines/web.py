@@ -6,7 +6,6 @@ import json
 import time
 from base64 import b64encode
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from pooling.engines.answers import Answer, hits_in
@@ -21,6 +20,7 @@ from pooling.engines.connections import (
     is_of_the_network,
     seconds_to_wait,
 )
+from pooling.engines.options import EngineSettings
 from pooling.engines.paths import PathError, read_paths
 from pooling.engines.templates import (
     Json,
@@ -31,9 +31,6 @@ from pooling.engines.templates import (
     parsed_body,
 )
 from pooling.storage.secrets import redacted
-
-if TYPE_CHECKING:
-    from pooling.engines.options import EngineSettings
 
 MOST_ANSWER_BYTES = 8_000_000
 MOST_SAID = 200  # characters of an engine's own words

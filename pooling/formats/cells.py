@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import pl
 
+if TYPE_CHECKING:
     Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 MARK = "'"
@@ -52,8 +52,6 @@ def unguarded(text: str) -> str:
 
 def guarded_frame(frame: Frame) -> Frame:
     """The frame with every text, and every name of a column, guarded."""
-    import polars as pl
-
     text = pl.col(pl.String)
     needs = text.str.contains(rf"^(?:'|{CALCULATING})") & ~text.str.contains(rf"^(?:{NUMBER})$")
     names = {name: str(guarded(name)) for name in frame.collect_schema().names()}

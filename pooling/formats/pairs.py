@@ -1,17 +1,19 @@
 """What must hold for pairs in any format: no pair twice, and ids that people can tell apart."""
 
+from __future__ import annotations
+
 import unicodedata
 from collections.abc import Iterable
 
-import numpy as np
-import polars as pl
+from pooling.heavy import np, pl
 
-#: 64-bit hashes: equal pairs have equal hashes, so only equal hashes need a closer look.
-HASHES = (
-    pl.col("query_id").hash(1).alias("query_hash"),
-    (pl.col("document_id").hash(0) ^ pl.col("query_id").hash(1)).alias("pair_hash"),
-)
 PAIR = ["query_id", "document_id"]
+
+
+def hashes() -> tuple[pl.Expr, pl.Expr]:
+    """64-bit hashes: equal pairs have equal hashes, so only equal hashes need a closer look."""
+    query = pl.col("query_id").hash(1)
+    return query.alias("query_hash"), (pl.col("document_id").hash(0) ^ query).alias("pair_hash")
 
 
 def repeated_rows(frame: pl.DataFrame) -> pl.DataFrame:

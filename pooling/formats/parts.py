@@ -14,10 +14,7 @@ from functools import cached_property
 from itertools import islice, pairwise
 from os import cpu_count
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import BinaryIO, Protocol, TypeVar
 
 from pooling.formats.bytes.decimals import decimals
 from pooling.formats.bytes.ids import (
@@ -25,7 +22,6 @@ from pooling.formats.bytes.ids import (
     WORD,
     Codes,
     Ids,
-    Rows,
     Words,
     any_twice,
     codes_of,
@@ -35,10 +31,10 @@ from pooling.formats.bytes.ids import (
 from pooling.formats.bytes.lines import QRELS, RUN, IrregularError, Layout, Lines, separator_of
 from pooling.formats.registry import source_of
 from pooling.formats.sources import Source
+from pooling.formats.trec import scan
 from pooling.formats.values import INT32
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import Integers as Rows
+from pooling.heavy import np, npt, pl
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -81,10 +77,6 @@ class PlainRows:
 
     def frame(self) -> pl.DataFrame:
         """A run frame of the same rows."""
-        import polars as pl
-
-        from pooling.formats.trec import scan
-
         lines = scan(text_of(self.documents.codes), RUN, self.separator, None)
         return lines.select("query_id", "document_id", pl.col("value").alias("score")).collect()
 
@@ -217,10 +209,6 @@ def read_part(codes: Codes, layout: Layout, separator: bytes) -> PlainRows:
 
 def read_numbers(codes: Codes, layout: Layout, separator: bytes) -> npt.NDArray[np.float64]:
     """The values through Polars, which reads numbers written in any way."""
-    import polars as pl
-
-    from pooling.formats.trec import scan
-
     try:
         read = scan(text_of(codes), layout, separator, None).select("value").collect()["value"]
     except pl.exceptions.PolarsError as error:

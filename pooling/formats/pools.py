@@ -3,39 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import Any, TypeAlias
 
 from pooling.formats.errors import shown
 from pooling.formats.kinds.delimited import delimited_records
 from pooling.formats.registry import source_of
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source
+from pooling.heavy import pl
 
-COLUMNS = {
-    "query_id": pl.String,
-    "document_id": pl.String,
-    "in_audit": pl.Boolean,
-    "inclusion_probability": pl.Float64,
-    "version": pl.Int64,
-    "best_rank": pl.Int64,
+COLUMNS: dict[str, type] = {
+    "query_id": str,
+    "document_id": str,
+    "in_audit": bool,
+    "inclusion_probability": float,
+    "version": int,
+    "best_rank": int,
+    "run_count": int,
+    "frame_size": int,
 }
-OPTIONAL = ("version", "best_rank")
+OPTIONAL = ("version", "best_rank", "run_count", "frame_size")
+NUMBERS = ("best_rank", "run_count", "frame_size")
 FLAGS = {"0": False, "1": True}
+
+#: One value for each of COLUMNS.
+_Row: TypeAlias = tuple[Any, ...]
 
 
 def read_pool(source: Path | str) -> pl.DataFrame:
     """Columns query_id, document_id, in_audit, inclusion_probability (null where a pair was not chosen),
-    version (of the pool that brought the pair; 1 where the file does not say) and best_rank (null where it
-    does not).
+    version (of the pool that brought the pair; 1 where the file does not say), best_rank, run_count and
+    frame_size (documents that the audit of the query drew from); these are null where it does not.
 
     Other columns are not looked at. FormatError for a column that is absent, a probability that is none, and
     a pair that comes twice.
     """
     file = source_of(source, None, None)
     lines: dict[tuple[str, str], int] = {}
-    rows: list[tuple[str, str, bool, float | None, int, int | None]] = []
+    rows: list[_Row] = []
     for line, record in delimited_records(file):
         if not rows:
             _refuse_absent(file, record)
@@ -57,9 +62,7 @@ def _refuse_absent(file: Source, record: dict[str, Any]) -> None:
         raise file.error(1, problem, "Give a file written by `pool --output`.")
 
 
-def _row(
-    file: Source, line: int, record: dict[str, Any]
-) -> tuple[str, str, bool, float | None, int, int | None]:
+def _row(file: Source, line: int, record: dict[str, Any]) -> _Row:
     in_audit = FLAGS.get(record["in_audit"])
     if in_audit is None:
         raise file.error(line, f"in_audit is {shown(record['in_audit'])}", "Write 1 or 0.")
@@ -69,7 +72,7 @@ def _row(
         in_audit,
         _probability(file, line, record["inclusion_probability"]),
         _number(file, line, "version", record.get("version", "1")),
-        _number(file, line, "best_rank", record["best_rank"]) if record.get("best_rank") else None,
+        *(_number(file, line, name, record[name]) if record.get(name) else None for name in NUMBERS),
     )
 
 

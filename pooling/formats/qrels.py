@@ -1,20 +1,21 @@
 """Reading judgments in any format: one relevance per pair, conflicting ones refused."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
-
-import polars as pl
 
 from pooling.formats import trec
 from pooling.formats.bytes.lines import QRELS
 from pooling.formats.errors import shown
-from pooling.formats.pairs import HASHES, PAIR, alike_notes, repeated_rows
+from pooling.formats.pairs import PAIR, alike_notes, hashes, repeated_rows
 from pooling.formats.registry import source_of
 from pooling.formats.runs import comment_notes, line_of
 from pooling.formats.sources import Source
 from pooling.formats.tables import read_table
 from pooling.formats.values import INT32
 from pooling.formats.wording import counted, plural
+from pooling.heavy import pl
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def read_qrels(
 def read_pairs(file: Source) -> tuple[pl.DataFrame, tuple[str, ...]]:
     if file.format != "trec":
         frame = read_table(file, "qrels")
-        return frame.with_columns(HASHES), alike_notes(frame)
+        return frame.with_columns(hashes()), alike_notes(frame)
     read = trec.read_trec(file, QRELS)
     value = read.frame["value"]
     if not bool(((value == value.round(0)) & (value.abs() < INT32)).all()):

@@ -8,15 +8,12 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pooling.formats import kinds
+from pooling.formats.rows import Row
 from pooling.formats.sources import Source, without_gz
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from pooling.formats.rows import Row
+from pooling.heavy import pl
 
 #: The line of a record, or 0 where the format has none, and its fields by their names.
 Record: TypeAlias = tuple[int, dict[str, Any]]
@@ -117,12 +114,6 @@ def source_of(source: Path | str, file_name: str | None, max_bytes: int | None) 
     path = Path(source)
     name = file_name or path.name
     found = Source(path, name, max_bytes, format_of(without_gz(name)).name)
-    if path.is_dir():
-        raise found.error(None, "this is a folder", "Give the files in it.")
-    if path.exists() and not path.is_file():
-        raise found.error(
-            None, "this is a pipe or a device, and files are read twice", "Save it to a file first."
-        )
     if not found.head:
         raise found.empty()
     if max_bytes is not None and found.size > max_bytes:

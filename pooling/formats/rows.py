@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pooling.formats.cells import unguarded
 from pooling.formats.sources import Source
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import pl
 
 CHUNK = 100_000
 
@@ -29,8 +27,6 @@ class Row:
 
 def frame_of(rows: Iterable[Row]) -> pl.DataFrame:
     """The rows as columns, built in chunks so that Python objects of a few rows exist at a time."""
-    import polars as pl
-
     schema = {
         "query_id": pl.String,
         "document_id": pl.String,
@@ -56,7 +52,4 @@ def checked_id(source: Source, line: int, kind: str, value: Any) -> str:
         raise source.error(line or None, f"the {kind} id {value!r} is not text", "Write ids as strings.")
     if not value:
         raise source.error(line or None, f"the {kind} id is empty", "Give it one.")
-    if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
-        problem = f"the {kind} id {value[:40]!r} contains half a character"
-        raise source.error(line or None, problem, "Fix the program that wrote it.")
     return unguarded(value) if source.format == "csv" else value

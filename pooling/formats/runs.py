@@ -1,20 +1,20 @@
 """Reading a run in any format: no pair twice, finite scores, and notes on what looks odd."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-import polars as pl
-
 from pooling.formats import trec
 from pooling.formats.bytes.lines import RUN, Layout
 from pooling.formats.errors import shown
-from pooling.formats.pairs import HASHES, alike_notes, first_repeated, repeated_rows
+from pooling.formats.pairs import alike_notes, first_repeated, hashes, repeated_rows
 from pooling.formats.registry import name_of, source_of
 from pooling.formats.sources import Source
 from pooling.formats.tables import read_table
 from pooling.formats.wording import counted, plural
+from pooling.heavy import np, pl
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def read_table_run(file: Source, need_rank: bool) -> tuple[pl.DataFrame, tuple[s
     frame = read_table(file, "run")
     if need_rank and frame["rank"].null_count():
         raise file.error(None, "there is no column of ranks", "Add a column rank, or order by score.")
-    return frame.with_columns(HASHES), alike_notes(frame), ""
+    return frame.with_columns(hashes()), alike_notes(frame), ""
 
 
 def comment_notes(file: Source, comments: int, layout: Layout) -> tuple[str, ...]:

@@ -19,6 +19,11 @@ MAX_LINE_BYTES = 8 * 2**20
 #: shrinks to a tenth or so; what shrinks to a thousandth is there to fill a memory.
 UNPACKED_FACTOR = 32
 LEAST_UNPACKED = 16 * 2**20
+#: What readers hand out may be this many times the bytes on disk, in characters of names and values: a header
+#: is handed out with every row, and a word that a packed file holds once with every row that names it.
+HANDED_FACTOR = 64
+#: Characters that a record counts beside its own: what many empty ones cost.
+RECORD_COST = 64
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -64,6 +69,7 @@ class Source:
         return FormatError(self.shown, line, problem, remedy)
 
     def opened_raw(self) -> BinaryIO:
+        require_file(self.path, self.shown)
         try:
             return self.path.open("rb")
         except OSError as error:
@@ -75,6 +81,12 @@ class Source:
         """How many bytes a packed file may hold."""
         bound = DEFAULT_MAX_BYTES if self.max_bytes is None else self.max_bytes
         return min(bound, max(LEAST_UNPACKED, UNPACKED_FACTOR * self.size))
+
+    @property
+    def handed_bound(self) -> int:
+        """How many characters readers may hand out in all."""
+        bound = DEFAULT_MAX_BYTES if self.max_bytes is None else self.max_bytes
+        return max(LEAST_UNPACKED, min(4 * bound, HANDED_FACTOR * self.size))
 
     def blocks(self, size: int = 1 << 20) -> Iterator[bytes]:
         """The unpacked bytes in blocks, without the byte order mark; stops with an error past the bound."""
@@ -114,9 +126,11 @@ class Source:
             None, f"more than {bound:,} bytes once unpacked", "Split the file, or raise the limit."
         )
 
-    def unpacks_too_far(self, remedy: str = "Decompress it, and use the file inside.") -> FormatError:
-        """The error of a file that holds more than `unpacked_bound` bytes."""
-        bound = self.unpacked_bound
+    def unpacks_too_far(
+        self, remedy: str = "Decompress it, and use the file inside.", bound: int | None = None
+    ) -> FormatError:
+        """The error of a file that holds more than `bound` bytes, `unpacked_bound` unless given."""
+        bound = self.unpacked_bound if bound is None else bound
         if bound == self.max_bytes:
             return self.too_large(bound)
         problem = f"its {self.size:,} bytes unpack to more than {bound:,}"
@@ -135,10 +149,13 @@ class Source:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Numbered lines without LF or CRLF. Only LF ends a line: passages hold U+0085 and U+2028."""
         number, rest = 0, b""
+        handed = Handed(self) if self.head.startswith(GZIP_MAGIC) else None
         for block in self.blocks():
             *complete, rest = (rest + block).split(b"\n")
             for line in complete:
                 number += 1
+                if handed is not None:
+                    handed.take(len(line))
                 yield number, line.removesuffix(b"\r")
             if len(rest) > MAX_LINE_BYTES:
                 raise self.too_long(number + 1)
@@ -164,3 +181,30 @@ class Source:
         except UnicodeDecodeError as error:
             problem = f"byte {error.start + 1} of the line is not UTF-8"
             raise self.error(number, problem, "Save the file as UTF-8.") from error
+
+
+class Handed:
+    """What a reader hands out of a file, added up as it goes, so that it ends where that is too much."""
+
+    def __init__(self, source: Source) -> None:
+        self._source, self._left = source, source.handed_bound
+
+    def take(self, characters: int, records: int = 1) -> None:
+        """Count records that have this many characters in all; FormatError past `handed_bound`."""
+        self._left -= RECORD_COST * records + characters
+        if self._left < 0:
+            source = self._source
+            is_packed = source.head.startswith(GZIP_MAGIC)
+            remedy = "Decompress it, and use the file inside." if is_packed else "Write it as JSON lines."
+            raise source.unpacks_too_far(remedy, source.handed_bound)
+
+
+def require_file(path: Path, name: str = "") -> None:
+    """FormatError for a device or a pipe, which may have no end, and for a folder."""
+    problem = remedy = ""
+    if path.is_dir():
+        problem, remedy = "this is a folder", "Give the files in it."
+    elif path.exists() and not path.is_file():
+        problem, remedy = "this is a pipe or a device, and files are read twice", "Save it to a file first."
+    if problem:
+        raise FormatError(name or path.name, None, problem, remedy)

@@ -12,16 +12,14 @@ counts:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pooling.formats.errors import shown
 from pooling.formats.registry import formats
 from pooling.formats.rows import Row, checked_id, frame_of
 from pooling.formats.sources import Source
 from pooling.formats.values import INT32, BadValueError, parse_rank, parse_relevance, parse_score
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import pl
 
 QUERY = ("query_id", "qid", "q_id", "queryid", "query", "topic_id", "topic", "query_text")
 DOCUMENT = (
@@ -114,8 +112,6 @@ def read_table(source: Source, kind: str) -> pl.DataFrame:
 
 def breaks_rule(kind: str) -> pl.Expr:
     """Whether the column `value` is no score of a `run`, or no relevance."""
-    import polars as pl
-
     value = pl.col("value")
     whole = (value == value.round(0)) & (value.abs() < INT32)
     return ~value.is_finite() if kind == "run" else ~whole

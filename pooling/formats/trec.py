@@ -5,26 +5,28 @@ document id may begin with it. Blank lines are skipped. Regular files go straigh
 tidied first; what still does not fit is read line by line, which names the line at fault.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from pooling.formats.bytes.lines import Layout, separator_of
 from pooling.formats.bytes.shape import LineShape, shape_of
 from pooling.formats.errors import shown
-from pooling.formats.pairs import HASHES
+from pooling.formats.pairs import hashes
 from pooling.formats.rows import Row, frame_of
 from pooling.formats.sources import Source
 from pooling.formats.values import BadValueError, parse_rank, parse_relevance, parse_score
 from pooling.formats.wording import plural
+from pooling.heavy import pl
 
 BLANKS = re.compile(r"[ \t]+")
 HEADER_ENDS = ("score", "relevance", "rel", "rating", "label", "grade")
-COMMENTS = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
+# Lines of comments that follow each other go at once: a list of millions of pieces would fill the memory.
+COMMENTS = re.compile(rb"^(?:#[^\n]*+(?:\n|\Z))++", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ def tidied(content: bytes) -> tuple[bytes, int]:
     """The content in regular shape where that needs no judgment, and the number of comment lines left out."""
     comments = 0
     if content.startswith(b"#") or b"\n#" in content:
-        content, comments = COMMENTS.subn(b"", content)
+        comments = content.startswith(b"#") + content.count(b"\n#")
+        content = COMMENTS.sub(b"", content)
     content = content.replace(b"\r\n", b"\n").replace(b"\t", b" ")
     while b"  " in content:
         content = content.replace(b"  ", b" ")
@@ -118,7 +121,7 @@ def scan(
         glob=False,
     )
     ranks = pl.col("rank") if rank else pl.lit(None, dtype=pl.Int32).alias("rank")
-    return lines.select("query_id", "document_id", "value", ranks, *HASHES)
+    return lines.select("query_id", "document_id", "value", ranks, *hashes())
 
 
 def last_tag(source: Source) -> str:
@@ -141,7 +144,7 @@ def read_careful(source: Source, layout: Layout, need_rank: bool) -> TrecTable:
     frame = frame_of(careful_rows(source, layout, need_rank, seen))
     if not frame.height:
         raise source.empty()
-    return TrecTable(frame.drop("line").with_columns(HASHES), seen["comments"], False)
+    return TrecTable(frame.drop("line").with_columns(hashes()), seen["comments"], False)
 
 
 def careful_rows(

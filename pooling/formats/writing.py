@@ -8,13 +8,10 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pooling.formats.errors import FormatError, shown
 from pooling.formats.registry import Target, writing
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import pl
 
 
 @contextmanager
@@ -58,8 +55,6 @@ def write_run(frame: pl.DataFrame, path: Path | str, *, tag: str, format: str = 
     Formats: trec, csv, tsv, jsonl, json (ranx), parquet. Raises FormatError for ids that the format cannot
     hold.
     """
-    import polars as pl
-
     if "rank" not in frame.columns:
         frame = frame.with_columns(rank=pl.int_range(1, pl.len() + 1).over("query_id"))
     frame = frame.select("query_id", "document_id", "rank", "score")
@@ -151,8 +146,6 @@ def shortest_decimals(numbers: pl.Series) -> pl.Series:
 
     Polars writes the same ones for ordinary sizes, so those are left to it.
     """
-    import polars as pl
-
     sizes = numbers.abs()
     if ((sizes >= 1e-4) & (sizes < 1e16)).all():
         return numbers

@@ -6,15 +6,17 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from pooling.formats.errors import shown
 from pooling.formats.records import TEXT, read_queries
 from pooling.formats.tables import QUERY, column_named
+from pooling.heavy import pl
+from pooling.inputs.checks import checked_run
+from pooling.inputs.columns import columns_of
 from pooling.inputs.given import RUN, Keys, Reading, described
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.inputs.hits import inside
+from pooling.inputs.lists import Lists
 
 Ask: TypeAlias = Callable[[str], Any]
 Told: TypeAlias = Callable[[float, str], None]
@@ -97,8 +99,6 @@ def texts_of(queries: Any) -> dict[Any, str]:
 
 
 def _texts(queries: Any) -> Iterable[tuple[Any, Any]]:
-    from pooling.inputs.columns import columns_of
-
     if isinstance(queries, str | Path):
         return [(query.id, query.text) for query in read_queries(queries)]
     columns = columns_of(queries)
@@ -138,10 +138,6 @@ def asked_run(
     retriever: Any, queries: Any, k: int, keys: Keys, *, told: Told
 ) -> tuple[pl.DataFrame, list[str]]:
     """The answers as a run, and notes for people; `told` hears the share of the queries that is done."""
-    from pooling.inputs.checks import checked_run
-    from pooling.inputs.hits import inside
-    from pooling.inputs.lists import Lists
-
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise ValueError(f"K is {k}; it must be a whole number of at least 1.")
     texts, ask = texts_of(queries), asking(retriever, k)

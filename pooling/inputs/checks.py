@@ -7,12 +7,10 @@ from numbers import Integral
 from typing import Any
 from uuid import UUID
 
-import numpy as np
-import polars as pl
-
 from pooling.formats.errors import shown
 from pooling.formats.values import INT32
 from pooling.formats.wording import counted
+from pooling.heavy import np, pl
 from pooling.inputs.given import POOL, QRELS, RUN, VALUES, Reading
 
 PAIR = ["query_id", "document_id"]

@@ -7,11 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import polars as pl
-
 from pooling.formats.errors import shown
 from pooling.formats.tables import DOCUMENT, QUERY, RANK, RELEVANCE, SCORE, column_named
+from pooling.heavy import np, pl
 from pooling.inputs.checks import numbers, text_ids
 from pooling.inputs.given import POOL, QRELS, RUN, Reading
 

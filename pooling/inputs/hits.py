@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from pooling.formats.errors import shown
 from pooling.formats.tables import DOCUMENT, QUERY, RELEVANCE, SCORE, column_named
+from pooling.heavy import np
 from pooling.inputs.given import QRELS, Reading, described
 
 _IDS = (*(name for name in DOCUMENT if name not in ("document", "doc")), "_id", "id")

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import polars as pl
-
 from pooling.formats.errors import shown
 from pooling.formats.kinds.ranx import lists_inside
 from pooling.formats.tables import DOCUMENT, QUERY, RELEVANCE, SCORE, column_named
 from pooling.formats.values import BadValueError
 from pooling.formats.wording import counted
+from pooling.heavy import np, pl
 from pooling.inputs.checks import PAIR, numbers, refuse_merged_queries, text_ids
 from pooling.inputs.columns import Columns, frame_of_columns
 from pooling.inputs.given import POOL, QRELS, RUN, Reading, described

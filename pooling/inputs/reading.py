@@ -15,10 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pooling.formats import read_qrels, read_run
 from pooling.formats.answers.rank_eval import is_rank_eval
 from pooling.formats.registry import name_of
+from pooling.heavy import pl
+from pooling.inputs.checks import checked
+from pooling.inputs.columns import as_polars, columns_of, frame_of_columns
 from pooling.inputs.given import (
     POOL,
     QRELS,
@@ -32,9 +36,9 @@ from pooling.inputs.given import (
     described,
     is_unusual,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.inputs.hits import inside, names_query
+from pooling.inputs.lists import arrays_in, frame_of_arrays, frame_of_dict, frame_of_list
+from pooling.inputs.stored import read_unusual
 
 # What retrievers answer to; they are asked by `soundings.run_of`.
 _RETRIEVERS = ("invoke", "retrieve")
@@ -75,8 +79,6 @@ def _own_name(run: Any) -> str:
 
 def _is_one_run(runs: Mapping[Any, Any]) -> bool:
     """Whether a dict is one run by query: what it holds cannot be a run of many queries."""
-    from pooling.inputs.hits import inside, names_query
-
     if "mteb_model_meta" in runs or is_rank_eval(runs):
         return True
     first = next(iter(runs.values()), None)
@@ -114,8 +116,6 @@ def _held(name: str, source: Any, keys: Keys) -> RunSource:
 def lasting(source: Any) -> Any:
     """The same, or in memory what can be read only once."""
     if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "__len__"):
-        from pooling.inputs.columns import as_polars
-
         return as_polars(source)
     return list(source) if isinstance(source, Iterator) else source
 
@@ -125,16 +125,11 @@ def qrels_frame(source: Source, notes: list[str] | None = None) -> pl.DataFrame:
 
     What is noticed on the way is added to `notes`.
     """
-    import polars as pl
-
     reading = Reading("The qrels", QRELS, Keys(), [] if notes is None else notes)
-    if isinstance(source, str | Path):
-        from pooling.formats import read_qrels
-
-        if not is_unusual(source):
-            read = read_qrels(source)
-            _add(reading.notes, Path(source), read.notes)
-            return read.frame
+    if isinstance(source, str | Path) and not is_unusual(source):
+        read = read_qrels(source)
+        _add(reading.notes, Path(source), read.notes)
+        return read.frame
     frame = _checked(source, reading)
     return frame.select("query_id", "document_id", pl.col("value").cast(pl.Int32).alias("relevance"))
 
@@ -146,21 +141,16 @@ def run_frame(
 
     What is noticed on the way is added to `notes`.
     """
-    import polars as pl
-
     given = source if isinstance(source, Given) else Given(source)
     source = given.source
     reading = Reading(f"Run {name}", RUN, given.keys, [] if notes is None else notes)
     is_made = callable(source)
     if is_made:
         source = source()
-    if isinstance(source, str | Path):
-        from pooling.formats import read_run
-
-        if not is_unusual(source):
-            read = read_run(source, name=name, with_rank=with_rank)
-            _add(reading.notes, Path(source), read.notes)
-            return read.frame
+    if isinstance(source, str | Path) and not is_unusual(source):
+        read = read_run(source, name=name, with_rank=with_rank)
+        _add(reading.notes, Path(source), read.notes)
+        return read.frame
     frame = _checked(source, reading, may_be_empty=is_made)
     columns = [pl.col("query_id"), pl.col("document_id"), pl.col("value").alias("score")]
     if with_rank:
@@ -187,16 +177,10 @@ def _add(notes: list[str], path: Path, said: Iterable[str]) -> None:
 
 def _checked(source: Any, reading: Reading, *, may_be_empty: bool = False) -> pl.DataFrame:
     """query_id, document_id and, but for a pool, value, and perhaps rank; every rule checked."""
-    from pooling.inputs.checks import checked
-
     return checked(_frame(source, reading), reading, may_be_empty=may_be_empty)
 
 
 def _frame(source: Any, reading: Reading) -> pl.DataFrame:
-    from pooling.inputs.columns import columns_of, frame_of_columns
-    from pooling.inputs.lists import arrays_in, frame_of_arrays, frame_of_dict, frame_of_list
-    from pooling.inputs.stored import read_unusual
-
     if isinstance(source, str | Path):
         source = read_unusual(source, reading.kind, reading.notes)
     try:

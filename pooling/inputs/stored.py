@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from pooling.formats import read_qrels
 from pooling.formats.errors import FormatError, shown
-from pooling.formats.registry import formats_by_suffix
-from pooling.formats.sources import without_gz
+from pooling.formats.registry import formats_by_suffix, source_of
+from pooling.formats.sources import Source, without_gz
+from pooling.heavy import pl
+from pooling.inputs.cbor import numbers_by_query
 from pooling.inputs.given import RUN
 
 #: Folders that hold labels, and stems of files that do, in the order in which they are looked for.
@@ -30,24 +31,33 @@ def read_unusual(path: Path | str, kind: str, notes: list[str]) -> Any:
 
 def _of_lz4(path: Path) -> Mapping[str, Mapping[str, float]]:
     try:
-        import cbor2
-        import lz4.frame
+        import lz4.frame  # noqa: F401
     except ImportError:
-        remedy = "Install ranx, which brings both, or save it as JSON: run.save('run.json')."
-        raise FormatError(path.name, None, "LZ4 files of ranx need lz4 and cbor2", remedy) from None
+        remedy = "Install ranx, which brings it, or save it as JSON: run.save('run.json')."
+        raise FormatError(path.name, None, "LZ4 files of ranx need lz4", remedy) from None
     try:
-        with lz4.frame.open(path, mode="rb") as file:
-            content = file.read()
+        source = source_of(path, None, None)
+        content = _unpacked(source, path)
         # Some versions of ranx compress twice.
-        found = cbor2.loads(lz4.frame.decompress(content) if content.startswith(_LZ4) else content)
-    except (RuntimeError, EOFError, ValueError, cbor2.CBORDecodeError) as error:
+        return numbers_by_query(_unpacked(source, BytesIO(content)) if content.startswith(_LZ4) else content)
+    except FormatError:
+        raise
+    except (RuntimeError, EOFError, ValueError) as error:
         raise FormatError(path.name, None, "not an LZ4 file of ranx", "Save it again.") from error
     except OSError as error:
         problem = f"the file cannot be opened ({(error.strerror or str(error)).lower()})"
         raise FormatError(path.name, None, problem, "Check its name.") from error
-    if not isinstance(found, Mapping):
-        raise FormatError(path.name, None, "not an LZ4 file of ranx", "Save it again.")
-    return found
+
+
+def _unpacked(source: Source, packed: Path | BytesIO) -> bytes:
+    """What LZ4 packed; FormatError for more than such a file may hold."""
+    import lz4.frame
+
+    with lz4.frame.open(packed, mode="rb") as file:
+        content: bytes = file.read(source.unpacked_bound + 1)
+    if len(content) > source.unpacked_bound:
+        raise source.unpacks_too_far("Save it as JSON: run.save('run.json').")
+    return content
 
 
 def _of_folder(path: Path, kind: str, notes: list[str]) -> pl.DataFrame:

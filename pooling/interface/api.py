@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from django.contrib.auth.models import User
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
@@ -19,12 +20,9 @@ from rest_framework.serializers import BooleanField, Field, FileField, Serialize
 from rest_framework.utils.html import is_html_input
 
 from pooling.interface import serializers
+from pooling.interface.parsers import storable
 from pooling.interface.uploads import refuse_uploads
 from pooling.models import Job
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
 
 PROBLEM = serializers.ProblemSerializer
 
@@ -41,7 +39,7 @@ def parsed(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     named, as in JSON.
     """
     refuse_uploads(request._request)
-    serializer = kind(data=request.data)
+    serializer = kind(data=storable(request.data))
     serializer.is_valid(raise_exception=True)
     values = cast("dict[str, Any]", serializer.validated_data)
     if not is_html_input(request.data):

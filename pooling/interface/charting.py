@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import altair as alt
+from pooling.heavy import alt
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 VARIANTS = ("light", "dark", "light-narrow", "dark-narrow")
@@ -47,8 +45,6 @@ def finished(layers: Sequence[alt.Chart], size: tuple[int, int], theme: Theme) -
     """Layers as one picture of a theme. `size` is that of the whole picture, so that a page can leave room
     for it before it is there.
     """
-    import altair as alt
-
     fit = alt.AutoSizeParams(type="fit", contains="padding")
     sized = alt.layer(*layers).properties(width=size[0], height=size[1], autosize=fit)
     words = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFont": FONT, "titleFont": FONT}
@@ -95,6 +91,4 @@ def to_pdf(chart: alt.LayerChart) -> bytes:
 
 def grammar_version() -> str:
     """The version of Vega-Lite in which specifications are written."""
-    import altair as alt
-
     return ".".join(str(alt.SCHEMA_VERSION).lstrip("v").split(".")[:2])

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from pooling.interface.terminal import readable
+from pooling.interface.terminal import readable, refuse_odd_texts
 
 
 class OneLineParser(CommandParser):
@@ -34,6 +34,7 @@ class InputCommand(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
+            refuse_odd_texts(options)
             return super().execute(*args, **options)
         except BrokenPipeError:
             raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, ClassVar
@@ -41,6 +41,13 @@ def choose_from_address(request: HttpRequest, form: forms.BaseForm, name: str) -
     keys = [int(key) for key in request.GET.getlist(name) if key.isdecimal() and len(key) < 19]
     if keys and not form.is_bound and name in form.fields:
         form.fields[name].initial = keys
+
+
+def fill_from_address(request: HttpRequest, form: forms.BaseForm, names: Iterable[str]) -> None:
+    """Fill fields of a new form with what the address says of them."""
+    for name in names:
+        if not form.is_bound and name in request.GET and name in form.fields:
+            form.fields[name].initial = request.GET[name]
 
 
 @dataclass(frozen=True)

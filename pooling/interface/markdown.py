@@ -42,7 +42,7 @@ TAGS = {
 
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 
-_LAST_HEADING = re.compile(r"(?:\s*\n#{1,6}[ \t][^\n]*)+\Z")
+_HEADING = re.compile(r"#{1,6}[ \t]")
 
 LINKS = {"a": {"href", "title"}, "ol": {"start"}}
 PICTURE = {"img": {"src", "alt"}}
@@ -69,7 +69,14 @@ def beginning_of(text: str, most: int) -> str:
     if len(text) <= most or not ends:
         return text
     beginning = text[: max((end for end in ends if end <= most), default=ends[0])]
-    return _LAST_HEADING.sub("", beginning) or beginning
+    return _without_last_headings(beginning)
+
+
+def _without_last_headings(text: str) -> str:
+    lines = text.split("\n")
+    while len(lines) > 1 and (_HEADING.match(lines[-1]) or not lines[-1].strip()):
+        lines.pop()
+    return "\n".join(lines).rstrip()
 
 
 @lru_cache(maxsize=KEPT_TEXTS)

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
+from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import translation
 from django.utils.html import format_html
+from django.utils.http import url_has_allowed_host_and_scheme
 
+from pooling.interface.forms import Figure
 from pooling.interface.problems import refusals
 from pooling.interface.results import Result
 from pooling.models import Job
-
-if TYPE_CHECKING:
-    from django import forms
-    from django.contrib.auth.models import User
-
-    from pooling.interface.forms import Figure
 
 PER_PAGE = 50
 FormType = TypeVar("FormType", bound="forms.BaseForm")
@@ -96,6 +94,12 @@ def numbered_page(
     return Paginator(rows, per_page).get_page(number)
 
 
+def page_here(request: HttpRequest, page: str) -> str:
+    """The address of a page of this site that a form names to go on to, or nothing."""
+    is_here = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
+    return page if is_here and page.startswith("/") else ""
+
+
 def asked(request: HttpRequest, name: str) -> str:
-    """A search word of the address, without the NUL that PostgreSQL would choke on."""
-    return request.GET.get(name, "").replace("\0", "")
+    """A search word of the address."""
+    return request.GET.get(name, "")

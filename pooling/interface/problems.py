@@ -6,7 +6,7 @@ import errno
 from collections.abc import Mapping
 from http import HTTPStatus
 from itertools import islice
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from django.conf import settings
 from django.core.exceptions import (
@@ -40,11 +40,12 @@ MOST_FIELDS = 50
 
 
 class Problem(TypedDict):
-    """The object that every refusal of the HTTP interface is (after RFC 9457); `fields`: name -> sentence."""
+    """Every refusal has this shape."""
 
+    # After RFC 9457; `fields`: name -> sentence.
     title: str
     status: int
-    detail: str
+    detail: Annotated[str, "One readable sentence."]
     fields: dict[str, str]
 
 

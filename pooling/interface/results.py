@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NotRequired, TypedDict
+from typing import Annotated, Final, NotRequired, TypedDict
+
+#: Annotates a key that pages read and no call gives.
+PAGE_ONLY: Final = object()
 
 # The share that is done, and what is being done.
 Progress = Callable[[float, str], None]
@@ -17,4 +20,4 @@ class Result(TypedDict):
 
     detail: str
     url: str
-    undo: NotRequired[str]
+    undo: NotRequired[Annotated[str, PAGE_ONLY]]

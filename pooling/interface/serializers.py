@@ -7,6 +7,9 @@ from typing import Any
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 
+from pooling.interface.problems import Problem
+from pooling.interface.shapes import shape
+
 #: What a call answers that gives a file, whatever is in it.
 FILE = {(200, "application/octet-stream"): OpenApiTypes.BINARY}
 
@@ -17,13 +20,7 @@ class JobStartedSerializer(serializers.Serializer[Any]):
     job = serializers.IntegerField()
 
 
-class ProblemSerializer(serializers.Serializer[Any]):
-    """Every refusal has this shape."""
-
-    title = serializers.CharField()
-    status = serializers.IntegerField()
-    detail = serializers.CharField(help_text="One readable sentence.")
-    fields = serializers.DictField(child=serializers.CharField())  # type: ignore[assignment]
+ProblemSerializer = shape(Problem)
 
 
 class DetailSerializer(serializers.Serializer[Any]):

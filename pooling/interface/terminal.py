@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from pooling.interface.results import Progress
+from pooling.formats.bytes.storable import is_storable
+from pooling.interface.results import Progress
 
 Task = TypeVar("Task")
 
@@ -17,7 +17,6 @@ class Writer(Protocol):
     """A stream of text: the standard ones, or Django's around them."""
 
     def write(self, text: str, /) -> Any: ...
-
     def isatty(self) -> bool: ...
 
 
@@ -27,6 +26,14 @@ def readable(error: Exception) -> str:
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror}."
     return " ".join(str(error).split())
+
+
+def refuse_odd_texts(options: Mapping[str, Any]) -> None:
+    """ValueError names the argument that is not text in UTF-8; names of files may be anything."""
+    for name, value in options.items():
+        texts = value if isinstance(value, list | tuple) else [value]
+        if any(isinstance(text, str) and not is_storable(text) for text in texts):
+            raise ValueError(f"argument {name.replace('_', '-')}: this is not text in UTF-8. Type it again.")
 
 
 def not_installed(error: ModuleNotFoundError) -> str:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from http import HTTPStatus
-from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest
 
 from pooling.interface.counting import counted
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser, User
 
 HOUR = 3600
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
 
+from pooling.heavy import np
+
 Ranking: TypeAlias = Sequence[str]
 Method = Literal["team-draft", "optimized", "pairwise-preference"]
 #: Chooses one of so many options, by number.
@@ -121,7 +123,6 @@ def optimized_law(lists: Sequence[Ranking], k: int) -> list[tuple[Interleaved, f
     Radlinski and Craswell, Optimized interleaving for online retrieval evaluation (2013); Schuth and others,
     Multileaved comparisons for fast online evaluation (2014). ValueError where there is no such law.
     """
-    import numpy as np
     from scipy.optimize import linprog
 
     rankings = prefix_rankings(lists, k)

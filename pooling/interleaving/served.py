@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pooling.formats.errors import shown
 from pooling.formats.kinds.json_lines import json_line_records
 from pooling.formats.registry import source_of
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source
+from pooling.heavy import pl
 from pooling.interleaving.lists import (
     METHODS,
     Method,
@@ -20,9 +21,6 @@ from pooling.interleaving.lists import (
     preference_scores,
     seed_of,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,6 @@ class Impression:
 
 def tops_by_query(frame: pl.DataFrame, k: int) -> dict[str, list[str]]:
     """query id -> its first k documents, of an ordered run (query_id, document_id, position)."""
-    import polars as pl
-
     tops: dict[str, list[str]] = {}
     top = frame.filter(pl.col("position") <= k)
     for query, document in top.select("query_id", "document_id").iter_rows():

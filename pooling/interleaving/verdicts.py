@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TypedDict
 
-import numpy as np
-import numpy.typing as npt
-
+from pooling.heavy import np, npt
 from pooling.interleaving.sequential import (
     LEVEL,
     PRIOR,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from django.db.models import F, Q
+from django.contrib.auth.models import User
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from pooling.formats.wording import counted
@@ -14,10 +14,6 @@ from pooling.models import Collection, Job, Membership
 from pooling.people.access import READERS, collections_of
 from pooling.tables.columns import Choice, Column, Empty, Filter
 from pooling.tables.table import Table
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
 
 def jobs_of_collection(collection: Collection) -> QuerySet[Job]:

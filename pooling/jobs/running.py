@@ -14,8 +14,9 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
@@ -27,9 +28,6 @@ from pooling.interface.results import Result
 from pooling.jobs.kinds import LASTING, WORK
 from pooling.jobs.workers import SILENCE, beating, is_gone, take
 from pooling.models import Collection, Job, JobCancellation
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 logger = logging.getLogger(__name__)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -26,13 +24,10 @@ from pooling.jobs.running import (
     jobs_before,
     resume_job,
 )
-from pooling.models import Job
+from pooling.models import Collection, Job
 from pooling.people.access import ADMIN, collection_for, job_for
 from pooling.tables.answers import answer
-
-if TYPE_CHECKING:
-    from pooling.models import Collection
-    from pooling.tables.shown import ShownTable
+from pooling.tables.shown import ShownTable
 
 # htmx stops asking when it is answered with this.
 STOP_POLLING = 286

@@ -4,23 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
+from pooling.audit.sample import Budget
 from pooling.options.option import LARGEST_SEED, MOST, option, options_of, problems_of
 from pooling.ranking.order_options import SCORES, TIES
-
-if TYPE_CHECKING:
-    from pooling.audit.sample import Budget
+from pooling.strategies import STRATEGIES, UnknownStrategyError, grouped
 
 
 def strategies_offered() -> list[tuple[str, list[tuple[str, str]]]]:
     """The strategies under their headings, each with what it does."""
-    from pooling.strategies import grouped
-
     return [
         (heading, [(kind.name, f"{kind.name}: {kind.summary}") for kind in kinds])
         for heading, kinds in grouped().items()
     ]
+
+
+#: What a pool of a site has where nobody says otherwise: page, call and command alike. Its audit draws from
+#: far below the depth, so that recall can be estimated for the whole collection.
+USUAL_STRATEGY, USUAL_AUDIT_SHARE, USUAL_REACH = "hybrid", 0.2, 1_000
+
+
+def usual_reach(deepest: int) -> int:
+    """The reach that is offered to a pool whose runs go down to `deepest`: never less than that."""
+    return max(USUAL_REACH, min(deepest, MOST))
+
+
+def usual_choice(given: Mapping[str, Any]) -> Choice:
+    """What was `given`, by field, and the usual strategy, audit and reach for what was not.
+
+    A strategy that is a sample itself has no audit. The usual reach is that of the usual audit: one that is
+    asked for by its share alone draws from the pool.
+    """
+    said = {name: value for name, value in given.items() if value is not None}
+    said.setdefault("strategy", USUAL_STRATEGY)
+    kind = STRATEGIES.get(said["strategy"])
+    if kind is not None and not kind.samples:
+        said.setdefault("audit_share", USUAL_AUDIT_SHARE)
+    choice = Choice(**said)
+    is_usual = "reach" not in given and given.get("audit_share") is None and choice.audit_share
+    if not is_usual or choice.deepest > MOST:
+        return choice
+    return replace(choice, reach=usual_reach(choice.deepest))
+
+
+def offered_choice(given: Mapping[str, Any]) -> Choice:
+    """As `usual_choice`, of a form that shows audit and reach next to every strategy: a sample has neither,
+    and what has no audit has no reach."""
+    kind = STRATEGIES.get(given.get("strategy", USUAL_STRATEGY))
+    if kind is not None and kind.samples:
+        given = {**given, "audit_share": 0.0, "reach": None}
+    choice = usual_choice(given)
+    return choice if choice.has_audit else replace(choice, reach=None)
 
 
 @dataclass(frozen=True)
@@ -83,6 +118,19 @@ class Choice:
             refusal="The audit share must be between 0 and 1.",
         ),
     )
+    reach: int | None = field(
+        default=None,
+        metadata=option(
+            "Reach",
+            "How far down each run's list, and a text ranking over the collection, the audit draws.",
+            int,
+            minimum=1,
+            empty="the depth",
+            initial=USUAL_REACH,
+            metavar="R",
+            refusal=f"The reach is a number from 1 to {MOST:,}.",
+        ),
+    )
     seed: int = field(
         default=0,
         metadata=option(
@@ -107,12 +155,20 @@ class Choice:
         """No rank of the pool is below this one."""
         return max([self.depth, *self.depths.values()])
 
+    def reach_of(self, run: str) -> int:
+        """How far down the list of a run goes into the frame of the audit."""
+        return max(self.depth_of(run), self.reach or 0)
+
+    @property
+    def has_audit(self) -> bool:
+        """Whether anything is drawn next to an order."""
+        kind = STRATEGIES.get(self.strategy)
+        return kind is not None and not kind.samples and bool(self.audit_share or kind.audit_share)
+
     def problems(self, runs: Collection[str] | None = None) -> dict[str, str]:
         """Field -> a sentence, for each number or strategy out of its range, and for a depth of a run that is
         not among `runs`.
         """
-        from pooling.strategies import STRATEGIES, UnknownStrategyError
-
         kind = STRATEGIES.get(self.strategy)
         found = {
             **dict.fromkeys(options_of(Choice)),
@@ -122,7 +178,19 @@ class Choice:
         }
         if self.audit_share and kind is not None and kind.samples:
             found["audit_share"] = "Sampling is a random sample already; leave the audit share at 0."
+        found["reach"] = found.get("reach") or self._reach_problem(kind.samples if kind else False)
         return {name: problem for name, problem in found.items() if problem}
+
+    def _reach_problem(self, samples: bool) -> str | None:
+        if self.reach is None:
+            return None
+        if self.reach < self.deepest:
+            return f"The reach is at least the depth ({self.deepest:,})."
+        if samples:
+            return "Sampling draws from the depth of the pool. Choose another strategy for a deeper reach."
+        if self.strategy in STRATEGIES and not self.has_audit:
+            return "Only an audit draws from beyond the depth. Give an audit share above 0."
+        return None
 
     def _depths_problem(self, runs: Collection[str] | None) -> str | None:
         wrong = next((run for run, depth in self.depths.items() if not 1 <= depth <= MOST), None)
@@ -140,8 +208,6 @@ class Choice:
 
     def settled(self) -> Choice:
         """With the audit share of the strategy where none is given, and without depths that say nothing."""
-        from pooling.strategies import STRATEGIES
-
         depths = {run: depth for run, depth in self.depths.items() if depth != self.depth}
         share = self.audit_share or STRATEGIES[self.strategy].audit_share
         return replace(self, audit_share=share, depths=depths)

@@ -1,15 +1,15 @@
 """Runs in, pooled pairs out: who found each document, at which rank, and what is to be judged."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
+from pooling.audit.frame import Draw, choose_from_frame
 from pooling.audit.sample import Budget, choose
+from pooling.heavy import NDArray, np, pl
 from pooling.merging.choice import Choice
 from pooling.ranking.ranking import RRF_K, order_run, query_starts
 from pooling.ranking.score_sums import with_score_sums
@@ -31,6 +31,8 @@ POOLED = (
     "runs",
     "ranks",
 )
+#: What pairs have besides where the audit has a reach.
+IN_FRAME = ("frame_size", "is_beyond")
 
 
 def merge_runs(
@@ -91,7 +93,7 @@ class Top:
     offsets: NDArray[np.int64]
 
     @classmethod
-    def of(cls, run: int, ordered: pl.DataFrame, queries: pl.Series) -> "Top":
+    def of(cls, run: int, ordered: pl.DataFrame, queries: pl.Series) -> Top:
         starts = query_starts(ordered)
         lengths = np.diff(np.append(starts, ordered.height))
         numbers = numbers_of(first_rows(ordered), queries)
@@ -166,12 +168,15 @@ def build_pool(
     strategy: str = "rrf",
     budget: Budget | None = None,
     audit_share: float = 0.0,
+    reach: int | None = None,
     seed: int = 0,
     ties: str = "docid",
     scores: str = "float64",
     depths: Mapping[str, int] | None = None,
     finders: bool = True,
     deepest: int | None = None,
+    text: pl.DataFrame | None = None,
+    with_reserve: bool = False,
 ) -> pl.DataFrame:
     """Merge the runs, order the pairs by a strategy, and choose what is judged within the budget.
 
@@ -179,6 +184,12 @@ def build_pool(
     `position` (UInt32, 1-based in the query), `in_audit` (Boolean), `inclusion_probability` (Float64, null
     when the pair is neither in the budget nor in the audit). How budget and audit work stands in
     `pooling.audit.sample`. Without `finders` the columns `runs` and `ranks` are left out, which saves memory.
+
+    With a `reach`, the audit is drawn from the first `reach` places of every run and of `text`, a ranking of
+    the collection's texts (query_id, document_id, score); `pooling.audit.frame` says how. Then there are two
+    columns more: `frame_size` (UInt32, documents in the frame of the query) and `is_beyond` (Boolean), which
+    marks the rows of documents beyond the depth: those that were drawn and, `with_reserve`, those that a
+    queue may come to draw. What only the text ranking has is of 0 runs, and its best rank is null.
 
     Some queries of larger runs give the same rows as all of them would, when the budget is given by query and
     `deepest` is the deepest rank in any run, at most its depth.
@@ -190,12 +201,18 @@ def build_pool(
         strategy=strategy,
         budget=budget,
         audit_share=audit_share,
+        reach=reach,
         seed=seed,
         ties=ties,
         scores=scores,
     )
     strategy_named(strategy).check(audit_share)
-    chosen = chosen_pairs(ordered_pairs(runs, choice, finders=finders, deepest=deepest), choice)
+    ordered = ordered_pairs(runs, choice, finders=finders, deepest=deepest)
+    if reach is None:
+        chosen = chosen_pairs(ordered, choice)
+    else:
+        beyond = pairs_beyond(runs, ordered, choice, text)
+        chosen = chosen_in_frame(ordered, beyond, choice, with_reserve=with_reserve)
     return chosen if finders else chosen.select(name for name in chosen.columns if name not in FINDERS)
 
 
@@ -218,6 +235,50 @@ def chosen_pairs(ordered: pl.DataFrame, choice: Choice) -> pl.DataFrame:
     chosen = choose(ordered, budget=choice.budget, audit_share=share, seed=choice.seed)
     pooled = order.with_probabilities(ordered.with_columns(chosen), seed=choice.seed)
     return pooled.select(present(pooled, POOLED))
+
+
+def pairs_beyond(
+    runs: Mapping[str, pl.DataFrame], ordered: pl.DataFrame, choice: Choice, text: pl.DataFrame | None
+) -> pl.DataFrame:
+    """The pairs of the frame that the ordered ones lack, with the columns of `merge_runs`, sorted by pair."""
+    pair = ["query_id", "document_id"]
+    depths = {name: choice.reach_of(name) for name in runs}
+    merged = merge_runs(runs, depth=choice.deepest, ties=choice.ties, scores=choice.scores, depths=depths)
+    beyond = merged.join(ordered, on=pair, how="anti")
+    if text is None or choice.reach is None:
+        return beyond.sort(pair)
+    found = order_run(text, ties="docid", scores="float64", depth=choice.reach).select(pair)
+    alone = found.join(merged, on=pair, how="anti").with_columns(
+        run_count=pl.lit(0, dtype=pl.UInt32),
+        best_rank=pl.lit(None, dtype=pl.UInt32),
+        rrf=pl.lit(0.0),
+        runs=pl.lit([], dtype=pl.List(pl.Int32)),
+        ranks=pl.lit([], dtype=pl.List(pl.Int32)),
+    )
+    return pl.concat([beyond, alone.select(beyond.columns)]).sort(pair)
+
+
+def chosen_in_frame(
+    ordered: pl.DataFrame,
+    beyond: pl.DataFrame,
+    choice: Choice,
+    *,
+    with_reserve: bool = False,
+    kept: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """The pooled frame where the audit draws from beyond the pool too; kept: of an extension, what was."""
+    if isinstance(choice.budget, Mapping):
+        raise ValueError("A budget by query goes with no reach.")
+    share = choice.audit_share or strategy_named(choice.strategy).audit_share
+    more = [name for name in ordered.columns if name not in (*beyond.columns, "position")]
+    pooled = choose_from_frame(
+        ordered.drop(more),
+        beyond.select(name for name in beyond.columns if name in ordered.columns),
+        Draw(choice.budget, share, choice.seed),
+        with_reserve=with_reserve,
+        kept=kept,
+    )
+    return pooled.select(present(pooled, (*POOLED, *IN_FRAME)))
 
 
 def with_position(ordered: pl.DataFrame) -> pl.DataFrame:

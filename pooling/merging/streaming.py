@@ -5,6 +5,8 @@ parts. The tasks are plain objects to be called one after the other, or by sever
 folder (`pooling.merging.spark`).
 """
 
+from __future__ import annotations
+
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -13,12 +15,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-import polars as pl
-
 from pooling.audit.sample import spread_budget
 from pooling.formats import name_of, read_run
 from pooling.formats.writing import delimitable, shortest_decimals
+from pooling.heavy import np, pl
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool
 from pooling.ranking.chunks import Chunks, collapse_chunks, said
@@ -62,7 +62,7 @@ def read_top(
     chunks, and each document stands where its best chunk does.
     """
     run = read_run(path, with_rank=choice.ties == "rank")
-    frame, notes, depth = run.frame, run.notes, choice.depth_of(name_of(path))
+    frame, notes, depth = run.frame, run.notes, choice.reach_of(name_of(path))
     if chunks is not None:
         collapsed = collapse_chunks(frame, chunks, run.name, ties=choice.ties, scores=choice.scores)
         frame = collapsed.frame if choice.ties == "rank" else collapsed.frame.drop("rank")
@@ -213,5 +213,5 @@ def pool_as_tsv(pooled: pl.DataFrame, *, header: bool = True) -> str:
         shortest_decimals(pooled["rrf"]),
         shortest_decimals(pooled["inclusion_probability"]),
     )
-    rows = delimitable("the pool", columns)
+    rows = delimitable("the pool", columns.drop("is_beyond", strict=False))
     return rows.write_csv(separator="\t", quote_style="never", null_value="", include_header=header)

@@ -5,9 +5,10 @@ A stranger gets "not found" and so learns nothing; a member without the role get
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404
@@ -17,9 +18,6 @@ from django.utils.translation import gettext, gettext_noop
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Job, Membership, Pool, Role, Run
 from pooling.people.current import note_collection
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import AnonymousUser, User
 
 ADMIN = (Role.ADMIN,)
 READERS = (Role.ADMIN, Role.VIEWER)

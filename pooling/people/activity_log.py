@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from hashlib import sha256
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from pooling.models import AdminAction, Collection
 from pooling.people.chain import seal
 from pooling.people.current import asked_from
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 SUBJECT_LENGTH = 300
 

@@ -6,8 +6,9 @@ One stands as long as the person who made it could make it again: it ends with t
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -18,9 +19,6 @@ from pooling.models import Collection, Invitation, Membership
 from pooling.people.access import known_role
 from pooling.people.activity_log import record_action
 from pooling.people.link_tokens import hashed, is_of_an_admin, new_token
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 LONGEST_DAYS = 90
 OFFERED_DAYS = 14

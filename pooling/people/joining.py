@@ -7,17 +7,13 @@ whether there is an account of that name or not: nobody finds out who has one by
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 
 from pooling.models import Collection, Invitation, Membership
 from pooling.people.access import READERS
 from pooling.people.invitations import offer
 from pooling.people.membership import add_member
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 def add_or_ask(collection: Collection, username: str, role: str, *, by: User) -> Membership | Invitation:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from itertools import count
-from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
@@ -17,9 +17,6 @@ from pooling.people.access import known_role
 from pooling.people.activity_log import record_action
 from pooling.people.image_hosts import image_hosts_in
 from pooling.people.invitations import withdraw_those_of
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 # Room for a number behind it.
 MOST_OF_NAME = 50

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from pooling.interface.api import PROBLEM, OneKind, made, making, parsed, person
 from pooling.interface.downloads import streamed
 from pooling.interface.serializers import FILE
-from pooling.merging.choice import Choice
+from pooling.merging.choice import usual_choice
 from pooling.models import Pool
 from pooling.people.access import ADMIN, collection_for, pool_for
 from pooling.pools import serializers
@@ -44,7 +44,9 @@ class Pools(APIView):
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(serializers.PoolRequestSerializer, request)
         name, runs = body.pop("name"), runs_named(collection, body.pop("runs"))
-        return made(build_or_start(collection, Choice(**body), name=name, runs=runs, user=person(request)))
+        return made(
+            build_or_start(collection, usual_choice(body), name=name, runs=runs, user=person(request))
+        )
 
 
 class OnePool(Tidied):

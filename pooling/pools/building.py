@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
+from pooling.diagnosis.summary import diagnose
+from pooling.formats.errors import shown
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
+from pooling.merging import merging
 from pooling.merging.choice import Choice
-from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run
+from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run, StoredFrame
 from pooling.options.option import options_of
 from pooling.pools.results import PoolBuilt, pool_result
+from pooling.ranking.ranking import order_run
 from pooling.runs.left_out import documents_left_out, without_documents
 from pooling.runs.stored import read_stored_run, runs_named
 from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import checked_name, disk_errors_named, tell_the_planner
+from pooling.strategies import STRATEGIES
 from pooling.texts.importing import lock
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
-
-    from pooling.interface.results import Progress
+from pooling.texts.text_ranking import text_ranking
 
 BATCH = 50_000
 PLAIN = ("position", "run_count", "best_rank", "rrf", "in_audit", "inclusion_probability")
@@ -43,6 +47,7 @@ STAGED_PAIR = {
     "inclusion_probability": "number",
     "found_by": "json",
     "version": "whole",
+    "is_beyond": "flag",
 }
 _NEW_DOCUMENTS = """
     INSERT INTO pooling_document (collection_id, external_id, title, metadata, version)
@@ -55,10 +60,10 @@ _NEW_DOCUMENTS = """
 _ENTRIES = """
     INSERT INTO pooling_poolentry (
         pool_id, query_id, document_id,
-        position, run_count, best_rank, rrf, in_audit, inclusion_probability, found_by, version
+        position, run_count, best_rank, rrf, in_audit, inclusion_probability, found_by, version, is_beyond
     )
     SELECT %s, query.id, document.id, position, run_count, best_rank, rrf, in_audit, inclusion_probability,
-        found_by, staged.version
+        found_by, staged.version, is_beyond
     FROM staged_pairs staged
     JOIN pooling_query query ON query.collection_id = %s AND query.external_id = staged.query_id
     JOIN pooling_document document
@@ -77,12 +82,11 @@ def build_pool(
 ) -> Pool:
     """Merge stored runs, choose pairs, and store the pool with its diagnostics.
 
-    options: fields of `Choice`; `depth` is required. Queries of the runs that the collection does not have
-    are left out and counted. Documents not known yet get a row without text. `InputError` for a name that
-    exists and for values out of range.
+    options: fields of `Choice`; `depth` is required. With a reach, the texts of the collection are ranked for
+    its queries, so that the audit draws from what no run found as well. Queries of the runs that the
+    collection does not have are left out and counted. Documents not known yet get a row without text.
+    `InputError` for a name that exists and for values out of range.
     """
-    from pooling.diagnosis.summary import diagnose
-
     progress = progress or (lambda share, detail: None)
     name = free_name(collection, name)
     if not runs:
@@ -91,12 +95,17 @@ def build_pool(
     query_keys = dict(collection.queries.listed().values_list("external_id", "pk"))
     frames, left_out = read_tops(runs, query_keys, choice, progress)
     progress(0.4, "Merging.")
-    pooled = _pooled(frames, choice)
+    text = ranked_texts(collection, frames, choice, progress)
+    pooled = _pooled(frames, choice, text)
     if pooled.is_empty():
         raise InputError("Nothing to pool: these runs have no query of the collection.")
     pool = Pool(collection=collection, name=name, built_by=user, **asdict(choice))
     count_pairs(pool, pooled)
-    pool.diagnostics = {**diagnose(frames, pooled, choice.deepest), "left_out_queries": left_out}
+    pool.frame = frame_of(pooled, text)
+    pool.diagnostics = {
+        **diagnose(tops_of(frames, choice), within_depth(pooled), choice.deepest),
+        "left_out_queries": left_out,
+    }
     progress(0.5, f"Storing {pool.pair_count:,} pairs.")
     return store_pool(pool, runs, pooled.with_columns(version=1))
 
@@ -133,11 +142,6 @@ def read_tops(
 
     Cut to the depth while reading, so that fifty deep runs need the memory of their tops alone.
     """
-    import polars as pl
-
-    from pooling.ranking.ranking import order_run
-    from pooling.strategies import STRATEGIES
-
     known = pl.DataFrame({"query_id": list(query_keys)}, schema={"query_id": pl.String})
     hidden = documents_left_out(runs[0].collection)
     frames, left_out = {}, {}
@@ -146,7 +150,7 @@ def read_tops(
         frame = read_stored_run(run, need_rank=choice.ties == "rank")
         frame = frame.join(known, on="query_id", how="semi", maintain_order="left")
         left_out[run.name] = run.query_count - frame["query_id"].n_unique()
-        top = order_run(frame, ties=choice.ties, scores=choice.scores, depth=choice.depth_of(run.name))
+        top = order_run(frame, ties=choice.ties, scores=choice.scores, depth=choice.reach_of(run.name))
         if not STRATEGIES[choice.strategy].needs_scores:
             # Its order is settled now: scores that fall with it keep it under every rule for ties.
             top = top.with_columns(score=-pl.col("position").cast(pl.Float64))
@@ -154,17 +158,68 @@ def read_tops(
     return frames, left_out
 
 
-def _pooled(frames: Mapping[str, pl.DataFrame], choice: Choice) -> pl.DataFrame:
-    from pooling.merging import merging
+def ranked_texts(
+    collection: Collection, frames: Mapping[str, pl.DataFrame], choice: Choice, progress: Progress
+) -> pl.DataFrame | None:
+    """The text ranking of the frame, for the queries of the runs; None without a reach or any text."""
+    texts = collection.documents.listed().exclude(text=None)
+    if choice.reach is None or not texts.exists():
+        return None
+    asked = {query for frame in frames.values() for query in frame["query_id"].unique().to_list()}
+    known = collection.queries.listed().values_list("external_id", "text")
+    queries = {query: text for query, text in known if query in asked}
+    rows = texts.order_by("pk").values_list("external_id", "title", "text").iterator(chunk_size=2_000)
+    return text_ranking(
+        queries,
+        ((document, f"{title} {text}") for document, title, text in rows),
+        choice.reach,
+        language=collection.language,
+        progress=lambda share, detail: progress(0.4 + 0.1 * share, detail),
+    )
 
+
+def frame_of(pooled: pl.DataFrame, text: pl.DataFrame | None) -> StoredFrame:
+    """What a pool keeps of its frame; nothing without a reach."""
+    if "frame_size" not in pooled.columns:
+        return {}
+    sizes = pooled.unique("query_id", maintain_order=True).select("query_id", "frame_size")
+    return {"sizes": dict(sizes.iter_rows()), "text": text is not None}
+
+
+def within_depth(pooled: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of the pool without those drawn from beyond its depth."""
+    return pooled.filter(~pooled["is_beyond"]) if "is_beyond" in pooled.columns else pooled
+
+
+def tops_of(frames: Mapping[str, pl.DataFrame], choice: Choice) -> Mapping[str, pl.DataFrame]:
+    """The runs down to the depth of the pool."""
+    if choice.reach is None:
+        return frames
+
+    return {
+        name: order_run(frame, ties=choice.ties, scores=choice.scores, depth=choice.depth_of(name)).drop(
+            "position"
+        )
+        for name, frame in frames.items()
+    }
+
+
+def learns(choice: Choice) -> bool:
+    """Whether a queue over the pool may have an order that learns, and draws as it goes."""
+    return STRATEGIES[choice.strategy].greedy.learns
+
+
+def _pooled(frames: Mapping[str, pl.DataFrame], choice: Choice, text: pl.DataFrame | None) -> pl.DataFrame:
     try:
-        return merging.build_pool(frames, **asdict(choice))
+        return merging.build_pool(frames, **asdict(choice), text=text, with_reserve=learns(choice))
     except ValueError as error:
         raise InputError(str(error)) from error
 
 
 def count_pairs(pool: Pool, pooled: pl.DataFrame) -> None:
-    """Set the counts of a pool, not yet saved."""
+    """Set the counts of a pool, not yet saved; what only may come to be drawn does not count."""
+    if "is_beyond" in pooled.columns:
+        pooled = pooled.filter(~pooled["is_beyond"] | pooled["inclusion_probability"].is_not_null())
     pool.pair_count = pooled.height
     pool.chosen_count = pooled.height - pooled["inclusion_probability"].null_count()
     pool.query_count = pooled["query_id"].n_unique()
@@ -172,6 +227,8 @@ def count_pairs(pool: Pool, pooled: pl.DataFrame) -> None:
 
 def store_pool(pool: Pool, runs: Sequence[Run], pooled: pl.DataFrame) -> Pool:
     """Write a pool, not yet saved, with the pairs of a pooled frame that has the column `version`."""
+    if "is_beyond" not in pooled.columns:
+        pooled = pooled.with_columns(is_beyond=False)
     with disk_errors_named(), staged("staged_pairs", STAGED_PAIR) as stage:
         _stage(stage, pooled)
         with transaction.atomic():
@@ -187,8 +244,6 @@ def _stage(stage: Staged, pooled: pl.DataFrame) -> None:
 
 def _found_by(pooled: pl.DataFrame) -> pl.Series:
     """Of each pair, JSON of `[run, rank]` in the order of the runs."""
-    import polars as pl
-
     numbered = pooled.select(pl.int_range(pl.len()).alias("pair"), "runs", "ranks")
     finders = numbered.filter(pl.col("runs").list.len() > 0).explode("runs", "ranks")
     each = finders.sort("pair", "runs", "ranks").select("pair", one=pl.format("[{}, {}]", "runs", "ranks"))
@@ -220,8 +275,6 @@ def pooled_frame(pool: Pool) -> pl.DataFrame:
     """The pool's pairs as `query_id`, `document_id` (external ids), by `position` within a query; without
     deleted queries and documents.
     """
-    import polars as pl
-
     entries = pool.entries.filter(query__deleted_at=None, document__deleted_at=None)
     rows = entries.order_by("query_id", "position").values_list("query__external_id", "document__external_id")
     schema = {"query_id": pl.String, "document_id": pl.String}
@@ -261,26 +314,51 @@ def build_or_start(
 def pool_lines(pool: Pool) -> Iterator[str]:
     """The lines of the table that the command `pool` prints: by query id bytewise, then position.
 
-    Later versions have a column more, `version`, since each has its own audit.
+    Later versions have a column more, `version`, since each has its own audit; where the audit has a reach,
+    `frame_size` comes last. `InputError` at once for an id that a line of it cannot hold.
     """
-    is_later = pool.extends_id is not None
-    yield "\t".join([*TABLE, "version"] if is_later else TABLE) + "\n"
+    _refuse_odd_ids(pool)
+    return _lines(pool)
+
+
+def _refuse_odd_ids(pool: Pool) -> None:
+    """A tab or a line end in an id would make columns and lines of its own."""
+    odd = Q()
+    for sign in ("\t", "\n", "\r"):
+        odd |= Q(external_id__contains=sign)
+    collection = pool.collection
+    for rows, field in ((Query, "query"), (Document, "document")):
+        some = rows.everything.filter(odd, collection=collection)
+        found = pool.entries.filter(**{f"{field}__in": some}).values_list(f"{field}__external_id", flat=True)
+        if (id := found.first()) is not None:
+            problem = f"The {field} id {shown(id)} has a tab or a line end, which TSV cannot hold."
+            raise InputError(
+                f"{problem} Download the pool as Label Studio tasks, or import it with another id."
+            )
+
+
+def _lines(pool: Pool) -> Iterator[str]:
+    more = [*(["version"] if pool.extends_id is not None else []), *(["frame_size"] if pool.frame else [])]
+    yield "\t".join([*TABLE, *more]) + "\n"
     queries = dict(Query.objects.filter(collection=pool.collection).values_list("pk", "external_id"))
     for batch in _slices(sorted(queries, key=lambda key: queries[key].encode()), 200):
         place = {key: number for number, key in enumerate(batch)}
         entries = pool.entries.filter(query__in=batch).select_related("document").defer("document__text")
         for entry in sorted(entries, key=lambda entry: (place[entry.query_id], entry.position)):
-            yield _line(queries[entry.query_id], entry, with_version=is_later)
+            yield _line(pool, queries[entry.query_id], entry)
 
 
 def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
-def _line(query_id: str, entry: PoolEntry, *, with_version: bool) -> str:
+def _line(pool: Pool, query_id: str, entry: PoolEntry) -> str:
     probability = "" if entry.inclusion_probability is None else entry.inclusion_probability
     place = [query_id, entry.document.external_id, entry.position]
-    worth = [entry.run_count, entry.best_rank, entry.rrf, int(entry.in_audit), probability]
-    if with_version:
+    best = "" if entry.best_rank is None else entry.best_rank
+    worth = [entry.run_count, best, entry.rrf, int(entry.in_audit), probability]
+    if pool.extends_id is not None:
         worth.append(entry.version)
+    if pool.frame:
+        worth.append(pool.frame_size(query_id) or "")
     return "\t".join(map(str, [*place, *worth])) + "\n"

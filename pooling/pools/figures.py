@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from pooling.diagnosis.preview import Tops
 from pooling.interface.forms import Figure
 from pooling.interface.problems import InputError
 from pooling.merging.choice import Choice
 from pooling.models import Collection, Run
 from pooling.pools.building import checked_choice
 from pooling.runs.numbered import numbered_tops
-
-if TYPE_CHECKING:
-    from pooling.diagnosis.preview import Tops
 
 
 def pool_figures(collection: Collection, runs: Sequence[Run], choice: Choice) -> list[Figure]:

@@ -8,17 +8,21 @@ from django import forms
 
 from pooling.interface.forms import FIRST, numbered_name
 from pooling.interface.option_fields import form_fields
-from pooling.merging.choice import Choice
+from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_STRATEGY, Choice, offered_choice
 from pooling.models import Collection, Pool, Run
 from pooling.options.option import chosen, options_of
 from pooling.pools.strategy_choices import StrategyChoices
 from pooling.pools.versions import Extension, next_name, runs_beside
 from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
 
-BUDGET = ("budget", "audit_share", "seed")
+BUDGET = ("budget", "audit_share", "reach", "seed")
 
 
-@form_fields(Choice, strategy={"required": True, "widget": StrategyChoices, "initial": StrategyChoices.first})
+@form_fields(
+    Choice,
+    strategy={"required": True, "widget": StrategyChoices, "initial": USUAL_STRATEGY},
+    audit_share={"initial": f"{USUAL_AUDIT_SHARE:g}"},
+)
 class PoolForm(RunDepthsForm):
     """How to choose the pairs of a pool."""
 
@@ -34,7 +38,7 @@ class PoolForm(RunDepthsForm):
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.collection = collection
-        self.fields["runs"].initial = [run.pk for run in collection.runs.listed().only("pk")]
+        self.fields["runs"].initial = list(collection.runs.listed().values_list("pk", flat=True))
         self.fields["runs"].queryset = collection.runs.listed().defer("preflight")  # type: ignore[attr-defined]
         self.fields["name"].initial = numbered_name(
             "Pool", set(collection.pools.values_list("name", flat=True))
@@ -43,7 +47,7 @@ class PoolForm(RunDepthsForm):
 
     def choice(self) -> Choice:
         """What was chosen; an empty field takes its default."""
-        return Choice(**chosen(Choice, self.cleaned_data))
+        return offered_choice(chosen(Choice, self.cleaned_data))
 
 
 @form_fields(Extension, depth={"required": True}, strategy={"required": True, "widget": StrategyChoices})
@@ -68,7 +72,7 @@ class ExtensionForm(RunDepthsForm):
         super().__init__(data, initial={**kept, "name": next_name(pool)})
         others = runs_beside(pool)
         self.fields["runs"].queryset = others  # type: ignore[attr-defined]
-        self.fields["runs"].initial = [run.pk for run in others.only("pk")]
+        self.fields["runs"].initial = list(others.values_list("pk", flat=True))
         if not self.fields["runs"].initial:
             self.fields["runs"].widget = forms.MultipleHiddenInput()
         self.show_depths()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet
 
 from pooling.formats.wording import counted
@@ -23,10 +24,6 @@ from pooling.tidying.kinds import (
     when,
     when_many,
 )
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
 
 register(
     Kind(

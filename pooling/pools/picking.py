@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
+
+from pooling.diagnosis.summary import sizes_of
+from pooling.heavy import pl
 from pooling.models import Collection, Pool
 from pooling.pools.building import count_pairs, free_name, store_pool
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
 
 
 def pick_pool(
@@ -28,10 +28,6 @@ def pick_pool(
     which. strategy: one of `Pool.PICKED`. No run is named as finder, and none of the estimates by query rests
     on such a pool. `InputError` for a name that exists.
     """
-    import polars as pl
-
-    from pooling.diagnosis.summary import sizes_of
-
     empty = pl.lit([], dtype=pl.List(pl.Int64))
     if "in_audit" not in pairs.columns:
         pairs = pairs.with_columns(in_audit=pl.lit(False), inclusion_probability=pl.lit(1.0))

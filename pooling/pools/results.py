@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Annotated, Any
+
 from django.urls import reverse
 
 from pooling.diagnosis.stored import NewPairs
@@ -10,16 +13,21 @@ from pooling.models import Pool
 
 
 class PoolBuilt(Result):
-    """`left_out_queries`: by run, queries that the collection does not have; `new`: of a later version."""
+    """A pool just built."""
 
     id: int
     name: str
     pairs: int
     chosen: int
     queries: int
+    # By run, queries that the collection does not have.
     left_out_queries: dict[str, int]
     version: int
-    new: NewPairs | None
+    new: Annotated[
+        NewPairs | None,
+        Mapping[str, Any],
+        "Of a later version: pairs, chosen, audit and queries that are new.",
+    ]
 
 
 def pool_result(pool: Pool) -> PoolBuilt:

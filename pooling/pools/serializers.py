@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from pooling.interface.option_fields import serializer_fields
-from pooling.merging.choice import Choice
+from pooling.interface.shapes import shape
+from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_REACH, USUAL_STRATEGY, Choice
 from pooling.models import Pool, PoolEntry
 from pooling.options.option import options_of
+from pooling.pools.results import PoolBuilt
 from pooling.pools.versions import Extension
 
+# What is usual depends on the rest, so that nothing is filled in before.
+USUAL = ("strategy", "audit_share", "reach")
 STRATEGY = {"help_text": "A name from /api/strategies/."}
 
 
-@serializer_fields(Choice, strategy=STRATEGY)
+@serializer_fields(
+    Choice,
+    filled=False,
+    but=options_of(Choice).keys() - USUAL,
+    strategy={"help_text": f"A name from /api/strategies/. If absent: {USUAL_STRATEGY}."},
+    audit_share={"help_text": f"Share of the budget drawn at random. If absent: {USUAL_AUDIT_SHARE:g}."},
+    reach={"help_text": f"How far down the audit draws. If absent: {USUAL_REACH:,}; null: the depth."},
+)
+@serializer_fields(Choice, but=USUAL)
 class PoolRequestSerializer(serializers.Serializer[Any]):
     """How to build a pool; `runs` are names."""
 
@@ -56,11 +68,11 @@ class PoolDetailSerializer(PoolSerializer):
         fields = [*PoolSerializer.Meta.fields, "collection", "runs", "built_by"]
 
 
-class FinderSerializer(serializers.Serializer[Any]):
+class Finder(TypedDict):
     """A run that has the document, and at which rank."""
 
-    run = serializers.CharField()
-    rank = serializers.IntegerField()
+    run: str
+    rank: int
 
 
 class PooledPairSerializer(serializers.Serializer[PoolEntry]):
@@ -70,32 +82,18 @@ class PooledPairSerializer(serializers.Serializer[PoolEntry]):
     document = serializers.CharField(source="document.external_id")
     position = serializers.IntegerField()
     run_count = serializers.IntegerField()
-    best_rank = serializers.IntegerField()
+    best_rank = serializers.IntegerField(allow_null=True)
     rrf = serializers.FloatField()
     in_audit = serializers.BooleanField()
     inclusion_probability = serializers.FloatField(allow_null=True)
     version = serializers.IntegerField(help_text="The pool's version that brought the pair.")
     found_by = serializers.SerializerMethodField()
 
-    @extend_schema_field(FinderSerializer(many=True))
+    @extend_schema_field(shape(Finder)(many=True))
     def get_found_by(self, entry: PoolEntry) -> list[dict[str, object]]:
         """The runs that found the pair."""
         names = self.context["runs"]
         return [{"run": names[index], "rank": rank} for index, rank in entry.found_by]
 
 
-class BuiltPoolSerializer(serializers.Serializer[Any]):
-    """A pool just built."""
-
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    pairs = serializers.IntegerField()
-    chosen = serializers.IntegerField()
-    queries = serializers.IntegerField()
-    left_out_queries = serializers.DictField(child=serializers.IntegerField())
-    version = serializers.IntegerField()
-    new = serializers.DictField(
-        allow_null=True, help_text="Of a later version: pairs, chosen, audit and queries that are new."
-    )
-    detail = serializers.CharField()
-    url = serializers.CharField()
+BuiltPoolSerializer = shape(PoolBuilt, "BuiltPool")

@@ -10,6 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from pooling.strategies import STRATEGIES
+
 
 class StrategySerializer(serializers.Serializer[Any]):
     """A strategy that a pool can be built with or a replay compare."""
@@ -29,8 +31,6 @@ class Strategies(APIView):
     @extend_schema(operation_id="strategies_list", responses=StrategySerializer(many=True))
     def get(self, request: Request) -> Response:
         """List them with what each does in a line."""
-        from pooling.strategies import STRATEGIES
-
         return Response(
             [
                 {

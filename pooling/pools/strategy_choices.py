@@ -7,20 +7,13 @@ from typing import Any
 from django import forms
 from django.template.loader import render_to_string
 
+from pooling.strategies import RECOMMENDED
+
 
 class StrategyChoices(forms.RadioSelect):
     """Radio buttons of strategies; the recommended ones come first and say when to choose them."""
 
-    @staticmethod
-    def first() -> str:
-        """The strategy that a new form begins with."""
-        from pooling.strategies import RECOMMENDED
-
-        return next(iter(RECOMMENDED))
-
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
-        from pooling.strategies import RECOMMENDED
-
         context = self.get_context(name, value, attrs)["widget"]
         options = {option["value"]: option for _, group, _ in context["optgroups"] for option in group}
         cards = [

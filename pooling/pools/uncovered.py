@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.core.cache import cache
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
-from pooling.models import Pool, PoolRun
+from pooling.models import Collection, Pool, PoolRun, Run
 from pooling.pools.building import choice_of, pooled_frame, read_tops
-
-if TYPE_CHECKING:
-    from pooling.models import Collection, Run
 
 # Above these nobody waits for the count.
 MOST_ROWS, MOST_PAIRS = 1_000_000, 50_000
@@ -20,9 +15,13 @@ KEPT_SECONDS = 30 * 24 * 3600
 
 def newest_merged_pool(collection: Collection) -> Pool | None:
     """The newest pool that a strategy chose, in its newest version."""
+    return merged_pools(collection.pools.listed()).defer("diagnostics").first()
+
+
+def merged_pools(pools: QuerySet[Pool]) -> QuerySet[Pool]:
+    """Those that a strategy chose, in their newest versions, the newest first."""
     later = Pool.objects.filter(extends=OuterRef("pk"))
-    merged = collection.pools.listed().exclude(strategy__in=Pool.PICKED).filter(~Exists(later))
-    return merged.defer("diagnostics").order_by("-pk").first()
+    return pools.exclude(strategy__in=Pool.PICKED).filter(~Exists(later)).order_by("-pk")
 
 
 def newest_run_outside(collection: Collection) -> Run | None:

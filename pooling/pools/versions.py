@@ -4,34 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
+from pooling.diagnosis.summary import diagnose
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.merging.choice import Choice
+from pooling.merging.extension import NothingNewError, extended_pool
 from pooling.models import Collection, Job, Pool, Run
 from pooling.options.option import Option, options_of, same
 from pooling.pools.building import (
     choice_of,
     count_pairs,
     expected_pairs,
+    frame_of,
     free_name,
+    learns,
+    ranked_texts,
     read_tops,
     store_pool,
+    tops_of,
+    within_depth,
 )
 from pooling.pools.results import PoolBuilt, pool_result
 from pooling.runs.stored import runs_named
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
-    from django.db.models import QuerySet
-
-    from pooling.interface.results import Progress
-
+from pooling.strategies import STRATEGIES
 
 OF_POOL = options_of(Choice)
 
@@ -66,6 +70,9 @@ class Extension:
             help="Share of that budget. The new pairs get a separate audit; the earlier one does not change.",
         ),
     )
+    reach: int | None = field(
+        default=None, metadata=same(OF_POOL["reach"], help="At least as deep as now.", empty="as now")
+    )
     seed: int | None = field(
         default=None, metadata=same(OF_POOL["seed"], help="Draws the audit of the new pairs.")
     )
@@ -88,9 +95,6 @@ def extend_pool(
     or of another collection, a pool that was extended before, and new pairs that
     would leave a pool with an audit without one.
     """
-    from pooling.diagnosis.summary import diagnose
-    from pooling.merging.extension import NothingNewError, extended_pool
-
     progress = progress or (lambda share, detail: None)
     choice = extension_choice(pool, runs, Extension(**asked))
     name = free_name(pool.collection, name or next_name(pool))
@@ -107,7 +111,10 @@ def extend_pool(
         **asdict(choice),
     )
     try:
-        pooled = extended_pool(frames, _kept(pool), choice, version=made.version)
+        text = ranked_texts(pool.collection, frames, choice, progress)
+        pooled = extended_pool(
+            frames, _kept(pool), choice, version=made.version, text=text, with_reserve=learns(choice)
+        )
     except NothingNewError:
         many = "" if choice.depths else f"{choice.depth:,} "
         raise InputError(
@@ -117,9 +124,10 @@ def extend_pool(
     except ValueError as error:
         raise InputError(str(error)) from error
     count_pairs(made, pooled)
+    made.frame = frame_of(pooled, text)
     new = pooled.filter(pooled["version"] == made.version)
     made.diagnostics = {
-        **diagnose(frames, pooled, choice.deepest),
+        **diagnose(tops_of(frames, choice), within_depth(pooled), choice.deepest),
         "left_out_queries": left_out,
         "new": {
             "pairs": new.height,
@@ -159,8 +167,6 @@ def next_name(pool: Pool) -> str:
 
 def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choice:
     """How the next version of a pool is merged and chosen; `InputError` for what will not do."""
-    from pooling.strategies import STRATEGIES
-
     if pool.is_picked:
         raise InputError(
             f"The pairs of pool “{pool.name}” were picked individually; there are no runs to extend it by."
@@ -180,6 +186,9 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
     choice = replace(
         choice_of(pool), **{**given, "budget": asked.budget, "depths": {**pool.depths, **asked.depths}}
     )
+    if pool.reach is not None:
+        # One order of the frame serves all versions.
+        choice = replace(choice, seed=pool.seed)
     problems = choice.problems({*before, *(run.name for run in runs)})
     strange = next((run.name for run in runs if run.collection_id != pool.collection_id), None)
     known = next((run.name for run in runs if run.name in before), None)
@@ -191,6 +200,9 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
         problems["runs"] = "Nothing would be new. Add a run or choose a greater depth."
     if choice.depth < pool.depth:
         problems["depth"] = f"An extension must be at least as deep as its pool ({pool.depth:,})."
+    if asked.reach is not None and (pool.reach is None or asked.reach < pool.reach):
+        told = "has none, and its audit cannot be drawn again" if pool.reach is None else f"is {pool.reach:,}"
+        problems["reach"] = f"The reach of pool “{pool.name}” {told}; an extension can only go deeper."
     less = next((run for run in sorted(before) if choice.depth_of(run) < pool.depth_of(run)), None)
     if less is not None and not {"depth", "depths"} & set(problems):
         problems["depths"] = (
@@ -213,8 +225,6 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
 
 def _kept(pool: Pool) -> pl.DataFrame:
     """What a pool's pairs keep in its next version, as `pooling.merging.extension` wants it."""
-    import polars as pl
-
     schema: dict[str, Any] = {
         "query_id": pl.String,
         "document_id": pl.String,

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Case, Count, Exists, OuterRef, QuerySet, Subquery, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from pooling.diagnosis import rows as pictures
 from pooling.diagnosis.stored import PoolDiagnostics
 from pooling.interface.downloads import streamed
-from pooling.interface.forms import Figure, choose_from_address, show_problem
+from pooling.interface.forms import Figure, choose_from_address, fill_from_address, show_problem
 from pooling.interface.pages import answered, asked, go_on, person
 from pooling.interface.problems import refusals
+from pooling.merging.choice import Choice
 from pooling.models import Pool, PoolEntry, Query, Role
-from pooling.options.option import told
+from pooling.options.option import options_of, told
 from pooling.people.access import ADMIN, READERS, collection_for, pool_for
 from pooling.pools.building import build_or_start
 from pooling.pools.exports import POOL_FILES
@@ -50,6 +52,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         return answered(request, PoolForm(collection, request.GET), _figures)
     form = PoolForm(collection, request.POST or None)
     choose_from_address(request, form, "runs")
+    fill_from_address(request, form, options_of(Choice))
     if request.method == "POST" and form.is_valid():
         try:
             name, runs = form.cleaned_data["name"], list(form.cleaned_data["runs"])
@@ -72,6 +75,8 @@ def extend(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     """A form for the next version of a pool: more runs, or a greater depth."""
     pool = _pool(request, slug, pool_id, ADMIN)
     form = ExtensionForm(pool, request.POST or None)
+    for name in {"depth"} & request.GET.keys():
+        form.initial[name] = request.GET[name]
     if request.method == "POST" and form.is_valid():
         try:
             name, runs = form.cleaned_data["name"], list(form.cleaned_data["runs"])
@@ -156,4 +161,9 @@ def download(request: HttpRequest, slug: str, pool_id: int) -> HttpResponseBase:
     file = POOL_FILES.get(request.GET.get("format", "tsv"))
     if file is None:
         raise Http404(f"There is no format for pools of this name; choose one of {', '.join(POOL_FILES)}.")
-    return streamed(file.make(pool), f"pool-{pool.pk}{file.suffix}", file.media_type)
+    try:
+        pieces = file.make(pool)
+    except refusals() as error:
+        messages.error(request, str(error))
+        return redirect(pool)
+    return streamed(pieces, f"pool-{pool.pk}{file.suffix}", file.media_type)

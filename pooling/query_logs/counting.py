@@ -11,19 +11,18 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from pooling.heavy import np, npt
 from pooling.query_logs.rows import CLICKED, DEFINED, SHOWN, Faults, LogRow
 from pooling.sampling.drawing import query_key
 
 #: Rows after which those of one search become one.
 BATCH = 1_000_000
-NO_TIME = np.iinfo(np.int64).max
-SEARCH = np.dtype([("search", "u8"), ("text", "u4"), ("client", "u8"), ("time", "i8"), ("event", "?")])
-Searches = npt.NDArray[np.void]
-Hashes = npt.NDArray[np.uint64]
+NO_TIME = (1 << 63) - 1
+SEARCH = [("search", "u8"), ("text", "u4"), ("client", "u8"), ("time", "i8"), ("event", "?")]
+Searches: TypeAlias = "npt.NDArray[np.void]"
+Hashes: TypeAlias = "npt.NDArray[np.uint64]"
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pooling.formats.errors import FormatError, shown
 from pooling.formats.records import records_source
 from pooling.formats.registry import source_of
 from pooling.formats.sources import Source
 from pooling.formats.tables import column_named
+from pooling.heavy import pl
 from pooling.query_logs.counting import AskedQuery, LogCounts
 from pooling.query_logs.rows import DEFINED, pattern_rows, ubi_rows
 from pooling.sampling.drawing import query_key
 from pooling.sampling.population import query_id, read_log_table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: A log is read as it streams, so it may be as large as it likes.
 ANY_SIZE = 2**60
@@ -178,8 +176,6 @@ def production_run(log: ReadLog, queries: Sequence[AskedQuery]) -> pl.DataFrame:
     """What the production system returned last for each of these queries: query_id, document_id, rank and
     score (1 / rank); a query has the id that `draw_queries` gives it.
     """
-    import polars as pl
-
     found = [
         (query_id(query.key), document, rank, 1 / rank)
         for query in queries

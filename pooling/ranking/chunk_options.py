@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from pooling.ranking.chunks import Chunks
+from pooling.ranking.chunks import Chunks, read_chunk_map
 
 
 def add_chunk_arguments(add_argument: Callable[..., Any]) -> None:
@@ -30,7 +29,6 @@ def chunks_of(separator: str | None, path: Path | None) -> Chunks | None:
     """What two options of a command say; None where they say nothing, ValueError where both do."""
     if separator is not None and path is not None:
         raise ValueError("--collapse-chunks and --chunk-map are two ways to map chunks; use one of them.")
-    from pooling.ranking.chunks import Chunks, read_chunk_map
 
     if path is not None:
         return read_chunk_map(path)

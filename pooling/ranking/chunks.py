@@ -6,15 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pooling.formats.errors import shown
 from pooling.formats.registry import source_of
+from pooling.heavy import pl
 from pooling.ranking.chunk_rule import ChunksRule
 from pooling.ranking.ranking import order_run
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -52,16 +49,12 @@ class Chunks:
 
     @cached_property
     def _frame(self) -> pl.DataFrame:
-        import polars as pl
-
         mapping = self.mapping or {}
         columns = {"chunk_id": list(mapping), "document_id": list(mapping.values())}
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
     def documents(self, ids: pl.Series, run: str) -> pl.Series:
         """The document of each chunk id of a run; ValueError for a chunk without one."""
-        import polars as pl
-
         frame = ids.alias("chunk_id").to_frame()
         if self.mapping is not None:
             found = frame.join(self._frame, on="chunk_id", how="left", maintain_order="left")["document_id"]
@@ -150,8 +143,6 @@ def collapse_chunks(
     >>> collapse_chunks(run, Chunks("#"), "bm25").frame.select("document_id", "score", "rank").rows()
     [('a', 3.0, 1), ('b', 2.0, 2)]
     """
-    import polars as pl
-
     ordered = order_run(frame, ties=ties, scores=scores).drop("position")
     documents = chunks.documents(ordered["document_id"], run)
     best = ordered.with_columns(documents.alias("document_id")).unique(

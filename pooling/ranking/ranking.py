@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from pooling.heavy import Integers as RowNumbers
+from pooling.heavy import np, npt, pl
 from pooling.ranking.order_options import SCORES, TIES
-
-if TYPE_CHECKING:
-    import polars as pl
 
 #: The constant of reciprocal rank fusion.
 RRF_K = 60
-
-RowNumbers: TypeAlias = npt.NDArray[np.int64]
 
 
 def order_run(
@@ -71,15 +65,11 @@ def query_starts(frame: pl.DataFrame) -> RowNumbers:
 
 def group_queries(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows of each query together, queries in the order of their first rows."""
-    import polars as pl
-
     first = pl.col("_row").min().over("query_id")
     return frame.with_row_index("_row").sort(first, "_row").drop("_row")
 
 
 def compared_scores(frame: pl.DataFrame, scores: str) -> pl.Series:
-    import polars as pl
-
     return frame["score"].cast(pl.Float32) if scores == "float32" else frame["score"]
 
 
@@ -118,8 +108,6 @@ def compare_with_next(document_ids: pl.Series, rows: RowNumbers) -> npt.NDArray[
 
 def sort_rows(frame: pl.DataFrame, starts: RowNumbers, ties: str, scores: str) -> pl.DataFrame:
     """Sort inside each query, leaving the queries where they are."""
-    import polars as pl
-
     lengths = np.diff(np.append(starts, frame.height))
     number = pl.Series("_query", np.repeat(np.arange(len(starts), dtype=np.uint32), lengths))
     # Polars compares strings bytewise in UTF-8, as strcmp does.
@@ -136,8 +124,6 @@ def sort_rows(frame: pl.DataFrame, starts: RowNumbers, ties: str, scores: str) -
 
 def with_positions(frame: pl.DataFrame, starts: RowNumbers, depth: int | None) -> pl.DataFrame:
     """Number the rows of each query from 1, and cut at `depth`."""
-    import polars as pl
-
     lengths = np.diff(np.append(starts, frame.height))
     position = np.arange(1, frame.height + 1, dtype=np.uint32)
     position -= np.repeat(starts.astype(np.uint32), lengths)

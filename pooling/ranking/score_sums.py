@@ -1,9 +1,10 @@
 """Min–max-normalised scores summed over runs: what CombMNZ and its kin order by."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
-import polars as pl
-
+from pooling.heavy import pl
 from pooling.ranking.ranking import order_run
 
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pooling.formats.bytes.nesting import NestedTooDeeplyError, refuse_deeper
+from pooling.formats.runs import comment_sentence
 from pooling.formats.sources import Source
-
-if TYPE_CHECKING:
-    from pooling.models import Run
+from pooling.models import Run
 
 START, END = "ir_metadata.start", "ir_metadata.end"
 NEIGHBOURS = ("ir-metadata.yml", "ir-metadata.yaml")
@@ -48,8 +47,6 @@ def metadata_of(path: Path, *, file_name: str | None = None) -> Metadata | None:
 
 def keep_metadata(run: Run, metadata: Metadata) -> None:
     """Store the metadata with what the preflight found; that its lines were skipped is no news then."""
-    from pooling.formats.runs import comment_sentence
-
     skipped = comment_sentence(metadata.lines) if metadata.lines else ""
     notes = [note for note in run.preflight["notes"] if note != skipped]
     run.preflight |= {"ir_metadata": metadata.values, "notes": notes}

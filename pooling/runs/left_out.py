@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from pooling.heavy import pl
 from pooling.models import Collection, Document
 from pooling.tidying.kept import ARCHIVED_OR_DELETED
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def documents_left_out(collection: Collection) -> list[str]:
@@ -19,8 +15,6 @@ def documents_left_out(collection: Collection) -> list[str]:
 
 def without_documents(top: pl.DataFrame, documents: list[str]) -> pl.DataFrame:
     """The top of a run without some documents; what is left moves up."""
-    import polars as pl
-
     if not documents:
         return top
     gone = pl.DataFrame({"document_id": documents}, schema={"document_id": pl.String})

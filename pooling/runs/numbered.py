@@ -12,21 +12,18 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db.models import Count, Max
 
+from pooling.diagnosis.preview import NumberedTops, number_tops
+from pooling.heavy import np, pl
 from pooling.models import Collection, Query, Run
+from pooling.ranking.ranking import order_run
 from pooling.runs.left_out import documents_left_out, without_documents
 from pooling.runs.stored import read_stored_run
 from pooling.storage.storing import disk_errors_named
 from pooling.tidying.kept import ARCHIVED_OR_DELETED
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from pooling.diagnosis.preview import NumberedTops
 
 # Tops are numbered down to the first of these that is deep enough: most changes of depth need no more.
 CEILINGS = (100, 200, 500, 1_000, 10_000, 100_000)
@@ -36,11 +33,6 @@ ROWS, PAIRS, QUERIES = "rows.arrow", "pairs.arrow", "queries.arrow"
 
 def numbered_tops(collection: Collection, runs: Sequence[Run], depth: int) -> tuple[NumberedTops, Path]:
     """The tops of all these runs, numbered at least to `depth`, and the folder in which they are kept."""
-    import numpy as np
-    import polars as pl
-
-    from pooling.diagnosis.preview import NumberedTops
-
     folder = _folder(collection, runs, next((one for one in CEILINGS if one >= depth), depth))
     if not (folder / ROWS).exists():
         _make(collection, runs, folder)
@@ -52,8 +44,6 @@ def numbered_tops(collection: Collection, runs: Sequence[Run], depth: int) -> tu
 
 def pairs_of(folder: Path) -> pl.DataFrame:
     """query_id, document_id of the pairs, in the order of their numbers."""
-    import polars as pl
-
     return pl.read_ipc(folder / PAIRS)
 
 
@@ -69,11 +59,6 @@ def _folder(collection: Collection, runs: Sequence[Run], ceiling: int) -> Path:
 
 def _make(collection: Collection, runs: Sequence[Run], folder: Path) -> None:
     """Write the files into a separate folder, then move that into place."""
-    import polars as pl
-
-    from pooling.diagnosis.preview import number_tops
-    from pooling.ranking.ranking import order_run
-
     ceiling = int(folder.name.partition("-")[0])
     # Cut while reading, so that many deep runs need the memory of their tops alone.
     hidden = documents_left_out(collection)

@@ -6,7 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from pooling.interface.shapes import shape
 from pooling.models import Run
+from pooling.runs.stored import RunImported
 from pooling.storage.serializers import UploadSerializer
 
 
@@ -55,16 +57,4 @@ class RunRowSerializer(serializers.Serializer[Any]):
     rank = serializers.IntegerField(allow_null=True)
 
 
-class ImportedRunSerializer(serializers.Serializer[Any]):
-    """A run just imported, with what its preflight found."""
-
-    id = serializers.IntegerField(allow_null=True, help_text="Null in a preview.")
-    name = serializers.CharField()
-    rows = serializers.IntegerField()
-    queries = serializers.IntegerField()
-    depth = serializers.IntegerField()
-    tag = serializers.CharField()
-    sha256 = serializers.CharField()
-    preflight = serializers.DictField()
-    detail = serializers.CharField()
-    url = serializers.CharField()
+ImportedRunSerializer = shape(RunImported, "ImportedRun")

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, Unpack
+from typing import Annotated, Any, NotRequired, TypedDict, Unpack
 from uuid import uuid4
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
+from pooling.diagnosis.diagnostics import preflight
 from pooling.diagnosis.stored import StoredPreflight
+from pooling.formats import RunFile, read_run
 from pooling.formats.registry import name_of
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress, Result
 from pooling.models import Collection, Run
 from pooling.ranking.chunk_rule import ChunksRule
+from pooling.ranking.chunks import Chunks, collapse_chunks
 from pooling.runs.asked import AskedEngine
 from pooling.runs.ir_metadata import keep_metadata, metadata_of
 from pooling.signals import run_imported
@@ -30,14 +35,6 @@ from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
 from pooling.storage.storing import LONGEST_ID, check_id, checked_name, disk_errors_named, sha256_of
 from pooling.texts.by_text import with_ids
 from pooling.tidying.kinds import undo_address
-
-if TYPE_CHECKING:
-    import polars as pl
-    from django.contrib.auth.models import User
-
-    from pooling.formats import RunFile
-    from pooling.ranking.chunks import Chunks
-
 
 COLUMNS = ("query_id", "document_id", "score", "rank")
 
@@ -123,8 +120,6 @@ def read_new_run(
     chunks: Chunks | None = None,
 ) -> tuple[Run, pl.DataFrame]:
     """The run of a file as `import_run` would store it, not stored, and its rows."""
-    from pooling.formats import read_run
-
     path = Path(path)
     progress = progress or (lambda share, detail: None)
     source = _Source(file_name or path.name, sha256_of(path))
@@ -147,8 +142,6 @@ def read_new_run(
 
 def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, CollapsedChunks]:
     """The run with documents in place of their chunks, and what is kept of that."""
-    from pooling.ranking.chunks import collapse_chunks
-
     try:
         collapsed = collapse_chunks(run_file.frame, chunks, run_file.name)
     except ValueError as error:
@@ -175,8 +168,6 @@ def _name_exists(name: str) -> InputError:
 
 def _described(collection: Collection, name: str, run_file: RunFile, source: _Source) -> Run:
     """The run's row, not yet saved, with what the preflight found."""
-    from pooling.diagnosis.diagnostics import preflight
-
     frame = run_file.frame
     _check_ids(frame, source.file_name)
     query_ids = list(collection.queries.values_list("external_id", flat=True))
@@ -199,15 +190,11 @@ def _described(collection: Collection, name: str, run_file: RunFile, source: _So
 
 
 def _column(name: str, values: Iterable[str]) -> pl.DataFrame:
-    import polars as pl
-
     return pl.DataFrame({name: list(values)}, schema={name: pl.String})
 
 
 def _check_ids(frame: pl.DataFrame, file_name: str) -> None:
     """Ids of pooled documents go to the database, so a run with others would fail when pooled."""
-    import polars as pl
-
     document = pl.col("document_id")
     refused = frame.filter(
         (document.str.len_chars() > LONGEST_ID) | document.str.contains("\0", literal=True)
@@ -267,8 +254,6 @@ def read_stored_run(run: Run, *, need_rank: bool = False) -> pl.DataFrame:
 
     The rank is null where the file had none; with `need_rank` that is an `InputError`.
     """
-    import polars as pl
-
     frame = pl.read_parquet(local_path(str(run.file.name)))
     if need_rank and frame["rank"].null_count():
         problem = f"The file of run “{run.name}” has no rank for every row. Choose another rule for ties."
@@ -278,14 +263,10 @@ def read_stored_run(run: Run, *, need_rank: bool = False) -> pl.DataFrame:
 
 def read_stored_query(run: Run, query_id: str) -> pl.DataFrame:
     """The rows of one query of a run, as `read_stored_run` gives them; none where it does not answer it."""
-    import polars as pl
-
     return _scanned(run).filter(pl.col("query_id") == query_id).collect()
 
 
 def _scanned(run: Run) -> pl.LazyFrame:
-    import polars as pl
-
     return pl.scan_parquet(local_path(str(run.file.name)))
 
 
@@ -358,8 +339,6 @@ class _Options(TypedDict, total=False):
 
 
 def _shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
-    from pooling.formats import read_run
-
     frame = read_run(path, file_name=file_name, need_rank=False, max_bytes=settings.MAX_UPLOAD_BYTES).frame
     first = frame.select("query_id", "document_id", "score").head(FIRST_ROWS)
     rows = [(query, document, f"{score:g}") for query, document, score in first.iter_rows()]
@@ -382,8 +361,6 @@ def _would_import(
 
 def _chunks(options: _Options) -> Chunks | None:
     if separator := options.get("collapse_chunks"):
-        from pooling.ranking.chunks import Chunks
-
         return Chunks(separator)
     return None
 
@@ -412,16 +389,16 @@ def _run(
 
 
 class RunImported(Result):
-    """The result of an import of a run: `run_import_result`; without an id where it is a preview."""
+    """A run just imported, with what its preflight found."""
 
-    id: int | None
+    id: Annotated[int | None, "Null in a preview."]
     name: str
     rows: int
     queries: int
     depth: int
     tag: str
     sha256: str
-    preflight: RunPreflight
+    preflight: Annotated[RunPreflight, Mapping[str, Any]]
 
 
 def run_import_result(run: Run) -> RunImported:

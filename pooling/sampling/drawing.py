@@ -15,11 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from pooling.heavy import Floats, Integers, np
 
 #: The strata by traffic, most frequent first.
 HEAD, TORSO, TAIL = "head", "torso", "tail"

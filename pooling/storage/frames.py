@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import connection
 
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import pl
 
 
 def frame_of(statement: str, values: Sequence[Any], schema: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
@@ -18,8 +17,6 @@ def frame_of(statement: str, values: Sequence[Any], schema: Mapping[str, type[pl
     Numbers and text only: what is true or false is chosen as 1 or 0. On PostgreSQL the rows come as CSV, so
     that no object of Python is made for each value.
     """
-    import polars as pl
-
     if connection.vendor != "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(statement, values)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
@@ -20,9 +21,6 @@ from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Collection, Job
 from pooling.storage import uploads
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 Importer = Callable[..., Result]
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
+from pooling.heavy import alt
 from pooling.interface.charting import to_svg
-
-if TYPE_CHECKING:
-    import altair as alt
 
 
 def kept_svg(name: str, draw: Callable[[], alt.LayerChart]) -> bytes:

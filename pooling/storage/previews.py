@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
+from django.contrib.auth.models import User
 from django.core import signing
 from django.core.files.base import File
 from django.core.files.storage import default_storage
@@ -20,9 +21,6 @@ from pooling.interface.results import Result
 from pooling.models import Collection, Job
 from pooling.storage import uploads
 from pooling.storage.imports import SHOWING, Shown, import_later, import_now, would_import
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 SALT = "previewed upload"
 GONE = "This preview is more than a day old, or its file was imported. Choose the file again."

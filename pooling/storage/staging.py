@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import connection, transaction
 
+from pooling.heavy import pl
 from pooling.storage.storing import copy_frame, copy_rows
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # Kinds of columns and what they are to the two databases, as Django's own fields are.
 POSTGRESQL = {

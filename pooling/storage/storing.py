@@ -7,16 +7,16 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db import OperationalError, connection
 from django.db.models import Model
 
+from pooling.formats.bytes.storable import PROBLEM, is_storable, unstorable_in
+from pooling.formats.sources import require_file
+from pooling.heavy import pl
 from pooling.interface.problems import InputError, StorageFullError, is_disk_full
-
-if TYPE_CHECKING:
-    import polars as pl
 
 LONGEST_ID = 500
 #: From this many on, new rows change which way to find them is fastest.
@@ -25,7 +25,8 @@ LONGEST_NAME = 200
 
 
 def sha256_of(path: Path) -> str:
-    """The checksum of a file's bytes, as they are on disk."""
+    """The checksum of a file's bytes, as they are on disk; FormatError for a device or a pipe."""
+    require_file(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -63,10 +64,8 @@ def check_id(external_id: str, what: str, place: str) -> None:
         raise InputError(
             f"{place}: the {what} id “{start}…” has {len(external_id)} characters. Use at most {LONGEST_ID}."
         )
-    if not _storable(external_id):
-        raise InputError(
-            f"{place}: the {what} id {external_id!r} contains a NUL or half a character. Remove it."
-        )
+    if not is_storable(external_id):
+        raise InputError(f"{place}: the {what} id {external_id!r} {PROBLEM}")
 
 
 def check_text(place: str, what: str, external_id: str, *texts: str, metadata: dict[str, Any]) -> None:
@@ -84,9 +83,9 @@ def check_text(place: str, what: str, external_id: str, *texts: str, metadata: d
             f"{place}: a text of {what} “{external_id}” has {longest:,} characters; the most are {bound:,}. "
             "Split or shorten it, or raise SOUNDINGS_MAX_TEXT_CHARACTERS."
         )
-    if not all(map(_storable, texts)):
-        raise InputError(f"{place}: {what} “{external_id}” contains a NUL or half a character. Remove it.")
-    if metadata and "\\u0000" in json.dumps(metadata):
+    if not all(map(is_storable, texts)):
+        raise InputError(f"{place}: {what} “{external_id}” {PROBLEM}")
+    if unstorable_in(metadata) is not None:
         raise InputError(f"{place}: the metadata of {what} “{external_id}” hold a NUL. Remove it.")
 
 
@@ -185,12 +184,3 @@ def copy_frame(table: str, frame: pl.DataFrame) -> None:
     statement = f"COPY {table} ({names}) FROM STDIN (FORMAT csv)"
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as copy:
         copy.write(frame.write_csv(include_header=False))
-
-
-def _storable(text: str) -> bool:
-    if text.isascii():
-        return "\0" not in text
-    try:
-        return b"\0" not in text.encode()
-    except UnicodeEncodeError:
-        return False

@@ -4,11 +4,12 @@ A strategy is one small object (`pooling.strategies.base.Strategy`): made from t
 and a seed, told labels as they come, asked for the next documents of a query.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import polars as pl
-
+from pooling.heavy import pl
 from pooling.strategies import audited, bandits, fronts, learned, orders, sampling, static, weighting
 from pooling.strategies.base import Strategy
 from pooling.strategies.candidates import Candidates, candidates_of, candidates_of_query

@@ -6,14 +6,14 @@ document is not judged twice. So, given all that the greedy part has used, the a
 reached are a uniform sample of the documents it has not reached.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 
-import numpy as np
-import polars as pl
-
 from pooling.audit.sample import audit_order
+from pooling.heavy import Booleans, Floats, Integers, np, pl
 from pooling.strategies.base import UNKNOWN, Strategy
-from pooling.strategies.candidates import Booleans, Candidates, Floats, Integers
+from pooling.strategies.candidates import Candidates
 from pooling.strategies.learned import Learned
 
 #: Part of the judgments that the hybrid strategy spends on its audit.

@@ -1,12 +1,13 @@
 """Runs as slot machines: judge the next document of the run that promises most."""
 
+from __future__ import annotations
+
 import heapq
 from collections.abc import Mapping
 
-import numpy as np
-
+from pooling.heavy import Booleans, Floats, Integers, np
 from pooling.strategies.base import RunStatistics
-from pooling.strategies.candidates import Booleans, Candidates, Cursors, Floats, Integers
+from pooling.strategies.candidates import Candidates, Cursors
 from pooling.strategies.chance import stream
 
 

@@ -1,11 +1,12 @@
 """What every strategy is: told labels as they come, asked for the next documents of a query."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from typing import ClassVar
 
-import numpy as np
-
-from pooling.strategies.candidates import Booleans, Candidates, Floats
+from pooling.heavy import Booleans, Floats, np
+from pooling.strategies.candidates import Candidates
 
 #: The label of a document that has none.
 UNKNOWN = -1

@@ -1,18 +1,13 @@
 """The pooled documents of one query as arrays: who found what at which rank."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
+from pooling.heavy import Booleans, Floats, Integers, np, pl
 from pooling.ranking.ranking import query_starts
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

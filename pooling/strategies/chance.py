@@ -1,9 +1,10 @@
 """Reproducible chance: streams that depend on a seed and on names, never on what was drawn before."""
 
+from __future__ import annotations
+
 import hashlib
 
-import numpy as np
-from numpy.typing import NDArray
+from pooling.heavy import NDArray, np
 
 
 def stream(seed: int, *names: str, event: int = 0) -> np.random.Philox:

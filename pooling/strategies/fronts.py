@@ -2,13 +2,14 @@
 failures.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
+from pooling.heavy import Booleans, Integers, np
 from pooling.strategies.base import UNKNOWN, Strategy
-from pooling.strategies.candidates import Booleans, Candidates, Cursors, Integers
+from pooling.strategies.candidates import Candidates, Cursors
 
 
 @dataclass
@@ -111,12 +112,12 @@ class GlobalMoveToFront(MoveToFront):
         best = min((self.rank(offer) for offer in offers if offer is not None), default=None)
         return None if best is None else best[2:]
 
-    def rank(self, offer: "Offer") -> tuple[float, float, str, str]:
+    def rank(self, offer: Offer) -> tuple[float, float, str, str]:
         """The least one wins: the run at the front, then few failures, then RRF."""
         in_front = offer.at_front and offer.query_id == self.recent
         return (-1.0 if in_front else offer.failures, -offer.rrf, offer.query_id, offer.document_id)
 
-    def offer(self, one: Candidates, taken: set[str] | None) -> "Offer | None":
+    def offer(self, one: Candidates, taken: set[str] | None) -> Offer | None:
         """A query's next document; remembered until one of its labels changes."""
         if taken is None and one.query_id in self.offers:
             return self.offers[one.query_id]

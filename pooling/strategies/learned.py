@@ -2,13 +2,14 @@
 own.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
+from pooling.heavy import Floats, np
 from pooling.strategies.base import UNKNOWN, ScoredStrategy
-from pooling.strategies.candidates import Candidates, Floats
+from pooling.strategies.candidates import Candidates
 
 #: Features are multiples of 1/GRID, so sums over labels are exact and their order leaves no trace.
 GRID = 1024

@@ -1,8 +1,8 @@
 """The order of a whole pool before the first label, as a frame."""
 
-import numpy as np
-import polars as pl
+from __future__ import annotations
 
+from pooling.heavy import np, pl
 from pooling.strategies.base import Strategy
 from pooling.strategies.candidates import candidates_of
 from pooling.strategies.sampling import Sampling

@@ -22,11 +22,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-import polars as pl
-
+from pooling.heavy import Integers, np, pl
 from pooling.ranking.ranking import RRF_K
-from pooling.strategies.candidates import Candidates, Integers
+from pooling.strategies.candidates import Candidates
 
 Scores = Mapping[str, float]
 

@@ -1,8 +1,9 @@
 """Judge a sample with known inclusion probabilities, larger where the runs agree that a document is good."""
 
-import numpy as np
+from __future__ import annotations
 
-from pooling.strategies.candidates import Candidates, Floats
+from pooling.heavy import Floats, np
+from pooling.strategies.candidates import Candidates
 from pooling.strategies.chance import stream, uniforms
 from pooling.strategies.static import StaticStrategy
 

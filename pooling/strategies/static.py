@@ -1,9 +1,10 @@
 """Orders that are fixed before the first judgment: depth and the fusions of ranks and scores."""
 
-import numpy as np
+from __future__ import annotations
 
+from pooling.heavy import Floats, np
 from pooling.strategies.base import ScoredStrategy
-from pooling.strategies.candidates import Candidates, Floats
+from pooling.strategies.candidates import Candidates
 
 #: The chance that a reader goes on to the next rank (Moffat and Zobel, 2008).
 PERSISTENCE = 0.8

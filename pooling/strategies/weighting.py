@@ -4,12 +4,13 @@ The scores are computed from the labels as they stand, never carried along, so t
 leaves no trace, not even in the last bit.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
-import numpy as np
-
+from pooling.heavy import Floats, np
 from pooling.strategies.base import UNKNOWN, RunStatistics, ScoredStrategy
-from pooling.strategies.candidates import Candidates, Floats
+from pooling.strategies.candidates import Candidates
 
 
 class Hedge(ScoredStrategy):

@@ -122,7 +122,7 @@ def read_state(asked: QueryDict, names: Names) -> State:
     """The state that an address asks for; what it cannot mean is left out."""
 
     def said(name: str) -> str:
-        return str(asked.get(names.prefix + name, "")).replace("\0", "")
+        return str(asked.get(names.prefix + name, ""))
 
     sort = said("sort")
     sortable = {column.key for column in names.columns if names.sorts(column)}

@@ -10,15 +10,17 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from pooling.interface.api import PROBLEM, making, versioned
+from pooling.interface.shapes import shape
 from pooling.people.access import collection_for, fetch
 from pooling.storage import serializers as storage_serializers
 from pooling.storage.api import PREVIEW, _import
 from pooling.tables.calls import listed, lists
 from pooling.texts import serializers
+from pooling.texts.importing import TextsImported
 from pooling.texts.lists import DOCUMENTS, QUERIES, documents_of, pool_asked_for
 from pooling.tidying.api import Tidied
 
-SUMMARY = storage_serializers.ImportSummarySerializer
+SUMMARY = shape(TextsImported, "ImportSummary")
 DONE_OR_PREVIEWED = {**making(SUMMARY), 200: SUMMARY}
 
 
@@ -35,10 +37,7 @@ class Queries(APIView):
 
     @extend_schema(
         request=storage_serializers.UploadSerializer,
-        responses={
-            **making(storage_serializers.ImportSummarySerializer),
-            200: storage_serializers.ImportSummarySerializer,
-        },
+        responses=DONE_OR_PREVIEWED,
         parameters=[PREVIEW],
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -65,10 +64,7 @@ class Documents(APIView):
 
     @extend_schema(
         request=serializers.DocumentsUploadSerializer,
-        responses={
-            **making(storage_serializers.ImportSummarySerializer),
-            200: storage_serializers.ImportSummarySerializer,
-        },
+        responses=DONE_OR_PREVIEWED,
         parameters=[PREVIEW],
     )
     def post(self, request: Request, slug: str) -> Response:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pooling.formats.errors import FormatError, shown
 from pooling.formats.wording import counted
+from pooling.heavy import pl
 from pooling.models import Collection, Query
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MOST_NAMED, FIRST = 5, 500
 

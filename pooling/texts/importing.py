@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
+from pooling.formats import DocumentRecord, QueryRecord, iterate_documents, read_queries
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress, Result
 from pooling.models import Collection, Document, PoolEntry, Query, TextImport
@@ -24,20 +26,15 @@ from pooling.texts.taking_back import MOST_NAMED
 from pooling.tidying.doing import bring_back
 from pooling.tidying.kinds import undo_address
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.formats import DocumentRecord, QueryRecord
-
-
 BATCH, BATCH_CHARACTERS = 1000, 8_000_000
 BATCHES_BETWEEN_REPORTS = 20
 STAGED_DOCUMENT = {"line": "whole", "id": "text", "title": "text", "text": "text", "metadata": "json"}
 _REPEATS = """
-    SELECT MIN(again.line), again.id FROM staged_documents again
+    SELECT COALESCE(MIN(CASE WHEN again.line > first.line THEN again.line END), MIN(again.line)), again.id
+    FROM staged_documents again
     JOIN (SELECT id, MIN(line) AS line FROM staged_documents GROUP BY id HAVING COUNT(*) > 1) first
-    ON first.id = again.id AND again.line > first.line
-    GROUP BY again.id ORDER BY 1 LIMIT 1
+    ON first.id = again.id
+    GROUP BY again.id ORDER BY 1, again.id LIMIT 1
 """
 # The version counts up when title or text change; an error of the file has been told by now.
 _UPDATE = """
@@ -97,13 +94,13 @@ class ImportSummary:
 
 
 class TextsImported(Result):
-    """The result of an import of texts: the counts of its `ImportSummary`."""
+    """What an import of queries or documents did."""
 
     created: int
     changed: int
     unchanged: int
-    left_out: int
-    import_id: int | None
+    left_out: Annotated[int, "Documents that are in no pool."]
+    import_id: Annotated[int | None, "Delete it to take back the import."]
 
 
 def lock(collection: Collection) -> None:
@@ -121,8 +118,6 @@ def import_queries(
 
     A query's text may change only while no pool contains the query, because judgments hang on what was asked.
     """
-    from pooling.formats import read_queries
-
     path = Path(path)
     place = file_name or path.name
     records = read_queries(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
@@ -242,8 +237,6 @@ def import_documents(
 
 
 def _records(path: Path, file_name: str | None) -> Iterator[DocumentRecord]:
-    from pooling.formats import iterate_documents
-
     return iterate_documents(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
 
 
@@ -288,8 +281,6 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 def _queries_shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
-    from pooling.formats import read_queries
-
     records = read_queries(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
     rows = [(record.id, record.text) for record in records[:FIRST_ROWS]]
     return [Shown("First queries", ("Query", "Text"), rows, len(records))]

@@ -12,21 +12,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from pooling.interface.problems import InputError
-from pooling.interface.results import Result
+from pooling.interface.results import Progress, Result
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Collection, Document, Job
 from pooling.search_models import TextIndex
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.interface.results import Progress
 
 BATCH = 2000
 #: This many texts are indexed while somebody waits for the answer: about a second.
@@ -165,7 +161,7 @@ def _terms(words: str) -> tuple[list[str], list[str]]:
     problem = ""
     if len(words) > LONGEST:
         problem = f"Search for at most {LONGEST} characters; these are {len(words)}."
-    pieces = re.findall(r'(-?)(?:"([^"]*)"|([^\s"]+))', words.replace("\0", " "))
+    pieces = re.findall(r'(-?)(?:"([^"]*)"|([^\s"]+))', words)
     terms = [(bool(minus), phrase or word) for minus, phrase, word in pieces]
     terms = [(minus, term) for minus, term in terms if any(letter.isalnum() for letter in term)]
     wanted = [term for minus, term in terms if not minus]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
 from pooling.formats.wording import counted
 from pooling.models import Document, Pool, PoolEntry, Query, TextImport
@@ -16,10 +19,6 @@ from pooling.tidying.kinds import (
     tell_hooks_of_many,
     when,
 )
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
 # So many of the texts that an import changed are named.
 MOST_NAMED = 20

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import UniqueConstraint
 from django.utils import timezone
@@ -26,11 +28,6 @@ from pooling.tidying.kinds import (
     tell_hooks,
     tell_hooks_of_many,
 )
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from django.contrib.auth.models import User
 
 BATCH = 5000
 

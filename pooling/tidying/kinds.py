@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from pooling.formats.wording import counted
@@ -17,10 +19,6 @@ from pooling.models import Collection
 from pooling.tables.actions import add_actions
 from pooling.tables.columns import BulkAction
 from pooling.tidying.kept import Kept
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-    from django.db.models import QuerySet
 
 # So many of a kind are named where a sentence counts them all.
 MOST_NAMED = 5

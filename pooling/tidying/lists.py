@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table
-
-if TYPE_CHECKING:
-    from pooling.tidying.page import TidiedThing
+from pooling.tidying.page import TidiedThing
 
 
 def _key(row: TidiedThing) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from django.contrib import messages
 from django.db.models import F
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
@@ -16,11 +17,6 @@ from pooling.models import Collection, Document, Query
 from pooling.tidying.doing import restorable_until
 from pooling.tidying.kept import Kept
 from pooling.tidying.kinds import KINDS, Kind, collection_of, kind_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from django.http import HttpRequest
 
 # So many of a kind are listed; the rest are counted.
 MOST_LISTED = 100

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -32,9 +32,6 @@ from pooling.tidying.kept import Kept
 from pooling.tidying.kinds import KINDS, Kind, beneath, dependants_of, kind_of
 from pooling.tidying.lists import ARCHIVED, DELETED
 from pooling.tidying.page import archived_in, deleted_in, say_archived, say_deleted
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 # Of a list, so many things are archived or deleted at once.
 MOST_AT_ONCE = 500

@@ -1,21 +1,27 @@
-"""Sign-in by token, asked of the database in one plain statement: it comes before every call of a program."""
+"""How calls are authenticated: by a token or by the session of a page. What depends on which is checked here.
+
+A token is asked of the database in one plain statement: that comes before every call of a program.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.utils import timezone
-from rest_framework.authentication import TokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from django.utils.translation import gettext as _
+from rest_framework.authentication import SessionAuthentication, TokenAuthentication
+from rest_framework.exceptions import APIException, AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
+from rest_framework.status import HTTP_409_CONFLICT
 
+from labeling.judging.same_account import HEADER
 from pooling.account_models import ApiToken, Scope
 from pooling.people.link_tokens import hashed
 from pooling.storage.rows import columns_of, rows
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
     from rest_framework.request import Request
 
 SCOPES = {Scope.READ: "read", Scope.JUDGE: "read and judge"}
@@ -43,15 +49,25 @@ JUDGING = {
 }
 
 
+class OtherAccount(APIException):
+    """The call says that it is of another account than it was authenticated as."""
+
+    status_code = HTTP_409_CONFLICT
+
+
 class PlainTokenAuthentication(TokenAuthentication):
     """`Authorization: Token …`, for the tokens of `soundings.accounts.tokens`."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """The user and the token; 403 for a call that is outside the scope of the token."""
+        """The user and the token; 403 for a call that is outside the scope of the token, 409 for one that is
+        meant to be somebody else's.
+        """
         found = super().authenticate(request)
         if found is not None and not _is_within(found[1].scope, request):
             detail = f"This token may only {SCOPES[found[1].scope]}. Make one with another scope."
             raise PermissionDenied(detail)
+        if found is not None and request.headers.get(HEADER, str(found[0].pk)) != str(found[0].pk):
+            raise OtherAccount(f"This token belongs to {found[0].get_username()}, not to that account.")
         return found
 
     def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
@@ -62,6 +78,20 @@ class PlainTokenAuthentication(TokenAuthentication):
             if user.is_active and _works(user.token, user):
                 return user, user.token
         raise AuthenticationFailed("This token does not exist or has expired. Create a new one.")
+
+
+class BySession(SessionAuthentication):
+    """The session of a page, unless its owner still has to set up a second factor."""
+
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
+        """The user of the session; 403 for one who must set up a second factor first."""
+        # Cut: the framework loads this module before its views, which that one needs
+        from soundings.sign_in.second_factor import is_due
+
+        found: tuple[User, None] | None = super().authenticate(request)
+        if found is not None and is_due(request._request):
+            raise PermissionDenied(_("Set up a second factor on the page of your account first."))
+        return found
 
 
 def _is_within(scope: str, request: Request) -> bool:

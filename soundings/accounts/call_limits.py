@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
 from rest_framework import status
 from rest_framework.exceptions import APIException
 from rest_framework.throttling import BaseThrottle
@@ -16,7 +17,6 @@ from rest_framework.throttling import BaseThrottle
 from pooling.interface.counting import counted
 
 if TYPE_CHECKING:  # the module of views reads this one
-    from django.contrib.auth.models import AnonymousUser, User
     from rest_framework.request import Request
     from rest_framework.views import APIView
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema
@@ -16,12 +17,10 @@ from rest_framework.views import APIView
 
 from pooling.interface.api import person
 from pooling.interface.counting import counted
+from pooling.interface.shapes import shape
 from pooling.interface.uploads import HOUR, uploads_of
+from pooling.people.letters import letters_in_the_last_hour
 from soundings.accounts.call_limits import MINUTE, calls_of
-from soundings.accounts.mail import letters_in_the_last_hour
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 class Limited(models.TextChoices):
@@ -34,9 +33,9 @@ class Limited(models.TextChoices):
 
 @dataclass(frozen=True)
 class Limit:
-    """`left` of `most`, in a stretch of this many seconds."""
+    """What is left of a limit, in a stretch of this many seconds."""
 
-    of: Limited
+    of: Annotated[Limited, {"choices": Limited.choices}]
     most: int
     left: int
     seconds: int
@@ -60,19 +59,10 @@ def limits_of(user: User) -> list[Limit]:
     return [Limit(of, most, max(most - number, 0), seconds) for of, most, number, seconds in limits if most]
 
 
-class LimitSerializer(serializers.Serializer[Any]):
-    """What is left of a limit, in a stretch of this many seconds."""
-
-    of = serializers.ChoiceField(Limited.choices)
-    most = serializers.IntegerField()
-    left = serializers.IntegerField()
-    seconds = serializers.IntegerField()
-
-
 class LimitsSerializer(serializers.Serializer[Any]):
     """All that the site sets for an account."""
 
-    limits = LimitSerializer(many=True)
+    limits = shape(Limit)(many=True)
 
 
 class Limits(APIView):

@@ -6,38 +6,27 @@ What a page answers does not depend on whom a letter is for, nor on whether the 
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
 from smtplib import SMTPException
-from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.models import User
 from django.core.mail import send_mail
-from django.db import transaction
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django_tasks import task
 
-from pooling.account_models import Letter
 from pooling.models import Invitation
-from pooling.people.link_tokens import hashed
+from pooling.people.letters import account, may_send
 from pooling.storage.secrets import seal, unseal
 from soundings.accounts.throttling import client_address
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
 logger = logging.getLogger(__name__)
-
-HOUR = timedelta(hours=1)
-# To one address; how many one account or network may cause is a setting.
-MOST_TO_ONE = 3
 
 
 def ask_for_password_letter(email: str, request: HttpRequest) -> None:
     """Have a link for a new password sent to the accounts with this address, if there are any."""
-    if _may_send(to=email, by=f"address {client_address(request)}"):
+    if may_send(to=email, by=f"address {client_address(request)}"):
         send_password_letter.enqueue(email, request.get_host(), request.is_secure())
 
 
@@ -46,20 +35,10 @@ def send_invitation(invitation: Invitation, link: str, *, by: User) -> bool:
 
     The link is sealed on its way to the worker: anyone who reads the database cannot join.
     """
-    if not _may_send(to=invitation.email, by=_account(by)):
+    if not may_send(to=invitation.email, by=account(by)):
         return False
     send_invitation_letter.enqueue(invitation.pk, seal(link))
     return True
-
-
-def letters_in_the_last_hour(user: User) -> int:
-    """How many letters an account has caused."""
-    about = Letter.objects.filter(about_sha256=hashed(f"by {_account(user)}"))
-    return about.filter(at__gte=timezone.now() - HOUR).count()
-
-
-def _account(user: User) -> str:
-    return f"account {user.pk}"
 
 
 @task(queue_name="messages")
@@ -89,15 +68,3 @@ def send_invitation_letter(invitation_id: int, sealed_link: str) -> None:
         logger.warning("invitation %s could not be mailed: %s", invitation_id, error)
     else:
         Invitation.objects.filter(pk=invitation_id).update(mailed_at=timezone.now())
-
-
-@transaction.atomic
-def _may_send(*, to: str, by: str) -> bool:
-    """Whether one more letter is within both limits of the last hour; if so, it is counted."""
-    limits = {hashed(f"to {to.lower()}"): MOST_TO_ONE, hashed(f"by {by}"): settings.LETTERS_PER_HOUR}
-    now = timezone.now()
-    Letter.objects.filter(at__lt=now - HOUR).delete()
-    if any(Letter.objects.filter(about_sha256=about).count() >= most for about, most in limits.items()):
-        return False
-    Letter.objects.bulk_create(Letter(about_sha256=about) for about in limits)
-    return True

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet
 
@@ -21,9 +22,6 @@ from pooling.account_models import Preferences, SeenSession
 from pooling.models import AdminAction, Invitation, Membership
 from soundings.accounts.tokens import tokens_of
 from soundings.sign_in.traces import told_rows
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 Row = dict[str, Any]
 ACCOUNT = ("username", "email", "first_name", "last_name", "date_joined", "last_login")
@@ -65,7 +63,7 @@ def _parts(user: User) -> dict[str, Iterator[Row]]:
             )
             for kind, model in SIGN_INS.items()
         },
-        "verdict": _rows(verdicts, *said, **PAIR, queue="queue__name", what="kind"),
+        "verdict": _rows(verdicts, *said, **PAIR, queue="queue__public_name", what="kind"),
         "verdict on a fact": _rows(
             SupportEvent.objects.filter(annotator=user),
             *("verdict", "active_ms", "span_start", "span_end", "created_at"),
@@ -73,7 +71,7 @@ def _parts(user: User) -> dict[str, Iterator[Row]]:
             query="fact__query__external_id",
             document="document__external_id",
             fact="fact__external_id",
-            queue="queue__name",
+            queue="queue__public_name",
             what="kind",
         ),
         "message": _rows(messages, "text", "sent_at", "answer", "answered_at", **PAIR),

@@ -8,14 +8,15 @@ in what releases stored before.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils.crypto import salted_hmac
 from django_tasks_db.models import DBTaskResult
@@ -31,9 +32,6 @@ from pooling.people.access import is_site_admin
 from pooling.people.activity_log import record_action
 from pooling.people.invitations import withdraw_those_of
 from soundings.sign_in.traces import forget_sign_in
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 SIGN_INS = (AccessAttempt, AccessFailureLog, AccessLog)
 
@@ -55,7 +53,7 @@ def delete_account(user: User, *, by: User | None) -> str:
     """
     with transaction.atomic():
         user = get_user_model().objects.select_for_update().get(pk=user.pk)
-        _refuse(user)
+        _refuse(user, by)
         name, email = user.get_username(), user.email
         pseudonym = pseudonym_of(user.pk)
         _give_work_back(user, by)
@@ -76,7 +74,9 @@ def delete_account(user: User, *, by: User | None) -> str:
     return pseudonym
 
 
-def _refuse(user: User) -> None:
+def _refuse(user: User, by: User | None) -> None:
+    if user.is_superuser and by is not None and not by.is_superuser:
+        raise PermissionDenied("Only a superuser may delete a superuser.")
     if not user.is_active and user.get_username() == pseudonym_of(user.pk):
         raise InputError("This account is deleted already.", conflict=True)
     others = get_user_model().objects.select_for_update().filter(is_active=True).exclude(pk=user.pk)

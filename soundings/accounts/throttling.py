@@ -6,6 +6,7 @@ Anyone who is shut out is refused before a password is hashed, which is made to 
 from __future__ import annotations
 
 import ipaddress
+from functools import partial
 from typing import Any
 
 from axes.attempts import get_cool_off_threshold
@@ -17,6 +18,7 @@ from django.db.models import Sum
 from django.http import HttpRequest
 
 from pooling.people.activity_log import record_action
+from soundings.sign_in.second_factor import CODES, STEP, guesses_codes
 
 # A household or a server has as many addresses of version 6 as it likes, within a network of this size.
 NETWORK_V6 = 64
@@ -26,7 +28,12 @@ class ThrottledByAddress(AxesDatabaseHandler):  # type: ignore[misc]  # untyped
     """Counts every failure from an address, whatever the name, up to a separate limit."""
 
     def get_failures(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> int:
-        """The failures by name and address; the limit at least where the address has reached its own."""
+        """The failures by name and address; the limit at least where the address has reached its own.
+
+        None for a code: somebody who has stolen a password could shut its owner out.
+        """
+        if STEP in (credentials or {}):
+            return 0
         failures = int(super().get_failures(request, credentials))
         if self._from_address(request) >= settings.FAILURES_PER_ADDRESS:
             return max(failures, settings.AXES_FAILURE_LIMIT)
@@ -37,14 +44,17 @@ class ThrottledByAddress(AxesDatabaseHandler):  # type: ignore[misc]  # untyped
     ) -> None:
         """Count a wrong password, and write it down: whose it should have been, if an account has the name.
 
-        Tries during a lock-out are refused unread, and are not written down.
+        Tries during a lock-out are refused unread, and are not written down. Wrong codes count apart, and are
+        not written down once as many came from an address as wrong passwords may.
         """
-        was_locked = request is not None and self.is_locked(request, credentials)
-        super().user_login_failed(sender, credentials, request, **more)
-        if request is not None and not was_locked:
+        step = {STEP: credentials[STEP]} if STEP in credentials else {}
+        counted = credentials | {"username": CODES} if step else credentials
+        stopped = guesses_codes if step else partial(self.is_locked, credentials=credentials)
+        was_stopped = request is not None and stopped(request)
+        super().user_login_failed(sender, counted, request, **more)
+        if request is not None and not was_stopped:
             name = str(credentials.get("username") or "").replace("\0", "")
             user = get_user_model().objects.filter(username=name).first()
-            step = {"step": credentials["step"]} if "step" in credentials else {}
             record_action(None, None, "sign-in failed", user or "an unknown name", **step)
 
     def _from_address(self, request: Any) -> int:
@@ -52,7 +62,7 @@ class ThrottledByAddress(AxesDatabaseHandler):  # type: ignore[misc]  # untyped
             return 0
         recent = AccessAttempt.objects.filter(
             ip_address=request.axes_ip_address, attempt_time__gte=get_cool_off_threshold(request)
-        )
+        ).exclude(username=CODES)
         return recent.aggregate(all=Sum("failures_since_start"))["all"] or 0
 
 

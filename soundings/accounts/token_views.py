@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import authenticate
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, ValidationError
@@ -35,13 +37,16 @@ from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME, make_token, re
 from soundings.sessions.keeping import browser_in_words, note_use, sessions_of
 from soundings.sign_in.forms import LONGEST_CODE
 from soundings.sign_in.passwords import has_password, no_passwords
-from soundings.sign_in.second_factor import asks_for_code, is_missing, is_on, proves
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+from soundings.sign_in.second_factor import asks_for_code, is_missing, is_on, proves, what_to_enter
 
 LONGEST_PASSWORD = 4096
 MOST_SESSIONS = 50
+
+
+class BySessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
+    """What the schema says of sessions."""
+
+    target_class = "soundings.accounts.authentication.BySession"
 
 
 class CredentialsSerializer(serializers.Serializer[Any]):
@@ -126,9 +131,7 @@ def _require_second_factor(request: Request, user: User, code: str) -> None:
     if not code:
         raise ValidationError({"code": "This account has a second factor: send a code as well."})
     if not proves(request._request, user, code):
-        if getattr(request, "axes_locked_out", False):
-            raise TooManyTries
-        raise ValidationError({"code": "Wrong code. Wait for the next one and try again."})
+        raise ValidationError({"code": what_to_enter(request._request, user)})
 
 
 class Tokens(APIView):

@@ -7,9 +7,10 @@ its owner had: whatever changes the password, on a page or past every page, ends
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -17,9 +18,6 @@ from pooling.account_models import ApiToken, Scope
 from pooling.interface.problems import InputError
 from pooling.people.activity_log import record_action
 from pooling.people.link_tokens import hashed, new_token
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 DEFAULT_NAME = "Made with the password"
 LONGEST_NAME = 80

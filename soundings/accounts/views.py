@@ -17,8 +17,9 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 
 from pooling.people.activity_log import record_action
+from pooling.people.letters import MOST_TO_ONE
 from soundings.accounts.forms import ChangePasswordForm, ForgotPasswordForm, NewPasswordForm, SignInForm
-from soundings.accounts.mail import MOST_TO_ONE
+from soundings.sessions.keeping import note_use
 from soundings.sign_in.passwords import has_password, where_passwords_are
 from soundings.sign_in.second_factor import asks_for_code, remember_first_step
 
@@ -72,7 +73,10 @@ class ChangePassword(auth.PasswordChangeView):
     def form_valid(self, form: ChangePasswordForm) -> HttpResponse:  # type: ignore[override]
         record_action(None, form.user, "password changed")
         messages.success(self.request, _("Your password is changed."))
-        return super().form_valid(form)
+        answer = super().form_valid(form)
+        # The session has another key now, by which it can be ended elsewhere.
+        note_use(self.request, form.user)
+        return answer
 
 
 @method_decorator(where_passwords_are, name="dispatch")

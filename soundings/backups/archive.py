@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TypedDict, cast
 
+from pooling.formats.sources import LEAST_UNPACKED, require_file
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.storage.storing import disk_errors_named
@@ -24,6 +25,10 @@ LIST = "backup.json"
 # Folders of the archive: tables, stored files, and answers of models that are not in the database yet.
 TABLES, FILES, JOURNALS = "tables", "files", "prelabels"
 CHUNK = 1 << 20
+# A table of equal rows shrinks further than texts do; what shrinks more than this is there to fill a disk.
+UNPACKED_FACTOR = 200
+# The list is read at once, and becomes 25 times as many bytes. Its checksums hardly shrink.
+LIST_FACTOR = 16
 
 
 class Part(TypedDict):
@@ -108,6 +113,12 @@ class Archive:
         self.contents = self._contents()
 
     def _contents(self) -> Contents:
+        for part in self._archive.infolist():
+            factor = LIST_FACTOR if part.filename == LIST else UNPACKED_FACTOR
+            if part.file_size > max(LEAST_UNPACKED, factor * part.compress_size):
+                unpacked = f"{part.compress_size:,} bytes of {part.filename} unpack to {part.file_size:,}"
+                problem = f"{self._path} is not a backup of Soundings: {unpacked}."
+                raise InputError(problem, field="file")
         try:
             contents = json.loads(self._archive.read(LIST))
             form = contents["format"]
@@ -152,6 +163,7 @@ DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
 @contextmanager
 def open_archive(path: Path) -> Iterator[Archive]:
     """Read a backup; `InputError` where it is none, or was cut off."""
+    require_file(path, str(path))
     try:
         archive = zipfile.ZipFile(path)
     except DAMAGE:

@@ -8,16 +8,12 @@ from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import BinaryField, Field, JSONField, Model
 
 from pooling.storage.storing import insert_rows
-
-if TYPE_CHECKING:
-    from django.db.models.fields.related import ForeignKey  # noqa: F401
 
 AT_ONCE = 2_000
 # Signed with the secret key, or computed from the rest: people sign in again, and texts are indexed again.

@@ -11,6 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from pooling.formats.qrels import read_qrels
+from pooling.heavy import pl
+from pooling.inputs.given import RunSource, Source
 from pooling.interface.terminal import progress_bar
 from soundings.client.connection import Connection, Waiting
 from soundings.client.problems import NotFound
@@ -19,10 +22,7 @@ from soundings.client.shapes import ClaimedItem, CollectionFacts, Imported, Judg
 from soundings.client.uploads import Texts, Upload, qrels_upload, run_upload, texts_upload
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from labeling.judging.progress_figures import QueueProgress
-    from pooling.inputs.given import RunSource, Source
+    from labeling.judging.progress_figures import QueueProgress  # beside models, which a client has not
 
 TOKEN = "SOUNDINGS_TOKEN"  # noqa: S105  the name of a variable
 
@@ -110,8 +110,6 @@ class Release(_Thing):
 
     def qrels(self) -> pl.DataFrame:
         """The labels: query_id, document_id, relevance."""
-        from pooling.formats.qrels import read_qrels
-
         with TemporaryDirectory() as folder:
             path = Path(folder) / "release.qrels"
             path.write_bytes(self.file("trec"))
@@ -129,8 +127,6 @@ class Run(_Thing):
 
     def frame(self) -> pl.DataFrame:
         """The rows: query_id, document_id, score, rank (null where its file had none)."""
-        import polars as pl
-
         return pl.read_parquet(self._connection.call("GET", f"runs/{self.id}/file/").content)
 
 
@@ -158,8 +154,6 @@ class Pool(_Thing):
 
     def pairs(self) -> pl.DataFrame:
         """The pairs as the command `pool` prints them."""
-        import polars as pl
-
         content = self._connection.call("GET", f"pools/{self.id}/file/").content
         return pl.read_csv(content, separator="\t", quote_char=None, infer_schema_length=None)
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import TYPE_CHECKING
 
 from evaluation.measures.registry import key_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evaluation.scoring.figures import EvaluationResult, Figure
-    from soundings.client.connection import Connection
+from evaluation.scoring.figures import EvaluationResult, Figure
+from evaluation.scoring.results import summary_row
+from pooling.heavy import pd
+from soundings.client.connection import Connection
 
 
 @dataclass(frozen=True)
@@ -50,10 +47,6 @@ class Report:
         """One row per run, measure and k: mean, low, high and the other figures; k is missing over the whole
         run.
         """
-        import pandas as pd
-
-        from evaluation.scoring.results import summary_row
-
         rows = [
             summary_row(run, key, figure)
             for run, figures in self.result["runs"].items()
@@ -73,8 +66,6 @@ class Report:
         """One row per run, query, measure and k: run, query_id, measure, k (missing over the whole run),
         value (NaN: the query does not count).
         """
-        import pandas as pd
-
         table = pd.read_csv(
             BytesIO(self.file("per-query")), dtype={"run": str, "query_id": str}, na_filter=True
         )

@@ -6,12 +6,11 @@ import json
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
+from pooling.formats.sources import require_file
+from pooling.inputs.given import RunSource, Source
 from pooling.inputs.reading import qrels_frame, run_frame
-
-if TYPE_CHECKING:
-    from pooling.inputs.given import RunSource, Source
 
 #: The name of a file and the file.
 Upload: TypeAlias = "tuple[str, IO[bytes]]"
@@ -49,5 +48,6 @@ def texts_upload(source: Texts, name: str) -> Upload:
 
 
 def _file(path: str | Path) -> Upload:
+    require_file(Path(path))
     # Read whole: it is sent again if a try fails.
     return Path(path).name, BytesIO(Path(path).read_bytes())

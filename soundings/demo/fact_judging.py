@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 from uuid import UUID
+
+from django.contrib.auth.models import User
 
 from labeling.facts.importing import FactImport, import_facts
 from labeling.models import FactItem, Queue
@@ -17,12 +18,8 @@ from labeling.supports.showing import shown_page
 from labeling.supports.storing import FactPage, FactVerdict, store_page
 from pooling.formats.facts.reading import read_facts, read_supports_of
 from pooling.formats.facts.writing import WORDS
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from pooling.models import Collection, Pool
-    from soundings.demo.annotators import SimulatedAnnotators
+from pooling.models import Collection, Pool
+from soundings.demo.annotators import SimulatedAnnotators
 
 QUEUE_NAME = "Facts of the answers"
 # Of the documents; the rest waits for people who open the site.

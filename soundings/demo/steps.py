@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
 
 from evaluation.canaries.watching import Alerts, CanaryDefinition, create_canary
 from evaluation.indexes.stored import LatencyRequest, request_latency_report
@@ -23,6 +24,7 @@ from evaluation.replays.stored import ReplayRequest, request_replay
 from evaluation.reports.making import ReportInput, create_report
 from evaluation.scoring.config import Settings
 from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.figures import EvaluationResult, Figure, HeadlineEstimate
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.adjudication.settling import adjudicate
 from labeling.gold.importing import import_gold
@@ -32,6 +34,7 @@ from labeling.models import Item, Queue, Verdict
 from labeling.prelabels.stored_answers import store_answers
 from labeling.qrels.releases import release_qrels
 from labeling.queues.opening import open_queue
+from pooling.formats import read_qrels
 from pooling.jobs.running import run_job
 from pooling.models import Collection, Job, Pool, Role, Run
 from pooling.people.membership import add_member, create_collection
@@ -51,20 +54,16 @@ from soundings.installation.first_use import (
     nobody_is_here_yet,
 )
 
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-    from evaluation.scoring.figures import EvaluationResult, Figure
-
 SLUG = "demo"
 SEED = 1807
-# Every pair of the first pool is judged by two; of the main pool a budget by one, of it a fifth at random.
-FIRST_DEPTH, MAIN_DEPTH, LATER_DEPTH = 3, 10, 15
-MAIN_STRATEGY, MAIN_BUDGET, AUDIT_SHARE = "hybrid", 220, 0.2
-# Of what the second week's version of that pool brings; the rest waits for people who open the site.
-LATER_BUDGET, JUDGED_SHARE = 72, 0.5
-SETTLED_SHARE = 0.6  # of the pairs without agreement, by the admin
-CUTOFFS = (1, 5, 10)
+# Every pair of the first pool is judged by two; of the main pool a budget by one, half of it drawn from all
+# documents: there are so few relevant ones that fewer draws would tell little.
+FIRST_DEPTH, MAIN_DEPTH, LATER_DEPTH = 3, 20, 25
+MAIN_STRATEGY, MAIN_BUDGET, AUDIT_SHARE, REACH = "hybrid", 960, 0.5, 1_000
+# Of what the second week's version of that pool brings, and the last, which waits for who opens the site.
+LATER_BUDGET, LEFT_BUDGET = 72, 48
+CUTOFFS, SHOWN_K = (1, 5, 10), 10
+LATER_RUN = "later/lsa-2.run"
 TAGS = ("keyword", "question", "situation")
 REPLAYED = ("rrf", "depth")
 MODEL = "stand-in-model"
@@ -123,10 +122,11 @@ def run_demo(say: Say) -> Demo:
         watch_and_replay(collection, stage)
         clock.pass_until(SECOND_WEEK)
         better = import_better_run(collection, stage)
-        judge_what_is_new(main, better, stage)
+        latest = judge_what_is_new(main, better, stage)
         judge_what_answers_need(main, stage)
         clock.pass_until(LAST_DAY)
         report = release_and_report(collection, "v2", [*runs, better], stage)
+        leave_some_to_judge(latest, better, stage)
     return Demo(collection, report, cast.passwords)
 
 
@@ -189,7 +189,7 @@ def import_everything(collection: Collection, stage: Stage) -> list[Run]:
 
 
 def judge_first_pool(collection: Collection, runs: list[Run], stage: Stage) -> None:
-    """The top of all runs, each pair judged by two; where they differ, the admin settles most pairs."""
+    """The top of all runs, each pair judged by two; where they differ, the admin settles."""
     pool = build_pool(
         collection, name=f"Top {FIRST_DEPTH}", runs=runs, depth=FIRST_DEPTH, seed=SEED, user=stage.admin
     )
@@ -199,12 +199,10 @@ def judge_first_pool(collection: Collection, runs: list[Run], stage: Stage) -> N
     queue = open_queue(pool, name=pool.name, judgments_per_item=2, seed=SEED, user=stage.admin)
     made = _annotators(stage, SEED).judge(queue, at_most=3 * pool.pair_count)
     split = list(queue.items.filter(state=Item.State.ADJUDICATION).order_by("pk"))
-    settled = split[: round(SETTLED_SHARE * len(split))]
-    _settle(queue, settled, stage)
+    _settle(queue, split, stage)
     stage.say(
         f"The simulated annotators made {made:,} judgments in the queue “{queue.name}”, two for each pair. "
-        f"Of {len(split)} pairs without agreement the admin settled {len(settled)}; the others stay open for "
-        "a decision."
+        f"The admin settled the {len(split)} pairs without agreement."
     )
 
 
@@ -226,7 +224,8 @@ def _settle(queue: Queue, items: list[Item], stage: Stage) -> None:
 
 
 def judge_main_pool(collection: Collection, runs: list[Run], stage: Stage) -> Pool:
-    """A deeper pool whose order learns from the labels, with an audit; judged to its end."""
+    """A deeper pool whose order learns from the labels, with an audit of the whole collection; judged to its
+    end."""
     stage.clock.pass_time(timedelta(hours=20))
     pool = build_pool(
         collection,
@@ -236,6 +235,7 @@ def judge_main_pool(collection: Collection, runs: list[Run], stage: Stage) -> Po
         strategy=MAIN_STRATEGY,
         budget=MAIN_BUDGET,
         audit_share=AUDIT_SHARE,
+        reach=REACH,
         seed=SEED,
         user=stage.admin,
     )
@@ -249,8 +249,8 @@ def judge_main_pool(collection: Collection, runs: list[Run], stage: Stage) -> Po
     )
     stage.say(
         f"Built the pool “{pool.name}” of {pool.pair_count:,} pairs for a budget of {pool.budget}: labels "
-        f"decide what is judged next, and {AUDIT_SHARE:.0%} are drawn at random, so that recall can be "
-        "estimated."
+        f"decide what is judged next, and {AUDIT_SHARE:.0%} are drawn at random from the whole collection, "
+        "so that recall can be estimated for all of it."
     )
     made = _annotators(stage, SEED + 1).judge(queue, at_most=pool.pair_count)
     stage.say(
@@ -293,40 +293,53 @@ def watch_and_replay(collection: Collection, stage: Stage) -> None:
 
 def import_better_run(collection: Collection, stage: Stage) -> Run:
     """The run of the second week; the canary measures it."""
-    run = import_run(collection, stage.examples / "later" / "lsa-2.run", user=stage.admin)
+    run = import_run(collection, stage.examples / LATER_RUN, user=stage.admin)
     _finish_jobs(collection)
     stage.say(f"A week later: imported “{run.name}”, an improved “lsa”; the canary has measured it.")
     return run
 
 
-def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> None:
-    """The next version of the main pool, with the new run and deeper, judged in part; and a model's answers
-    from a file.
-    """
+def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> Pool:
+    """The next version of the main pool, with the new run; and a model's answers from a file."""
     pool = extend_pool(
         main,
         runs=[run],
         user=stage.admin,
-        depth=LATER_DEPTH,
         strategy="rrf",
         budget=LATER_BUDGET,
         audit_share=AUDIT_SHARE,
     )
     queue = open_queue(
-        pool, name=f"{run.name} and deeper", seed=SEED, user=stage.admin, gold=site_options(**NO_GOLD)
+        pool, name=f"With {run.name}", seed=SEED, user=stage.admin, gold=site_options(**NO_GOLD)
     )
-    made = _annotators(stage, SEED + 2).judge(queue, at_most=int(LATER_BUDGET * JUDGED_SHARE))
-    left = queue.items.filter(state=Item.State.OPEN).count()
-    stage.say(
-        f"Extended the pool by “{run.name}” and to depth {LATER_DEPTH}; the simulated annotators judged "
-        f"{made} of the new pairs. {left} are left for you in the queue “{queue.name}”."
-    )
+    made = _annotators(stage, SEED + 2).judge(queue, at_most=pool.pair_count)
+    stage.say(f"Extended the pool by “{run.name}”; the simulated annotators judged the {made} new pairs.")
     answers = stage.examples / "prelabels.jsonl"
     told = sum(
         store_answers(one, answers, model=MODEL, by=stage.admin).pair_count
         for one in main.collection.queues.order_by("pk")
     )
     stage.say(f"{told} stored answers stand in for the pre-labels of a model; no annotator has seen them.")
+    return pool
+
+
+def leave_some_to_judge(pool: Pool, run: Run, stage: Stage) -> None:
+    """A deeper version of the pool, which nobody has begun to judge."""
+    deeper = extend_pool(
+        pool,
+        user=stage.admin,
+        depth=LATER_DEPTH,
+        strategy="rrf",
+        budget=LEFT_BUDGET,
+        audit_share=AUDIT_SHARE,
+    )
+    queue = open_queue(
+        deeper, name=f"{run.name} and deeper", seed=SEED, user=stage.admin, gold=site_options(**NO_GOLD)
+    )
+    left = queue.items.filter(state=Item.State.OPEN).count()
+    stage.say(
+        f"Extended the pool to depth {LATER_DEPTH}; {left} are left for you in the queue “{queue.name}”."
+    )
 
 
 def judge_what_answers_need(main: Pool, stage: Stage) -> None:
@@ -345,8 +358,6 @@ def _annotators(stage: Stage, seed: int) -> SimulatedAnnotators:
 
 
 def _known_labels(stage: Stage) -> dict[tuple[str, str], bool]:
-    from pooling.formats import read_qrels
-
     labels = read_qrels(stage.examples / "qrels.txt").frame.iter_rows()
     return {(query, document): relevance > 0 for query, document, relevance in labels}
 
@@ -381,22 +392,43 @@ def release_and_report(collection: Collection, name: str, runs: list[Run], stage
 
 
 class DemoRow(TypedDict):
-    """One run: its recall, and the share of its documents that was judged, by cutoff."""
+    """One run at `SHOWN_K`: its recall as it is estimated for the whole collection, what it truly is there,
+    what it is of the documents found, and the share of its documents that was judged."""
 
     run: str
-    recall: dict[int, Figure]
-    judged: dict[int, float | None]
+    estimate: HeadlineEstimate
+    truth: float
+    found: Figure
+    judged: float | None
 
 
 def report_rows(report: Report) -> list[DemoRow]:
-    """One row per run, best Recall@10 first."""
+    """One row per run, the best first."""
     result: EvaluationResult = report.result
-    rows: list[DemoRow] = [
-        {
-            "run": name,
-            "recall": {k: of_run[f"recall@{k}"] for k in CUTOFFS},
-            "judged": {k: of_run[f"judged@{k}"]["mean"] for k in CUTOFFS},
-        }
-        for name, of_run in result["runs"].items()
-    ]
-    return sorted(rows, key=lambda row: (-(row["recall"][10]["mean"] or 0), row["run"]))
+    recall, truth = f"recall@{SHOWN_K}", true_recall()
+    rows: list[DemoRow] = []
+    for name, of_run in result["runs"].items():
+        estimate = of_run[recall]["estimate"]
+        if estimate is None:  # pragma: no cover  the seed decides it
+            raise RuntimeError("The audit of the demo is not answered.")
+        rows.append(
+            {
+                "run": name,
+                "estimate": estimate,
+                "truth": truth[name][0 if estimate["average"] == "macro" else 1],
+                "found": of_run[recall],
+                "judged": of_run[f"judged@{SHOWN_K}"]["mean"],
+            }
+        )
+    return sorted(rows, key=lambda row: (-(row["found"]["mean"] or 0), row["run"]))
+
+
+def true_recall() -> dict[str, tuple[float, float]]:
+    """Macro and micro recall of each run with the labels of `examples/`, which are complete."""
+    from evaluation import evaluate
+
+    examples = settings.ASSETS_DIR / "examples"
+    paths = [*sorted((examples / "runs").glob("*.run")), examples / LATER_RUN]
+    measured = evaluate(examples / "qrels.txt", paths, k=(SHOWN_K,))
+    figures = {name: measured.figure(name, "recall", SHOWN_K) for name in measured.runs}
+    return {name: (figure["mean"] or 0.0, figure["micro"] or 0.0) for name, figure in figures.items()}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 
@@ -16,9 +16,6 @@ from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.people.activity_log import record_action
 from soundings.installation.migrating import missing_migrations, upgrade
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 # Accounts that Soundings makes by itself: the first one of `serve`, and the demo's.
 FIRST_ADMIN = "admin"
@@ -42,14 +39,20 @@ def require_ready_database() -> None:
         raise InputError(problem)
 
 
-def prepare_database(progress: Progress = lambda share, detail: None) -> int:
+def prepare_database(
+    progress: Progress = lambda share, detail: None, say: Callable[[str], None] = lambda sentence: None
+) -> int:
     """Bring the tables up to date and return how many migrations that took; 0 when nothing was to do.
+
+    say: gets a sentence before that begins.
 
     Of several processes that start at once, one migrates and the others wait for it. Where a migration fails,
     `InputError` names it, and the tables are as they were.
     """
-    if not missing_migrations():
+    missing = missing_migrations()
+    if not missing:
         return 0
+    say(f"Preparing the database ({counted(missing, 'migration')}); this can take half a minute …")
     with _alone():
         return upgrade(progress)
 

@@ -6,15 +6,13 @@ django-allauth does the work. It is an extra, and enters the settings only where
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 from soundings.installation.elsewhere import require_library
-
-if TYPE_CHECKING:
-    from soundings.installation.environment import Environment
+from soundings.installation.environment import Environment
 
 ROLES = ("admin", "annotator", "viewer")
 OFF, REQUIRED = "off", "required"

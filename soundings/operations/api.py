@@ -10,23 +10,16 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from pooling.interface.api import PROBLEM
-from soundings.operations.checks import BAD, GOOD, LOOK, site_checks
+from pooling.interface.shapes import shape
+from soundings.operations.checks import Check, site_checks
 
 NEEDS_SITE_ADMIN = "This is for site admins."
-
-
-class CheckSerializer(serializers.Serializer[object]):
-    """One part of the site."""
-
-    name = serializers.CharField(help_text="Which part.")
-    state = serializers.ChoiceField(choices=[GOOD, LOOK, BAD])
-    detail = serializers.CharField(help_text="What is known of it, in one or two sentences.")
 
 
 class SiteHealthSerializer(serializers.Serializer[object]):
     """All of them."""
 
-    checks = CheckSerializer(many=True)
+    checks = shape(Check)(many=True)
 
 
 class SiteHealth(APIView):

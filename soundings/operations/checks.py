@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
 
 import django
 from django.conf import settings
@@ -41,11 +42,11 @@ EXTRAS = {
 
 @dataclass(frozen=True)
 class Check:
-    """One part: its name, `ok`, `look` or `failed`, and a sentence."""
+    """One part of the site."""
 
-    name: str
-    state: str
-    detail: str
+    name: Annotated[str, "Which part."]
+    state: Annotated[str, {"choices": [GOOD, LOOK, BAD]}]
+    detail: Annotated[str, "What is known of it, in one or two sentences."]
 
 
 def site_checks() -> list[Check]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.template import loader
 from django.utils.translation import gettext, gettext_noop
 from django.views import defaults
@@ -16,6 +18,7 @@ from pooling.interface.problems import (
     DATABASE_AWAY,
     PROBLEM_TYPE,
     RETRY_SECONDS,
+    InputError,
     StorageFullError,
     is_disk_full,
     is_outage,
@@ -37,6 +40,17 @@ def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:
         return _problem(HTTPStatus.BAD_REQUEST, "The request was not understood.")
     speak(request)
     return defaults.bad_request(request, exception)
+
+
+def in_a_sentence(request: HttpRequest, error: Exception) -> HttpResponse:
+    """What was asked for cannot be done, and its sentence says why: 400 unless the refusal says another."""
+    status = error.status if isinstance(error, InputError) else HTTPStatus.BAD_REQUEST
+    if _is_for_a_program(request):
+        return _problem(status, str(error), error.fields if isinstance(error, InputError) else None)
+    answer = render(request, "400.html", {"sentence": str(error)}, status=status)
+    if wait := getattr(error, "wait", None):
+        answer["Retry-After"] = str(wait)
+    return answer
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -101,5 +115,5 @@ def _is_for_a_program(request: HttpRequest) -> bool:
     return request.path_info.startswith("/api/")
 
 
-def _problem(code: HTTPStatus, detail: str) -> HttpResponse:
-    return JsonResponse(problem_body(code, detail), status=code, content_type=PROBLEM_TYPE)
+def _problem(code: HTTPStatus, detail: str, fields: Mapping[str, str] | None = None) -> HttpResponse:
+    return JsonResponse(problem_body(code, detail, fields), status=code, content_type=PROBLEM_TYPE)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib.auth.models import User
 from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -23,9 +24,6 @@ from pooling.search_models import TextIndex
 from pooling.texts.search import search_documents
 from soundings.pages.guide import PAGES
 from soundings.pages.navigation import actions_of, pages_of
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 # So many rows of a kind are shown, and so much of what is asked for is read.
 SHOWN, LONGEST, MOST_WORDS = 6, 200, 8
@@ -62,7 +60,7 @@ def find(user: User, collection: Collection | None, text: str) -> list[Kind]:
 
     Of a collection, annotators find their pages and queues. `collection.role` is what `admit` left there.
     """
-    asked = " ".join(text.replace("\0", "")[:LONGEST].split())
+    asked = " ".join(text[:LONGEST].split())
     kinds = [kind for kind in _kinds(user, collection, asked) if kind.rows]
     return sorted(kinds, key=lambda kind: kind.fit) if asked else kinds
 
@@ -74,8 +72,8 @@ def _kinds(user: User, collection: Collection | None, asked: str) -> Iterator[Ki
         if asked and role != Role.ANNOTATOR:
             yield from _rows(collection, asked)
         elif asked:
-            queues = own_queues(collection, user).filter(name__icontains=asked)[:SHOWN]
-            yield Kind(_("Queues"), [_named(queue, asked) for queue in queues])
+            queues = own_queues(collection, user).filter(public_name__icontains=asked)[:SHOWN]
+            yield Kind(_("Queues"), [_named(queue, asked, queue.public_name) for queue in queues])
         yield Kind(_("Actions"), _actions(collection, role, asked))
     yield Kind(_("Collections"), _collections(user, collection, asked))
     yield Kind(_("Site"), _of_the_site(user, asked))
@@ -140,8 +138,9 @@ def _rows(collection: Collection, asked: str) -> Iterator[Kind]:
         yield Kind(label, [_named(row, asked) for row in best])
 
 
-def _named(row: Any, asked: str) -> Found:
-    return Found(row.name, row.get_absolute_url(), "", _fit(asked, row.name))
+def _named(row: Any, asked: str, name: str = "") -> Found:
+    name = name or row.name
+    return Found(name, row.get_absolute_url(), "", _fit(asked, name))
 
 
 def _queries(collection: Collection, asked: str) -> list[Found]:

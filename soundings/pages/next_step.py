@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from evaluation.comparisons.next_step import NextMove
+from labeling.progress.of_queues import QueueState
 from pooling.formats.wording import counted, plural
-
-if TYPE_CHECKING:
-    from labeling.progress.of_queues import QueueState
 
 # From this share of a queue on, labels are enough to release.
 ENOUGH = 80
@@ -47,7 +45,9 @@ class State:
     whether any pair was. imported: labels from files; after a release, whether there are any. released: name
     of the newest release, "" without one; is_measured: whether a report is on it; fresh: queues that were
     opened after it. unreleased: judgments and imported labels after it. audit_answered: the audit of the
-    newest queue is. unopened: newest pool without a queue. canary: one that checks each new run.
+    newest queue is. unopened: newest pool without a queue. of_found: the newest report,
+    where its recall is of what was found and no pool has an audit. deeper: what the newest report would have
+    done where its K had to be small because nobody judged deeper. canary: one that checks each new run.
     """
 
     slug: str
@@ -66,6 +66,8 @@ class State:
     unopened: tuple[int, str] | None = None
     uncovered: Uncovered | None = None
     unsettled: Unsettled | None = None
+    of_found: int | None = None
+    deeper: NextMove | None = None
     canary: str = ""
 
 
@@ -90,6 +92,7 @@ def next_of(state: State) -> Next:
         or _to_release(state)
         or _to_measure(state)
         or _to_cover(state)
+        or _to_deepen(state)
         or _to_settle(state)
         or _at_the_end(state)
     )
@@ -135,7 +138,7 @@ def _to_release(state: State) -> Next | None:
         return _released(f"{queue.percent} % of “{queue.name}” is judged: enough to release.")
     if state.audit_answered:
         return _released(f"The audit of “{queue.name}” is answered: enough to release.")
-    left = f"{queue.percent} % of “{queue.name}” is judged; {counted(queue.left, 'pair')} left."
+    left = f"Left to judge: {queue.left:,} of {counted(queue.pairs, 'pair')} of “{queue.name}”."
     return Next(left, "Judge", _judge(queue))
 
 
@@ -157,6 +160,13 @@ def _to_cover(state: State) -> Next | None:
     if found.pairs is None:
         return Next(f"{found.run} is in no pool yet.", "Pool its pairs", url)
     return Next(f"{counted(found.pairs, 'new pair')} from {found.run}.", "Pool them", url)
+
+
+def _to_deepen(state: State) -> Next | None:
+    found = state.deeper
+    if found is None or state.unreleased:
+        return None
+    return Next(found.sentence, found.button, found.address)
 
 
 def _to_settle(state: State) -> Next | None:
@@ -186,6 +196,9 @@ def _at_the_end(state: State) -> Next:
     if queue:
         left = counted(queue.left, "pair")
         return Next(f"All labels are measured; {left} of “{queue.name}” left.", "Judge", _judge(queue))
+    if state.of_found is not None:
+        found = "Recall is known of what was found so far alone."
+        return Next(found, "Estimate the rest", reverse("report", args=[state.of_found]))
     watched = f" The canary “{state.canary}” checks the next run." if state.canary else ""
     return Next(f"Everything is measured.{watched}", "Import a run", _url(state, "run_import"))
 

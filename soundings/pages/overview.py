@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
+from evaluation.comparisons.next_step import NextMove, deeper_move
 from evaluation.models import Report
+from evaluation.scoring.estimate_figures import LABELS
+from evaluation.scoring.wording import decimal
 from labeling.judging.blind_counts import count_of_answers
 from labeling.models import ImportedLabel, Judgment, QrelsRelease, Queue
 from labeling.progress.of_queues import QueueState, queue_states
 from pooling.formats.wording import counted
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
 from pooling.people.access import collections_of
+from pooling.pools.uncovered import merged_pools
 from pooling.tidying.kept import ARCHIVED_OR_DELETED, Kept
 from soundings.pages.next_step import Next, State, next_of
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,13 @@ class Listed:
 
 @dataclass(frozen=True)
 class Best:
-    """The best run of a report: its mean recall at K."""
+    """The best run of a report: its recall at K as people read it first, and whether that is of what was
+    found alone."""
 
     run: str
     k: int
-    recall: float
+    recall: str
+    of_found: bool
 
 
 def home_collections(user: User) -> QuerySet[Collection]:
@@ -110,13 +114,18 @@ def _listed(collection: Any, user: User, queues: Sequence[QueueState]) -> Listed
         only = there[0] if len(there) == 1 else None
         return Listed(collection, role, None, collection.own, None, only_queue=only)
     following = next_of(state_of(collection, queues)) if role == Role.ADMIN else None
-    items, done = sum(one.items for one in queues), sum(one.closed for one in queues)
+    items, done = sum(one.pairs for one in queues), sum(one.settled for one in queues)
     return Listed(collection, role, items, done, following, _best(collection.newest_summary))
 
 
 def _best(summary: Mapping[str, Any] | None) -> Best | None:
     answer = (summary or {}).get("answer")
-    return Best(answer["run"], answer["k"], answer["recall"]) if answer else None
+    if not answer:
+        return None
+    number = decimal(answer["recall"])
+    if answer["recall"] is None:
+        number = f"{decimal(answer['low'])}–{decimal(answer['high'])}"
+    return Best(answer["run"], answer["k"], number, answer["basis"] == LABELS)
 
 
 def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
@@ -126,6 +135,7 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
         QrelsRelease.objects.listed().filter(collection=OuterRef("pk")).annotate(is_measured=has_report)
     )
     reports = Report.objects.listed().filter(collection=OuterRef("pk"))
+    pools = merged_pools(_of(Pool))
     return collections.annotate(
         has_queries=Exists(_of(Query)),
         has_texts=Exists(_of(Document).filter(text__isnull=False)),
@@ -140,6 +150,9 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
         # Only what is said before the first release names the number.
         imports_to_release=Case(When(released=None, then=_count(_of(ImportedLabel))), default=0),
         newest_summary=Subquery(reports.values("summary")[:1]),
+        newest_cutoffs=Subquery(reports.values("options__k")[:1]),
+        newest_pool=Subquery(pools.values("pk")[:1]),
+        newest_depth=Subquery(pools.values("depth")[:1]),
     )
 
 
@@ -186,7 +199,16 @@ def state_of(collection: Any, queues: Sequence[QueueState]) -> State:
         released=collection.released or "",
         is_measured=bool(collection.is_measured),
         fresh=frozenset(one.pk for one in queues if since and one.opened_at > since),
+        deeper=_deeper(collection),
     )
+
+
+def _deeper(collection: Any) -> NextMove | None:
+    answer = (collection.newest_summary or {}).get("answer")
+    if not answer or collection.newest_pool is None:
+        return None
+    pool = collection.newest_pool, collection.newest_depth
+    return deeper_move(collection.slug, pool, collection.newest_cutoffs, answer["k"])
 
 
 def _of(model: Any) -> QuerySet[Any]:
@@ -213,7 +235,7 @@ def steps_of(collection: Any, queues: Sequence[QueueState]) -> list[Step]:
     texts = _counted(collection.text_count, "document")
     if collection.textless_count:
         texts += f"; {_counted(collection.textless_count, 'pooled document')} without a text"
-    items, closed = sum(one.items for one in queues), sum(one.closed for one in queues)
+    items, closed = sum(one.pairs for one in queues), sum(one.settled for one in queues)
     return [
         counts("Queries", "queries", "query", collection.query_count),
         step("Documents", "documents", texts, done=collection.text_count),

@@ -5,33 +5,26 @@ What takes a look at stored files or several tables is looked up here alone, not
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 
-from evaluation.reports.summaries import history_of
+from evaluation.reports.summaries import Told, history_of
+from evaluation.scoring.estimate_figures import LABELS
 from labeling.judging.blind_counts import own_queues
 from labeling.models import Item, Queue
 from labeling.progress.of_collection import Judging, judging_of
-from labeling.progress.of_queues import queue_states
+from labeling.progress.of_queues import QueueState, queue_states
 from labeling.qrels.unreleased import unreleased_count
 from labeling.supports.progress import fact_counts
-from pooling.models import Pool, PoolEntry
+from pooling.models import Collection, Pool, PoolEntry
+from pooling.pools.building import choice_of
 from pooling.pools.uncovered import new_pairs, newest_merged_pool, newest_run_outside
-from soundings.pages.next_step import Next, Uncovered, Unsettled, next_of
+from soundings.pages.next_step import Next, State, Uncovered, Unsettled, next_of
 from soundings.pages.overview import Step, state_of, steps_of, with_counts
 from soundings.pages.results import Results, results_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from django.contrib.auth.models import User
-
-    from evaluation.reports.summaries import Told
-    from labeling.progress.of_queues import QueueState
-    from pooling.models import Collection
-    from soundings.pages.next_step import State
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ def _listed(collection: Collection, user: User, states: Sequence[QueueState]) ->
     documents = fact_counts([queue.pk for queue in found if queue.pk not in known])
     for queue in found:
         state = known.get(queue.pk)
-        counts = (state.items, state.closed) if state else documents.get(queue.pk, (0, 0))
+        counts = (state.pairs, state.settled) if state else documents.get(queue.pk, (0, 0))
         queue.total, queue.settled = counts  # type: ignore[attr-defined]
     return found
 
@@ -88,6 +81,7 @@ def _looked_up(collection: Collection, state: State, history: Sequence[Told]) ->
         unopened=_unopened(pool) if state.queues else None,
         uncovered=_uncovered(collection, pool) if history else None,
         unsettled=_unsettled(history),
+        of_found=_of_found(history, pool),
         canary=canary or "",
     )
 
@@ -114,6 +108,14 @@ def _uncovered(collection: Collection, pool: Pool | None) -> Uncovered | None:
     if run is None or pool is None:
         return None
     return Uncovered(run.name, pool.pk, new_pairs(run, pool))
+
+
+def _of_found(history: Sequence[Told], pool: Pool | None) -> int | None:
+    """The newest report, where nothing tells what was not found."""
+    answer = history[0].summary["answer"] if history else None
+    if answer is None or answer["basis"] != LABELS or (pool is not None and choice_of(pool).has_audit):
+        return None
+    return history[0].pk
 
 
 def _unsettled(history: Sequence[Told]) -> Unsettled | None:

@@ -6,16 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from evaluation.comparisons.wording import signed
-from evaluation.reports.summaries import GRADES, best_of, change_of
+from evaluation.comparisons.answer import Answer, AnswerResult
+from evaluation.comparisons.wording import recall_read_first, signed, what_recall_is_of
+from evaluation.reports.summaries import GRADES, Change, RunSummary, Told, best_of, change_of, is_estimated
+from evaluation.scoring.estimate_figures import COMPLETE
 from evaluation.scoring.wording import decimal, interval
 from pooling.formats.wording import counted
-
-if TYPE_CHECKING:
-    from evaluation.comparisons.answer import AnswerResult
-    from evaluation.reports.summaries import Change, RunSummary, Told
 
 # Lines of runs, and reports that a line goes through.
 MOST_RUNS, MOST_POINTS = 8, 12
@@ -47,13 +44,18 @@ class RunLine:
 
 @dataclass(frozen=True)
 class Results:
-    """The newest report: its answer, the best run, the runs from the best on, and how many more there are."""
+    """The newest report: its answer, the recall that is read first (a number or a span) and what it is of,
+    the best run, the runs from the best on, what their recall is (`estimated`, `found so far`; nothing where
+    labels are complete), and how many more there are."""
 
     told: Told
     answer: AnswerResult
+    recall: str
+    of: str
     grade: str
     best: RunLine
     lines: list[RunLine]
+    kind: str
     more: int
 
 
@@ -67,28 +69,34 @@ def results_of(history: Sequence[Told]) -> Results | None:
         return None
     runs = told.summary["runs"]
     ranked = sorted(runs, key=lambda run: (-(runs[run]["mean"] or 0.0), run != best, run))
+    estimated, is_complete = is_estimated(told.summary), answer["basis"] == COMPLETE
     alike = [one for one in reversed(history) if one.summary["counting"] == told.summary["counting"]]
     shown = ranked[:MOST_RUNS]
-    series = {run: _series(run, alike) for run in shown}
+    series = {run: _series(run, alike, estimated=estimated) for run in shown}
     ends = _ends([mean for values in series.values() for mean in values])
-    lines = [_line(run, told, earlier, _spark(run, series[run], ends, told)) for run in shown]
+    lines = [
+        _line(run, told, earlier, _spark(run, series[run], ends, told), estimated=estimated) for run in shown
+    ]
     rival = answer["rival"]
     return Results(
         told=told,
         answer=answer,
+        recall=recall_read_first(Answer.from_dict(answer)),
+        of=what_recall_is_of(Answer.from_dict(answer)),
         grade=GRADES[rival["grade"]] if rival else "",
         best=lines[0],
         lines=lines,
+        kind="estimated" if estimated else "" if is_complete else "found so far",
         more=len(ranked) - len(shown),
     )
 
 
-def _line(run: str, told: Told, earlier: Sequence[Told], spark: Spark | None) -> RunLine:
+def _line(run: str, told: Told, earlier: Sequence[Told], spark: Spark | None, *, estimated: bool) -> RunLine:
     figure: RunSummary = told.summary["runs"][run]
     change = change_of(run, told, earlier)
     return RunLine(
         run=run,
-        recall=decimal(figure["mean"]),
+        recall=decimal(figure["estimate"] if estimated else figure["mean"]),
         interval=interval({"low": figure["low"], "high": figure["high"]}).strip(),
         judged="–" if figure["judged"] is None else f"{100 * figure['judged']:.0f} %",
         change=change,
@@ -97,10 +105,12 @@ def _line(run: str, told: Told, earlier: Sequence[Told], spark: Spark | None) ->
     )
 
 
-def _series(run: str, alike: Sequence[Told]) -> list[float]:
-    """A run's means in these reports, oldest first, of the last ones that have it."""
-    means = [one.summary["runs"][run]["mean"] for one in alike if run in one.summary["runs"]]
-    return [mean for mean in means if mean is not None][-MOST_POINTS:]
+def _series(run: str, alike: Sequence[Told], *, estimated: bool) -> list[float]:
+    """A run's recall in these reports, oldest first, of the last ones that have it: its estimates, or of what
+    was found."""
+    held = [one.summary["runs"][run] for one in alike if run in one.summary["runs"]][-MOST_POINTS:]
+    values = [one["estimate"] if estimated else one["mean"] for one in held]
+    return [value for value in values if value is not None]
 
 
 def _ends(means: Sequence[float]) -> tuple[float, float]:

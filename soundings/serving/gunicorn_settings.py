@@ -1,13 +1,19 @@
-"""How gunicorn runs under `serve`; the address and the number of processes come from the command line."""
+"""How gunicorn runs under `serve`; the address and the number of processes come from the command line.
 
-from threading import Thread
+The process that looks after those that answer loads no more than this: what they need is imported in them.
+"""
 
-from soundings.serving.warming import draw_first_picture, load_the_rest, load_what_forks
+import os
+from typing import Any
+
+from soundings.serving.keeper import IN_WEB
 
 wsgi_app = "soundings.wsgi:application"
-worker_class = "gthread"
+worker_class = "soundings.serving.patient.PatientWorker"
 # More would wait for each other rather than for the database: a full house is slower with eight (measured).
 threads = 4
+# Of a thousand files that a process may have open by default, the rest is for what the site does.
+worker_connections = 800
 # Longer than a person reads: the next verdict finds its connection open.
 keepalive = 75
 # An upload of some gigabytes over a slow line must not look like a worker that hangs.
@@ -16,19 +22,26 @@ graceful_timeout = 10
 loglevel = "warning"
 
 
-# The site is loaded once, and the processes that answer are copies of it.
-preload_app = True
+def when_ready(server: Any) -> None:
+    """Before the first process is started: load what several of them can share."""
+    if server.cfg.preload_app:
+        from soundings.serving.warming import load_what_forks  # Cut: not in a process that does not answer
 
-
-def when_ready(server: object) -> None:
-    """Before the first process is started: load what all of them can share."""
-    load_what_forks()
+        load_what_forks()
 
 
 def post_worker_init(worker: object) -> None:
     """Before the first request: load what each process needs for itself, so that no page waits for it."""
+    # Cut: in this process, and not in the one that looks after it.
+    from soundings.serving.warming import load_the_rest, load_what_forks
+
+    load_what_forks()
     load_the_rest()
-    Thread(target=draw_first_picture, daemon=True).start()
+    if IN_WEB in os.environ:
+        # Cut: models need a Django that is set up.
+        from soundings.serving.housekeeping import keep_house_in_web
+
+        keep_house_in_web()
 
 
 # One installation may serve several sites: no socket in the home folder.

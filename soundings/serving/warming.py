@@ -11,8 +11,6 @@ from importlib import import_module
 from django.db import connections
 from django.urls import get_resolver
 
-from pooling.interface.charting import grammar_version
-
 BEFORE_THE_FORK = ("scipy.stats", "evaluation.significance.paired")
 # Which need which library: reports and their answers, pictures, plans, the order of adaptive queues, quality.
 AFTER_THE_FORK = (
@@ -42,11 +40,3 @@ def load_the_rest() -> None:
     """Load what a fork would break."""
     for name in AFTER_THE_FORK:
         import_module(name)
-
-
-def draw_first_picture() -> None:
-    """Start what draws pictures, which takes a second."""
-    import vl_convert
-
-    point = {"data": {"values": [{}]}, "mark": "point"}
-    vl_convert.vegalite_to_svg(point, vl_version=grammar_version())

@@ -7,10 +7,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import logout
+from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
@@ -22,9 +23,6 @@ from pooling.account_models import SeenSession
 from pooling.people.activity_log import record_action
 from pooling.people.current import asked_from
 from pooling.tidying.erasing import forgets_old
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 View = Callable[[HttpRequest], HttpResponse]
 SEEN = "seen"

@@ -12,14 +12,12 @@ class SignInConfig(AppConfig):
     verbose_name = "Sign-in"
 
     def ready(self) -> None:
-        """Hear of sign-ins where a second factor is required; show under /admin/ what site admins need."""
+        """Show under /admin/ what site admins need."""
         from django.contrib import admin
-        from django.contrib.auth.signals import user_logged_in
 
         from soundings.installation.sign_in import LIBRARY, OFF
         from soundings.sign_in.admin_pages import LinkPage, SecondFactorPage
         from soundings.sign_in.chosen import FACTORS, LINKS, table
-        from soundings.sign_in.second_factor import note_missing
 
         for model in [model for model in admin.site._registry if model._meta.app_label in LIBRARY]:
             admin.site.unregister(model)
@@ -27,4 +25,3 @@ class SignInConfig(AppConfig):
             admin.site.register(table(LINKS).model, LinkPage)
         if settings.SECOND_FACTOR != OFF:
             admin.site.register(table(FACTORS).model, SecondFactorPage)
-            user_logged_in.connect(note_missing, dispatch_uid="second factor that is missing")

@@ -1,28 +1,30 @@
-"""Where a second factor is required: nothing but its set-up, until it is there."""
+"""Where a second factor is required: nothing but its set-up before, and nothing without its code after."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.contrib.auth import logout
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
+from rest_framework.views import APIView
 
-from pooling.interface.problems import PROBLEM_TYPE
-from soundings.sign_in.second_factor import DUE
+from soundings.sign_in.second_factor import is_due, is_missing
 
 View = Callable[[HttpRequest], HttpResponse]
 #: Pages that are open meanwhile; files of the site are served before.
-OPEN = {"second_factor", "sign_out", "set_language", "script_words", "guide", "guide_page", "health", "ready"}
+SET_UP = "second_factor"
+OPEN = {"sign_out", "set_language", "script_words", "guide", "guide_page", "health", "ready"}
 
 
 class SecondFactorDue:
-    """Middleware: leads people who still have to set up a second factor to that page.
+    """Middleware: leads people who still have to set up a second factor to that page, and signs out those
+    whose account has one and who gave no code of it in this session.
 
-    Whether somebody has to is noted in the session, so that other requests pay nothing. A program's token is
-    none of its business.
+    Pages know people by their sessions alone, whatever else a request says of itself. Calls may come with a
+    token instead: `soundings.accounts.authentication` asks, once it knows with what a call came.
     """
 
     def __init__(self, get_response: View) -> None:
@@ -32,19 +34,13 @@ class SecondFactorDue:
         """The answer."""
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
+    def process_view(self, request: HttpRequest, view: Any, *given: Any) -> HttpResponse | None:
         """Now the address is known."""
-        has_session = settings.SESSION_COOKIE_NAME in request.COOKIES
-        if not has_session or request.headers.get("Authorization", "").startswith("Token "):
+        name = request.resolver_match.url_name if request.resolver_match else None
+        is_open = name in OPEN or issubclass(getattr(view, "cls", object), APIView)
+        if is_open or not is_due(request):
             return None
-        match = request.resolver_match
-        if match is None or match.url_name in OPEN or not request.session.get(DUE):
-            return None
-        if request.path.startswith("/api/"):
-            return JsonResponse(_problem(), status=403, content_type=PROBLEM_TYPE)
-        return redirect("second_factor")
-
-
-def _problem() -> dict[str, object]:
-    detail = _("Set up a second factor on the page of your account first.")
-    return {"title": "Forbidden", "status": 403, "detail": detail, "fields": {}}
+        if not is_missing(request.user):  # type: ignore[arg-type]  # nobody else is due
+            logout(request)
+            return redirect_to_login(request.get_full_path())
+        return None if name == SET_UP else redirect(SET_UP)

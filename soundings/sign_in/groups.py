@@ -7,9 +7,10 @@ whose role somebody changed since, is theirs: groups do not touch it.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from pooling.interface.problems import InputError
@@ -17,9 +18,6 @@ from pooling.models import Collection, Membership
 from pooling.people.activity_log import record_action
 from pooling.people.membership import add_member, change_role, remove_member
 from soundings.installation.sign_in import ROLES, Provider
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 logger = logging.getLogger(__name__)
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.backends import ModelBackend
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 View = Callable[..., HttpResponseBase]
 BY_PASSWORD = "django.contrib.auth.backends.ModelBackend"  # noqa: S105  the name of a class

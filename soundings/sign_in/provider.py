@@ -23,7 +23,7 @@ from requests import RequestException
 
 from pooling.people.link_tokens import new_token
 from soundings.sign_in.chosen import the_provider
-from soundings.sign_in.taking_in import PROVIDER, Claims
+from soundings.sign_in.taking_in import PROVIDER, Claims, plain
 
 #: What signs ID tokens; with a shared secret, anyone who has it could.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
@@ -110,7 +110,8 @@ class Signing(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # untyped
         signed = self._verified(id_token)
         if not hmac.compare_digest(str(signed.get("nonce")), str(self.state["nonce"])):
             raise OAuth2Error("another nonce")
-        if not (isinstance(signed["sub"], str) and 0 < len(signed["sub"]) <= 191):
+        subject = signed["sub"]
+        if not (isinstance(subject, str) and 0 < len(subject) <= 191 and plain(subject) == subject):
             raise OAuth2Error("no subject")
         if "userinfo_endpoint" not in self.openid_config:
             return cast("Claims", signed)
@@ -126,7 +127,9 @@ class Signing(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # untyped
             answer.raise_for_status()
         keys = jwt.PyJWKSet.from_dict(answer.json()).keys
         wanted = jwt.get_unverified_header(id_token).get("kid")
-        key = next(one for one in keys if wanted in (None, one.key_id))
+        key = next((one for one in keys if wanted in (None, one.key_id)), None)
+        if key is None:
+            raise OAuth2Error("signed with a key that the provider does not have")
         client = the_provider().client_id
         claims: dict[str, object] = jwt.decode(
             id_token,

@@ -10,11 +10,11 @@ from django.contrib.auth import login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
+from pooling.interface.pages import page_here
 from pooling.interface.problems import InputError
 from pooling.people.activity_log import record_action
 from pooling.people.invitations import accept, invitation_of
@@ -34,7 +34,7 @@ def provider_start(request: HttpRequest) -> HttpResponse:
     from soundings.sign_in.provider import ProviderError, address_to_ask
 
     try:
-        address = address_to_ask(request, _page_here(request, request.POST.get("next", "")))
+        address = address_to_ask(request, page_here(request, request.POST.get("next", "")))
     except ProviderError as problem:
         logger.warning("the sign-in provider cannot be asked: %s", problem)
         messages.error(request, _("{name} does not answer. Try again later.").format(name=settings.OIDC.name))
@@ -92,9 +92,3 @@ def _invitation_in(page: str) -> str:
     except InputError:
         return ""
     return str(match.kwargs["token"])
-
-
-def _page_here(request: HttpRequest, page: str) -> str:
-    """A page of this site, or nothing."""
-    is_here = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
-    return page if is_here and page.startswith("/") else ""

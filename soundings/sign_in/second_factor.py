@@ -8,38 +8,43 @@ from __future__ import annotations
 
 import time
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from axes.attempts import get_cool_off_threshold
 from axes.handlers.proxy import AxesProxyHandler
+from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, get_user_model
+from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_login_failed
 from django.db import transaction
+from django.db.models import Sum
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
 
-from pooling.interface.counting import counted
 from pooling.people.activity_log import record_action
-from pooling.people.link_tokens import hashed
 from soundings.installation.sign_in import OFF, REQUIRED
+from soundings.sessions.keeping import end_sessions, sessions_of
 from soundings.sign_in.chosen import FACTORS, table
-from soundings.sign_in.passwords import BY_PASSWORD
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+from soundings.sign_in.passwords import BY_PROVIDER
 
 APP_CODE, RECOVERY = "totp", "recovery_codes"
-FIRST_STEP, SECRET, PROVED, DUE = "first_step", "second_factor_secret", "second_factor_proved", "factor_due"
+FIRST_STEP, SECRET, PROVED = "first_step", "second_factor_secret", "second_factor_proved"
+#: Noted in the session: of which app a code was given in it.
+GIVEN = "second_factor_given"
+#: Noted with the app: the step of time of the last code that was taken, and the wrong ones since.
+LAST_STEP, WRONG = "last_step", "wrong_codes"
+#: Under this name, which nobody has, django-axes counts wrong codes: apart from passwords, for they shut
+#: nobody out.
+CODES, STEP = "codes of second factors", "step"
 MINUTE = 60
 #: Between the password and the code, and for which recovery codes stay in view.
 FIRST_STEP_SECONDS = 10 * MINUTE
 PROVED_SECONDS = 10 * MINUTE
-#: Codes that one account may try, from wherever they come.
-MOST_CODES, WITHIN = 10, 15 * MINUTE
-#: How long a code of an app could be sent once more.
-USED_SECONDS = 3 * MINUTE
-ISSUER = "Soundings"
+#: Wrong codes of an account after which one code is not enough.
+MOST_WRONG = 10
 
 
 class FirstStep(NamedTuple):
@@ -91,44 +96,99 @@ def first_step_of(request: HttpRequest) -> FirstStep | None:
 # --- Codes ------------------------------------------------------------------------------------------------
 
 
-def proves(request: HttpRequest, user: User, code: str) -> bool:
-    """Whether a code is right. A wrong one counts as a wrong password does, and is written down.
+def takes_two_codes(request: HttpRequest, user: User) -> bool:
+    """Whether one code is not enough, because too many were wrong for the account or from this address.
 
-    Anyone who is shut out is refused unread; django-axes answers such a request.
+    Anyone who has the password can bring this about, so it shuts nobody out: the owner signs in with two
+    codes in a row, from anywhere, and a guess at two is right three times in a million million.
     """
-    name = {"username": user.get_username()}
-    if AxesProxyHandler.is_locked(request, name):
-        request.axes_locked_out = True  # type: ignore[attr-defined]
-        request.axes_credentials = name  # type: ignore[attr-defined]
+    return wrong_codes(user) >= MOST_WRONG or guesses_codes(request)
+
+
+def wrong_codes(user: User) -> int:
+    """The wrong codes since the last right one, from wherever they came."""
+    app = _rows(user).filter(type=APP_CODE).first()
+    return int(app.data.get(WRONG, 0)) if app else 0
+
+
+def guesses_codes(request: Any) -> bool:
+    """Whether as many wrong codes came from this address lately as wrong passwords may."""
+    AxesProxyHandler.update_request(request)
+    if request.axes_ip_address is None:
         return False
-    if counted(f"codes/{user.pk}", WITHIN).number <= MOST_CODES and _is_right(user, code):
+    recent = AccessAttempt.objects.filter(
+        username=CODES, ip_address=request.axes_ip_address, attempt_time__gte=get_cool_off_threshold(request)
+    )
+    wrong = recent.aggregate(all=Sum("failures_since_start"))["all"] or 0
+    return bool(wrong >= settings.FAILURES_PER_ADDRESS)
+
+
+def what_to_enter(request: HttpRequest, user: User) -> str:
+    """What to do after a wrong code."""
+    if takes_two_codes(request, user):
+        return _(
+            "Too many wrong codes were entered. Enter two codes with a space between them: the one that your "
+            "app shows now and the one after it, or two recovery codes."
+        )
+    return _("Wrong code. Wait for the next one and try again.")
+
+
+def proves(request: HttpRequest, user: User, code: str) -> bool:
+    """Whether a code is right. A wrong one is counted in the database, which all processes share."""
+    if _is_right(user, "".join(code.split()).replace("-", ""), guessed=guesses_codes(request)):
         return True
-    user_login_failed.send(__name__, credentials={**name, "step": "code"}, request=request)
+    credentials = {"username": user.get_username(), STEP: "code"}
+    user_login_failed.send(__name__, credentials=credentials, request=request)
     return False
 
 
 @transaction.atomic
-def _is_right(user: User, code: str) -> bool:
-    code = "".join(code.split())
-    for row in _rows(user).select_for_update():
-        if row.type == APP_CODE and _was_used(row, code):
-            continue
-        if row.wrap().validate_code(code):
-            row.refresh_from_db()
-            if row.type == APP_CODE:
-                row.data["used_sha256"] = hashed(code)
-            row.last_used_at = timezone.now()
-            row.save(update_fields=["data", "last_used_at"])
-            if row.type == RECOVERY:
-                record_action(None, user, "recovery code used", user, left=len(row.wrap().get_unused_codes()))
-            return True
-    return False
+def _is_right(user: User, code: str, *, guessed: bool) -> bool:
+    """Locked, so that two requests neither use one code nor guess at the same time."""
+    rows = {row.type: row for row in _rows(user).select_for_update().order_by("pk")}
+    app = rows.get(APP_CODE)
+    if app is None:
+        return False
+    two = guessed or app.data.get(WRONG, 0) >= MOST_WRONG
+    codes = [code[: len(code) // 2], code[len(code) // 2 :]] if two else [code]
+    step = _step_of(_secret_in(app), codes, after=app.data.get(LAST_STEP, 0))
+    right = step is not None or _use_recovery(user, rows.get(RECOVERY), codes)
+    app.data[WRONG] = 0 if right else app.data.get(WRONG, 0) + 1
+    if step is not None:
+        app.data[LAST_STEP], app.last_used_at = step, timezone.now()
+    app.save(update_fields=["data", "last_used_at"])
+    return right
 
 
-def _was_used(row: Any, code: str) -> bool:
-    """Whether this code was taken a moment ago; in the database, because each process has its own cache."""
-    is_recent = row.last_used_at and (timezone.now() - row.last_used_at).total_seconds() < USED_SECONDS
-    return bool(is_recent) and row.data.get("used_sha256") == hashed(code)
+def _step_of(secret: str, codes: list[str], *, after: int) -> int | None:
+    """The step of time that the last of these codes is of; they belong to steps in a row, all `after` one."""
+    from allauth.mfa.totp.internal import auth as totp
+
+    for last in totp.yield_hotp_counters_from_time():
+        steps = range(last - len(codes) + 1, last + 1)
+        shown = [totp.format_hotp_value(totp.hotp_value(secret, step)) for step in steps]
+        if steps[0] > after and constant_time_compare(" ".join(shown), " ".join(codes)):
+            return int(last)
+    return None
+
+
+def _secret_in(app: Any) -> str:
+    from allauth.mfa.utils import decrypt
+
+    return str(decrypt(app.data["secret"]))
+
+
+def _use_recovery(user: User, row: Any, codes: list[str]) -> bool:
+    """Whether these are recovery codes that were not used yet; from now on they are."""
+    if row is None or len(set(codes)) < len(codes) or not set(codes) <= set(row.wrap().get_unused_codes()):
+        return False
+    for code in codes:
+        row.wrap().validate_code(code)
+    row.refresh_from_db()
+    row.last_used_at = timezone.now()
+    row.save(update_fields=["last_used_at"])
+    record_action(None, user, "recovery code used", user, left=len(row.wrap().get_unused_codes()))
+    return True
 
 
 # --- Turning it on and off --------------------------------------------------------------------------------
@@ -152,21 +212,29 @@ def picture_of(user: User, secret: str) -> str:
     return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
 
 
+@transaction.atomic
 def turn_on(request: HttpRequest, user: User, code: str) -> bool:
-    """Set the second factor up; False where the code is not of the secret that was shown."""
-    from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
-    from allauth.mfa.totp.internal.auth import TOTP, validate_totp_code
+    """Set the second factor up; False where the code is not of the secret that was shown.
 
+    Anyone else who knew the password alone is signed out: sessions elsewhere end.
+    """
+    from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+    from allauth.mfa.totp.internal.auth import TOTP
+
+    get_user_model().objects.select_for_update().get(pk=user.pk)
     secret = request.session.get(SECRET)
-    if not secret or not validate_totp_code(secret, "".join(code.split())):
+    step = _step_of(secret, ["".join(code.split())], after=0) if secret else None
+    if step is None or asks_for_code(user):
         return False
-    with transaction.atomic():
-        _rows(user).delete()
-        TOTP.activate(user, secret)
-        RecoveryCodes.activate(user)
-        record_action(None, user, "second factor turned on", user)
+    _rows(user).delete()
+    app = TOTP.activate(user, secret).instance
+    app.data[LAST_STEP] = step
+    app.save(update_fields=["data"])
+    RecoveryCodes.activate(user)
+    record_action(None, user, "second factor turned on", user)
+    end_sessions(user, sessions_of(user).exclude(session_key=request.session.session_key))
     del request.session[SECRET]
-    request.session.pop(DUE, None)
+    note_code(request, user)
     prove(request)
     return True
 
@@ -210,12 +278,23 @@ def renew_recovery_codes(user: User) -> None:
 # --- Required ---------------------------------------------------------------------------------------------
 
 
-def note_missing(sender: object, request: HttpRequest, user: User, **more: object) -> None:
-    """At sign-in with a password: note in the session that a second factor is to be set up first."""
-    if request.session.get(BACKEND_SESSION_KEY) == BY_PASSWORD and is_missing(user):
-        request.session[DUE] = True
-    else:
-        request.session.pop(DUE, None)
+def note_code(request: HttpRequest, user: User) -> None:
+    """Note in the session that a code of the account's app, or one that stands for it, was given."""
+    request.session[GIVEN] = _rows(user).get(type=APP_CODE).pk
+
+
+def is_due(request: HttpRequest) -> bool:
+    """Whether the session of a request is of somebody who must set up a second factor before anything else,
+    or sign in again, because it is there and no code of it was given in this session.
+
+    Asked of the database each time: what was set up may have been ended meanwhile, here or elsewhere.
+    """
+    if settings.SECOND_FACTOR != REQUIRED or settings.SESSION_COOKIE_NAME not in request.COOKIES:
+        return False
+    session = request.session
+    if session.get(BACKEND_SESSION_KEY) in (None, BY_PROVIDER) or not request.user.is_authenticated:
+        return False
+    return not _rows(request.user).filter(type=APP_CODE, pk=session.get(GIVEN)).exists()
 
 
 def _rows(user: User) -> Any:

@@ -25,6 +25,8 @@ from soundings.sign_in.forms import CodeForm, TurnOnForm
 from soundings.sign_in.passwords import BY_PASSWORD, has_password
 
 View = Callable[..., HttpResponse]
+#: So many wrong codes are more than one mistypes.
+WORTH_SAYING = 3
 CODES_FILE = "soundings-recovery-codes.txt"
 
 
@@ -51,12 +53,18 @@ def second_factor_code(request: HttpRequest) -> HttpResponse:
         messages.error(request, _("Too much time has passed. Sign in again."))
         return redirect("sign_in")
     form = CodeForm(request.POST or None)
+    wrong = factor.wrong_codes(step.user)
     if request.method == "POST" and form.is_valid():
         if factor.proves(request, step.user, form.cleaned_data["code"]):
             del request.session[factor.FIRST_STEP]
             login(request, step.user, backend=BY_PASSWORD)
+            factor.note_code(request, step.user)
+            if wrong >= WORTH_SAYING:
+                messages.warning(request, _somebody_tried(wrong))
             return redirect(step.next_page)
-        form.add_error("code", _("Wrong code. Wait for the next one and try again."))
+        form.add_error("code", factor.what_to_enter(request, step.user))
+    elif factor.takes_two_codes(request, step.user):
+        form.fields["code"].help_text = factor.what_to_enter(request, step.user)
     return render(
         request, "soundings/second_factor_code.html", {"form": form}, status=400 if form.errors else 200
     )
@@ -111,7 +119,7 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
         factor.turn_off(user)
         messages.success(request, _("The second factor is off."))
         return redirect("account")
-    messages.error(request, _("Wrong code. Wait for the next one and try again."))
+    messages.error(request, factor.what_to_enter(request, user))
     return redirect("second_factor")
 
 
@@ -129,7 +137,7 @@ def second_factor_codes(request: HttpRequest) -> HttpResponse:
         if factor.proves(request, user, form.cleaned_data["code"]):
             factor.prove(request)
             return redirect("second_factor_codes")
-        form.add_error("code", _("Wrong code. Wait for the next one and try again."))
+        form.add_error("code", factor.what_to_enter(request, user))
     context = {"form": form, "codes": factor.recovery_codes(user) if factor.has_proved(request) else None}
     return render(request, "soundings/second_factor_codes.html", context, status=400 if form.errors else 200)
 
@@ -160,3 +168,10 @@ def second_factor_codes_new(request: HttpRequest) -> HttpResponse:
         factor.renew_recovery_codes(user)
         messages.success(request, _("These are your new recovery codes. Those before no longer work."))
     return redirect("second_factor_codes")
+
+
+def _somebody_tried(wrong: int) -> str:
+    return _(
+        "{count} wrong codes were entered since you last signed in. If that was not you, somebody knows your "
+        "password: change it."
+    ).format(count=wrong)

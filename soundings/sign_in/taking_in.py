@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
@@ -16,9 +18,6 @@ from pooling.interface.problems import InputError
 from pooling.people.activity_log import record_action
 from soundings.sign_in.chosen import LINKS, table, the_provider
 from soundings.sign_in.groups import Given, apply_groups, groups_in
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 #: What the one provider is called in rows of django-allauth.
 PROVIDER = "company"
@@ -74,9 +73,10 @@ def _given(kept: object) -> Given:
 def _unlinked(claims: Claims, invited: bool) -> User:
     """The account that a subject gets at its first sign-in."""
     email = _address(claims.get("email"))
-    with_address = list(get_user_model().objects.filter(email__iexact=email)[:2]) if email else []
+    with_address = _with_address(email) if email else []
     if with_address:
-        if the_provider().links_by_email and claims.get("email_verified") is True and len(with_address) == 1:
+        is_same = len(with_address) == 1 and _lowered(with_address[0].email) == _lowered(email)
+        if the_provider().links_by_email and claims.get("email_verified") is True and is_same:
             return _linked(with_address[0])
         raise InputError(
             _("Another account here has your email address. Ask the person who runs this site to link them.")
@@ -84,6 +84,26 @@ def _unlinked(claims: Claims, invited: bool) -> User:
     if not (the_provider().makes_accounts or invited):
         raise InputError(_("You have no account here yet. Ask for an invitation."))
     return _made(claims, email)
+
+
+def _with_address(email: str) -> list[User]:
+    """The accounts with an address or one like it. Compared here, because what a database takes for the same
+    letter differs: for PostgreSQL, ı and i are.
+    """
+    wanted = _alike(email)
+    accounts = get_user_model().objects.exclude(email="").values_list("pk", "email")
+    keys = [key for key, address in accounts.iterator() if _alike(address) == wanted]
+    return list(get_user_model().objects.filter(pk__in=keys[:2]))
+
+
+def _alike(text: str) -> str:
+    """A form in which addresses are equal that differ in case or in characters that stand for the same."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _lowered(address: str) -> str:
+    """Without case in ASCII alone: each of two addresses that are merely alike may be somebody's."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in address)
 
 
 def _linked(user: User) -> User:
@@ -98,13 +118,18 @@ def _linked(user: User) -> User:
 
 def _made(claims: Claims, email: str) -> User:
     user = get_user_model().objects.create_user(
-        _free_name(str(claims.get("preferred_username") or email.partition("@")[0])),
+        _free_name(plain(claims.get("preferred_username")) or email.partition("@")[0]),
         email=email,
-        first_name=str(claims.get("given_name") or "")[:LONGEST_NAME],
-        last_name=str(claims.get("family_name") or "")[:LONGEST_NAME],
+        first_name=plain(claims.get("given_name"))[:LONGEST_NAME],
+        last_name=plain(claims.get("family_name"))[:LONGEST_NAME],
     )
     record_action(None, user, "account made", user, by="provider")
     return user
+
+
+def plain(claim: object) -> str:
+    """What a claim says, without what no database stores: NUL, and halves of surrogate pairs."""
+    return "" if claim is None else str(claim).replace("\0", "").encode(errors="ignore").decode()
 
 
 def _free_name(wanted: str) -> str:
@@ -116,7 +141,7 @@ def _free_name(wanted: str) -> str:
 
 
 def _address(claim: object) -> str:
-    address = claim if isinstance(claim, str) else ""
+    address = claim if isinstance(claim, str) and plain(claim) == claim else ""
     try:
         validate_email(address)
     except ValidationError:

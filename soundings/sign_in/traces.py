@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import QuerySet
 
 from soundings.sign_in.chosen import ADDRESSES, FACTORS, LINKS, table
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 #: Kind -> table, and what the person is told of it: never a secret.
 TOLD = {

@@ -39,6 +39,8 @@ WHAT = Filter(
     ),
 )
 
+FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(9000, 1, 1)
+
 
 class TrailForm(forms.Form):
     """The lines that somebody wants to see."""
@@ -79,10 +81,12 @@ def chosen_lines(rows: QuerySet[AdminAction], form: TrailForm) -> QuerySet[Admin
     if since := chosen["since"]:
         rows = rows.filter(at__gte=_morning(since))
     if until := chosen["until"]:
-        rows = rows.filter(at__lt=_morning(until + timedelta(days=1)))
+        rows = rows.filter(at__lt=_morning(min(until, LAST_DAY) + timedelta(days=1)))
     condition = next((one.condition for one in WHAT.choices if one.key == chosen["what"]), None)
     return rows.filter(condition) if isinstance(condition, Q) else rows
 
 
 def _morning(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time.min))
+    """Its first moment; of days before and after all lines, one that every clock and time zone knows."""
+    known = min(max(day, FIRST_DAY), LAST_DAY)
+    return timezone.make_aware(datetime.combine(known, time.min))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from email.message import Message
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib.admin.models import ADDITION, DELETION, LogEntry
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in
 from django.db.models.signals import post_delete, post_save
 from django.http import HttpRequest, HttpResponseBase
@@ -16,9 +17,6 @@ from django.http import HttpRequest, HttpResponseBase
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.people.current import COLLECTION
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
 
 View = Callable[[HttpRequest], HttpResponseBase]
 DOWNLOADED = "file downloaded"

@@ -50,11 +50,10 @@ class FactPage {
     this.draft.keep(this.form);
   }
 
+  /** The document supports none of the facts that have no verdict yet. */
   none() {
     this.facts.forEach((_, place) => {
-      this.form.elements[`verdict-${place + 1}`].value = "no";
-      this.form.elements[`evidence-${place + 1}`].value = "";
-      this.showEvidence(place);
+      if (!this.verdict(place)) this.form.elements[`verdict-${place + 1}`].value = "no";
     });
     this.draft.keep(this.form);
   }
@@ -187,9 +186,11 @@ body.addEventListener("htmx:afterSwap", ({ detail }) => {
   clearTimeout(timer);
   trouble(null);
   if (detail.requestConfig.elt.id === "fact-form") page?.draft?.forget();
-  start();
+  page = null;
   window.scrollTo({ top: 0, behavior: "instant" });
 });
+// Not before: until then htmx does not know the new form, and Enter would load another page.
+body.addEventListener("htmx:afterSettle", start);
 body.addEventListener("change", ({ target }) => {
   const box = target.closest(".fact");
   if (box && page) page.changed(Number(box.dataset.place) - 1);

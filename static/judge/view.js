@@ -31,7 +31,6 @@ const SIGHTS = 5;
 
 export class View {
   #parts = {};
-  #shownAt = -Infinity;
   #acceptTimer = null;
   #saveTimer = null;
   #hits;
@@ -65,10 +64,10 @@ export class View {
     });
   }
 
-  /** Whether the item has been on screen long enough for a key press or tap to be meant for it. */
+  /** Whether the item has been on screen long enough for a key press, or longer for a tap, to be meant for it. */
   accepts(event) {
-    const tooSoon = event?.detail > 0 && performance.now() - this.#shownAt < POINTER_PAUSE_MS;
-    return !this.shown || (this.root.dataset.accepts === "true" && !tooSoon);
+    const { accepts } = this.root.dataset;
+    return !this.shown || accepts === "true" || (accepts === "keys" && !(event?.detail > 0));
   }
 
   /** Whether the document on screen is in sight; one that is not is brought there, for the next key or tap. */
@@ -563,12 +562,15 @@ export class View {
   }
 
   #afterPaint() {
-    this.#shownAt = performance.now();
     this.root.dataset.accepts = "false";
     clearTimeout(this.#acceptTimer);
-    requestAnimationFrame(() => {
-      this.#acceptTimer = setTimeout(() => (this.root.dataset.accepts = "true"), KEY_PAUSE_MS);
-    });
+    const accept = (what, pause, then) => {
+      this.#acceptTimer = setTimeout(() => {
+        this.root.dataset.accepts = what;
+        then?.();
+      }, pause);
+    };
+    requestAnimationFrame(() => accept("keys", KEY_PAUSE_MS, () => accept("true", POINTER_PAUSE_MS - KEY_PAUSE_MS)));
   }
 
   #paintSaveState(waiting, failure) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from asyncio import events
 from collections.abc import Callable, Iterator
@@ -27,16 +28,18 @@ from tests.world import PASSWORD, World
 NO_CHROMIUM = "There is no Chromium here; install one, or name it in SOUNDINGS_CHROMIUM."
 
 # What has come about ends a wait at once; only a failure takes this long, however busy the machine is.
-TIMEOUT = 30_000
+TIMEOUT = 180_000
 expect.set_options(timeout=TIMEOUT)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this folder drives a browser against a live server."""
+    """Everything in this folder drives a browser against a live server; what is not of the way is slow."""
     for item in items:
         if "tests/browser/" in item.nodeid:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.django_db(transaction=True))
+            if not item.get_closest_marker("way"):
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
@@ -79,17 +82,21 @@ def context(browser: Browser, live_server: LiveServer) -> Iterator[Callable[...,
 
 
 class Traffic:
-    """Requests that the live server is working on. A page that goes away still sends what it holds."""
+    """Requests that the live server is working on. A page that goes away still sends what it holds.
+
+    Thread -> address: a thread works on one request, and one whose page went away does not always end.
+    """
 
     def __init__(self) -> None:
         self.started = 0
-        self.finished = 0
+        self.under_way: dict[int, str] = {}
 
-    def start(self, **_: Any) -> None:
+    def start(self, environ: dict[str, str] | None = None, **_: Any) -> None:
         self.started += 1
+        self.under_way[threading.get_ident()] = (environ or {}).get("PATH_INFO", "")
 
     def finish(self, **_: Any) -> None:
-        self.finished += 1
+        self.under_way.pop(threading.get_ident(), None)
 
     def settle(self) -> None:
         """Wait until nothing is under way and nothing new has come, so that the database can be emptied."""
@@ -97,7 +104,8 @@ class Traffic:
         while quiet < 4 and time.monotonic() < deadline:
             seen = self.started
             time.sleep(0.025)
-            quiet = quiet + 1 if seen == self.started == self.finished else 0
+            quiet = quiet + 1 if seen == self.started and not self.under_way else 0
+        assert quiet == 4, f"The server still works on {sorted(self.under_way.values())}."
 
 
 @contextmanager

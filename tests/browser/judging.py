@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,12 +10,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from labeling.models import Item, Judgment, Queue
 from labeling.qrels.releases import export_release, release_qrels
+from tests.patience import wait_until
 from tests.world import DOCUMENTS, QUERIES, World
 
 # Calls that send verdicts; some of them claim items too.
 JUDGMENTS = re.compile(r"/judgments/(\?claim=\d+)?$")
 VERDICT_KEYS = {"j": "relevant", "f": "not_relevant"}
-PATIENCE_SECONDS = 30
 
 
 class Pair(NamedTuple):
@@ -48,13 +47,17 @@ def holds_a_batch(page: Page) -> None:
 
 def ready(page: Page) -> None:
     """Wait until the page takes keys for what it shows: it ignores them right after a change."""
+    expect(page.locator("#judging")).to_have_attribute("data-accepts", re.compile("keys|true"))
+
+
+def ready_for_taps(page: Page) -> None:
+    """Wait until the page takes taps: it ignores them longer than keys after a change."""
     expect(page.locator("#judging")).to_have_attribute("data-accepts", "true")
 
 
 def tap_verdict(page: Page, name: str) -> None:
-    """Tap a verdict button once the page takes taps: it ignores them longer than keys after a change."""
-    ready(page)
-    page.wait_for_timeout(300)
+    """Tap a verdict button once the page takes taps."""
+    ready_for_taps(page)
     page.get_by_role("button", name=name, exact=True).tap()
 
 
@@ -69,6 +72,12 @@ def press(page: Page, key: str) -> Pair:
     page.keyboard.press(key)
     expect(page.locator("[data-part=last]")).to_contain_text(judged.title)
     return judged
+
+
+def follow(link: Locator) -> None:
+    """Click what leads to another page, and wait until it has come: nobody looks at the page that is left."""
+    with link.page.expect_event("load"):
+        link.click()
 
 
 def save_state(page: Page) -> Locator:
@@ -121,7 +130,4 @@ def leased(queue: Queue) -> int:
 
 def eventually(page: Page, condition: Callable[[], bool]) -> None:
     """Wait for what no page can show, because the page that did it is gone."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come about"
-        page.wait_for_timeout(50)
+    wait_until(condition, page.wait_for_timeout)

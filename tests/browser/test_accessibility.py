@@ -40,6 +40,8 @@ COLOURS = {"runOnly": ["color-contrast"]}
 # A page whose document has come may still wait for its style sheets.
 IS_STYLED = "document.styleSheets.length === document.querySelectorAll('link[rel=stylesheet]').length"
 IS_WIDER = "document.documentElement.scrollWidth > innerWidth"
+# The first so many of the pages below: the collection and what it has, a queue, a release and a report.
+MAIN_PAGES = 12
 # Longer than the line of a phone.
 LONG_BODY = '{"q": "{{query}}", "size": {{k}}, "fields": ["title", "text", "headings", "keywords"]}'
 
@@ -54,7 +56,7 @@ def violations(page: Page) -> list[str]:
     return [f"{rule['id']}: {node['html'][:150]}" for rule in found for node in rule["nodes"]]
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("look", ["wide", pytest.param("phone", marks=pytest.mark.way)])
 def test_the_judging_page(look: str, page_of: Callable[..., Page], world: World, queue: Queue) -> None:
     world.collection.documents.update(text="A night bus, or none. " * 120)
     page = page_of(world.ben, **LOOKS[look])
@@ -91,6 +93,7 @@ def test_the_judging_page_when_something_is_up(
     expect(page.locator("[data-part=break]")).to_be_visible()
     found["break"] = violations(page)
     page.keyboard.press("Enter")
+    all_saved(page)
     page.route(JUDGMENTS, lambda route: route.abort())
     press(page, "s")
     press(page, "j")
@@ -133,8 +136,13 @@ def test_pages_without_a_document(page_of: Callable[..., Page], world: World, qu
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("look", LOOKS)
-def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, queue: Queue) -> None:
+@pytest.mark.parametrize(
+    ("look", "count"),
+    [pytest.param("wide", MAIN_PAGES, marks=pytest.mark.way), ("wide", None), ("phone", None)],
+)
+def test_the_main_pages(
+    look: str, count: int | None, page_of: Callable[..., Page], world: World, queue: Queue
+) -> None:
     runs = world.import_runs()
     pool = build_pool(world.collection, name="to audit", runs=runs, depth=3, user=world.ada)
     prelabeler = make_prelabels(world)
@@ -175,7 +183,7 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
     others += [f"{slug}audits/", f"{slug}audits/?{asked}", audit.pool.get_absolute_url()]
     assert report.result["estimates"]["audit_by_scores"]["status"] == "estimated"
     found = {}
-    for address in [*(slug + name for name in collection_pages), *others]:
+    for address in [*(slug + name for name in collection_pages), *others][:count]:
         page.goto(address, wait_until="domcontentloaded")
         found[address] = violations(page)
         if page.evaluate(IS_WIDER):

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from labeling.models import GoldQuestion, Item, JudgmentEvent, Queue
 from labeling.queues.opening import open_queue
-from tests.browser.judging import eventually
+from tests.browser.judging import eventually, follow
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.labeling.helpers import judge, make_pool
 from tests.world import World
@@ -40,7 +40,7 @@ def open_page(page: Page, queue: Queue, rest: str = "") -> None:
 
 def press(page: Page, key: str) -> None:
     """Press a key once the pair on screen takes it."""
-    page.wait_for_timeout(200)
+    expect(page.locator("#adjudication")).to_have_attribute("data-accepts", "true")
     page.keyboard.press(key)
 
 
@@ -133,7 +133,7 @@ def test_a_rule_is_previewed_applied_and_undone(
     page.get_by_label("The majority of trusted annotators").check()
     page.get_by_role("checkbox", name="cleo").check()
     assert violations(page) == []
-    page.get_by_role("button", name="Preview").click()
+    follow(page.get_by_role("button", name="Preview"))
     assert violations(page) == []
     page.get_by_role("button", name="Take the majority of trusted annotators for 12 of 12").click()
     expect(page.get_by_text("Settled by rule: 12 pairs.")).to_be_visible()

@@ -34,6 +34,7 @@ SELECT = """words => {
 def shown(world: World, queue: Queue) -> Queue:
     world.collection.documents.update(text=TEXT, metadata={})
     world.collection.queries.update(text="night bus")
+    Queue.objects.update(highlight="sentence")
     return queue
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from labeling.models import Queue
 from labeling.queues.opening import open_queue
 from pooling.models import Pool
-from tests.browser.judging import open_judging, ready
+from tests.browser.judging import follow, open_judging, ready
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.pooling.merging.test_extension import gamma
 from tests.world import World
@@ -26,7 +26,7 @@ def test_a_pool_is_extended_by_a_run(look: str, page_of: Callable[..., Page], wo
     gamma(world)
     page = page_of(world.ada, **LOOKS[look])
     page.goto(pool.get_absolute_url())
-    page.get_by_role("link", name="Extend this pool").click()
+    follow(page.get_by_role("link", name="Extend this pool"))
     assert violations(page) == []
     assert fits(page)
     expect(page.get_by_label("gamma", exact=True)).to_be_checked()

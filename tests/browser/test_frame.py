@@ -65,7 +65,7 @@ def test_pages_stand_still_and_weigh_little(
     moved, heavy, wide = {}, {}, []
     edges: dict[int, list[str]] = {}
     for address in addresses(world, queue):
-        page.goto(address, timeout=120_000)  # the first picture loads what draws it
+        page.goto(address)
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))")
         if (shift := page.evaluate("window.shifted")) > MOST_SHIFT:
             moved[address] = shift

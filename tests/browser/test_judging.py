@@ -33,6 +33,7 @@ from tests.labeling.helpers import judge
 from tests.world import World
 
 
+@pytest.mark.way
 def test_ten_pairs_by_keyboard_and_one_undone(
     context: Callable[..., BrowserContext], world: World, queue: Queue
 ) -> None:
@@ -373,6 +374,7 @@ def test_help_names_the_keys(page: Page) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
+@pytest.mark.way
 def test_a_thumb_can_judge_on_a_phone(page_of: Callable[..., Page], world: World, queue: Queue) -> None:
     world.collection.guidelines = "One long sentence after another. " * 100
     world.collection.save()

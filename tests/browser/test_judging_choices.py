@@ -216,7 +216,7 @@ def test_an_undo_into_the_query_before_does_not_stop(page: Page, queue: Queue) -
 def test_long_names_push_nothing_off_a_phone(
     page_of: Callable[..., Page], world: World, queue: Queue
 ) -> None:
-    queue.name = "n" * 200
+    queue.name = queue.public_name = "n" * 200
     queue.save()
     world.collection.queries.update(text="q" * 400)
     for options in ({"has_touch": True, "is_mobile": True}, {"java_script_enabled": False}):

@@ -39,6 +39,7 @@ def crash(page: Page) -> BrowserContext:
     return page.context
 
 
+@pytest.mark.way
 def test_a_batch_is_judged_offline_and_sent_once_when_the_network_is_back(page: Page, queue: Queue) -> None:
     page.context.set_offline(True)
     judged = {press(page, key): verdict for key, verdict in [("j", "relevant"), ("f", "not_relevant")] * 4}
@@ -86,7 +87,7 @@ def test_any_page_of_the_site_sends_what_a_judging_page_left(page: Page, queue: 
     expect(save_state(page)).to_contain_text("1 waiting")
     elsewhere = crash(page).new_page()
     elsewhere.goto("/guide/")
-    expect(elsewhere.locator("[data-unsent]")).to_contain_text("1 verdict in “pool” could not be sent yet")
+    expect(elsewhere.locator("[data-unsent]")).to_contain_text("1 verdict in “Queue 1” could not be sent yet")
     assert stored(queue) == {}
     elsewhere.context.unroute(JUDGMENTS)
     expect(elsewhere.locator("[data-unsent]")).to_be_hidden()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from labeling.models import JudgmentEvent, Queue
@@ -19,6 +20,7 @@ def click(page: Page, name: str) -> Pair:
     return shown
 
 
+@pytest.mark.way
 def test_ten_pairs_and_one_undone(context: Callable[..., BrowserContext], world: World, queue: Queue) -> None:
     page = context(java_script_enabled=False).new_page()
     sign_in(page, "ben")

@@ -12,7 +12,7 @@ from labeling.gold.questions import NewQuestion, add_question
 from labeling.models import JudgmentEvent, Queue
 from labeling.queues.opening import open_queue
 from pooling.people.invitations import invite
-from tests.browser.judging import all_saved, on_screen, ready, tap_verdict
+from tests.browser.judging import all_saved, on_screen, ready, ready_for_taps, tap_verdict
 from tests.browser.test_first_minutes import LOOKS
 from tests.labeling.helpers import make_pool
 from tests.world import World
@@ -42,7 +42,7 @@ def fits(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
-@pytest.mark.parametrize("look", PHONES)
+@pytest.mark.parametrize("look", [pytest.param(PHONES[0], marks=pytest.mark.way), *PHONES[1:]])
 def test_from_the_invitation_to_the_tenth_verdict(
     look: str, context: Callable[..., BrowserContext], world: World, practised: Queue
 ) -> None:
@@ -71,7 +71,7 @@ def test_from_the_invitation_to_the_tenth_verdict(
         for css, edge in ((".judging-passage", "bottom"), ("[data-part=answer]", "top"))
     )
     assert bottom <= top
-    page.wait_for_timeout(300)
+    ready_for_taps(page)
     page.get_by_role("link", name="Next").tap()
     page.get_by_role("link", name="Start judging").tap()
 

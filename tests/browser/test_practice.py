@@ -11,7 +11,7 @@ from labeling.gold.options import GoldOptions
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.models import JudgmentEvent, Queue
 from labeling.queues.opening import open_queue
-from tests.browser.judging import begin, on_screen, ready
+from tests.browser.judging import begin, on_screen, ready, ready_for_taps
 from tests.browser.test_accessibility import violations
 from tests.browser.test_first_minutes import LOOKS
 from tests.labeling.helpers import make_pool
@@ -35,11 +35,11 @@ def verdict(page: Page, look: str, key: str) -> None:
 
 
 def act(page: Page, look: str, key: str, button: Locator) -> None:
-    ready(page)
     if "phone" in look:
-        page.wait_for_timeout(300)  # taps right after a change are not meant for what is new
+        ready_for_taps(page)
         button.tap()
     else:
+        ready(page)
         page.keyboard.press(key)
 
 

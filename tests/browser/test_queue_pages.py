@@ -14,6 +14,7 @@ from labeling.judging.leases import claim
 from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.qrels.releases import release_qrels
 from pooling.models import Job
+from tests.browser.judging import follow
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.labeling.helpers import judge, make_adaptive_queue
 from tests.labeling.plausibility.test_decisions import clicked_queue
@@ -119,7 +120,7 @@ def test_implausible_work_is_decided_on_the_quality_page(
     queue = clicked_queue(world)
     page = page_of(world.ada, **LOOKS[look])
     page.goto(queue.get_absolute_url())
-    page.get_by_role("link", name="Decide", exact=True).click()
+    follow(page.get_by_role("link", name="Decide", exact=True))
     assert violations(page) == []
     page.get_by_text("Ask ben", exact=True).click()
     page.get_by_label("Question to ben").fill("Is the text shown at all?")

@@ -30,7 +30,7 @@ def test_from_the_collection_to_a_replay(look: str, page_of: Callable[..., Page]
     expect(page.get_by_role("heading", name="Found by effort")).to_be_visible()
     picture = page.get_by_role("img", name="Share of the relevant documents found")
     # The first picture of a process loads what draws it, which takes long where many tests run.
-    expect(picture).to_have_js_property("complete", True, timeout=60_000)
+    expect(picture).to_have_js_property("complete", True)
     assert picture.evaluate("image => image.naturalWidth") > 0
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert violations(page) == []

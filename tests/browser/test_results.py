@@ -38,7 +38,7 @@ def test_what_changed_is_on_the_overview_and_lines_have_words(
     make_report(world, k=(1,))
     page = page_of(world.ada, viewport={"width": width, "height": 800})
     page.goto("/collections/harbour/")
-    expect(page.locator(".answer-figure .change")).to_contain_text("−0.250 since")
+    expect(page.locator(".answer-figure .change")).to_contain_text("−0.250 with other labels since")
     expect(page.get_by_role("img", name="Recall@1 of beta in 2 reports")).to_be_visible()
     for address in ("/collections/harbour/", "/collections/harbour/reports/trend/"):
         page.goto(address)

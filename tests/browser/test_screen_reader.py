@@ -71,7 +71,7 @@ def test_the_start_card_is_a_named_region_with_its_button_in_focus(
     page = page_of(world.ben)
     page.goto(f"/queues/{queue.pk}/judge/")
     holds_a_batch(page)
-    expect(page.get_by_role("region", name=queue.name)).to_be_visible()
+    expect(page.get_by_role("region", name=queue.public_name)).to_be_visible()
     expect(page.get_by_role("link", name="Start")).to_be_focused()
     assert headings(page) == [1]
     assert named(page, "article") == []
@@ -130,7 +130,7 @@ def test_a_pair_to_settle_has_its_query_opinions_and_verdicts_named(
     assert all(later - earlier <= 1 for earlier, later in pairwise(levels))
     waiting = page.locator("[data-part=waiting]")
     expect(waiting).to_have_role("status")
-    page.wait_for_timeout(200)  # keys right after a change are not meant for what is new
+    expect(page.locator("#adjudication")).to_have_attribute("data-accepts", "true")
     before = waiting.inner_text()
     page.keyboard.press("j")
     expect(waiting).not_to_have_text(before)

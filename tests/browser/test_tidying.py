@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from labeling.models import Queue
 from labeling.queues.opening import open_queue
 from pooling.models import Pool, Run
+from tests.browser.judging import follow
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.world import World
 
@@ -20,7 +21,7 @@ def test_a_failed_trial_is_tidied_up_in_five_clicks_and_back_in_one(
     queue = open_queue(world.build_pool("trial"), name="trial", user=world.ada)
     page = page_of(world.ada)
     page.goto(f"/queues/{queue.pk}/")
-    page.get_by_role("link", name="Delete").click()
+    follow(page.get_by_role("link", name="Delete"))
     assert violations(page) == []
     for name in ("pool trial", "run alpha", "run beta"):
         page.get_by_label(name).check()
@@ -39,14 +40,14 @@ def test_the_pages_that_tidy_up_can_be_used_by_everyone(
     pool = world.build_pool("trial")
     page = page_of(world.ada, **LOOKS[look])
     page.goto(f"/collections/harbour/pools/{pool.pk}/")
-    page.get_by_role("link", name="Archive").click()
+    follow(page.get_by_role("link", name="Archive"))
     assert violations(page) == []
-    page.get_by_role("button", name="Archive").click()
+    follow(page.get_by_role("button", name="Archive"))
     page.goto("/collections/harbour/runs/")
     page.get_by_label("alpha").check()
-    page.get_by_role("button", name="Archive or delete").click()
+    follow(page.get_by_role("button", name="Archive or delete"))
     assert violations(page) == []
-    page.get_by_role("button", name="Delete").click()
+    follow(page.get_by_role("button", name="Delete"))
     page.goto("/collections/harbour/tidy/")
     expect(page.get_by_role("button", name="Restore alpha")).to_be_visible()
     assert violations(page) == []

@@ -46,7 +46,7 @@ def written(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("everyone_creates")
-@pytest.mark.parametrize("is_complete", [False, True])
+@pytest.mark.parametrize("is_complete", [pytest.param(False, marks=pytest.mark.way), True])
 def test_from_nothing_to_a_report_in_ten_clicks(
     page_of: Callable[..., Page], world: World, is_complete: bool
 ) -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.patience import PATIENCE_SECONDS
 from tests.soundings.processes import free_port
 
 OWNER = "postgres"
@@ -69,7 +70,7 @@ def run(name: str, *arguments: str) -> None:
         user=user,
         cwd="/",
         check=True,
-        timeout=180,
+        timeout=PATIENCE_SECONDS,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

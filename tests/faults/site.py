@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,10 +16,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.soundings.processes import ROOT, children_of, environment, free_port
 
 PREPARE = Path(__file__).with_name("prepare.py")
-PATIENCE_SECONDS = 30
 _keys = count(1)
 
 
@@ -46,7 +45,9 @@ class Site:
     def run(self, code: str) -> Any:
         """Run Python with Django set up on the site's database; what it prints is JSON."""
         command = [sys.executable, "-c", f"import django; django.setup()\n{code}"]
-        done = subprocess.run(command, capture_output=True, text=True, env=self._environment(), timeout=180)
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=self._environment(), timeout=PATIENCE_SECONDS
+        )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -72,11 +73,30 @@ class Site:
             "python:soundings.serving.gunicorn_settings",
         ]
         command += ["--bind", f"127.0.0.1:{self.port}", "--workers", "2"]
+        self._start(command)
+
+    def serve(self, *prefix: str) -> None:
+        """Start everything with `serve`, and wait until it says where it is."""
+        self.port = free_port()
+        command = [*prefix, sys.executable, str(ROOT / "manage.py"), "serve", "--no-migrate"]
+        self._start([*command, "--port", str(self.port), "--workers", "1"])
+        wait_until(lambda: "Soundings is at" in self.log())
+
+    def log(self) -> str:
+        """What the server has written so far."""
+        return (self.folder / "server.log").read_text(errors="replace")
+
+    def processes(self) -> set[int]:
+        """The processes that `serve` keeps, and theirs."""
+        assert self.server is not None
+        return children_of(self.server.pid)
+
+    def _start(self, command: list[str]) -> None:
         with (self.folder / "server.log").open("ab") as log:
             self.server = subprocess.Popen(
                 command, cwd=ROOT, env=self._environment(), start_new_session=True, stdout=log, stderr=log
             )
-        wait_until(self._answers)
+        wait_until(self.answers)
 
     def kill(self) -> None:
         """SIGKILL to the server and all of its processes: nobody gets to finish anything."""
@@ -113,12 +133,21 @@ class Site:
         facts: dict[str, Any] = self.run(LOOK)
         return facts
 
+    def work(self) -> str:
+        """Hand a task to the background worker; its key."""
+        key: str = self.run(HAND_OVER)
+        return key
+
+    def is_done(self, key: str) -> bool:
+        """Whether the background worker has done a task."""
+        return bool(self.run(f"task = {key!r}\n{LOOK_FOR_TASK}"))
+
     def _environment(self) -> dict[str, str]:
         paths = {"PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "soundings.settings"}
         return environment(self.folder, **paths, **self.variables)
 
-    def _answers(self) -> bool:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+    def answers(self) -> bool:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         try:
             connection.request("GET", "/health/")
             return connection.getresponse().status == 200
@@ -149,23 +178,30 @@ print(json.dumps({
 """
 
 
+HAND_OVER = """
+import json
+from pooling.tidying.erasing import erase_in_background
+print(json.dumps(erase_in_background.enqueue().id))
+"""
+LOOK_FOR_TASK = """
+import json
+from django_tasks_db.models import DBTaskResult
+print(json.dumps(DBTaskResult.objects.get(pk=task).status == "SUCCESSFUL"))
+"""
+
+
 def new_key() -> str:
     """A key that no other verdict of this process has."""
     return f"key-{os.getpid()}-{next(_keys)}"
 
 
-def wait_until(condition: Any) -> None:
-    """Ask every twentieth of a second; fails after half a minute."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "It did not come about within half a minute."
-        time.sleep(0.05)
-
-
 @contextmanager
-def running(site: Site) -> Iterator[Site]:
-    """Start a site; whatever is left of it is killed at the end."""
-    site.start()
+def running(site: Site, *, whole: bool = False) -> Iterator[Site]:
+    """Start the web server of a site, or `serve` as a whole; whatever is left of it is killed at the end."""
+    if whole:
+        site.serve()
+    else:
+        site.start()
     try:
         yield site
     finally:

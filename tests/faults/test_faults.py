@@ -15,7 +15,10 @@ from typing import Any
 import pytest
 
 from tests.faults import postgres
-from tests.faults.site import Answer, Site, new_key, running, wait_until
+from tests.faults.site import Answer, Site, new_key, running
+from tests.patience import wait_until
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,8 @@ from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import Any, Self
 
+from tests.patience import PATIENCE_SECONDS
+
 PLACE = re.compile(r"<(query|document) (\w+)>\n(.*?)\n</\1 \2>", re.DOTALL)
 KEY = "sk-loopback-0123456789"
 # What can be wrong with an answer: a word for each, told by `ModelServer.faults` or `ModelServer.fault_of`.
@@ -87,6 +89,7 @@ class ModelServer:
         self.refuses: set[str] = set()
         self.retry_after = "2"
         self.polls_before_done = 0
+        self._silence = asyncio.Event()  # held here: what nobody holds is cleared away while it waits
         self.sent = 0
         self.requests: list[dict[str, Any]] = []
         self.counts: Counter[str] = Counter()
@@ -103,15 +106,15 @@ class ModelServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(PATIENCE_SECONDS)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(PATIENCE_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(PATIENCE_SECONDS)
         self._loop.close()
 
     async def _listen(self, port: int = 0) -> None:
@@ -233,7 +236,7 @@ class ModelServer:
             case "slow":
                 await asyncio.sleep(30)
             case "silent":  # until somebody gives up
-                await asyncio.Event().wait()
+                await self._silence.wait()
             case "dripping" | "giant":
                 return 200, fault, ""
             case "packed":

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE_SECONDS
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -32,7 +34,7 @@ def manage(
         capture_output=True,
         text=True,
         env=environment(folder, **variables),
-        timeout=120,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 

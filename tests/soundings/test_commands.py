@@ -14,7 +14,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from pooling.models import Membership
+from soundings.commands import Commands
 from soundings.installation.first_use import create_first_admin
+from tests.patience import PATIENCE_SECONDS
 from tests.soundings.processes import ROOT, environment, manage
 from tests.world import PASSWORD, World
 
@@ -120,6 +122,45 @@ def test_a_name_that_is_no_command_is_told_in_one_line(tmp_path: Path) -> None:
 def test_a_password_is_made_up_where_stdin_is_closed(data_folder: Path) -> None:
     command = f'exec "{sys.executable}" "{ROOT / "manage.py"}" create_user ada <&-'
     done = subprocess.run(
-        ["sh", "-c", command], env=environment(data_folder), capture_output=True, text=True, timeout=120
+        ["sh", "-c", command],
+        env=environment(data_folder),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
     )
     assert "Its password, shown only now" in done.stdout
+
+
+@pytest.mark.slow
+def test_an_account_for_a_new_site_says_what_it_waits_for(tmp_path: Path) -> None:
+    done = manage(tmp_path, "create_user", "ada")
+    assert done.returncode == 0
+    assert re.fullmatch(r"Preparing the database \(\d+ migrations\); .*\n", done.stderr)
+    assert done.stdout.startswith("Created the account ada.")
+
+
+@pytest.mark.parametrize("asked", [[], ["help"], ["--help"], ["-h"]])
+def test_help_lists_the_commands_that_there_are_and_loads_none_of_them(
+    asked: list[str], tmp_path: Path
+) -> None:
+    code = f"""
+import sys
+from soundings.cli import main
+sys.argv = ["soundings", *{asked}]
+main()
+from django.apps import apps
+print(apps.ready, "rest_framework" in sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment(tmp_path),
+        timeout=PATIENCE_SECONDS,
+        check=True,
+    )
+    assert done.stderr == "False False\n"
+    known = Commands(["soundings", "help"]).main_help_text()
+    # pytest's own settings add nothing to the commands.
+    assert done.stdout.rstrip("\n") == known

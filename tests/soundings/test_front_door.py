@@ -108,13 +108,15 @@ FILES = f"{str(ROOT / 'examples/qrels.txt')!r}, {str(ROOT / 'examples/runs/bm25.
 
 
 NEEDS_DJANGO = "This needs django, which is not installed: pip install soundings-ir."
+LSA = repr(str(ROOT / "examples/runs/lsa.run"))
+NEEDS_SCIPY = NEEDS_DJANGO.replace("django", "scipy")
 
 
 @pytest.mark.parametrize(
     ("missing", "arguments", "told"),
     [
         ("django", f"'simulate', {FILES}, '--depth', '5'", NEEDS_DJANGO),
-        ("scipy", f"'simulate', {FILES}, '--depth', '5'", NEEDS_DJANGO.replace("django", "scipy")),
+        ("scipy", f"'simulate', {FILES}, {LSA}, '--depth', '5', '--strategy', 'learned'", NEEDS_SCIPY),
         ("django", f"'evaluate', {FILES}, '--pythonpath', '.'", NEEDS_DJANGO),
         ("django", f"'evaluate', {FILES}, '--k', 'ten'", "soundings evaluate: argument --k: "),
         ("django", "'evaluate', 'none.txt', 'none.run'", "none.txt: the file cannot be opened (no such file"),

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.core.management import get_commands, load_command_class
@@ -66,8 +70,20 @@ WRONG = {
     "withdraw_labels": ["harbour", "1"],
 }
 
+#: Those that read files, and so much else that the file is reached.
+READS_FILES = {
+    name: arguments
+    for name, arguments in WRONG.items()
+    if any(one.startswith("missing.") for one in arguments) and name != "import_prelabels"
+} | {
+    "import_collection": ["harbour", "--queries", "missing.jsonl"],
+    "import_collection --corpus": ["harbour", "--corpus", "missing.jsonl"],
+    "import_collection --guidelines": ["bay", "--queries", "other.jsonl", "--guidelines", "missing.md"],
+}
+
 #: Commands without an argument that could be wrong.
-TAKES_NOTHING = {"purge_deleted"}
+# What `migrate` refuses it refuses in Django's words.
+TAKES_NOTHING = {"purge_deleted", "migrate"}
 
 
 def test_every_command_is_tried_here() -> None:
@@ -88,6 +104,39 @@ def test_a_refusal_is_the_sentence_alone(
     assert said.out == ""
     assert said.err.count("\n") == 1
     assert "Error:" not in said.err
+
+
+@pytest.fixture
+def _no_hang() -> Iterator[None]:
+    """End a test that reads what has no end: no other one takes minutes."""
+    signal.alarm(300)
+    yield
+    signal.alarm(0)
+
+
+@pytest.mark.usefixtures("_no_hang")
+@pytest.mark.parametrize("is_pipe", [True, False], ids=["pipe", "device"])
+@pytest.mark.parametrize("name", sorted(READS_FILES))
+def test_a_pipe_and_a_device_are_refused_in_one_sentence(
+    world: World,
+    name: str,
+    is_pipe: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(connections, "close_all", lambda: None)
+    endless = tmp_path / "endless.zip"
+    os.mkfifo(endless) if is_pipe else endless.symlink_to("/dev/zero")
+    arguments = [str(endless) if one.startswith("missing.") else one for one in READS_FILES[name]]
+    name = name.partition(" ")[0]
+    with pytest.raises(SystemExit) as end:
+        load_command_class(get_commands()[name], name).run_from_argv(["manage.py", name, *arguments])
+    said = capsys.readouterr()
+    assert end.value.code == 2
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "this is a pipe or a device, and files are read twice. Save it to a file first." in said.err
 
 
 @pytest.mark.parametrize("name", cli.FILE_COMMANDS)

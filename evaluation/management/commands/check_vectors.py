@@ -8,6 +8,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from evaluation.drift.reembedding import check_text, check_vectors
+from evaluation.drift.vectors import read_pairs
 from pooling.interface.commands import InputCommand
 
 
@@ -21,9 +23,6 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from evaluation.drift.reembedding import check_text, check_vectors
-        from evaluation.drift.vectors import read_pairs
-
         old, new, strangers = read_pairs(options["old"], options["new"])
         found = check_vectors(old, new, strangers=strangers, seed=options["seed"])
         if options["format"] == "table":

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from evaluation.drift.rendering import drift_text
+from evaluation.drift.report import compared, drift_of
+from evaluation.drift.vectors import read_vectors
 from evaluation.weighting.design import sample_of
 from pooling.formats.records import read_queries
+from pooling.heavy import Floats
 from pooling.interface.commands import InputCommand
-
-if TYPE_CHECKING:
-    from evaluation.drift.features import Floats
+from pooling.sampling.population import read_log_table
 
 
 class Command(InputCommand):
@@ -35,11 +37,6 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from evaluation.drift.rendering import drift_text
-        from evaluation.drift.report import compared, drift_of
-        from evaluation.drift.vectors import read_vectors
-        from pooling.sampling.population import read_log_table
-
         if options["looks"] < 1:
             raise ValueError("--looks is a number of reports, 1 or more.")
         log = read_log_table(options["log"], "none")

@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.replays.noise import noise_problem
+from evaluation.replays.reading import read_labelled_pool
+from evaluation.replays.replaying import BUDGETS
+from evaluation.replays.simulation import simulate
+from evaluation.replays.simulation_table import as_table
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from pooling.options.arguments import count
 from pooling.ranking.order_options import SCORES, TIES
+from pooling.strategies import STRATEGIES, strategy_named
 
 
 class Command(InputCommand):
@@ -54,12 +59,6 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Read, replay, write."""
-        from evaluation.replays.reading import read_labelled_pool
-        from evaluation.replays.replaying import BUDGETS
-        from evaluation.replays.simulation import simulate
-        from evaluation.replays.simulation_table import as_table
-        from pooling.strategies import STRATEGIES, strategy_named
-
         strategies = list(dict.fromkeys(options["strategy"] or STRATEGIES))
         for name in strategies:
             strategy_named(name)

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.adaptive.arguments import add_adaptive_arguments
+from labeling.adaptive.state import pairs_left
 from labeling.exposure.use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
 from labeling.gold.options import GoldOptions
 from labeling.models import PrelabelMode
@@ -78,7 +79,7 @@ class Command(InputCommand):
         each = f"{counted(queue.judgments_per_item, 'judgment')} each"
         if queue.most_judgments_per_item:
             each += f" and up to {queue.most_judgments_per_item} on a tie"
-        pairs = queue.items.filter(order_key__gte=0).count()
+        pairs = pairs_left(queue)
         order = f"; labels move their order, by {pool.strategy}" if queue.is_adaptive else ""
         if queue.is_adaptive and queue.selection.prior:
             order += f", which starts from the scores of {queue.selection.prior}"

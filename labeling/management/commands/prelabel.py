@@ -6,22 +6,19 @@ import signal
 import sys
 from argparse import ArgumentParser
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from labeling.models import PrelabelJob
 from labeling.prelabels.costs import parse_budget, parse_prices
 from labeling.prelabels.estimates import SAMPLE, estimate, estimate_in_words
 from labeling.prelabels.options import missing_key, prelabeler_for
 from labeling.prelabels.passes import PassOptions, run_here
-from labeling.prelabels.running import PAUSE
+from labeling.prelabels.running import PAUSE, Pass
 from labeling.prelabels.tables import pass_told
 from labeling.progress.tables import queue_named
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
-
-if TYPE_CHECKING:
-    from labeling.models import PrelabelJob
-    from labeling.prelabels.running import Pass
 
 INTERRUPTED = 130  # as shells say it
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from labeling.models import PrelabelJob
 from labeling.prelabels.api import PassSerializer
 from labeling.prelabels.costs import parse_budget
 from labeling.prelabels.page import pass_meant, passes_of
@@ -20,9 +21,6 @@ from labeling.prelabels.tables import pass_line
 from labeling.progress.tables import queue_named
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
-
-if TYPE_CHECKING:
-    from labeling.models import PrelabelJob
 
 
 class Command(InputCommand):

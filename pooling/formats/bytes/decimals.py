@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from functools import cache
 
-from pooling.formats.bytes.ids import WORD, Codes, Rows, Words, words_at
+from pooling.formats.bytes.ids import WORD, Codes, Words, words_at
+from pooling.heavy import Integers as Rows
+from pooling.heavy import np, npt
 
-_POWERS = 10.0 ** np.arange(WORD + 1)  # exact
 _MINUS, _POINT = 0x2D ^ 0x30, 0x2E ^ 0x30
 
 
+_ZERO, _MARK, _HIGH, _ABOVE_NINE = 0x30, 0x10, 0x80, 0x80 - 10
+
+
+@cache
 def _every_byte(code: int) -> np.uint64:
     return np.uint64(int.from_bytes(bytes([code] * WORD), "little"))
-
-
-_ZEROS, _MARKS, _HIGH, _ABOVE_NINE = (_every_byte(code) for code in (0x30, 0x10, 0x80, 0x80 - 10))
 
 
 def decimals(codes: Codes, start: Rows, length: Rows) -> npt.NDArray[np.float64] | None:
@@ -28,12 +29,12 @@ def decimals(codes: Codes, start: Rows, length: Rows) -> npt.NDArray[np.float64]
         digits = codes[start] ^ np.uint8(0x30)
         return digits.astype(np.float64) if digits.max() <= 9 else None
     # '0' ^ c is the digit's value; in a point or a blank bit 4 is set then, in digits it is not.
-    text = words_at(codes, start) ^ _ZEROS
+    text = words_at(codes, start) ^ _every_byte(_ZERO)
     negative = (text & np.uint64(0xFF)) == _MINUS
     if negative.any():
         start, length = start + negative, length - negative
-        text = words_at(codes, start) ^ _ZEROS
-    marks = text & _MARKS
+        text = words_at(codes, start) ^ _every_byte(_ZERO)
+    marks = text & _every_byte(_MARK)
     whole = np.bitwise_count((marks & -marks) - np.uint64(1)) >> np.uint8(3)  # digits before the first mark
     fraction = length - whole - 1
     if not len(start) or whole.min() < 1 or whole.max() >= WORD or fraction.max() > WORD:
@@ -57,7 +58,7 @@ def _bits(count: npt.NDArray[np.uint8]) -> Words:
 
 
 def _words_behind(codes: Codes, start: Rows, length: Rows, whole: npt.NDArray[np.uint8]) -> Words:
-    return words_at(codes, start + np.minimum(whole + 1, length)) ^ _ZEROS
+    return words_at(codes, start + np.minimum(whole + 1, length)) ^ _every_byte(_ZERO)
 
 
 def _values(
@@ -70,14 +71,19 @@ def _values(
 ) -> npt.NDArray[np.float64] | None:
     """Both sides of the point are digits at the upper end of their words, zeros below."""
     either = before | behind
-    if bool(((either | (before + _ABOVE_NINE) | (behind + _ABOVE_NINE)) & _HIGH).any()):
+    if bool(
+        (
+            (either | (before + _every_byte(_ABOVE_NINE)) | (behind + _every_byte(_ABOVE_NINE)))
+            & _every_byte(_HIGH)
+        ).any()
+    ):
         return None
     if int((whole + places).max()) <= WORD:
         digits = _number((before >> _bits(places)) | behind)
     else:
         digits = _number(before) * (np.uint64(10) ** places.astype(np.uint64)) + _number(behind)
     values = digits.astype(np.float64)
-    values /= _POWERS[places]
+    values /= (10.0 ** np.arange(WORD + 1))[places]  # exact
     if negative.any():
         np.negative(values, out=values, where=negative)
     return values

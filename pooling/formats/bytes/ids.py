@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from pooling.heavy import Integers as Rows
+from pooling.heavy import np, npt, pl
 
-if TYPE_CHECKING:
-    import polars as pl
-
-Codes: TypeAlias = npt.NDArray[np.uint8]
-Words: TypeAlias = npt.NDArray[np.uint64]
-Rows: TypeAlias = npt.NDArray[np.int64]
+Codes: TypeAlias = "npt.NDArray[np.uint8]"
+Words: TypeAlias = "npt.NDArray[np.uint64]"
 
 WORD = 8
 #: What must follow the last id in its text, so that eight bytes can be read from its last one.
@@ -79,8 +75,6 @@ class Ids:
 
     def series(self) -> pl.Series:
         """The ids as a String column."""
-        import polars as pl
-
         return pl.Series(self.to_list(), dtype=pl.String) if self.strings is None else self.strings
 
     def to_list(self) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from pooling.formats.bytes.ids import Codes, Ids, Rows
+from pooling.formats.bytes.ids import Codes, Ids
+from pooling.heavy import Integers as Rows
+from pooling.heavy import np
 
 LINE_FEED, HASH = 10, 35
 FIRST_PRINTED, PRINTED = 33, 94  # of ASCII

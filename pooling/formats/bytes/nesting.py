@@ -1,12 +1,17 @@
-"""How deep JSON may be nested: no deeper than what reads, stores and tells it can go."""
+"""What JSON from outside may hold: nested no deeper than what reads, stores and tells it can go, and texts in
+whole characters.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 DEEPEST = 100
 TOO_DEEP = "nested too deeply"
+#: Half of a surrogate pair can only come as an escape: bytes that stand for one are not UTF-8.
+HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class NestedTooDeeplyError(ValueError):
@@ -14,6 +19,13 @@ class NestedTooDeeplyError(ValueError):
 
     def __init__(self) -> None:
         super().__init__(TOO_DEEP)
+
+
+class HalfCharacterError(ValueError):
+    """A text in JSON with an escape of half a character, which no file and no database can hold."""
+
+    def __init__(self) -> None:
+        super().__init__("contains half a character")
 
 
 def loads(text: str, **options: Any) -> Any:
@@ -31,7 +43,18 @@ def loads(text: str, **options: Any) -> Any:
     # Hardly any text has this many brackets, and these are counted quickly.
     if text.count("[") + text.count("{") > DEEPEST:
         refuse_deeper(value)
+    refuse_halves(value, text)
     return value
+
+
+def refuse_halves(value: Any, text: str) -> None:
+    """`HalfCharacterError` where a key or a text of what `text` was parsed to holds half a character."""
+    if not HALF.search(text):
+        return
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise HalfCharacterError from None
 
 
 def refuse_deeper(value: Any) -> None:
@@ -48,6 +71,17 @@ def refuse_deeper(value: Any) -> None:
             return
     if any(isinstance(inner, list | dict) for inner in level):
         raise NestedTooDeeplyError
+
+
+def problem_of(error: ValueError, remedy: str) -> tuple[str, str]:
+    """What is wrong with a text that `loads` refused, and what to do; `remedy` where it is not JSON.
+
+    >>> problem_of(HalfCharacterError(), "Write one object per line.")
+    ('contains half a character', 'Fix the program that wrote it.')
+    """
+    if isinstance(error, HalfCharacterError):
+        return str(error), "Fix the program that wrote it."
+    return f"not JSON ({reason_of(error)})", remedy
 
 
 def reason_of(error: ValueError) -> str:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from pooling.formats.bytes.arrow_schema import KEY, UnreadableError, cells_of_columns
 from pooling.formats.errors import shown
 from pooling.formats.sources import GZIP_MAGIC, PARQUET_MAGIC, Source
 
@@ -33,11 +34,14 @@ DELTA_BYTE_ARRAY = 7
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 _INTEGERS = (4, 5, 6)
 # Where footer and page headers keep what is asked here.
-_SCHEMA, _ROW_GROUPS = 2, 4
-_NAME, _CHILDREN = 4, 5
+_SCHEMA, _ROW_GROUPS, _PAIRS = 2, 4, 5
+_KIND, _LENGTH, _NAME, _CHILDREN = 1, 2, 4, 5
+_PAIR_KEY, _PAIR_VALUE = 1, 2
 _COLUMNS, _ROWS, _COLUMN_METADATA = 1, 3, 3
 _PATH, _VALUES, _COMPRESSED, _DATA_PAGE, _DICTIONARY_PAGE = 3, 5, 7, 9, 11
 _PAGE_UNPACKED, _PAGE_PACKED = 2, 3
+# Bytes of a fixed length, which take as many in each row, also where there is no value.
+_FIXED_LENGTH = 7
 # The kinds of pages: where each has its header, and its encoding in it.
 _PAGES = {5: 2, 7: 2, 8: 4}
 
@@ -121,10 +125,13 @@ class _Thrift:
 
 @dataclass(frozen=True)
 class Parquet:
-    """A file and what its end says: the names of its columns, and its row groups as Thrift has them."""
+    """A file and what its end says: the bytes that a value of each column takes once it is read, and its row
+    groups as Thrift has them.
+    """
 
     source: Source
     content: Content
+    value_bytes: dict[str, int]
     names: list[str]
     groups: list[Struct]
     budget: list[int] = field(repr=False)
@@ -150,7 +157,8 @@ class Parquet:
                 if not isinstance(chunk, dict) or not isinstance(path := chunk.get(_PATH), list) or not path:
                     raise DamagedError
                 if (name := _text(path[0])) in wanted:
-                    yield VALUE_BYTES * max(_count(group, _ROWS), _count(chunk, _VALUES))
+                    each = self.value_bytes.get(name, VALUE_BYTES)
+                    yield each * max(_count(group, _ROWS), _count(chunk, _VALUES))
                     yield from self._page_sizes(chunk, name)
 
     def _page_sizes(self, chunk: Struct, name: str) -> Iterator[int]:
@@ -172,7 +180,7 @@ class Parquet:
                         raise self.source.error(None, problem, "Use plain or dictionary encoding.")
         if thrift.at > end:
             raise DamagedError
-        yield VALUE_BYTES * max(values - _count(chunk, _VALUES), 0)
+        yield self.value_bytes.get(name, VALUE_BYTES) * max(values - _count(chunk, _VALUES), 0)
 
 
 @contextmanager
@@ -187,9 +195,11 @@ def opened(source: Source) -> Iterator[Parquet]:
         if thrift.at < len(PARQUET_MAGIC):
             raise DamagedError
         told = thrift.struct()
-        yield Parquet(
-            source, content, _top_names(_structs(told, _SCHEMA)), _structs(told, _ROW_GROUPS), budget
-        )
+        lengths = _top_columns(_structs(told, _SCHEMA))
+        cells = _cells(_structs(told, _PAIRS))
+        value_bytes = {name: length * cells.get(name, 1) for name, length in lengths}
+        names = [name for name, _ in lengths]
+        yield Parquet(source, content, value_bytes, names, _structs(told, _ROW_GROUPS), budget)
 
 
 def rows_told(source: Source) -> int | None:
@@ -217,13 +227,17 @@ def _structs(struct: Struct, field: int) -> list[Struct]:
     return found
 
 
-def _top_names(schema: list[Struct]) -> list[str]:
-    """The columns right below the root; each element is followed by its children."""
-    names: list[str] = []
+def _top_columns(schema: list[Struct]) -> list[tuple[str, int]]:
+    """The columns right below the root, each with the bytes of the longest value below it; each element is
+    followed by its children."""
+    columns: list[tuple[str, int]] = []
     left: list[int] = []  # children to come, of the root and of each element on the way down
     for element in schema:
         if len(left) == 1:
-            names.append(_text(element.get(_NAME)))
+            columns.append((_text(element.get(_NAME)), VALUE_BYTES))
+        if columns and element.get(_KIND) == _FIXED_LENGTH:
+            name, longest = columns[-1]
+            columns[-1] = name, max(longest, _count(element, _LENGTH))
         if left:
             left[-1] -= 1
         left.append(_count(element, _CHILDREN))
@@ -231,7 +245,22 @@ def _top_names(schema: list[Struct]) -> list[str]:
             left.pop()
         if len(left) > DEEPEST:
             raise DamagedError
-    return names
+    return columns
+
+
+def _cells(pairs: list[Struct]) -> dict[str, int]:
+    """The cells of a row of each column, by the schemas that programs have left; most leave none."""
+    found: dict[str, int] = {}
+    for pair in pairs:
+        if pair.get(_PAIR_KEY) == KEY:
+            if not isinstance(encoded := pair.get(_PAIR_VALUE), bytes):
+                raise DamagedError
+            try:
+                told = cells_of_columns(encoded)
+            except UnreadableError as error:
+                raise DamagedError from error
+            found |= {name: max(cells, found.get(name, 1)) for name, cells in told.items()}
+    return found
 
 
 def _count(struct: Struct, field: int) -> int:

@@ -5,13 +5,14 @@ comment line, no other control character. Polars fills short lines with nulls an
 is found out here, at about 2 GB a second.
 """
 
+from __future__ import annotations
+
 import codecs
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from pooling.heavy import NDArray, np
 
 LINE_FEED, HASH, HIGHEST_BLANK = 10, 35, 32
 

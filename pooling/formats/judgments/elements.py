@@ -7,9 +7,15 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pooling.formats.bytes.nesting import NestedTooDeeplyError, is_cut, reason_of, refuse_deeper
+from pooling.formats.bytes.nesting import (
+    NestedTooDeeplyError,
+    is_cut,
+    problem_of,
+    refuse_deeper,
+    refuse_halves,
+)
 from pooling.formats.errors import shown
-from pooling.formats.sources import MAX_LINE_BYTES, Source
+from pooling.formats.sources import MAX_LINE_BYTES, Handed, Source
 
 BLANKS = " \t\r\n"
 REMEDY = "Export it again as JSON."
@@ -52,9 +58,11 @@ def first_sign(source: Source) -> str:
 
 
 def _elements(text: _Text) -> Iterator[tuple[int, Any]]:
+    handed = Handed(text.source)
     while text.peek() != "]":
-        line = text.line
-        yield line, text.value()
+        line, value = text.line, text.value()
+        handed.take(text.taken)
+        yield line, value
         if text.peek() != "]":
             text.expect(",", "two elements without a comma")
     text.take()
@@ -69,6 +77,7 @@ class _Text:
         self._decode = codecs.getincrementaldecoder("utf-8")()
         self._json = json.JSONDecoder()
         self._text, self._at, self._ended = "", 0, False
+        self.taken = 0  # characters of the value before
         if source.head.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise source.error(1, "the file is UTF-16", "Save it as UTF-8.")
 
@@ -105,15 +114,17 @@ class _Text:
                     raise self.source.error(self._line_of(error.pos), problem, REMEDY) from error
             except (RecursionError, ValueError) as error:
                 deep = NestedTooDeeplyError() if isinstance(error, RecursionError) else error
-                raise self.source.error(self.line, f"not JSON ({reason_of(deep)})", REMEDY) from None
+                raise self.source.error(self.line, *problem_of(deep, REMEDY)) from None
             else:
                 # A number may go on in the next block.
                 if end < len(self._text) or not self._more():
                     break
         try:
             refuse_deeper(value)
-        except NestedTooDeeplyError as error:
-            raise self.source.error(self.line, f"not JSON ({error})", REMEDY) from None
+            refuse_halves(value, self._text[self._at : end])
+        except ValueError as error:
+            raise self.source.error(self.line, *problem_of(error, REMEDY)) from None
+        self.taken = end - self._at
         self._step(end)
         return value
 

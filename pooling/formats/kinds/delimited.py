@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from pooling.formats.cells import table_lines, table_text
 from pooling.formats.registry import Format, LineWriter, Record, Target
 from pooling.formats.rows import Row
-from pooling.formats.sources import MAX_LINE_BYTES, Source
+from pooling.formats.sources import MAX_LINE_BYTES, Handed, Source
 from pooling.formats.tables import MOST_FIELDS, Roles, breaks_rule
 from pooling.formats.writing import delimited, refuse
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import pl
 
 # The csv module refuses fields above 128 KiB unless told otherwise; a document may well be longer.
 csv.field_size_limit(MAX_LINE_BYTES)
@@ -76,7 +73,7 @@ def with_header(
 ) -> Iterator[Record]:
     if len(header) > MOST_FIELDS:
         raise source.error(1, f"{len(header):,} columns", f"Give at most {MOST_FIELDS:,}.")
-    empty = True
+    empty, handed, names = True, Handed(source), sum(map(len, header))
     for line, fields in numbered:
         if not any(fields):
             continue
@@ -86,6 +83,7 @@ def with_header(
             problem = f"{len(fields)} fields where the header has {len(header)}"
             raise source.error(line, problem, "Give every row one field for each column.")
         empty = False
+        handed.take(names + sum(map(len, fields)))
         yield line, dict(zip(header, fields, strict=True))
     if empty:
         raise source.error(1, "nothing but a header or one line", "Write a header and at least one row.")
@@ -106,7 +104,6 @@ def fast_delimited(source: Source, kind: str) -> pl.DataFrame | None:
     is_regular = content.count(b"," if quote else b"\t") == rows * (len(header) - 1)
     if len(set(header)) != len(header) or len(header) > MOST_FIELDS or not is_regular:
         return None
-    import polars as pl
 
     roles = Roles(source, 1, header, kind)
     try:
@@ -124,8 +121,6 @@ def _is_unusual(csv_content: bytes) -> bool:
 
 
 def fast_typed(frame: pl.DataFrame, roles: Roles, kind: str) -> pl.DataFrame | None:
-    import polars as pl
-
     if (
         roles.value is None
         or roles.query is None

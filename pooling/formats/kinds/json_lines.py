@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pooling.formats.bytes.nesting import loads, reason_of
+from pooling.formats.bytes.nesting import loads, problem_of
 from pooling.formats.registry import Format, Record, Target
 from pooling.formats.rows import Row
 from pooling.formats.sources import Source
 from pooling.formats.tables import Roles
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import pl
 
 
 def json_line_rows(source: Source, kind: str) -> Iterator[Row]:
@@ -33,7 +31,7 @@ def json_object(source: Source, line: int, text: str) -> dict[str, Any]:
     try:
         record = loads(text)
     except ValueError as error:
-        raise source.error(line, f"not JSON ({reason_of(error)})", "Write one object per line.") from error
+        raise source.error(line, *problem_of(error, "Write one object per line.")) from error
     if not isinstance(record, dict):
         raise source.error(line, "not a JSON object", "Write one object per line.")
     return record

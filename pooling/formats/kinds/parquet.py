@@ -5,16 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pooling.formats.bytes.parquet_pages import DamagedError, opened
 from pooling.formats.registry import Format, Record, Target
-from pooling.formats.sources import Source
+from pooling.formats.sources import MAX_LINE_BYTES, Handed, Source
 from pooling.formats.tables import MOST_FIELDS, Roles, breaks_rule
 from pooling.formats.values import BadValueError, parse_relevance, parse_score
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import pl
 
 LONGEST_ID = 10_000
 #: Rows of texts that are read at a time.
@@ -23,8 +20,6 @@ SOME_ROWS = 5_000
 
 def parquet_table(source: Source, kind: str) -> pl.DataFrame:
     """A Parquet file by the same names of columns; ids may be strings or whole numbers."""
-    import polars as pl
-
     try:
         with opened(source) as parquet:
             roles = Roles(source, None, parquet.names, kind)
@@ -48,8 +43,6 @@ def parquet_table(source: Source, kind: str) -> pl.DataFrame:
 
 
 def _read(source: Source, kind: str, file: Path | io.BytesIO, wanted: dict[str, str]) -> pl.DataFrame:
-    import polars as pl
-
     lazy = pl.scan_parquet(file, glob=False, hive_partitioning=False)
     chosen = lazy.select(pl.col(old).alias(new) for old, new in wanted.items())
     original = {new: old for old, new in wanted.items()}
@@ -57,19 +50,19 @@ def _read(source: Source, kind: str, file: Path | io.BytesIO, wanted: dict[str, 
         if not (_is_id(name, dtype) or dtype.is_integer() or (name == "value" and dtype.is_float())):
             problem = f"the column {original[name]!r} is of type {dtype}"
             raise source.error(None, problem, "Write ids as strings and numbers as numbers.")
-    frame = chosen.collect()
+    frame, handed = chosen.collect(), Handed(source)
     for name, dtype in frame.schema.items():
         if frame[name].null_count():
             raise source.error(None, f"the column {original[name]!r} has empty cells", "Fill or remove them.")
         if _is_id(name, dtype):
-            _check_ids(source, original[name], frame[name].cast(pl.String).str.len_bytes())
+            lengths = frame[name].cast(pl.String).str.len_bytes()
+            _check_ids(source, original[name], lengths)
+            handed.take(int(lengths.sum()), 0)
     return finished(source, frame, kind)
 
 
 def parquet_records(source: Source) -> Iterator[Record]:
     """Rows of a Parquet file as records, some at a time, with their number from 1."""
-    import polars as pl
-
     try:
         with opened(source) as parquet:
             if len(parquet.names) > MOST_FIELDS:
@@ -79,15 +72,58 @@ def parquet_records(source: Source) -> Iterator[Record]:
             content = parquet.content
             file = io.BytesIO(content) if isinstance(content, bytes) else source.path
             lazy = pl.scan_parquet(file, glob=False, hive_partitioning=False)
-            rows = parquet.rows
+            rows, handed = parquet.rows, Handed(source)
         for start in range(0, rows, SOME_ROWS):
             some = lazy.slice(start, SOME_ROWS).collect()
-            for number, row in enumerate(some.iter_rows(named=True), start=start + 1):
-                yield number, {name: _plain(value) for name, value in row.items() if value is not None}
+            if not some.height:
+                break
+            handed.take(_characters(some), some.height)
+            number = start
+            for piece in _pieces(source, some, start):
+                for row in piece.iter_rows(named=True):
+                    number += 1
+                    yield number, {name: _plain(value) for name, value in row.items() if value is not None}
     except (DamagedError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise source.error(
             None, "this is not a Parquet file", "Check the suffix or write it again."
         ) from error
+
+
+def _pieces(source: Source, frame: pl.DataFrame, start: int) -> Iterator[pl.DataFrame]:
+    """The frame in parts of at most as many bytes as a record may have; FormatError for a row of more.
+
+    start: how many rows of the file stand before it.
+    """
+    size = _characters(frame)
+    if size <= MAX_LINE_BYTES:
+        yield frame
+        return
+    if frame.height == 1:
+        raise source.too_long(start + 1)
+    half = frame.height // 2
+    yield from _pieces(source, frame[:half], start)
+    yield from _pieces(source, frame[half:], start + half)
+
+
+def _characters(frame: pl.DataFrame) -> int:
+    """The bytes of all names and values, as rows have them, without making one of them."""
+    return sum(len(column.name) * frame.height + _bytes_of(column) for column in frame.iter_columns())
+
+
+def _bytes_of(column: pl.Series) -> int:
+    dtype = column.dtype
+    if isinstance(dtype, pl.Categorical | pl.Enum):
+        column, dtype = column.cast(pl.String), pl.String()
+    if isinstance(dtype, pl.String):
+        return int(column.str.len_bytes().sum())
+    if isinstance(dtype, pl.Binary):  # told in up to four signs a byte
+        return 4 * int(column.bin.size().sum())
+    if isinstance(dtype, pl.List | pl.Array):
+        return _bytes_of(column.explode())
+    if isinstance(dtype, pl.Struct):
+        parts = [column.struct.field(field.name) for field in dtype.fields]
+        return sum(len(part.name) * len(part) + _bytes_of(part) for part in parts)
+    return 8 * len(column)
 
 
 def _plain(value: object) -> object:
@@ -102,8 +138,6 @@ def _plain(value: object) -> object:
 
 
 def _is_id(name: str, dtype: pl.DataType) -> bool:
-    import polars as pl
-
     return name.endswith("_id") and isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
 
 
@@ -117,8 +151,6 @@ def _check_ids(source: Source, column: str, lengths: pl.Series) -> None:
 
 def finished(source: Source, frame: pl.DataFrame, kind: str) -> pl.DataFrame:
     """Columns in the agreed types; a value that breaks a rule is shown as it stands."""
-    import polars as pl
-
     if "rank" not in frame.columns:
         frame = frame.with_columns(rank=pl.lit(None, dtype=pl.Int64))
     if "value" not in frame.columns:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pooling.formats.answers.predictions import lists_of_predictions
 from pooling.formats.answers.rank_eval import is_rank_eval, lists_of_rank_eval
-from pooling.formats.bytes.nesting import loads, reason_of
+from pooling.formats.bytes.nesting import loads, problem_of
 from pooling.formats.errors import FormatError, shown
 from pooling.formats.judgments.elements import json_elements
 from pooling.formats.registry import Format, Record, Target
 from pooling.formats.rows import Row, checked_id
 from pooling.formats.sources import Source
 from pooling.formats.values import BadValueError, parse_relevance, parse_score
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import pl
 
 #: Bytes of one JSON object from elsewhere that is a whole run (16 MiB). In memory it takes 25 times as many.
 MAX_JSON_BYTES = 16 * 2**20
@@ -101,8 +99,8 @@ def ranx_object(source: Source) -> dict[str, Any]:
         raise
     except ValueError as error:
         line = getattr(error, "lineno", None)
-        problem = f"not JSON ({reason_of(error)})"
-        raise source.error(line, problem, "Write {query: {document: number}}.") from error
+        told = problem_of(error, "Write {query: {document: number}}.")
+        raise source.error(line, *told) from error
     if not isinstance(found, dict):
         raise source.error(None, "not a JSON object", "Write {query: {document: number}}.")
     return found

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from pooling.formats.errors import FormatError, shown
 from pooling.formats.registry import Format, Target
 from pooling.formats.writing import delimited, refuse
-
-if TYPE_CHECKING:
-    import polars as pl
+from pooling.heavy import pl
 
 BLANK = r"[ \t\n\r\x00]|^$"
 
 
 def run_text(frame: pl.DataFrame, target: Target) -> str:
-    import polars as pl
-
     refuse_blanks(target, frame)
     if re.search(BLANK, target.tag):
         problem = f"the tag {shown(target.tag)} is empty or contains a space"
@@ -27,8 +22,6 @@ def run_text(frame: pl.DataFrame, target: Target) -> str:
 
 
 def qrels_text(frame: pl.DataFrame, target: Target) -> str:
-    import polars as pl
-
     refuse_blanks(target, frame)
     return delimited(frame.select("query_id", pl.lit("0"), "document_id", "relevance"), " ")
 

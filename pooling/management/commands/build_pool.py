@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
+from pooling.diagnosis.summary import as_text
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
-from pooling.merging.choice import Choice
+from pooling.merging.choice import Choice, usual_choice
+from pooling.models import Collection, Pool
 from pooling.options.arguments import add_option_arguments
 from pooling.options.option import chosen, options_of
 from pooling.people.membership import collection_named
 from pooling.pools.building import build_pool
 from pooling.pools.versions import Extension, extend_pool, pool_named, runs_beside
 from pooling.runs.stored import runs_named
-
-if TYPE_CHECKING:
-    from pooling.models import Collection, Pool
 
 
 class Command(InputCommand):
@@ -52,8 +52,6 @@ class Command(InputCommand):
             f"{added} to judge."
         )
         if options["diagnostics"]:
-            from pooling.diagnosis.summary import as_text
-
             self.stderr.write(as_text(pool.diagnostics), ending="")
         for run, count in pool.diagnostics["left_out_queries"].items():
             if count:
@@ -64,9 +62,9 @@ class Command(InputCommand):
             if options[name] is None:
                 raise InputError(f"Give --{name}: a new pool needs a name and a depth.")
         runs = runs_named(collection, options["runs"]) if options["runs"] else list(collection.runs.listed())
-        given = chosen(Choice, options)
+        choice = asdict(usual_choice(chosen(Choice, options)))
         with progress_bar("Building") as progress:
-            return build_pool(collection, name=options["name"], runs=runs, progress=progress, **given)
+            return build_pool(collection, name=options["name"], runs=runs, progress=progress, **choice)
 
     def extend(self, collection: Collection, options: dict[str, Any]) -> Pool:
         pool = pool_named(collection, options["extend"])

@@ -8,6 +8,9 @@ from typing import Any
 
 from pooling.formats.writing import write_text
 from pooling.interface.commands import InputCommand
+from pooling.sampling.drawing import draw
+from pooling.sampling.plan import plan_text
+from pooling.sampling.population import drawn_lines, read_log_table
 from pooling.storage.storing import disk_errors_named
 
 TARGETS = ("both", "traffic", "queries")
@@ -43,10 +46,6 @@ class Command(InputCommand):
         parser.add_argument("--dry-run", action="store_true", help="print the plan alone")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from pooling.sampling.drawing import draw
-        from pooling.sampling.plan import plan_text
-        from pooling.sampling.population import drawn_lines, read_log_table
-
         if options["output"] is None and not options["dry_run"]:
             raise ValueError("Name a file with --output FILE, or print the plan alone with --dry-run.")
         if not 0 <= options["rotation"] < 1:

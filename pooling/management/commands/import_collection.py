@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
+from pooling.formats.sources import require_file
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from pooling.models import Collection
@@ -66,7 +67,10 @@ class Command(InputCommand):
         if found := Collection.objects.filter(slug=slug).first():
             return found
         admin = account_named(options["admin"]) if options["admin"] else None
-        guidelines = options["guidelines"].read_text(encoding="utf-8") if options["guidelines"] else ""
+        guidelines = ""
+        if options["guidelines"]:
+            require_file(options["guidelines"])
+            guidelines = options["guidelines"].read_text(encoding="utf-8")
         collection = create_collection(
             admin,
             slug=slug,

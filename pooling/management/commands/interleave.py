@@ -10,6 +10,7 @@ from pooling.formats.writing import write_pieces
 from pooling.inputs.reading import named_runs, run_frame
 from pooling.interface.commands import InputCommand
 from pooling.interleaving.served import interleaved_lists, served_line, tops_by_query
+from pooling.ranking.ranking import order_run
 from pooling.storage.storing import disk_errors_named
 
 METHODS = ("team-draft", "optimized", "pairwise-preference")
@@ -27,8 +28,6 @@ class Command(InputCommand):
         parser.add_argument("--output", metavar="FILE", type=Path, required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from pooling.ranking.ranking import order_run
-
         if len(options["runs"]) < 2:
             raise ValueError("Interleaving needs two runs or more.")
         for name in ("k", "per_query"):

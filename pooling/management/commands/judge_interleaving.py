@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pooling.interface.commands import InputCommand
+from pooling.interleaving.rendering import verdict_text
 from pooling.interleaving.served import read_impressions, read_served
+from pooling.interleaving.verdicts import judge
 
 
 class Command(InputCommand):
@@ -21,9 +23,6 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from pooling.interleaving.rendering import verdict_text
-        from pooling.interleaving.verdicts import judge
-
         served = read_served(options["served"])
         impressions, strangers = read_impressions(options["clicks"], served)
         if not impressions:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pooling.formats.writing import write_pieces, write_run
 from pooling.interface.commands import InputCommand
+from pooling.query_logs.reading import production_run, queries_lines, read_log, summary
 from pooling.query_logs.rows import checked_pattern
 from pooling.storage.storing import disk_errors_named
 
@@ -37,8 +38,6 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from pooling.query_logs.reading import production_run, queries_lines, read_log, summary
-
         least = options["minimum_clients"]
         if least < 0:
             raise ValueError("--minimum-clients is a number of people, 0 or more.")

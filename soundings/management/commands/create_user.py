@@ -34,7 +34,8 @@ class Command(InputCommand):
         given = sys.stdin.readline().rstrip("\r\n") if password_stdin else _asked_for(name)
         if password_stdin or given:
             _require_good(given, name)
-        prepare_database()
+        # Programs read the password from the other stream.
+        prepare_database(say=lambda sentence: print(sentence, file=sys.stderr, flush=True))
         password = given or generated_password()
         create_account(name, password, site_admin=site_admin)
         self.stdout.write(f"Created the account {name}.")

@@ -10,9 +10,9 @@ from django.core.management.base import CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from evaluation.scoring.wording import percent
+from evaluation.scoring.wording import decimal, interval, percent
 from pooling.interface.commands import InputCommand
-from soundings.demo.steps import CUTOFFS, Demo, DemoRow, report_rows, run_demo
+from soundings.demo.steps import SHOWN_K, Demo, DemoRow, report_rows, run_demo
 from soundings.installation.first_use import DEMO_ADMIN, DEMO_ANNOTATOR
 from soundings.management.commands.serve import add_address_arguments, prepare
 from soundings.serving.processes import require_free_port, serve_site
@@ -36,7 +36,7 @@ class Command(InputCommand):
         show_table(console, demo)
         show_people(console, demo, host, port, served=not no_serve)
         if not no_serve:
-            serve_site(host, port, workers, lambda sentence: console.print(sentence, highlight=False))
+            serve_site(host, port, workers)
 
 
 class Steps:
@@ -58,33 +58,40 @@ def _console() -> Console:
 
 
 def show_table(console: Console, demo: Demo) -> None:
-    """Recall@K of each run, and for K = 10 its interval, its bounds and how much was judged."""
-    table = Table(title="Recall@K, mean over queries", title_justify="left")
+    """What each run's recall is estimated to be, next to the truth and to what was found so far."""
+    title = f"Recall@{SHOWN_K} of the whole collection, and of what was found so far"
+    table = Table(title=title, title_justify="left")
     table.add_column("run")
-    headings = [*(f"Recall@{k}" for k in CUTOFFS), "95 % interval @10", "bounds @10", "judged@10"]
-    for heading in headings:
+    for heading in ("estimate", "95 % interval", "truth", "found so far", f"judged@{SHOWN_K}"):
         table.add_column(heading, justify="right")
     rows = report_rows(demo.report)
     for row in rows:
         table.add_row(row["run"], *_cells(row))
+    best, relevant = rows[0], demo.report.result["answer"]["found"]["relevant"]
+    estimate = best["estimate"]
     console.print()
     console.print(table)
     lines = (
-        f"{rows[0]['run']}: {rows[0]['recall'][10]['line']}",
-        "The interval covers the choice of queries; the bounds cover any labels of the unjudged pairs.",
-        "Documents that no run found are not counted: recall is relative to the documents found and judged.",
+        f"Recall@{SHOWN_K} of {best['run']} is {decimal(estimate['value'])}{interval(estimate)} of the whole "
+        "collection, by an audit of documents drawn from all of it; the interval covers queries and labels.",
+        f"The truth is {decimal(best['truth'])}: the labels in examples/ are complete, as they never are "
+        "elsewhere.",
+        f"Of the {relevant} relevant documents found so far it is {decimal(best['found']['mean'])}, which is "
+        "what other tools print.",
+        f"{best['run']}, found so far: {best['found']['line']}",
     )
     for line in lines:
         console.print(line, markup=False, highlight=False)
 
 
 def _cells(row: DemoRow) -> list[str]:
-    at_ten, judged = row["recall"][10], row["judged"][10]
-    ranges = [(at_ten["low"], at_ten["high"]), at_ten["bounds"]]
+    estimate = row["estimate"]
     return [
-        *(f"{row['recall'][k]['mean']:.3f}" for k in CUTOFFS),
-        *(rf"\[{low:.3f}, {high:.3f}]" for low, high in ranges),
-        percent(judged),
+        decimal(estimate["value"]),
+        interval(estimate).strip().replace("[", r"\["),
+        decimal(row["truth"]),
+        decimal(row["found"]["mean"]),
+        percent(row["judged"]),
     ]
 
 

@@ -7,7 +7,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from labeling.clicks.impressions import read_impressions
+from labeling.clicks.models import harvested
 from labeling.clicks.propensities import read_propensities
+from labeling.clicks.scoring import click_scores, score_lines
 from pooling.formats.writing import write_pieces
 from pooling.interface.commands import InputCommand
 from pooling.storage.storing import disk_errors_named
@@ -35,10 +38,6 @@ class Command(InputCommand):
         parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="SCORES.tsv")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.clicks.impressions import read_impressions
-        from labeling.clicks.models import harvested
-        from labeling.clicks.scoring import click_scores, score_lines
-
         model, file = options["model"], options["propensities"]
         if file is not None and model != "pbm":
             raise ValueError("--propensities are for --model pbm.")

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
 
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
@@ -43,10 +44,7 @@ class Command(InputCommand):
             require_ready_database()
         prepare(self)
         self.check()
-        if options["only"] == WORKER:
-            serve_site(host, port, workers, lambda sentence: say(self, sentence), only=WORKER)
-            return
-        created = create_first_admin()
+        created = create_first_admin() if options["only"] != WORKER else None
         if created:
             name, password = created
             say(self, f"No accounts yet, so one was created: sign in as {name} with {password}")
@@ -54,12 +52,13 @@ class Command(InputCommand):
                 self,
                 ("This password is shown only once; change it after signing in. More accounts: create_user"),
             )
-        serve_site(host, port, workers, lambda sentence: say(self, sentence), only=options["only"])
+        serve_site(host, port, workers, options["only"])
 
 
 def add_address_arguments(parser: CommandParser) -> None:
     """Where to listen, and with how many processes; `demo` takes the same arguments."""
-    processes = max(2, min(4, os.cpu_count() or 2))
+    on_sqlite = connection.vendor == "sqlite"  # which lets one write at a time
+    processes = 1 if on_sqlite else max(2, min(4, os.cpu_count() or 2))
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument(
         "--port",
@@ -88,7 +87,7 @@ def prepare(command: BaseCommand) -> None:
     for folder in (settings.MEDIA_ROOT, settings.DERIVED_DIR, settings.LLM_JOURNAL_DIR):
         close_tree(Path(folder))
     with progress_bar("Upgrade") as progress:
-        migrations = prepare_database(progress)
+        migrations = prepare_database(progress, lambda sentence: say(command, sentence))
     if migrations:
         say(command, f"The database is ready ({migrations} migrations applied).")
 

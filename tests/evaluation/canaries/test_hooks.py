@@ -153,11 +153,3 @@ def test_what_cannot_be_a_webhook_is_refused_by_name(http: Client, body: dict[st
     refused = http.post(HOOKS, body, content_type="application/json")
     assert refused.status_code == 400
     assert list(refused.json()["fields"]) == [field]
-
-
-def test_webhooks_are_for_admins(world: World, http: Client) -> None:
-    hook = make_hook(http, "https://hooks.example.org/secret-path")
-    for user, status in ((world.vera, 403), (world.ben, 403), (world.dan, 404)):
-        http.force_login(user)
-        for url in (HOOKS, f"/api/webhooks/{hook['id']}/deliveries/"):
-            assert http.get(url).status_code == status

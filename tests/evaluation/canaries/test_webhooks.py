@@ -133,6 +133,21 @@ def test_one_private_address_among_several_refuses_the_name(monkeypatch: pytest.
     assert received.bodies == []
 
 
+@pytest.mark.parametrize("address", ["168.63.129.16", "192.0.0.192", "::ffff:168.63.129.16"])
+def test_addresses_of_a_clouds_own_services_are_not_public(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    names(monkeypatch, [address])
+    outcome = post_signed("http://hooks.example.org/", b"{}", SECRET, allowed=LOOPBACK)
+    assert "not a public address" in outcome.detail
+
+
+@pytest.mark.parametrize("host", ["a..b", f"{'a' * 64}.example"])
+def test_a_host_that_no_name_can_be_is_told_in_a_sentence(host: str) -> None:
+    outcome = post_signed(f"http://{host}/", b"{}", SECRET, allowed=LOOPBACK)
+    assert (outcome.sent, outcome.detail) == (False, "Unknown host name.")
+
+
 @pytest.mark.parametrize(
     ("network", "address", "goes"),
     [

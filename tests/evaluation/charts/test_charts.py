@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from evaluation.charts import drawing as charts
 from evaluation.charts.line_ends import pushed_apart
 
+pytestmark = pytest.mark.anywhere
+
 PNG = b"\x89PNG\r\n\x1a\n"
 
 

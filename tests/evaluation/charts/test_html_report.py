@@ -26,6 +26,8 @@ from tests.evaluation.cast import make_report
 from tests.evaluation.comparisons.test_report_comparisons import audited_pool
 from tests.world import ALPHA, BETA, World, qrels_text, run_text
 
+pytestmark = pytest.mark.anywhere
+
 NAMESPACES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 
 

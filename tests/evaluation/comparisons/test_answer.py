@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluation import compare, evaluate
-from evaluation.comparisons.answer import answer_of
+from evaluation.comparisons.answer import AnswerBasis, answer_of
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
 
@@ -122,6 +122,20 @@ def test_what_no_label_can_turn_has_no_such_share_and_what_is_equal_has_0() -> N
     assert compare(evaluate(QRELS, {"a": RUNS["b"], "b": RUNS["b"]}, k=2), "a", "b").turning == 0
 
 
+@pytest.mark.parametrize(
+    ("p_value", "queries", "end"),
+    [
+        (0.10, 50, "More labels would decide it."),
+        (0.11, 50, "More labels would decide it for these 50 queries, too few to tell of others."),
+        (0.11, 1, "More labels would decide it for this query, too few to tell of others."),
+    ],
+)
+def test_what_labels_cannot_decide_because_queries_are_few_says_so(
+    p_value: float, queries: int, end: str
+) -> None:
+    assert graded(opened(0.1, p_value=p_value, queries=queries)).sentence.endswith(f"are relevant. {end}")
+
+
 def figures(**means: float | None) -> Any:
     """Runs with a mean recall and full coverage."""
     own = {"low": 0.5, "high": 0.7, "queries": 50}
@@ -133,7 +147,7 @@ def figures(**means: float | None) -> Any:
 def test_the_answer_names_the_best_run_and_the_next_with_signs_in_favour_of_the_best() -> None:
     second = replace(SURE, first="c", second="a", difference=-0.02, low=-0.04, high=-0.01)
     second = replace(second, bounds=(-0.02, -0.02))
-    found = answer_of(figures(a=0.6, b=0.5, c=0.58), [SURE, second], k=10)
+    found = answer_of(figures(a=0.6, b=0.5, c=0.58), [SURE, second], k=10, basis=AnswerBasis(9))
 
     assert found is not None
     assert (found.run, found.recall, found.judged) == ("a", 0.6, 1.0)
@@ -145,14 +159,14 @@ def test_the_answer_names_the_best_run_and_the_next_with_signs_in_favour_of_the_
 
 
 def test_the_next_step_is_labels_or_queries() -> None:
-    labels = answer_of(figures(a=0.6, b=0.5), [opened(0.1)], k=10)
+    labels = answer_of(figures(a=0.6, b=0.5), [opened(0.1)], k=10, basis=AnswerBasis(9))
     assert labels is not None
     assert labels.next is not None
     assert (labels.next.kind, labels.next.count) == ("judge", 94)
 
     # ((1.960 + 0.842) × 0.2 / 0.04)² = 196.2
     small = replace(SURE, difference=0.04, low=-0.02, high=0.1, p_value=0.2, bounds=(0.04, 0.04))
-    queries = answer_of(figures(a=0.54, b=0.5), [small], k=10)
+    queries = answer_of(figures(a=0.54, b=0.5), [small], k=10, basis=AnswerBasis(9))
     assert queries is not None
     assert queries.next is not None
     assert (queries.next.kind, queries.next.count) == ("queries", 197)
@@ -161,13 +175,13 @@ def test_the_next_step_is_labels_or_queries() -> None:
 def test_of_equal_runs_the_first_by_name_is_named_in_whatever_order_they_come() -> None:
     equal = replace(SURE, difference=0.0, low=-0.02, high=0.02, bounds=(0.0, 0.0))
     for means in ({"a": 0.6, "b": 0.6}, {"b": 0.6, "a": 0.6}):
-        found = answer_of(figures(**means), [equal], k=10)
+        found = answer_of(figures(**means), [equal], k=10, basis=AnswerBasis(9))
         assert found is not None
         assert found.run == "a"
 
 
 def test_one_run_and_no_run_have_no_rival() -> None:
-    found = answer_of(figures(a=0.6), [], k=10)
+    found = answer_of(figures(a=0.6), [], k=10, basis=AnswerBasis(9))
     assert found is not None
     assert (found.rival, found.next, found.sentence) == (None, None, "a is the only run.")
-    assert answer_of(figures(a=None), [], k=10) is None
+    assert answer_of(figures(a=None), [], k=10, basis=AnswerBasis(9)) is None

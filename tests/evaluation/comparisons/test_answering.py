@@ -10,7 +10,7 @@ import pytest
 
 from evaluation import Evaluation, evaluate
 from evaluation.comparisons import answering
-from evaluation.comparisons.answer import Answer, answer_of
+from evaluation.comparisons.answer import Answer, AnswerBasis, answer_of
 from evaluation.comparisons.answering import answered
 from evaluation.comparisons.comparing import compare_at
 from evaluation.comparisons.grades import Grade
@@ -35,7 +35,12 @@ def measured(queries: int = 30, judged: float = 0.7, pool: pd.DataFrame | None =
 def test_the_answer_is_the_one_of_all_pairs() -> None:
     result = measured()
     found = answered(result)
-    every = answer_of(result.to_dict()["runs"], compare_at(result, [K]), K)
+    every = answer_of(
+        result.to_dict()["runs"],
+        compare_at(result, [K]),
+        K,
+        basis=AnswerBasis(int(result.labels.relevant.sum())),
+    )
     assert found is not None
     assert every is not None
     assert found.rival is not None

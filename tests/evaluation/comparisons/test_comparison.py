@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import compare, compare_all, comparison_table, deciding_labels, evaluate
@@ -35,7 +35,6 @@ def differences(labelled: Any, tops: Any, measure: str, k: int) -> list[float]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
 @given(labelled=labels, a=lists, b=lists, measure=st.sampled_from(["recall", "precision"]))
 def test_the_bounds_are_the_extremes_over_all_labels(labelled: Any, a: Any, b: Any, measure: str) -> None:
     qrels = {"q": {**labelled, "known": 1}}
@@ -48,7 +47,6 @@ def test_the_bounds_are_the_extremes_over_all_labels(labelled: Any, a: Any, b: A
         assert all(difference > 0 if found.leader == "a" else difference < 0 for difference in every)
 
 
-@settings(max_examples=30, deadline=None)
 @given(labelled=labels, a=lists, b=lists)
 def test_exchanging_the_runs_exchanges_the_bounds(labelled: Any, a: Any, b: Any) -> None:
     qrels = {"q": {**labelled, "known": 1}}

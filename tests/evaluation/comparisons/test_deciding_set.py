@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.comparisons.deciding import LEAST, Standing, deciding_set, expected_share
+from evaluation.comparisons.deciding import LEAST, Standing, can_decide, deciding_set, expected_share
 
 SCHEMA = {"query": pl.UInt32, "document_id": pl.String, "is_first": pl.Boolean, "rank": pl.Int64}
 
@@ -53,7 +53,6 @@ def labelled(one: Standing, labels: dict[str, bool]) -> Standing:
     return replace(one, ahead=ahead, relevant=relevant, alone=left)
 
 
-@settings(max_examples=30)
 @given(some=some_queries)
 def test_bounds_are_the_extremes_over_every_label_that_is_missing(some: list[Any]) -> None:
     lowest, highest = [], []
@@ -74,7 +73,6 @@ def test_bounds_are_the_extremes_over_every_label_that_is_missing(some: list[Any
     assert back.decided == -found.decided
 
 
-@settings(max_examples=30)
 @given(some=some_queries, chance=st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0]))
 def test_a_set_is_of_unjudged_documents_once_each_and_the_same_for_either_order_of_runs(
     some: list[Any], chance: float
@@ -147,3 +145,20 @@ def test_a_lead_that_the_rest_of_the_pool_can_thin_out_gains_less_by_a_label(
     chosen = deciding_set(standing([(2, 0, 0, 0, 1, further), (2, 2, 0, 0, 2, 0)]), 0.5)
 
     assert chosen["query"].to_list() == ([1, 1, 0] if first_query else [0, 1, 1])
+
+
+def test_queries_that_are_too_few_for_a_difference_are_counted() -> None:
+    """Ten queries with ten relevant documents each, in nine of which both runs find the same."""
+    close = standing([(1, 0, 9, 0, 0, 0)] + [(0, 0, 10, 0, 0, 0)] * 9)
+    apart = standing([(4, 0, 6, 0, 0, 0), (5, 0, 5, 0, 0, 0)] * 5)
+
+    assert close.queries_needed() == 79
+    assert apart.queries_needed() is None
+
+
+def test_labels_that_are_expected_to_leave_it_open_are_told_apart() -> None:
+    """The first run is ahead by one document; three that only the other has are not judged."""
+    one = standing([(1, 0, 0, 0, 3, 0)])
+
+    assert can_decide(one, 0.1)
+    assert not can_decide(one, 0.5)

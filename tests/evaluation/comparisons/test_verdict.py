@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.comparisons.tables import comparison_cells, comparison_part
@@ -69,7 +69,6 @@ spans = st.lists(st.integers(-20, 20), min_size=3, max_size=3).map(
 )
 
 
-@settings(max_examples=50)
 @given(
     raw=spans,
     audit=spans,

@@ -6,12 +6,23 @@ import io
 import json
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.drift.reembedding import check_vectors
+from tests.bounded import run_bounded
+
+READING = """
+from pathlib import Path
+from evaluation.drift.vectors import read_vectors
+try:
+    result = len(read_vectors(Path(arguments[0]), Path(arguments[0])))
+except ValueError as error:
+    result = str(error)
+"""
 
 # Four directions, 0°, 20°, 90° and 110°: each has one near neighbour.
 OLD = np.array([[np.cos(angle), np.sin(angle)] for angle in np.radians([0, 20, 90, 110])])
@@ -77,3 +88,27 @@ def test_files_that_do_not_fit_are_refused(problem: str, tmp_path: Path) -> None
 def test_rows_without_ids_must_be_as_many(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match=r"3 vectors, old\.npz has 4"):
         ran(saved(tmp_path / "old.npz", vectors=OLD), saved(tmp_path / "new.npz", vectors=OLD[:3]))
+
+
+def test_arrays_that_would_fill_the_memory_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, vectors=np.zeros((3_000, 1_000)))
+    assert path.stat().st_size < 50_000
+    with pytest.raises(CommandError, match="unpack to more than 16,777,216"):
+        ran(path, path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("of", ["vectors", "ids"])
+def test_arrays_that_take_no_bytes_take_no_memory(tmp_path: Path, of: str) -> None:
+    """Their header says how many there are, and each is empty."""
+    path, many = tmp_path / "bomb.npz", 100_000_000
+    header = {"descr": "<U0", "fortran_order": False, "shape": (many,)}
+    with ZipFile(path, "w") as archive:
+        with archive.open("vectors.npy", "w") as file:
+            np.save(file, np.empty((many, 0)) if of == "vectors" else OLD)
+        with archive.open("ids.npy" if of == "ids" else "others.npy", "w") as file:
+            np.save(file, OLD) if of == "vectors" else np.lib.format.write_array_header_1_0(file, header)
+    said, peak = run_bounded(READING, str(path))
+    assert ("no table of numbers" if of == "vectors" else "unpack to more than") in said
+    assert peak < 400 * 2**20

@@ -186,7 +186,7 @@ def test_distances_are_symmetric_and_zero_for_equal_shares(first: list[int], dat
     assert squared_jensen_shannon(p, q) <= 1 + 1e-12
 
 
-@pytest.mark.parametrize("size", [30, 100])
+@pytest.mark.parametrize("size", [30, pytest.param(100, marks=pytest.mark.slow)])
 def test_the_null_of_the_index_holds_at_sizes_of_evaluation_sets(size: int) -> None:
     chance = np.random.default_rng(size)
     shares = np.full(9, 1 / 9)

@@ -153,6 +153,7 @@ def half_judged(in_order: bool, seed: int) -> tuple[AuditSample, dict[str, int]]
     return audit_sample(pl.DataFrame(rows, schema=SCHEMA, orient="row"), labels), truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_order", [False, True], ids=["at random", "in queue order"])
 def test_half_judged_pools_are_estimated_without_bias_and_their_spans_hold_the_truth(in_order: bool) -> None:
     off, held = [], []

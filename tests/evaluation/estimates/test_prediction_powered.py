@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.bench_prediction_powered import COVERAGE, at_least, campaign, truths, within, world
@@ -223,7 +223,6 @@ def _no_predictions() -> pl.DataFrame:
     return pl.DataFrame(schema={"query_id": pl.String, "document_id": pl.String, "prediction": pl.Float64})
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.booleans(), st.floats(0, 1), st.booleans()), min_size=60, max_size=90),
     st.lists(st.floats(0, 1), min_size=5, max_size=60),

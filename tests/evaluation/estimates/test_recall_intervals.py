@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -149,7 +149,6 @@ def test_the_total_has_an_interval_too() -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_limits_lie_round_the_estimate_and_within_their_range(data: st.DataObject) -> None:
     letters = [chr(ord("a") + number) for number in range(20)]
     relevant = data.draw(st.lists(st.sampled_from(letters), min_size=1, unique=True))
@@ -165,7 +164,6 @@ def test_limits_lie_round_the_estimate_and_within_their_range(data: st.DataObjec
         assert found.value - 1e-9 <= found.high <= 1
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_the_p_value_of_a_difference_is_the_level_at_which_its_interval_reaches_0(
     data: st.DataObject,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.bench_prediction_powered import at_least, truths, world
@@ -136,7 +136,6 @@ def test_runs_are_measured_on_the_same_sample() -> None:
     assert difference["low"] < difference["value"] < difference["high"]
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_weights_sum_to_the_pool_and_limits_hold_what_was_seen(data: st.DataObject) -> None:
     judged = [name for name in WHOLE if name[0] == "c" or data.draw(st.booleans())]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import broken_down, evaluate
@@ -241,7 +241,6 @@ def test_the_draws_are_those_of_groups_with_an_interval_and_of_the_weighted_mean
 numbers = st.lists(st.sampled_from([0.0, 0.2, 0.5, 1.0, float("nan")]), min_size=5, max_size=30)
 
 
-@settings(max_examples=30)
 @given(numbers, st.sampled_from([0.5, 1.0, 3.0]), st.integers(0, 5))
 def test_equal_weights_give_the_plain_mean_and_its_interval(
     column: list[float], weight: float, seed: int

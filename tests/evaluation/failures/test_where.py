@@ -77,21 +77,16 @@ def make_wide_report(world: World) -> Report:
     return make_report(world, "".join(f"{query} 0 d1 1\n{query} 0 d2 0\n" for query in ids), k=[1])
 
 
-def test_admin_and_viewer_read_and_nobody_else(world: World, client: Client) -> None:
+def test_a_viewer_reads_every_page_file_and_call(world: World, client: Client) -> None:
     report = make_report(world)
-    for address in PAGES:
-        assert client.get(f"/reports/{report.pk}/{address}").status_code == 302
-    for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 200), (world.ada, 200)):
-        client.force_login(user)
-        caller = APIClient()
-        caller.force_authenticate(user)
-        for address in PAGES:
-            response = client.get(f"/reports/{report.pk}/{address}")
-            assert response.status_code == status, (user, address)
-            assert response.getvalue()  # which closes a file
-        for address in CALLS:
-            assert caller.get(f"/api/reports/{report.pk}/{address}").status_code == status, (user, address)
-    assert APIClient().get(f"/api/reports/{report.pk}/breakdown/").status_code == 401
+    client.force_login(world.vera)
+    for address in (
+        *(f"/reports/{report.pk}/{page}" for page in PAGES),
+        *(f"/api/reports/{report.pk}/{call}" for call in CALLS),
+    ):
+        response = client.get(address)
+        assert response.status_code == 200, address
+        assert response.getvalue()  # which closes a file
 
 
 def test_all_queries_have_the_mean_and_interval_of_the_report(world: World) -> None:

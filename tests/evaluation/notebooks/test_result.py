@@ -16,6 +16,8 @@ import pytest
 import soundings
 from evaluation import Evaluation
 
+pytestmark = pytest.mark.anywhere
+
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 QRELS, RUNS = EXAMPLES / "qrels.txt", [EXAMPLES / "runs" / name for name in ("bm25.run", "lsa.run")]
 # The rule of MLflow for names of metrics, on any system.
@@ -32,6 +34,8 @@ def test_a_cell_has_the_answer_intervals_coverage_and_conventions(result: Any) -
 
     assert cell.index("lsa") < cell.index("<table>")
     assert '<th scope="row">lsa</th>' in cell
+    relevant = int(result.labels.relevant.sum())
+    assert f"by the labels at hand; recall is of the {relevant:,} relevant documents found so far." in cell
     assert "0.481<small> [0." in cell
     assert '<th scope="col">judged@10</th>' in cell
     assert "rel ≥ 1" in cell

@@ -9,7 +9,7 @@ import pytest
 from labeling.models import Queue
 from labeling.progress.counts import queue_progress
 from tests.evaluation.cast import make_release
-from tests.evaluation.plans.test_plans import API, planned
+from tests.evaluation.plans.test_plans import ALONE, API, planned
 from tests.evaluation.reports.test_report_api import client_of
 from tests.world import World
 
@@ -57,15 +57,17 @@ def test_cost_and_days_of_as_few_people_as_can_do_it(
         ({"judgments_per_item": 2, "overhead": 0.5}, ""),
         ({"budget": 6}, ""),
         ({}, "q1 0 d1 1\nq2 0 d2 1\n"),
+        ({"audit_share": 0.2, "reach": 100}, ""),
+        ({"budget": 7, "audit_share": 0.5, "reach": 100}, ""),
     ],
-    ids=["plain", "twice", "budget", "labels"],
+    ids=["plain", "twice", "budget", "labels", "reach", "reach and budget"],
 )
 def test_a_queue_costs_what_its_plan_said(world: World, asked: dict[str, Any], labels: str) -> None:
     world.import_runs()
     if labels:
         make_release(world, labels)
     plan = planned(world, **{**PACE, **asked})
-    begun = client_of(world.ada).post(API, {"name": "spring", **PACE, **asked}, format="json")
+    begun = client_of(world.ada).post(API, {"name": "spring", **ALONE, **PACE, **asked}, format="json")
     assert begun.status_code == 201, begun.json()
     cost = queue_progress(Queue.objects.get())["cost"]
     row = plan["work"]["by_annotators"][-1]

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.pool_estimates.pool_choice import pools_to_rest_on
-from evaluation.pool_estimates.pool_file import design_of_file
+from evaluation.pool_estimates.pool_file import design_of_files
 from evaluation.pool_estimates.stored_sample import read_sample
 from labeling.qrels.releases import read_release, release_qrels
 from pooling.formats.pools import read_pool
@@ -56,7 +56,7 @@ def test_the_file_of_an_extended_pool_tells_the_same(world: World) -> None:
     path.write_text("".join(pool_lines(pool)))
     qrels = read_release(release)
     run = read_pool(path).select("query_id", "document_id", score=1.0)
-    told = design_of_file(read_pool(path), "pool", evaluate(qrels, {"all": run}, [3]))
+    told = design_of_files({"pool": read_pool(path)}, evaluate(qrels, {"all": run}, [3]))
     stored = read_sample(pool, release, qrels, 1)
     columns = ["query_id", "draw", "remainder", "sampled"]
     assert told.audit.strata.select(columns).rows() == stored.strata.select(columns).rows()

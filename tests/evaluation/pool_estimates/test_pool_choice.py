@@ -180,7 +180,7 @@ def test_of_equals_the_pool_with_most_pairs_counts(world: World) -> None:
 
 def test_the_share_answered_is_over_the_queries_measured() -> None:
     from evaluation.estimates.sample import AuditSample
-    from evaluation.pool_estimates.pool_choice import answered_share
+    from evaluation.pool_estimates.carrying import answered_share
 
     rows = [
         ("q1", 2, 0, True),  # all that was drawn

@@ -26,7 +26,7 @@ from tests.labeling.model_server import ModelServer, noisy_judge
 from tests.testdata import DATA, needs_data
 from tests.world import World
 
-pytestmark = [pytest.mark.django_db, pytest.mark.data, needs_data]
+pytestmark = [pytest.mark.anywhere, pytest.mark.slow, pytest.mark.django_db, pytest.mark.data, needs_data]
 FOLDER = DATA / "dl19"
 SENSITIVITY, SPECIFICITY = 0.8, 0.9
 QUERIES, BUDGET = 20, 240

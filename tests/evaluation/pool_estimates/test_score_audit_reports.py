@@ -136,6 +136,8 @@ def reported(world: World, name: str) -> tuple[Report, dict[str, Any]]:
     return report, api.get(f"/api/reports/{report.pk}/").json()["estimates"]["audit_by_scores"]
 
 
+@pytest.mark.anywhere
+@pytest.mark.slow
 def test_from_pool_to_report_the_truth_is_within_the_intervals(world: World, client: Client) -> None:
     pool, prelabeler = campaign(world)
     relevant = relevant_pairs()

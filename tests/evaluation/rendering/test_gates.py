@@ -44,8 +44,11 @@ def test_junit_has_a_suite_for_each_run_and_a_test_for_each_threshold(folder: Pa
     assert [(suite.get("name"), suite.get("failures")) for suite in root] == [("bm25", "1"), ("dense|�", "0")]
     assert [case.get("name") for case in bm25] == ["recall@10 >= 0.5", "map >= 0.1"]
     failed, passed = bm25
-    assert failed[0].get("message") == "bm25: recall@10 is 0.2500 over 2 queries, below 0.5."
-    assert passed[0].text == "bm25: map is 0.2500 over 2 queries, at least 0.1."
+    assert (
+        failed[0].get("message")
+        == "bm25: recall@10 is 0.2500 over 2 queries by the labels at hand, below 0.5."
+    )
+    assert passed[0].text == "bm25: map is 0.2500 over 2 queries by the labels at hand, at least 0.1."
     assert not dense.findall(".//failure")
 
 
@@ -61,8 +64,19 @@ def test_a_job_summary_is_appended_where_github_looks_for_it(
     assert text.startswith("# Before\n## Retrieval: 1 threshold missed\n\n| run | measure |")
     assert "| bm25 | recall@10 | 0.5 | 0.2500 | below |" in text
     assert r"| dense\|" in text
+    assert "Means by the labels at hand: no audit corrects them." in text
     assert "Recall@10" in text
     assert Path("other.md").read_text().startswith("## Retrieval\n\n**")
+
+
+def test_complete_labels_are_what_thresholds_rest_on_where_they_are_declared(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evaluate("--complete", "--fail-under", "recall@10=0.5", "--format", "json")
+    said = capsys.readouterr()
+
+    assert json.loads(said.out)["thresholds"]["recall@10"]["basis"] == "complete"
+    assert "bm25: recall@10 is 0.2500 over 2 queries by complete labels, below 0.5." in said.err
 
 
 def test_approximate_runs_have_both_files_too(folder: Path) -> None:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import evaluate, k_reaching, tradeoff_table
@@ -51,7 +51,6 @@ def test_a_recall_that_the_run_never_reaches() -> None:
 documents = st.lists(st.sampled_from(list("abcdefgh")), min_size=1, unique=True)
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     relevant=st.tuples(documents, documents),
     lists=st.tuples(documents, documents),

@@ -165,6 +165,7 @@ def reference(name: str) -> Simulation:
     return simulate(pool, ["depth", "rrf", "maxmean", "learned"])
 
 
+@pytest.mark.slow
 @needs_data
 @pytest.mark.data
 def test_learned_and_maxmean_find_what_the_guide_says_on_covid() -> None:

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
-from rest_framework.test import APIClient
 
 from evaluation.models import Replay
 from tests.evaluation.cast import make_release
-from tests.evaluation.replays.test_replays import make_replay
 from tests.evaluation.reports.test_report_api import client_of
 from tests.world import World
 
@@ -19,24 +17,6 @@ ADDRESS = "/api/collections/harbour/replays/"
 
 def post(world: World, **body: Any) -> Any:
     return client_of(world.ada).post(ADDRESS, body, format="json")
-
-
-def test_the_ladder_of_permissions(world: World) -> None:
-    replay = make_replay(world)
-    assert APIClient().get(f"/api/replays/{replay.pk}/").status_code == 401
-    assert APIClient().post(ADDRESS).status_code == 401
-    for user, reading, writing in (
-        (world.dan, 404, 404),
-        (world.ben, 403, 403),
-        (world.vera, 200, 403),
-        (world.ada, 200, 201),
-    ):
-        client = client_of(user)
-        assert client.get(f"/api/replays/{replay.pk}/").status_code == reading, user
-        assert client.get(ADDRESS).status_code == reading, user
-        body = {"strategies": ["rrf"]}
-        assert client.post(ADDRESS, body, format="json").status_code == writing, user
-    assert Replay.objects.count() == 2
 
 
 def test_found_effort_and_curves_come_back_by_strategy(world: World) -> None:

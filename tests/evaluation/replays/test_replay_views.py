@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
 
 import pytest
 from django.test import Client
 from django.urls import reverse
-from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from evaluation.models import Replay
 from evaluation.replays.files import result_in_order
@@ -22,35 +21,6 @@ from tests.world import World
 
 LIST = "/collections/harbour/replays/"
 NEW = f"{LIST}new/"
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        lambda replay: LIST,
-        lambda replay: replay.get_absolute_url(),
-        lambda replay: reverse("replay_download", args=[replay.pk, "csv"]),
-        lambda replay: reverse("replay_chart", args=[replay.pk, "light"]),
-    ],
-    ids=["list", "replay", "download", "chart"],
-)
-def test_admin_and_viewer_read_and_nobody_else(
-    world: World, client: Client, address: Callable[[Replay], str]
-) -> None:
-    wanted = address(make_replay(world))
-    assert client.get(wanted).status_code == 302
-    for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 200), (world.ada, 200)):
-        client.force_login(user)
-        assert client.get(wanted).status_code == status, user
-
-
-def test_only_admins_make_replays(world: World, client: Client) -> None:
-    assert client.post(NEW).status_code == 302
-    for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 403), (world.ada, 200)):
-        client.force_login(user)
-        assert client.get(NEW).status_code == status, user
-        assert client.post(NEW).status_code == status, user
-    assert not Replay.objects.exists()
 
 
 def test_viewers_reach_the_list_from_the_collection_and_annotators_do_not(
@@ -70,21 +40,6 @@ def test_what_is_missing_is_said_in_words(world: World, client: Client) -> None:
     assert "A replay needs labels" in get(client, NEW)
     make_release(world)
     assert "No replays yet" in get(client, LIST)
-
-
-def test_lists_and_pages_take_the_same_queries_however_much_there_is(
-    world: World, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
-) -> None:
-    client.force_login(world.vera)
-    for _ in range(4):
-        replay = make_replay(world, strategies=["rrf"])
-    with django_assert_max_num_queries(10):
-        assert get(client, LIST).count("<tr>") == 5
-    with django_assert_max_num_queries(6):
-        get(client, replay.get_absolute_url())
-    client.force_login(world.ada)
-    with django_assert_max_num_queries(12):
-        get(client, NEW)
 
 
 def test_the_page_shows_figures_and_what_to_beware_of(world: World, client: Client) -> None:

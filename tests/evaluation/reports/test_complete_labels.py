@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from evaluation.comparisons.stored import answer_at
+from evaluation.comparisons.wording import what_recall_is_of
 from evaluation.failures.side_by_side import side_by_side
 from evaluation.models import Report
 from evaluation.reports.export import provenance_of
 from labeling.qrels.releases import import_qrels, release_qrels
 from tests.evaluation.cast import SPARSE, make_report
-from tests.world import World
+from tests.world import World, qrels_text
 
 WORDS = "unlisted documents count as not relevant, by declaration of “labels.qrels”"
 
@@ -74,3 +78,26 @@ def test_the_command_that_reproduces_a_report_declares_labels_that_are_complete_
     partly = report_on(world, ("q1 0 d1 1\n", True), ("q2 0 d2 1\n", False))
     assert "--complete" not in provenance_of(partly).command
     assert provenance_of(report_on(world, (SPARSE, True))).command.endswith(" --complete")
+
+
+def test_labels_of_every_document_are_complete_by_themselves(world: World) -> None:
+    report = report_on(world, (qrels_text(), False))
+    answer = report.result["answer"]
+    assert (answer["basis"], answer["frame"]["whole"], answer["frame"]["size"]) == ("complete", True, 18)
+    told = answer_at(report)
+    assert told is not None
+    assert what_recall_is_of(told) == "of all relevant documents: every document is judged"
+    assert what_recall_is_of(answer_at(report, 1) or told) == what_recall_is_of(told)
+
+
+@pytest.mark.parametrize("lacks", ["a label", "a text", "a document of a run"])
+def test_nothing_is_complete_where_one_document_is_not_known(world: World, lacks: str) -> None:
+    labels, last = qrels_text(), world.collection.documents.get(external_id="d4")
+    if lacks == "a label":
+        labels = labels.replace("q1 0 d2 0\n", "")
+    if lacks == "a text":
+        world.collection.documents.filter(pk=last.pk).update(text=None)
+    if lacks == "a document of a run":
+        labels = "".join(line for line in labels.splitlines(keepends=True) if " d4 " not in line)
+        last.delete()
+    assert report_on(world, (labels, False)).result["answer"]["basis"] == "labels"

@@ -90,15 +90,3 @@ def test_what_is_gone_cannot_be_measured_again(world: World, client: Client) -> 
     answer = client.post(reverse("report_again", args=[first.pk]), follow=True)
     assert "“beta”" in answer.content.decode()
     assert Report.objects.count() == 1
-
-
-def test_only_admins_make_a_report_again_and_readers_compare(world: World, client: Client) -> None:
-    report = make_report(world)
-    pages = {
-        reverse("report_changes", args=["harbour"]),
-        f"/api/reports/{report.pk}/changes/?since={report.pk}",
-    }
-    for user, may_read, may_make in ((world.dan, 404, 404), (world.ben, 403, 403), (world.vera, 200, 403)):
-        client.force_login(user)
-        assert {client.get(page, follow=True).status_code for page in pages} == {may_read}
-        assert client.post(reverse("report_again", args=[report.pk])).status_code == may_make

@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from evaluation.models import Report
 from evaluation.report_store.settings import settings_of
-from evaluation.scoring.config import Settings, parse_settings
+from evaluation.scoring.config import parse_settings
 from tests.evaluation.cast import SPARSE, make_release, make_report
 from tests.world import World
 
@@ -99,15 +99,6 @@ def test_the_file_taken_away_is_read_as_what_the_report_holds(ready: World, clie
     assert parse_settings(downloaded(client, report).encode(), "report.toml") == settings_of(report)
 
 
-def test_a_report_of_older_days_has_a_file_as_well(ready: World) -> None:
-    report = make_report(ready)
-    for name in ("asked", "confidence", "tags", "minimum_queries", "thresholds"):
-        del report.options[name]
-
-    assert settings_of(report).k == (1, 2, 3)
-    assert isinstance(parse_settings(settings_of(report).to_toml().encode(), "old.toml"), Settings)
-
-
 def test_the_page_shows_strata_warning_thresholds_and_all_settings(ready: World, client: Client) -> None:
     client.force_login(ready.ada)
     sent(client, filled_in(client, FILE).context["form"])
@@ -118,6 +109,7 @@ def test_the_page_shows_strata_warning_thresholds_and_all_settings(ready: World,
     assert "Recall@K by tag" in page
     assert short["beta"]["recall@1"]["mean"] == 0.25  # q1: 1/2, q2: 0
     assert "fewer than the minimum of 40" in page
+    assert "Thresholds</strong> for means by complete labels" in page
     assert "recall@1 ≥ 0.5</span>: not met by beta" in page
     assert "90 % interval" in page
     for words in ("float32", "recall@1 ≥ 0.5", "Settings as TOML", "judged, map, map@2, ndcg"):
@@ -220,7 +212,11 @@ def test_the_same_keys_go_over_http(ready: World) -> None:
     result = Report.objects.get().result
 
     assert result["strata"]["short"]["queries"]["scored"] == 2
-    assert result["thresholds"]["recall@1"] == {"at_least": 0.5, "below": ["beta"]}
+    assert result["thresholds"]["recall@1"] == {
+        "at_least": 0.5,
+        "below": ["beta"],
+        "basis": "complete",
+    }
     assert "80 % power" in result["warnings"][0]
     assert result["conventions"]["scores"] == "float32"
 

@@ -198,7 +198,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(
     def refuse(*arguments: object, **named: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("evaluation.rendering.formats.render", refuse)
+    monkeypatch.setattr("evaluation.report_store.files.render", refuse)
     with pytest.raises(StorageFullError):
         request_report(world.collection, ReportRequest(), world.ada)
     assert not Report.objects.exists()

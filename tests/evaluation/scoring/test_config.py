@@ -61,7 +61,7 @@ def test_the_example_of_the_guide_names_every_key_and_runs(
     content, err = json.loads((said := capsys.readouterr()).out), said.err
 
     assert ended.value.code == 1
-    assert "bm25: recall@10 is 0.2500 over 2 queries, below 0.4." in err
+    assert "bm25: recall@10 is 0.2500 over 2 queries by the labels at hand, below 0.4." in err
     assert list(content["strata"]) == ["short", "long"]
     assert content["warnings"][0] in err
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation import Conventions, evaluate
 
@@ -55,29 +57,47 @@ def test_bounds_of_two_runs_know_of_each_other(run: str, k: int, lower: float, u
     ],
 )
 def test_bounds_with_a_given_pool(k: int, lower: float, upper: float) -> None:
-    given = pool("a", "b", "n", "x", "v", "w")
+    pairs = pool("a", "b", "n", "x", "v", "w")
 
-    assert evaluate(QRELS, {"one": ONE}, k=(1, 3), pool=given).figure("one", "recall", k)[
+    assert evaluate(QRELS, {"one": ONE}, k=(1, 3), pool=pairs).figure("one", "recall", k)[
         "bounds"
     ] == pytest.approx([lower, upper])
 
 
-def test_bounds_with_a_given_pool_do_not_hang_on_the_other_runs() -> None:
-    given = pool("a", "b", "n", "w")
-    both = evaluate(QRELS, {"one": ONE, "other": OTHER}, k=3, pool=given)
+def test_bounds_with_a_given_pool_cover_the_first_k_of_every_run() -> None:
+    pairs = pool("a", "b", "n", "w")
+    both = evaluate(QRELS, {"one": ONE, "other": OTHER}, k=3, pool=pairs)
 
-    for name, run in (("one", ONE), ("other", OTHER)):
-        alone = evaluate(QRELS, {name: run}, k=3, pool=given)
-        assert both.figure(name, "recall", 3)["bounds"] == alone.figure(name, "recall", 3)["bounds"]
-    assert both.figure("one", "recall", 3)["bounds"] == pytest.approx([1 / (2 + 1), 2 / 3])  # x in, w out
+    assert both.figure("one", "recall", 3)["bounds"] == pytest.approx([1 / (2 + 2), 2 / 3])  # x in, y, w out
+
+
+@given(
+    tops=st.lists(st.permutations("abcdef"), min_size=1, max_size=3),
+    judged=st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 1), min_size=1),
+    pooled=st.sets(st.sampled_from("abcdefgh"), min_size=1),
+    fewer=st.sets(st.sampled_from("abcdefgh")),
+)
+def test_neither_a_pool_nor_a_smaller_one_narrows_a_bound(
+    tops: list[list[str]], judged: dict[str, int], pooled: set[str], fewer: set[str]
+) -> None:
+    qrels = {"q": {"z": 1, **judged}}
+    runs = {f"run{place}": {"q": order} for place, order in enumerate(tops)}
+    without = evaluate(qrels, runs, k=(1, 3))
+    whole = evaluate(qrels, runs, k=(1, 3), pool=pool(*sorted(pooled)))
+    smaller = evaluate(qrels, runs, k=(1, 3), pool=pool(*sorted((pooled & fewer) or {"z"})))
+    for run in runs:
+        for k in (1, 3):
+            none, less, more = (one.figure(run, "recall", k)["bounds"] for one in (without, smaller, whole))
+            assert more[0] <= less[0] <= none[0]
+            assert none[1] <= less[1] <= more[1]
 
 
 @pytest.mark.parametrize("runs", [{"one": ONE}, {"one": ONE, "other": OTHER}])
-@pytest.mark.parametrize("given", [None, pool("a", "b", "v")])
-def test_bounds_at_k_do_not_hang_on_the_other_cutoffs(runs: Any, given: pl.DataFrame | None) -> None:
+@pytest.mark.parametrize("known", [None, pool("a", "b", "v")])
+def test_bounds_at_k_do_not_hang_on_the_other_cutoffs(runs: Any, known: pl.DataFrame | None) -> None:
     qrels = {"q": {**QRELS["q"], "w": -1}}
     for k in (1, 2, 3):
-        alone, among = (evaluate(qrels, runs, k=ks, pool=given) for ks in (k, (1, 2, 3)))
+        alone, among = (evaluate(qrels, runs, k=ks, pool=known) for ks in (k, (1, 2, 3)))
         for run in runs:
             assert alone.figure(run, "recall", k) == among.figure(run, "recall", k)
 

@@ -159,7 +159,10 @@ def test_a_canary_of_one_tag_fails_the_build_by_option_and_by_file(
         with pytest.raises(SystemExit) as ended:
             printed(capsys, folder, *tagged, *asked)
         assert ended.value.code == 1
-        assert capsys.readouterr().err == "bm25: recall@10 is 0.5000 over 1 query, below 0.7.\n"
+        assert (
+            capsys.readouterr().err
+            == "bm25: recall@10 is 0.5000 over 1 query by the labels at hand, below 0.7.\n"
+        )
 
 
 @pytest.mark.parametrize(("threshold", "passes"), [("recall@10=0.25", True), ("recall@10=0.26", False)])
@@ -173,7 +176,10 @@ def test_fail_under_holds_for_every_run(
         printed(capsys, folder, "--fail-under", "recall@10=0.1", "--fail-under", threshold)
 
     assert ended.value.code == 1
-    assert capsys.readouterr().err == "bm25: recall@10 is 0.2500 over 2 queries, below 0.26.\n"
+    assert (
+        capsys.readouterr().err
+        == "bm25: recall@10 is 0.2500 over 2 queries by the labels at hand, below 0.26.\n"
+    )
 
 
 def test_fail_under_measures_what_it_needs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -242,7 +248,11 @@ def test_a_tag_that_no_query_has_is_refused(folder: Path) -> None:
         (["--k", "1"], 0, ""),
         (["--k", "0"], 2, "'0' is no cutoff"),
         (["--fail-under", "recall=0.5"], 2, "no threshold"),
-        (["--fail-under", "recall@1=1"], 1, "bm25: recall@1 is 0.2500 over 2 queries, below 1."),
+        (
+            ["--fail-under", "recall@1=1"],
+            1,
+            "bm25: recall@1 is 0.2500 over 2 queries by the labels at hand, below 1.",
+        ),
     ],
 )
 def test_the_process_ends_with_the_code_scripts_rely_on(
@@ -324,7 +334,7 @@ def test_a_threshold_can_be_on_a_measure_over_the_whole_run(
         )
 
     assert ended.value.code == 1
-    assert "bm25: map is 0.2500 over 2 queries, below 0.26." in capsys.readouterr().err
+    assert "bm25: map is 0.2500 over 2 queries by the labels at hand, below 0.26." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

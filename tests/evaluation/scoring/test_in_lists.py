@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import evaluate
@@ -76,7 +76,6 @@ def test_what_has_no_one_meaning_is_refused(retrieved: Any, relevant: Any, k: An
 
 
 @given(ANSWERS, RELEVANT, st.integers(1, 10))
-@settings(max_examples=40)
 def test_it_is_the_recall_that_evaluate_computes(
     answers: dict[str, list[str]], relevant: dict[str, set[str]], k: int
 ) -> None:

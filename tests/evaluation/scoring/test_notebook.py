@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evaluation
@@ -106,7 +106,6 @@ def test_labels_per_instance_as_the_guide_tells() -> None:
     assert figures == [0.75, 0.75, 1.0]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_labels_per_instance_are_what_arrays_give(data: Any) -> None:
     instances = data.draw(st.integers(1, 5))

@@ -80,7 +80,7 @@ def test_an_evaluation_in_parts_equals_the_one_at_once(
     at_once = evaluate(qrels, [path, other], bootstrap_samples=50)
 
     monkeypatch.setattr(
-        parts,
+        inputs,
         "map_run_parts",
         lambda source, function: map_run_parts(source, function, smallest=0, part_bytes=500),
     )
@@ -94,7 +94,7 @@ def test_an_evaluation_in_parts_equals_the_one_at_once(
 def test_an_error_in_a_large_file_names_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.run"
     path.write_text(REGULAR + "z Q0 a 1 nan t\n")
-    monkeypatch.setattr(parts, "map_run_parts", lambda *given: map_run_parts(*given, smallest=0))
+    monkeypatch.setattr(inputs, "map_run_parts", lambda *given: map_run_parts(*given, smallest=0))
 
     with pytest.raises(FormatError, match=f"a.run, line {REGULAR.count(chr(10)) + 1}"):
         evaluate({"q1": {"d1": 1}}, [path])

@@ -10,7 +10,7 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, RR, Bpref, Judged, P, R, Rprec, Success, infAP, nDCG
 
@@ -39,7 +39,6 @@ def by_query(qrels: Any, run: Any, names: Any, conventions: Conventions) -> dict
     return {(query, name if k is None else f"{name}@{k}"): value for _, query, name, k, value in rows}
 
 
-@settings(max_examples=60, deadline=None)
 @given(qrels=sets_of(grades), run=sets_of(scores))
 def test_every_value_equals_that_of_ir_measures(qrels: Any, run: Any) -> None:
     if not (qrels.keys() & run.keys()) or any(max(pairs.values()) < 0 for pairs in qrels.values()):
@@ -53,7 +52,6 @@ def test_every_value_equals_that_of_ir_measures(qrels: Any, run: Any) -> None:
     assert {key: ours[key] for key in theirs} == pytest.approx(theirs, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
 @given(qrels=sets_of(judged_grades), run=sets_of(scores), k=st.sampled_from(CUTOFFS))
 def test_judged_of_ir_measures_is_the_share_of_what_was_retrieved(qrels: Any, run: Any, k: int) -> None:
     # Ties: there by document id rising for this one measure. A negative label counts as judged there.
@@ -142,6 +140,7 @@ def ranx() -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_every_value_equals_that_of_ranx() -> None:
     # bpref is left out: there it takes unjudged documents as not relevant, and gives NaN without any such.
     for (qrels, run), theirs in zip(ALIKE, ranx(), strict=False):
@@ -152,6 +151,7 @@ def test_every_value_equals_that_of_ranx() -> None:
             )
 
 
+@pytest.mark.slow
 def test_where_ranx_means_something_else() -> None:
     *theirs, refused = ranx()[len(ALIKE) :]
     cases = OTHERWISE[:-1]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import pytrec_eval
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evaluation import Conventions, evaluate
@@ -39,7 +39,6 @@ def peer(qrels: Any, run: Any, level: int) -> dict[tuple[str, str, int | None], 
     }
 
 
-@settings(max_examples=150, deadline=None)
 @given(qrels=qrels_sets, run=run_sets, level=st.integers(1, 2))
 def test_every_value_equals_pytrec_evals(qrels: Any, run: Any, level: int) -> None:
     # The peer can crash on a query whose labels are all negative; test_edge_cases.py has that case.
@@ -57,7 +56,6 @@ def test_every_value_equals_pytrec_evals(qrels: Any, run: Any, level: int) -> No
     assert values == pytest.approx(peer(qrels, run, level), abs=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
 @given(qrels=qrels_sets, runs=st.lists(run_sets, min_size=1, max_size=3), k=st.integers(1, 12))
 def test_bounds_and_ties_enclose_what_they_speak_of(qrels: Any, runs: Any, k: int) -> None:
     answering = {str(index): run for index, run in enumerate(runs) if run.keys() & qrels.keys()}
@@ -71,7 +69,6 @@ def test_bounds_and_ties_enclose_what_they_speak_of(qrels: Any, runs: Any, k: in
             assert ties["min"] <= ties["expected"] <= ties["max"]
 
 
-@settings(max_examples=60, deadline=None)
 @given(qrels=qrels_sets, run=run_sets, k=st.integers(1, 12))
 def test_bounds_hold_for_every_completion_of_the_labels(qrels: Any, run: Any, k: int) -> None:
     if not qrels.keys() & run.keys():

@@ -14,7 +14,7 @@ from pooling.formats import parts
 from tests.pooling.parted import write_runs
 from tests.spark import needs_spark, submit_arguments
 
-pytestmark = needs_spark
+pytestmark = [needs_spark, pytest.mark.spark, pytest.mark.slow]
 
 
 @pytest.fixture

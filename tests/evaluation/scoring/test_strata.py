@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import Conventions, evaluate
@@ -43,7 +43,6 @@ def test_without_strata_nothing_is_said_of_them() -> None:
     assert "tag" not in render(result, "csv").splitlines()[0].split(",")
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     qrels=qrels_sets,
     runs=st.lists(run_sets, min_size=1, max_size=2),
@@ -143,7 +142,7 @@ def test_thresholds_are_measured_and_the_runs_below_are_named() -> None:
     result = measured(thresholds={"P@1": 0.5, "recall@2": 0.9})
 
     assert result.to_dict()["thresholds"] == {
-        "precision@1": {"at_least": 0.5, "below": []},
-        "recall@2": {"at_least": 0.9, "below": ["bm25"]},
+        "precision@1": {"at_least": 0.5, "below": [], "basis": "labels"},
+        "recall@2": {"at_least": 0.9, "below": ["bm25"], "basis": "labels"},
     }
-    assert result.below() == ["bm25: recall@2 is 0.2500 over 2 queries, below 0.9."]
+    assert result.below() == ["bm25: recall@2 is 0.2500 over 2 queries by the labels at hand, below 0.9."]

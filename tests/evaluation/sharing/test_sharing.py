@@ -36,14 +36,6 @@ def made(client: Client, report: Report, **fields: object) -> str:
     return link[1]
 
 
-def test_only_admins_share(world: World, client: Client) -> None:
-    report = make_report(world)
-    for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 403), (world.ada, 200)):
-        client.force_login(user)
-        assert client.post(reverse("report_share", args=[report.pk])).status_code == status, user
-    assert SharedLink.objects.count() == 1
-
-
 def test_anyone_with_the_link_reads_the_answer_the_table_and_the_curve(world: World, client: Client) -> None:
     client.force_login(world.ada)
     path = made(client, make_report(world), note="for the board")

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -72,7 +72,6 @@ def test_the_same_seed_gives_the_same_p_and_pairs_are_tested_as_if_alone() -> No
     assert together.tolist() != randomisation_test(differences, permutations=500, seed=4).tolist()
 
 
-@settings(max_examples=60, deadline=None)
 @given(differences=columns)
 def test_a_p_value_does_not_depend_on_which_run_is_named_first(differences: Any) -> None:
     for test in (randomisation_test, t_test):
@@ -120,7 +119,6 @@ def test_corrections_by_hand(method: str, given_values: list[float], expected: l
     assert adjusted(given_values, method) == pytest.approx(expected, nan_ok=True)
 
 
-@settings(max_examples=80, deadline=None)
 @given(values=p_values)
 def test_a_corrected_p_value_keeps_the_order_and_is_never_smaller(values: Any) -> None:
     holm, rate = adjusted(values, "holm"), adjusted(values, "benjamini-hochberg")

@@ -19,6 +19,8 @@ from tests.world import World
 DOCUMENTS, BUDGET = 40, 54
 
 
+@pytest.mark.anywhere
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("rule", ["share", "greedy"])
 def test_every_sentence_holds_after_each_act_of_a_restless_campaign(

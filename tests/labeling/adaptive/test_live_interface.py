@@ -81,15 +81,6 @@ def test_what_will_not_do_is_one_sentence(world: World, api: APIClient) -> None:
     assert api.post(f"/api/queues/{fixed}/finish/", {}, format="json").status_code == 409
 
 
-def test_only_who_may_read_or_decide_does(world: World) -> None:
-    queue = make_adaptive_queue(world)
-    for user, read, finish in ((world.vera, 200, 403), (world.ben, 403, 403), (world.dan, 404, 404)):
-        client = APIClient()
-        client.force_authenticate(user)
-        assert client.get(f"/api/queues/{queue.pk}/selection/").status_code == read
-        assert client.post(f"/api/queues/{queue.pk}/finish/", {}, format="json").status_code == finish
-
-
 def test_the_page_opens_shows_and_finishes(world: World, client: Client) -> None:
     client.force_login(world.ada)
     pool = make_adaptive_pool(world)

@@ -78,9 +78,14 @@ class JudgingALiveQueue(Judging):
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("examples", [2, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rule_of_budget", ["equal", "greedy"])
 def test_the_sentences_hold_where_labels_move_the_order(
-    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, rule_of_budget: str
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    rule_of_budget: str,
+    examples: int,
 ) -> None:
     def open_live(world: World, needed: int = 1, **options: Any) -> Queue:
         adaptive = AdaptiveOptions(budget=BUDGET, budget_rule=rule_of_budget, budget_floor=1)
@@ -93,7 +98,7 @@ def test_the_sentences_hold_where_labels_move_the_order(
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=5,
+            max_examples=examples,
             stateful_step_count=25,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -161,24 +161,6 @@ def test_a_form_that_says_nothing_changes_nothing(
     assert state(tied) == "adjudication"
 
 
-@pytest.mark.parametrize(
-    ("name", "looks", "settles"), [("vera", 200, 403), ("ben", 403, 403), ("dan", 404, 404), (None, 302, 302)]
-)
-def test_an_admin_settles_and_a_viewer_looks(
-    world: World, client: Client, tied: Item, name: str | None, looks: int, settles: int
-) -> None:
-    if name:
-        client.force_login(getattr(world, name))
-    assert client.get(address(tied.queue)).status_code == looks
-    fields = {"item": tied.pk, "verdict": "relevant", "key": "k"}
-    assert client.post(address(tied.queue), fields).status_code == settles
-    if name:
-        path = f"/api/queues/{tied.queue.pk}/adjudication/"
-        assert client.get(path).status_code == looks
-        assert client.post(path, fields, content_type="application/json").status_code == settles
-    assert state(tied) == "adjudication"
-
-
 def test_a_program_settles(world: World, client: Client, tied: Item) -> None:
     client.force_login(world.ada)
     path = f"/api/queues/{tied.queue.pk}/adjudication/"

@@ -138,20 +138,6 @@ def test_a_program_previews_applies_and_undoes_a_rule(
     assert client.delete(waits, QUERY_STRING="key=none").status_code == 400
 
 
-@pytest.mark.parametrize(("name", "status"), [("vera", 403), ("ben", 403), ("dan", 404)])
-def test_only_an_admin_uses_rules(
-    world: World, client: Client, open_pairs: Queue, name: str, status: int
-) -> None:
-    client.force_login(getattr(world, name))
-    page = f"/queues/{open_pairs.pk}/adjudication/rules/"
-    assert client.get(page).status_code == status
-    assert client.post(page, {"rule": "trusted", "trusted": "ben"}).status_code == status
-    assert client.get(f"/api{page}", {"rule": "trusted"}).status_code == status
-    body = {"rule": "cannot_judge"}
-    assert client.post(f"/api{page}", body, content_type="application/json").status_code == status
-    assert waiting(open_pairs) == 6
-
-
 def test_the_rules_page_says_what_is_wrong(world: World, client: Client, open_pairs: Queue) -> None:
     client.force_login(world.ada)
     page = f"/queues/{open_pairs.pk}/adjudication/rules/"

@@ -6,7 +6,7 @@ import krippendorff
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
@@ -85,7 +85,6 @@ votes = st.lists(
 )
 
 
-@settings(max_examples=40)
 @given(votes)
 def test_alpha_equals_krippendorffs_package(rows: list[dict[str, bool]]) -> None:
     people = ["ada", "ben", "cleo", "dan"]
@@ -100,7 +99,6 @@ def test_alpha_equals_krippendorffs_package(rows: list[dict[str, bool]]) -> None
         assert ours == pytest.approx(expected)
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(0, 20), st.integers(1, 20))
 def test_cohens_kappa_equals_scikit_learns(both: int, first: int, second: int, neither: int) -> None:
     rows = two(both, first, second, neither)
@@ -112,7 +110,6 @@ def test_cohens_kappa_equals_scikit_learns(both: int, first: int, second: int, n
         assert ours == pytest.approx(theirs)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=30))
 def test_fleiss_kappa_equals_statsmodels(rows: list[tuple[bool, bool, bool]]) -> None:
     ours = figures([dict(zip(("ada", "ben", "cleo"), row, strict=True)) for row in rows]).fleiss.value

@@ -56,6 +56,8 @@ def said(world: World, name: str, content: object, format: str) -> tuple[list[tu
     ], done.notes
 
 
+@pytest.mark.anywhere
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 3])
 def test_ranx_and_ir_measures_compute_our_recall_of_our_exports(
     world: World, release: QrelsRelease, k: int

@@ -11,7 +11,6 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from labeling.exposure import anchoring
 from labeling.exposure.seen_and_blind import seen_and_blind
 from labeling.exposure.showing import revealed_to
 from labeling.exposure.use import PrelabelUse, change_use
@@ -315,7 +314,8 @@ def test_the_page_and_the_interface_turn_it_on_and_tell_what_it_did(
 def test_what_was_seen_is_compared_with_the_control_arm(
     world: World, prelabeler: Prelabeler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(anchoring, "FEWEST_IN_ARM", 2)
+    for module in ("anchoring", "seen_and_blind"):
+        monkeypatch.setattr(f"labeling.exposure.{module}.FEWEST_IN_ARM", 2)
     queue = make_queue(world)
     items = list(queue.items.order_by("pk"))
     # Of the control arm, but from before anything was shown: there is nothing of that time to compare with.

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 
 from labeling.facts.importing import FactImport, import_facts
 from labeling.models import Fact, FactItem, Queue
+from labeling.supports.claims import hold_item
 from labeling.supports.opening import FactQueueOptions, open_fact_queue
 from labeling.supports.storing import FactPage, FactVerdict, PageOutcome, store_page
 from tests.labeling.helpers import make_pool
@@ -56,7 +57,8 @@ def fact_queue(
 
 
 def say(queue: Queue, annotator: User, item: FactItem, **verdicts: str) -> PageOutcome:
-    """Store a page with these verdicts by fact id, as the facts are now."""
+    """Hold a document, and store a page with these verdicts by fact id, as the facts are now."""
+    hold_item(item, annotator)
     facts = {one.external_id: one for one in Fact.objects.filter(query=item.query_id)}
     said = [FactVerdict(name, facts[name].version, verdict) for name, verdict in verdicts.items()]
     return store_page(queue, annotator, item, FactPage(uuid4(), item.document.version, said))

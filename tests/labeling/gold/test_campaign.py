@@ -7,6 +7,8 @@ import pytest
 from benchmarks.campaign_quality import ALWAYS_NO, run_campaign
 
 
+@pytest.mark.anywhere
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_who_always_says_no_is_paused_and_their_pairs_are_judged_again_by_others() -> None:
     found = run_campaign(1, 120, pause=True, gold_shares=(0.5, 0.5))

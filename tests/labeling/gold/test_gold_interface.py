@@ -12,9 +12,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from labeling.gold import gaps
 from labeling.gold.importing import import_gold
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import (
@@ -25,22 +25,16 @@ from labeling.gold.questions import (
 from labeling.gold_keeping.proposals import accept_proposals, decline_proposals, suggestions
 from labeling.items.numbers import number_of
 from labeling.judging.submissions import Submission
-from labeling.judging.verdicts import record_judgment
+from labeling.judging.verdicts import record_judgment, skip
 from labeling.models import GoldQuestion, Quarantine, Queue
 from pooling.formats import FormatError
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction
 from tests.labeling.helpers import judge, make_pool, make_queue
-from tests.world import DOCUMENTS, World
+from tests.world import DOCUMENTS, World, signed_in
 
 HALF = GoldOptions(gold_first_share=0.5, gold_share=0.5, practice_questions=0)
 GOOD = "query_id,document_id,answer,reason,practice\nq1,d5,relevant,It says so.,\nq1,d6,0,,1\n"
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def call(user: User, method: str, path: str, body: Any = None) -> Any:
@@ -236,6 +230,37 @@ def test_a_queue_s_options_over_http(world: World) -> None:
     assert call(world.ada, "patch", path, {"gold_share": 0.9}).status_code == 400
 
 
+def test_queries_without_gold_and_people_who_skip_are_named(world: World) -> None:
+    add_question(world.collection, NewQuestion(query="q2", document="d5", answer="relevant"))
+    queue = make_queue(world, gold=HALF)
+    items = list(queue.items.order_by("state", "pk"))
+    for item in items[:3]:
+        skip(queue, world.ben, item.pk)
+    judge(queue, world.ben, items[-1].pk)
+    shown = call(world.ada, "get", f"queues/{queue.pk}/gold/").json()
+    assert shown["queries_without"] == ["q1", "q3"]
+    row = {"username": "ben", "skipped": 3, "checks": 1, "answered": 1, "is_much": False}
+    assert shown["skips"] == [row]
+    page = signed_in(world.ada).get(f"/queues/{queue.pk}/gold/").content.decode()
+    assert "No gold question for 2 queries with pairs left" in page
+    assert "q1, q3" in page
+    assert "Of them gold or shown again" in page
+    assert "q1, q3" in signed_in(world.ada).get("/collections/harbour/gold/").content.decode()
+
+
+def test_who_skips_more_than_they_answer_is_marked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gaps, "FEW_SKIPS", 2)
+    queue = make_queue(world, gold=HALF)
+    for item in queue.items.all()[:2]:
+        skip(queue, world.ben, item.pk)
+    (row,) = gaps.skips_in(queue)
+    assert row.is_much
+    assert (
+        "skips more than they answer"
+        in signed_in(world.ada).get(f"/queues/{queue.pk}/gold/").content.decode()
+    )
+
+
 def test_practice_over_http(world: World) -> None:
     add_question(
         world.collection,
@@ -260,36 +285,6 @@ def test_practice_over_http(world: World) -> None:
     assert len(call(world.ben, "post", f"queues/{queue.pk}/claim/", {}).json()["items"]) == 2
     other = {"item": number_of(queue.items.filter(state="open")[0].pk), "key": "l", "verdict": "relevant"}
     assert call(world.ben, "post", path, other).status_code == 400
-
-
-def practice_question(world: World) -> None:
-    pair = {"query": "q1", "document": "d3"}
-    add_question(world.collection, NewQuestion(**pair, answer="relevant", reason="Look.", practice=True))
-
-
-ADMINS_ONLY = [
-    ("get", "collections/harbour/gold/"),
-    ("post", "collections/harbour/gold/"),
-    ("post", "collections/harbour/gold/import/"),
-    ("get", "collections/harbour/gold/suggestions/"),
-    ("post", "collections/harbour/gold/suggestions/"),
-    ("patch", "gold/{gold}/"),
-    ("get", "queues/{queue}/gold/"),
-    ("patch", "queues/{queue}/gold/"),
-    ("post", "queues/{queue}/annotators/ben/quarantine/"),
-    ("post", "queues/{queue}/annotators/ben/restore/"),
-]
-
-
-@pytest.mark.parametrize(("method", "path"), ADMINS_ONLY)
-def test_gold_is_for_admins_only(world: World, method: str, path: str) -> None:
-    question = add_question(world.collection, NewQuestion(query="q1", document="d5", answer="relevant"))
-    place = path.format(queue=make_queue(world, gold=HALF).pk, gold=question.pk)
-    people = {world.ben: 403, world.vera: 403, world.dan: 404}
-    assert {user: call(user, method, place, {}).status_code for user in people} == people
-    pages = ["/collections/harbour/gold/", "/collections/harbour/gold/import/"]
-    for page in pages:
-        assert {user: signed_in(user).get(page).status_code for user in people} == people
 
 
 def without_names(answer: Any, known: dict[str, str]) -> Any:

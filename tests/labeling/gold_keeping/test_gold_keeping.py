@@ -8,7 +8,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.http import HttpResponse
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from labeling.adjudication.rules import apply_rule, preview
@@ -23,15 +22,9 @@ from labeling.models import DeclinedSuggestion, GoldQuestion, Item, Queue
 from labeling.queues.opening import open_queue
 from pooling.people.membership import add_member
 from tests.labeling.helpers import judge, make_pool, make_queue
-from tests.world import DOCUMENTS, World, make_user
+from tests.world import DOCUMENTS, World, make_user, signed_in
 
 HALF = GoldOptions(0.5, 0.5, 0)
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def text(answer: HttpResponse) -> str:
@@ -259,19 +252,6 @@ def test_the_page_of_a_question_shows_what_annotators_see_and_who_missed_it(
     assert "5 of 5 missed it: ben, eve, fay, gil, hal." in page
     assert "with a probability of less than 0.0001" in page
     assert "What an annotator sees" in page
-
-
-@pytest.mark.parametrize(("name", "status"), [("vera", 403), ("ben", 403), ("dan", 404)])
-def test_gold_is_kept_by_admins_alone(world: World, name: str, status: int) -> None:
-    question = add_question(world.collection, NewQuestion("q1", "d5", "relevant"))
-    client = signed_in(getattr(world, name))
-    for page in ("proposals", "decide", "edit"):
-        assert client.get(f"/collections/harbour/gold/{page}/").status_code == status
-    assert client.get(f"/gold/{question.pk}/").status_code == status
-    pair = {"query": "q1", "document": "d6", "answer": "relevant"}
-    for page in ("make", "decide", "edit"):
-        assert client.post(f"/collections/harbour/gold/{page}/", pair).status_code == status
-    assert GoldQuestion.objects.count() == 1
 
 
 def test_the_page_takes_as_many_queries_however_many_questions_and_proposals(world: World) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labeling.items.ordering import (
@@ -106,7 +106,6 @@ def test_the_order_hangs_on_ids_and_seed_alone() -> None:
     assert in_order(pairs, seed=1) != in_order(pairs, seed=2)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), max_size=200), st.integers())
 def test_keys_are_distinct_and_a_stretch_fits_its_keys(drawn: list[tuple[int, int]], seed: int) -> None:
     pairs = [

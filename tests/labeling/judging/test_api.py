@@ -269,44 +269,6 @@ def test_progress_is_the_whole_object_for_readers_and_one_s_own_for_annotators(w
     assert seen["ben"].keys() == seen["vera"].keys()
 
 
-CALLS = [
-    # method, path below queues/{id}/, body, then the status for stranger, annotator, viewer, admin
-    ("post", "claim/", {}, (404, 200, 403, 200)),
-    ("post", "judgments/", [], (404, 200, 403, 200)),
-    ("post", "skip/", {"item": 10**9}, (404, 400, 403, 400)),
-    ("post", "undo/", {"key": "none"}, (404, 400, 403, 400)),
-    ("post", "renew/", {"leases": []}, (404, 200, 403, 200)),
-    ("post", "release/", {"leases": []}, (404, 200, 403, 200)),
-    ("get", "progress/", None, (404, 200, 200, 200)),
-    ("get", "own-verdicts/?query=q1", None, (404, 200, 403, 200)),
-    ("get", "own-verdicts/", None, (404, 400, 403, 400)),
-]
-
-
-@pytest.mark.parametrize(("method", "path", "body", "statuses"), CALLS)
-def test_who_may_judge(world: World, method: str, path: str, body: Any, statuses: tuple[int, ...]) -> None:
-    address = f"/api/queues/{make_queue(world).pk}/{path}"
-
-    def call(client: Client) -> int:
-        sent = [] if method == "get" else [json.dumps(body), "application/json"]
-        status: int = getattr(client, method)(address, *sent).status_code
-        return status
-
-    assert call(Client()) == 401
-    people = (world.dan, world.ben, world.vera, world.ada)
-    assert tuple(call(Api(person).client) for person in people) == statuses
-
-
-def test_only_an_admin_opens_queues_makes_releases_and_imports(world: World) -> None:
-    pool = make_pool(world)
-    paths = [f"pools/{pool.pk}/queue/", "collections/harbour/releases/"]
-    for person, status in [(world.dan, 404), (world.ben, 403), (world.vera, 403)]:
-        api = Api(person)
-        assert [api.post(path, {"name": "n"}).status_code for path in paths] == [status] * 2
-        upload = {"file": SimpleUploadedFile("a.qrels", qrels_text().encode())}
-        assert api.client.post("/api/collections/harbour/qrels/", upload).status_code == status
-
-
 def test_the_way_from_a_pool_to_downloaded_labels(world: World) -> None:
     api = Api(world.ada)
     opened = api.post(
@@ -337,13 +299,6 @@ def test_a_release_or_format_that_is_not_there_is_named(world: World) -> None:
     missing = api.get("collections/harbour/qrels?release=none")
     assert missing.status_code == 404
     assert missing.json()["detail"] == "There is no release “none” in “harbour”."
-
-
-def test_who_may_download_labels(world: World) -> None:
-    assert Client().get("/api/collections/harbour/qrels").status_code == 401
-    people = (world.dan, world.ben, world.vera)
-    statuses = [Api(person).get("collections/harbour/qrels?format=trec").status_code for person in people]
-    assert statuses == [404, 403, 404]
 
 
 def test_labels_are_imported_at_once_or_by_a_job(world: World, settings: Settings) -> None:

@@ -15,6 +15,8 @@ from benchmarks.secrets_attack import SETTINGS, Setting, run_campaign, told_apar
 pytestmark = pytest.mark.django_db(transaction=True, reset_sequences=True)
 
 
+@pytest.mark.anywhere
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS[:2], ids=lambda setting: setting.name)
 def test_nothing_that_an_annotator_reads_tells_what_is_hidden(settings: Settings, setting: Setting) -> None:
     settings.SECRET_KEY = "the same for everybody who runs this test"

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from labeling.judging.leases import claim, release, renew
+from labeling.gold.options import GoldOptions
+from labeling.gold.questions import NewQuestion, add_question
+from labeling.judging.leases import MOST_BYTES, claim, release, renew
 from labeling.judging.verdicts import skip, undo
 from labeling.models import Item, Lease
 from labeling.queues.opening import change_state
+from pooling.models import Document
 from tests.labeling.helpers import judge, make_queue, only_lease
 from tests.world import World
 
 NOW = timezone.now()
 LATER = NOW + timedelta(seconds=601)  # a lease lasts 600 seconds
+HALF = GoldOptions(gold_first_share=0.5, gold_share=0.5, practice_questions=0)
+NONE = GoldOptions(gold_first_share=0, gold_share=0, practice_questions=0)
 
 
 def items_of(claimed: object) -> list[int]:
@@ -45,6 +51,35 @@ def test_a_claim_again_returns_what_is_held_and_tops_it_up(world: World) -> None
     assert [lease.token for lease in again.leases][:2] == [lease.token for lease in first.leases]
     assert len(again.leases) == 3
     assert Lease.objects.count() == 3
+
+
+@pytest.mark.parametrize("gold", [NONE, HALF], ids=["without gold", "with gold"])
+def test_a_claim_of_long_documents_hands_out_few(world: World, gold: GoldOptions) -> None:
+    text = "é " * 500_000  # a megabyte and a half
+    Document.objects.update(text=text)
+    if gold is HALF:
+        question = NewQuestion(query="q1", document="d5", answer="relevant")
+        add_question(world.collection, question)
+    queue = make_queue(world, pairs=6, gold=gold)
+    seen: list[int] = []
+    while leases := claim(queue, world.ben, 50).leases:
+        assert len(leases) <= 2
+        assert {lease.item.document.text for lease in leases} == {text}
+        assert items_of(claim(queue, world.ben, 50)) == items_of(claim(queue, world.ben, 50))
+        seen += [lease.item_id for lease in leases]
+        for lease in leases:
+            judge(queue, world.ben, lease.item_id)
+    assert sorted(seen) == sorted(queue.items.values_list("pk", flat=True))
+
+
+def test_a_document_longer_than_a_claim_may_be_comes_alone(world: World) -> None:
+    Document.objects.update(text="x" * (MOST_BYTES + 1))
+    queue = make_queue(world, pairs=2)
+    (lease,) = claim(queue, world.ben, 2).leases
+    assert len(lease.item.document.text or "") == MOST_BYTES + 1
+    assert items_of(claim(queue, world.ben, 2)) == [lease.item_id]
+    release(queue, world.ben, [lease.token])
+    assert items_of(claim(queue, world.ben, 2)) == [lease.item_id]
 
 
 def test_an_expired_lease_is_as_good_as_none(world: World) -> None:

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
@@ -15,18 +14,12 @@ from labeling.judging.leases import claim
 from labeling.models import Judgment, JudgmentEvent, Lease, Queue
 from labeling.queues.opening import change_state
 from tests.labeling.helpers import judge, make_queue
-from tests.world import World
+from tests.world import World, signed_in
 
 
 @pytest.fixture
 def queue(world: World) -> Queue:
     return make_queue(world)
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def address(queue: Queue) -> str:
@@ -38,21 +31,6 @@ def form_of(page: Any, **changes: Any) -> dict[str, Any]:
     item = page.context["item"]
     fields = {name: item[name] for name in ("item", "version", "lease")}
     return {**fields, "key": page.context["key"], "shown": page.context["shown"], **changes}
-
-
-def test_who_may_judge(world: World, queue: Queue) -> None:
-    answers = {
-        name: signed_in(getattr(world, name)).get(address(queue)).status_code
-        for name in ("ada", "ben", "vera", "dan")
-    }
-    assert answers == {"ada": 200, "ben": 200, "vera": 403, "dan": 404}
-    assert Client().get(address(queue)).status_code == 302
-
-
-def test_a_viewer_cannot_post(world: World, queue: Queue) -> None:
-    form = form_of(signed_in(world.ben).get(address(queue)), verdict="relevant")
-    assert signed_in(world.vera).post(address(queue), form).status_code == 403
-    assert Judgment.objects.count() == 0
 
 
 def test_it_shows_the_pair_and_what_relevant_means(world: World, queue: Queue) -> None:

@@ -67,15 +67,6 @@ def test_the_page_shows_ones_own_verdicts_and_nobody_elses(
     assert "You have not judged anything" in client.get(f"/queues/{queue.pk}/mine/").content.decode()
 
 
-@pytest.mark.parametrize(("name", "status"), [("vera", 403), ("dan", 404), (None, 302)])
-def test_only_who_may_judge_has_work(
-    queue: Queue, world: World, client: Client, name: str | None, status: int
-) -> None:
-    if name:
-        client.force_login(getattr(world, name))
-    assert client.get(f"/queues/{queue.pk}/mine/").status_code == status
-
-
 def test_the_page_asks_as_often_for_many_verdicts_as_for_one(
     queue: Queue, world: World, client: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -347,7 +347,10 @@ def answers_gold(key: str) -> bool:
 
 
 @pytest.mark.django_db
-def test_the_sentences_hold_whatever_people_do(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("examples", [4, pytest.param(40, marks=pytest.mark.slow)])
+def test_the_sentences_hold_whatever_people_do(
+    world: World, monkeypatch: pytest.MonkeyPatch, examples: int
+) -> None:
     monkeypatch.setattr(repeats, "GAP", 0)
     # What is drawn for the people must be the same when hypothesis runs an example again.
     monkeypatch.setattr(secrets, "randbelow", random.randrange)
@@ -355,7 +358,7 @@ def test_the_sentences_hold_whatever_people_do(world: World, monkeypatch: pytest
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=25,
+            max_examples=examples,
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labeling.language_models.answers import read_answer
@@ -43,7 +43,6 @@ BODIES = st.one_of(
 )
 
 
-@settings(max_examples=60)
 @given(status=st.sampled_from([302, 400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503]), body=BODIES)
 def test_no_error_holds_the_key_however_a_server_writes_it(status: int, body: Any) -> None:
     error = told(status, body)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -15,18 +14,12 @@ from labeling.own_pages.agreement import agreement_with_labels
 from labeling.queues.opening import open_queue
 from pooling.models import Document, Membership
 from tests.labeling.helpers import judge, make_pool, make_queue
-from tests.world import World
+from tests.world import World, signed_in
 
 if TYPE_CHECKING:
     from pytest_django import DjangoAssertNumQueries
 
 YESTERDAY = timezone.now() - timedelta(days=1)
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def shared_queue(world: World, *, agreed: int, pairs: int = 60) -> Queue:

@@ -91,15 +91,6 @@ def test_the_summary_says_what_was_right(
     assert practised(queue, world.cleo) == []
 
 
-def test_only_those_who_judge_practise(world: World, queue: Queue) -> None:
-    client = Client()
-    statuses = {}
-    for name in ("ben", "vera", "dan"):
-        client.force_login(getattr(world, name))
-        statuses[name] = client.get(f"/queues/{queue.pk}/practice/?summary").status_code
-    assert statuses == {"ben": 200, "vera": 403, "dan": 404}
-
-
 def test_reasons_and_texts_are_escaped(world: World, queue: Queue) -> None:
     world.collection.documents.update(title="<b>x</b>", text="<script>alert(1)</script>")
     world.collection.gold_questions.update(reason="<img src=x onerror=alert(1)>")

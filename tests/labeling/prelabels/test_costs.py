@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labeling.language_models.answers import Reading
@@ -100,7 +100,6 @@ def test_a_request_is_sent_only_if_all_together_stays_within_the_cap(
     assert budget.set_aside == (Decimal(asked) if fits else 0)
 
 
-@settings(max_examples=40)
 @given(cap=CENTS, requests=st.lists(st.tuples(CENTS, CENTS, st.booleans()), max_size=12))
 def test_servers_that_charge_more_than_can_be_pass_the_cap_by_what_was_in_flight_alone(
     cap: int, requests: list[tuple[int, int, bool]]
@@ -165,7 +164,6 @@ def test_an_answer_whose_line_break_was_cut_off_is_stored_once(tmp_path: Path) -
     assert read_journal(path, left.offset).outcomes == []
 
 
-@settings(max_examples=40)
 @given(questions=QUESTIONS, later=QUESTIONS, data=st.data())
 def test_wherever_a_kill_cuts_the_journal_nothing_is_lost_and_nothing_paid_twice(
     questions: list[Asked], later: list[Asked], data: st.DataObject

@@ -18,8 +18,10 @@ from labeling.prelabels.costs import TOKENS_AROUND, Prices
 from labeling.prelabels.estimates import estimate
 from labeling.prelabels.options import key_for, prelabeler_for, store_key
 from labeling.prelabels.passes import PassOptions, cancel_pass, pause_pass, resume_pass, run_here, start_pass
+from labeling.prelabels.work import chunks, pending_pairs
 from pooling.interface.problems import InputError
 from pooling.models import Document, Query
+from pooling.tidying.doing import delete, restore
 from tests.labeling.helpers import make_queue
 from tests.labeling.model_server import KEY, PLACE, ModelServer
 from tests.world import World
@@ -72,6 +74,32 @@ def test_every_pair_gets_a_verdict_a_score_and_a_reason_apart_from_judgments(
     assert len(scores) == 6
     assert not Judgment.objects.exists()
     assert queue.items.filter(done__gt=0).count() == 0
+
+
+@pytest.mark.parametrize("of", ["query", "document"])
+def test_a_pass_asks_nothing_of_what_was_deleted(
+    world: World, queue: Queue, server: ModelServer, of: str
+) -> None:
+    thing = Query.objects.get(external_id="q1") if of == "query" else Document.objects.get(external_id="d1")
+    prelabeler = prelabeler_for(queue.collection, "small", prompt="binary")
+    delete(thing, by=world.ada)
+    left = 4 if of == "query" else 3
+    assert estimate(queue, prelabeler, PassOptions()).pairs == left
+    assert ask(queue).answered_count == left
+    assert len(latest_scores(queue, prelabeler)) == left
+    restore(thing, by=world.ada)
+    assert ask(queue).answered_count == 6 - left
+
+
+def test_what_is_deleted_while_a_pass_runs_is_passed_over(
+    world: World, queue: Queue, server: ModelServer
+) -> None:
+    job = PrelabelJob(queue=queue, prelabeler=prelabeler_for(queue.collection, "small", prompt="binary"))
+    pairs = pending_pairs(job)
+    delete(Query.objects.get(external_id="q1"), by=world.ada)
+    delete(Document.objects.get(external_id="d1"), by=world.ada)
+    asked = [pair for chunk in chunks(job, pairs) for question in chunk.questions for pair in question.pairs]
+    assert (len(pairs), len(asked)) == (6, 2)
 
 
 def test_a_request_is_strict_cold_and_holds_guidelines_and_narrative(
@@ -163,6 +191,18 @@ def test_a_busy_or_broken_server_is_asked_again_as_patiently_as_it_wants(
     assert job.cost == Decimal("0.018")
     # The connection broke after something was sent: it may have been paid.
     assert job.uncertain_cost > 0
+
+
+def test_a_server_that_wants_a_day_of_rest_ends_the_pass_instead_of_holding_the_worker(
+    queue: Queue, server: ModelServer
+) -> None:
+    server.retry_after = "86400"
+    server.faults.extend(["429"] * 100)
+    waits = Waits()
+    job = ask(queue, prices=PRICES, sleep=waits)
+    assert (job.answered_count, job.failed_count) == (0, 0)
+    assert "asks to be left alone for 24.0 hours. Resume then." in job.detail
+    assert sum(waits) <= 600
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,15 @@ def test_a_new_queue_has_everything_before_it(world: World) -> None:
     assert progress["annotators"] == []
 
 
+def test_the_first_hour_is_no_pace_of_a_day(world: World) -> None:
+    queue = make_queue(world, pairs=6)
+    for lease in claim(queue, world.ben, 2).leases:
+        judge(queue, world.ben, lease.item_id, now=NOW - timedelta(minutes=10))
+    progress = queue_progress(queue, now=NOW)
+    assert progress["pace"]["per_annotator"] == 2.0
+    assert progress["end_date"] == (NOW + timedelta(days=2)).date().isoformat()
+
+
 def test_pace_cost_and_end_date_come_from_what_was_done(world: World) -> None:
     queue = make_queue(world, pairs=6)
     two_days_ago = NOW - timedelta(days=2)

@@ -54,7 +54,7 @@ def test_counts_equal_a_walk_over_every_row_at_every_step(world: World) -> None:
             closed = len(items) - walked["open"]
             shown = listed[queue.pk]
             assert (shown.total, shown.settled) == (len(items), closed), step  # type: ignore[attr-defined]
-            assert (states[queue.pk].items, states[queue.pk].closed) == (len(items), closed), step
+            assert (states[queue.pk].pairs, states[queue.pk].settled) == (len(items), closed), step
             progress = queue_progress(queue)
             assert progress["items"] == {
                 "total": len(items),

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 from django.urls import reverse
-from pytest_django import DjangoAssertNumQueries
 
 from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, QrelsRelease, Queue
 from labeling.qrels.releases import release_qrels
 from tests.labeling.helpers import judge, make_pool, make_queue
-from tests.world import RELEVANT, World, qrels_text
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
+from tests.world import RELEVANT, World, qrels_text, signed_in
 
 
 def make_release(world: World, name: str = "first") -> QrelsRelease:
@@ -26,42 +17,6 @@ def make_release(world: World, name: str = "first") -> QrelsRelease:
     for lease in claim(queue, world.ben, 2).leases:
         judge(queue, world.ben, lease.item_id, active_ms=3000)
     return release_qrels(world.collection, name=name, user=world.ada)
-
-
-LADDER = [
-    # page, then the status for anonymous, stranger, annotator, viewer, admin
-    ("queues", (302, 404, 200, 200, 200)),
-    ("queue_new", (302, 404, 403, 403, 200)),
-    ("queue", (302, 404, 200, 200, 200)),
-    ("releases", (302, 404, 403, 200, 200)),
-    ("release_new", (302, 404, 403, 403, 200)),
-    ("release", (302, 404, 403, 200, 200)),
-    ("release_download", (302, 404, 403, 200, 200)),
-    ("qrels_import", (302, 404, 403, 403, 200)),
-]
-
-
-@pytest.mark.parametrize(("page", "statuses"), LADDER)
-def test_who_may_see_a_page(world: World, page: str, statuses: tuple[int, ...]) -> None:
-    release = make_release(world)
-    arguments = {
-        "queue": [Queue.objects.get().pk],
-        "release": ["harbour", release.pk],
-        "release_download": ["harbour", release.pk, "trec"],
-    }
-    address = reverse(page, args=arguments.get(page, ["harbour"]))
-    people = (world.dan, world.ben, world.vera, world.ada)
-    clients = [Client(), *(signed_in(person) for person in people)]
-    assert tuple(client.get(address).status_code for client in clients) == statuses
-
-
-@pytest.mark.parametrize(("person", "status"), [("dan", 404), ("ben", 403), ("vera", 403), ("ada", 302)])
-def test_only_an_admin_changes_a_queue(world: World, person: str, status: int) -> None:
-    queue = make_queue(world)
-    address = reverse("queue_state", args=[queue.pk])
-    assert signed_in(getattr(world, person)).post(address, {"state": "closed"}).status_code == status
-    queue.refresh_from_db()
-    assert (queue.state == "closed") == (person == "ada")
 
 
 def test_an_admin_opens_a_queue_over_a_pool(world: World) -> None:
@@ -120,35 +75,6 @@ def test_what_waits_for_adjudication_is_shown_with_what_was_said(world: World) -
     assert "&lt;b&gt;off topic&lt;/b&gt;" in page
     assert first.item.document.text in page
     assert page.count("i don&#x27;t read this language") == 2
-
-
-def test_a_queue_s_page_takes_the_same_queries_however_much_it_shows(
-    world: World, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    queue = make_queue(world, pairs=6)
-    client = signed_in(world.vera)
-    for name in ("queue", "adjudication"):
-        client.get(reverse(name, args=[queue.pk]))
-    for needed in range(2):
-        for lease in claim(queue, world.ben, 1 + needed).leases:
-            for person in (world.ben, world.cleo):
-                judge(queue, person, lease.item_id, "cannot_judge", reason="other")
-        with django_assert_num_queries(19):
-            client.get(reverse("queue", args=[queue.pk]))
-        with django_assert_num_queries(8):
-            client.get(reverse("adjudication", args=[queue.pk]))
-
-
-def test_lists_take_the_same_queries_however_long_they_are(
-    world: World, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    client = signed_in(world.vera)
-    for number in range(3):
-        make_release(world, name=f"r{number}")
-        with django_assert_num_queries(10):
-            client.get(reverse("queues", args=["harbour"]))
-        with django_assert_num_queries(9):
-            client.get(reverse("releases", args=["harbour"]))
 
 
 def test_an_admin_makes_a_release(world: World) -> None:

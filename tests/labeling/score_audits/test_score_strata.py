@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from labeling.items.ordering import (
@@ -87,7 +87,6 @@ def test_what_cannot_be_planned_is_refused_with_what_it_takes() -> None:
         plan_by_scores([np.nan] * 40, 30, 3)
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.one_of(st.floats(0, 1), st.just(np.nan)), min_size=2, max_size=200),
     st.integers(1, 6),

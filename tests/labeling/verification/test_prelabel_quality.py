@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import brier_score_loss, cohen_kappa_score
@@ -320,7 +320,6 @@ def test_values_that_cannot_be_are_refused(values: dict[str, list[float]], messa
         Compared.of([True], [True], **values)  # type: ignore[arg-type]
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.tuples(st.booleans(), st.booleans(), st.floats(0, 1), st.floats(0.1, 20), st.integers(0, 15)),

@@ -13,7 +13,6 @@ from django.db.models import Exists
 from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
-from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from labeling.exposure.use import PrelabelUse, change_use
@@ -365,34 +364,3 @@ def test_the_interface_and_the_command_tell_the_same(
     assert "Missed as labels            60.0 %" in out.getvalue()
     with pytest.raises(CommandError, match="no pre-labels by “x”"):
         call_command("prelabel_quality", "harbour", "--model", "x")
-
-
-def test_only_admins_see_or_do_any_of_it(prelabeler: Prelabeler, world: World, client: Client) -> None:
-    page = f"/prelabelers/{prelabeler.pk}/"
-    for user, status in ((world.ben, 403), (world.vera, 403), (world.dan, 404)):
-        client.force_login(user)
-        api = APIClient()
-        api.force_authenticate(user)
-        for path in ("/collections/harbour/prelabels/", page, f"{page}calibration/light/"):
-            assert client.get(path).status_code == status
-        assert client.post(f"{page}sample/").status_code == status
-        for path in ("/api/collections/harbour/prelabelers/", f"/api{page}"):
-            assert api.get(path).status_code == status
-        assert api.post(f"/api{page}samples/", {}, format="json").status_code == status
-
-
-def test_pages_take_as_many_queries_for_many_labels_as_for_none(
-    judged: Queue,
-    prelabeler: Prelabeler,
-    world: World,
-    client: Client,
-    django_assert_max_num_queries: DjangoAssertNumQueries,
-) -> None:
-    client.force_login(world.ada)
-    for model in ("a", "b", "c"):
-        make_prelabels(world, model)
-    open_sample(prelabeler, by=world.ada)
-    with django_assert_max_num_queries(14):
-        client.get("/collections/harbour/prelabels/")
-    with django_assert_max_num_queries(19):
-        client.get(f"/prelabelers/{prelabeler.pk}/")

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -37,7 +37,6 @@ def pairs(count: int) -> pl.DataFrame:
 # How many
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.integers(1, 400), st.floats(0.005, 0.9), st.sampled_from([0.8, 0.95, 0.99]))
 def test_a_clean_sample_of_the_planned_size_rules_more_failures_out_and_a_smaller_does_not(
     population: int, bound: float, confidence: float
@@ -120,7 +119,6 @@ def test_uniform_scores_are_cut_evenly_and_skewed_ones_finer_where_they_are_many
     assert first < second - first < third - second
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=300), st.integers(1, 8))
 def test_no_stratum_is_empty(scores: list[float], strata: int) -> None:
     cuts = cut_points(scores, strata)
@@ -145,7 +143,6 @@ def variance(sizes: np.ndarray, rates: np.ndarray, taken: np.ndarray) -> float:
     return float((sizes**2 * spread * (1 - spread) * (1 / taken - 1 / sizes)).sum())
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 9), st.floats(0, 1)), min_size=1, max_size=3),
     st.integers(1, 3),

@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.audit.sample import audit_order, choose, spread_budget, walk
@@ -51,7 +51,6 @@ def test_without_an_audit_the_first_of_the_order_are_judged() -> None:
     assert greedy["inclusion_probability"].to_list() == [1.0, 1.0, None, None]
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.integers(1, 15), min_size=1, max_size=4),
     st.integers(1, 40),
@@ -124,7 +123,6 @@ def test_the_audit_order_is_the_same_everywhere_and_always() -> None:
 EXPECTED_ORDER = [1, 0, 3, 2, 5, 4]
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(max_size=4), min_size=1, max_size=12, unique=True), st.randoms())
 def test_the_audit_order_depends_on_the_set_of_documents_alone(documents: list[str], random) -> None:  # type: ignore[no-untyped-def]
     shuffled = random.sample(documents, len(documents))

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.audit.sample import walk
@@ -62,7 +62,6 @@ def greedy_picks(
     return picks
 
 
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_unreached_audit_documents_and_their_labels_never_change_the_next_pick(data: st.DataObject) -> None:
     one = only(random_pool(data.draw(st.integers(0, 20)), queries=1))

@@ -29,24 +29,6 @@ def form_at(url: str, **changes: Any) -> dict[str, Any]:
     return {"name": "shop", **{name: getattr(settings, name) for name in names}, **changes}
 
 
-@pytest.mark.parametrize("who", ["vera", "ben", "dan"])
-def test_engines_are_for_admins(world: World, client: Client, who: str) -> None:
-    client.force_login(getattr(world, who))
-    expected = 404 if who == "dan" else 403
-    with shop(world) as (engine, server):
-        for page in (LIST, f"{LIST}new/", f"{LIST}{engine.pk}/", f"{LIST}{engine.pk}/edit/"):
-            assert client.get(page).status_code == expected
-        assert client.post(f"{LIST}{engine.pk}/ask/").status_code == expected
-        assert client.get(CALLS).status_code == expected
-        assert client.get(f"{CALLS}{engine.pk}/").status_code == expected
-        for call in (CALLS, f"{CALLS}try/", f"{CALLS}{engine.pk}/runs/"):
-            body = {"name": "x", "engine": engine.pk}
-            assert client.post(call, body, content_type="application/json").status_code == expected
-        assert client.put(f"{CALLS}{engine.pk}/", {}, content_type="application/json").status_code == expected
-        assert client.delete(f"{CALLS}{engine.pk}/").status_code == expected
-        assert server.requests == []
-
-
 def test_an_engine_of_another_collection_is_not_found(world: World, client: Client) -> None:
     client.force_login(world.ada)
     with shop(world) as (engine, _):

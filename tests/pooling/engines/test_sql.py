@@ -114,6 +114,38 @@ def test_nothing_is_written(shop: Path) -> None:
     assert len(answered("SELECT id FROM docs WHERE {{query}} <> '' LIMIT {{k}}")) == len(DOCUMENTS)
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "printf('%01000000000d', 1)",
+        "format('%01000000000d', 1)",
+        "hex(zeroblob(900000000))",
+        "hex(randomblob(900000000))",
+        "hex(" * 30 + "title" + ")" * 30,
+        "title REGEXP '(a+)+$'",
+        "REPEAT(title, 1000000000)",
+        "LPAD(title, 1000000000, 'x')",
+        "natural_key(title)",
+        "(SELECT count(*) FROM pragma_database_list)",
+    ],
+)
+def test_sqlite_gives_no_function_that_a_deadline_does_not_end(shop: Path, expression: str) -> None:
+    with pytest.raises(EngineError, match=r"not authorized|too big|no such|too complex|prohibited"):
+        answered(f"SELECT id FROM docs WHERE {{{{query}}}} <> '' AND {expression} <> '' LIMIT {{{{k}}}}")
+
+
+def test_a_pattern_of_like_is_short(shop: Path) -> None:
+    pattern = "'" + "%a" * 200 + "'"
+    with pytest.raises(EngineError, match="too complex"):
+        answered(f"SELECT id FROM docs WHERE body LIKE {pattern} AND {{{{query}}}} <> '' LIMIT {{{{k}}}}")
+
+
+@pytest.mark.parametrize("expression", ["lower(title)", "bm25(docs)", "snippet(docs, 2, '', '', '', 5)"])
+def test_functions_of_sqlite_and_its_index_are_there(shop: Path, expression: str) -> None:
+    statement = f"SELECT id, length({expression}) FROM docs WHERE docs MATCH {{{{query}}}} LIMIT {{{{k}}}}"
+    assert set(answered(statement)) == {"d3", "d5"}
+
+
 def test_a_statement_without_end_is_stopped(shop: Path) -> None:
     with pytest.raises(PassingError, match="no answer within"):
         answered(ENDLESS, time_out=0.1)

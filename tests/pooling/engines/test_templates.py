@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pooling.engines.description import checked
+from pooling.engines.options import EngineSettings
 from pooling.engines.presets import PRESETS
+from pooling.engines.sql import checked_statement
 from pooling.engines.templates import (
     Question,
     TemplateError,
@@ -19,6 +22,7 @@ from pooling.engines.templates import (
     filled_body,
     parsed_body,
 )
+from pooling.interface.problems import InputError
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -98,3 +102,29 @@ def test_every_preset_is_a_request_that_can_be_saved(preset: object) -> None:
     settings = checked(preset_named(preset.name))  # type: ignore[attr-defined]
     assert settings.body
     assert settings.score_path
+
+
+@pytest.mark.parametrize("field", ["address", "body", "statement", "id_path"])
+def test_what_is_too_long_is_refused_before_anything_looks_through_it(field: str) -> None:
+    with pytest.raises(InputError) as refused:
+        checked(EngineSettings(**{field: "{{" + " " * 20_000 + "x"}))
+    assert refused.value.fields == {field: "At most 20,000 characters."}
+
+
+@pytest.mark.parametrize("place", ["{{{query}}}", "{{ {query}}", "{{query}} {{{{k}}}}"])
+def test_a_place_within_a_brace_is_refused(place: str) -> None:
+    with pytest.raises(TemplateError, match="has no value in a body"):
+        checked_body(json.dumps({"q": place}))
+
+
+def test_blanks_in_a_place_do_not_count() -> None:
+    body = parsed_body(checked_body('{"q": "{{ query }}", "size": {{\n k }}}'))
+    assert json.loads(filled_body(body, Question("x", 7))) == {"q": "x", "size": 7}
+    address = checked_address("https://host/find?q={{query}}&n={{ k }}".replace(" ", ""))
+    assert filled_address(address, Question("x", 7)) == "https://host/find?q=x&n=7"
+
+
+@pytest.mark.parametrize("quoted", ["'{{query}}", '"{{query}}', "/* {{query}}", "$a$ {{query}}"])
+def test_a_place_behind_a_quote_without_an_end_is_refused(quoted: str) -> None:
+    with pytest.raises(TemplateError, match="within quotes or a comment"):
+        checked_statement(f"SELECT id FROM docs WHERE a = {{{{query}}}} LIMIT {{{{k}}}} {quoted}")

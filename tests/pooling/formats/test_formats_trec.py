@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.formats import FormatError, name_of, read_qrels, read_run, write_qrels, write_run
@@ -232,7 +232,6 @@ PAIRS = st.lists(st.tuples(WORD, WORD), min_size=1, max_size=12, unique=True)
 SCORE = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=60, deadline=None)
 @given(PAIRS, st.data())
 def test_a_written_run_reads_back_the_same(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]], data: st.DataObject
@@ -247,7 +246,6 @@ def test_a_written_run_reads_back_the_same(
     assert read_run(path).frame.rows() == rows
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(WORD, WORD, st.sampled_from(["1", "-2.5", "3e2", "+.5"])), min_size=1, max_size=8))
 def test_the_fast_readers_agree_with_the_careful_one(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]]
@@ -265,7 +263,6 @@ def test_the_fast_readers_agree_with_the_careful_one(
 REGULAR = re.compile(rb"([^ \t\n#][^ \t\n]* [^ \t\n]+ [^ \t\n]+ [^ \t\n]+(\n|$))+")
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.sampled_from([b"a", b"#", b"1 0", b"1 0 b 1\n", b" ", b"\n", b"\t"]), min_size=1),
     st.integers(1, 9),

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.formats.bytes.decimals import decimals
@@ -25,13 +25,11 @@ def cut(numbers: list[str]) -> np.ndarray | None:
     return decimals(codes_of(" ".join(numbers).encode()), np.cumsum(length + 1) - length - 1, length)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 40) | st.integers(0, 3).map(lambda n: n << 62), max_size=20))
 def test_a_key_that_is_there_again_is_found_however_many_share_its_slot(keys: list[int]) -> None:
     assert any_twice(np.array(keys, dtype=np.uint64)) == (len(set(keys)) < len(keys))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(ID, ID), min_size=1, max_size=12))
 def test_ids_compare_as_their_bytes_do(pairs: list[tuple[str, str]]) -> None:
     left, right = ([pair[side] for pair in pairs] for side in (0, 1))
@@ -54,7 +52,6 @@ def test_ids_come_back_as_text() -> None:
     assert Ids.join([column, column[np.array([1, 3])]]).to_list() == [*texts, "short", "exactly8"]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(ID, max_size=12), st.lists(ID, max_size=12))
 def test_the_same_ids_are_found_on_both_sides(left: list[str], right: list[str]) -> None:
     rows, others = same_ids(ids_of(left), Index(ids_of(right).keys), ids_of(right))
@@ -84,7 +81,6 @@ def test_ids_of_one_key_are_told_apart() -> None:
 PLAIN = st.from_regex(r"-?[0-9]{1,7}(\.[0-9]{1,8})?", fullmatch=True)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(PLAIN, min_size=1, max_size=8))
 def test_numbers_are_what_reading_each_alone_gives(numbers: list[str]) -> None:
     found = cut(numbers)

@@ -382,7 +382,12 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("name", ROWS)
+def named(name: str) -> Any:
+    """A row of the table. Those of ranx are slow: it compiles its dicts."""
+    return pytest.param(name, marks=pytest.mark.slow) if ROWS[name].needs == "ranx" else name
+
+
+@pytest.mark.parametrize("name", [named(name) for name in ROWS])
 @pytest.mark.filterwarnings("ignore")
 def test_what_people_have_is_a_report_in_two_lines(name: str, tmp_path: Path) -> None:
     row = ROWS[name]
@@ -399,7 +404,11 @@ def test_what_people_have_is_a_report_in_two_lines(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "name", ["pyarrow", "ranx", "ir_measures", "lists of ids with scores", "PyTerrier frames"]
+    "name",
+    [
+        named(name)
+        for name in ("pyarrow", "ranx", "ir_measures", "lists of ids with scores", "PyTerrier frames")
+    ],
 )
 @pytest.mark.filterwarnings("ignore")
 def test_pools_are_made_of_the_same(name: str, tmp_path: Path) -> None:

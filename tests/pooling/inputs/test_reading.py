@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import soundings
@@ -64,7 +64,6 @@ def shapes_of(run: dict[str, dict[str, float]]) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=60, deadline=None)
 @given(RUNS)
 def test_one_run_in_every_shape_is_one_frame(run: dict[str, dict[str, float]]) -> None:
     # The lists of a search come best first.

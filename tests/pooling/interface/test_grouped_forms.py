@@ -15,7 +15,7 @@ from pooling.pools.forms import PoolForm
 from tests.world import World
 
 HTMX = {"HTTP_HX_REQUEST": "true"}
-POOL = "runs=1&depth=10&strategy=hybrid&name=Pool+1&audit_share=0&seed=0&ties=docid&scores=float64"
+POOL = "runs=1&depth=10&strategy=hybrid&name=Pool+1&audit_share=0.2&seed=0&ties=docid&scores=float64"
 
 
 def is_open(form: GroupedForm) -> dict[str, bool]:

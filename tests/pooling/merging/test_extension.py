@@ -152,9 +152,7 @@ def test_over_http_and_by_command(world: World) -> None:
     pool = world.build_pool(depth=1)
     client = APIClient()
     address = f"/api/pools/{pool.pk}/extend/"
-    for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 403), (world.ada, 400)):
-        client.force_authenticate(user)
-        assert client.post(address, {}, format="json").status_code == status, user
+    client.force_authenticate(world.ada)
     refused = client.post(address, {"runs": ["none"]}, format="json")
     assert "There is no run “none”" in refused.data["detail"]
     made = client.post(address, {"depth": 2}, format="json")

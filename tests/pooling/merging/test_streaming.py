@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from pooling import command_line
 from pooling.formats import name_of
-from pooling.merging import streaming
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool
 from pooling.merging.streaming import pool_as_tsv, pool_in_parts, read_top
@@ -50,7 +50,7 @@ def test_the_command_pools_in_parts_when_the_tops_are_too_many(
     paths = [str(path) for path in write_runs(tmp_path)]
     call_command("pool", *paths, "--depth", "5")
     whole = capsys.readouterr()
-    monkeypatch.setattr(streaming, "MOST_ROWS", 20)
+    monkeypatch.setattr(command_line, "MOST_ROWS", 20)
     call_command("pool", *paths, "--depth", "5")
     assert capsys.readouterr() == whole
     call_command("pool", *paths, "--depth", "5", "--output", str(tmp_path / "pool.tsv"))
@@ -61,7 +61,7 @@ def test_an_error_in_a_part_leaves_no_output(tmp_path: Path, monkeypatch: pytest
     paths = [str(path) for path in write_runs(tmp_path)]
     odd = tmp_path / "odd.jsonl"
     odd.write_text('{"query_id": "q", "document_id": "a\\tb", "score": 1}\n')
-    monkeypatch.setattr(streaming, "MOST_ROWS", 0)
+    monkeypatch.setattr(command_line, "MOST_ROWS", 0)
     with pytest.raises(CommandError, match="contains a tab"):
         call_command(
             "pool",

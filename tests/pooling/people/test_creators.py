@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
 from pooling.models import Collection
-from tests.world import World
+from tests.world import World, signed_in
 
 BODY = {"slug": "tides", "name": "Tides", "question": "Does it help?"}
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def call(client: Client) -> int:

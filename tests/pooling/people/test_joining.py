@@ -22,19 +22,13 @@ from pooling.people.invitations import (
 )
 from pooling.people.joining import add_or_ask
 from pooling.people.membership import add_member, change_role, create_collection, remove_member
-from tests.world import World
+from tests.world import World, signed_in
 
 MEMBERS = "/api/collections/harbour/members/"
 
 
 def add(client: Client, name: str, role: str = "viewer") -> Any:
     return client.post(MEMBERS, {"username": name, "role": role})
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def is_member(user: User, collection: Collection) -> bool:

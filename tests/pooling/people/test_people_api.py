@@ -56,13 +56,3 @@ def test_what_cannot_be_an_invitation_is_refused(ada: Client, body: dict[str, An
 @pytest.mark.parametrize("before", ["x", "-1", "9" * 30, "²"])
 def test_an_entry_that_is_none_is_refused(ada: Client, before: str) -> None:
     assert ada.get(ACTIVITY, {"before": before}).status_code == 400
-
-
-@pytest.mark.parametrize(("name", "status"), [("vera", 403), ("ben", 403), ("dan", 404)])
-def test_only_admins_invite_and_see_what_was_done(
-    world: World, client: Client, name: str, status: int
-) -> None:
-    client.force_login(getattr(world, name))
-    assert client.get(INVITATIONS).status_code == status
-    assert post(client, {"role": "viewer"}).status_code == status
-    assert client.get(ACTIVITY).status_code == status

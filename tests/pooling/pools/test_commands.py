@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from pooling.models import Collection, Pool, Query, Run
 from tests.world import ALPHA, BETA, World, make_user, run_text
@@ -54,7 +55,7 @@ def test_from_files_to_a_pool(db: None, files: Path, capsys: pytest.CaptureFixtu
     output = capsys.readouterr()
     assert "Queries: 1 new, 0 changed, 0 as before." in output.out
     assert "alpha: 9 rows for 3 queries." in output.out
-    assert "2 pairs of 1 queries, 2 to judge" in output.out
+    assert "3 pairs of 1 queries, 3 to judge" in output.out
     assert "alpha: 2 queries are not in the collection." in output.err
 
 
@@ -102,3 +103,26 @@ def test_wrong_input_is_one_line_and_exit_code_2(
     assert Collection.objects.count() == 1
     assert not Run.objects.exists()
     assert not Pool.objects.exists()
+
+
+def test_page_call_and_command_have_one_usual_way(world: World, client: Client) -> None:
+    world.import_runs()
+    client.force_login(world.ada)
+    call_command("build_pool", "harbour", "--name", "command", "--depth", "2")
+    body = {"name": "call", "runs": ["alpha", "beta"], "depth": 2}
+    client.post("/api/collections/harbour/pools/", body, content_type="application/json")
+    form = client.get("/collections/harbour/pools/new/").context["form"]
+    filled = {name: form[name].value() for name in form.fields if form[name].value() is not None}
+    client.post("/collections/harbour/pools/new/", {**filled, "name": "page", "depth": 2})
+    call_command("build_pool", "harbour", "--name", "none", "--depth", "2", "--audit-share", "0")
+    call_command("build_pool", "harbour", "--name", "own", "--depth", "2", "--audit-share", "0.5")
+
+    chosen = {pool.name: (pool.strategy, pool.audit_share, pool.reach) for pool in Pool.objects.all()}
+
+    usual = ("hybrid", 0.2, 1_000)
+    assert [chosen[name] for name in ("command", "call", "page")] == [usual, usual, usual]
+    assert (form["strategy"].value(), form["audit_share"].value(), form["reach"].value()) == (
+        *("hybrid", "0.2", 1_000),
+    )
+    assert chosen["own"] == ("hybrid", 0.5, None)
+    assert chosen["none"][2] is None

@@ -65,3 +65,24 @@ def test_page_call_and_command_give_the_same_file(world: World) -> None:
 def test_a_pool_that_does_not_exist_is_one_sentence(world: World) -> None:
     with pytest.raises(CommandError, match="There is no pool “none” in “harbour”"):
         exported(world, "none")
+
+
+@pytest.mark.parametrize("sign", ["\t", "\n", "\r"])
+@pytest.mark.parametrize("of", ["queries", "documents"])
+def test_an_id_that_would_add_lines_or_columns_is_refused_in_tsv(world: World, of: str, sign: str) -> None:
+    pool = world.build_pool()
+    rows = getattr(world.collection, of)
+    rows.filter(external_id="q1" if of == "queries" else "d4").update(external_id=f"x{sign}q9\td9\t1")
+    client, api = Client(), APIClient()
+    client.force_login(world.vera)
+    api.force_authenticate(world.vera)
+    page = client.get(reverse("pool_download", args=["harbour", pool.pk]), follow=True)
+    call = api.get(f"/api/pools/{pool.pk}/file/")
+
+    assert (page.redirect_chain, call.status_code) == ([(pool.get_absolute_url(), 302)], 400)
+    assert "has a tab or a line end" in page.content.decode()
+    assert "has a tab or a line end, which TSV cannot hold." in call.json()["detail"]
+    with pytest.raises(CommandError, match="which TSV cannot hold"):
+        exported(world, pool.name)
+    tasks = json.loads(exported(world, pool.name, "--format", "label-studio"))
+    assert any("q9" in task["data"]["query_id"] + task["data"]["document_id"] for task in tasks)

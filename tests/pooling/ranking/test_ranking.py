@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pooling.ranking.ranking import group_queries, order_run
@@ -90,7 +90,6 @@ def test_unknown_options_and_missing_ranks_are_refused() -> None:
 ROW = st.tuples(st.sampled_from("pq"), st.text(max_size=3), st.sampled_from([0.0, 0.5, 0.5 + 1e-9, -1.0]))
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(ROW, max_size=20, unique_by=lambda row: row[:2]), st.randoms())
 def test_the_order_does_not_depend_on_the_order_of_the_rows(
     rows: list[tuple[str, str, float]], random

@@ -198,7 +198,7 @@ def test_ids_with_odd_characters_are_kept(world: World, client: Client) -> None:
         "/api/collections/harbour/runs/", {"file": SimpleUploadedFile("odd.run", lines.encode())}
     )
     assert answer.status_code == 201
-    body = {"name": "odd", "runs": ["odd"], "depth": 10}
+    body = {"name": "odd", "runs": ["odd"], "depth": 10, "strategy": "rrf", "audit_share": 0}
     client.post("/api/collections/harbour/pools/", body, content_type="application/json")
     pooled = set(Document.objects.filter(pool_entries__isnull=False).values_list("external_id", flat=True))
     assert pooled == {"007", "d#1", "Ä/ß?x=%20", "‘\u2028’"}

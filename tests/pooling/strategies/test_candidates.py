@@ -79,7 +79,6 @@ lists = st.lists(
 ).filter(any)
 
 
-@settings(max_examples=30)
 @given(some=lists, masks=st.lists(st.sets(st.sampled_from("abcdef")), min_size=1, max_size=5))
 def test_each_run_offers_its_first_open_document_also_after_one_has_opened_again(
     some: list[str], masks: list[set[str]]

@@ -62,7 +62,6 @@ def disagreement(some: list[str], document: str) -> Fraction:
     return Fraction(round(entropy, 9))
 
 
-@settings(max_examples=30)
 @given(some=lists)
 def test_a_fixed_order_is_that_of_its_definition(some: list[str]) -> None:
     sums = fused(some)

@@ -55,7 +55,7 @@ def test_an_import_of_queries_is_taken_back_from_its_message_and_restored_from_t
     assert "Deleted import “file.jsonl”." in answer.content.decode()
     assert ids(Query) == before
     tidied = ada.get("/collections/harbour/tidy/").content.decode()
-    assert (tidied.count("file.jsonl") > 0, "n1" in tidied) == (True, False)
+    assert ("file.jsonl" in tidied, "night bus" in tidied, ">n1<" in tidied) == (True, False, False)
     one = TextImport.everything.get()
     ada.post(f"/collections/harbour/tidy/?things=import:{one.pk}", {"action": "restore"})
     assert ids(Query) == {*before, "n1", "n2"}
@@ -109,13 +109,10 @@ def test_texts_that_another_import_brings_back_are_of_that_one(world: World) -> 
     assert "n1" not in ids(Document)
 
 
-def test_programs_take_back_an_import_and_restore_it(world: World, ada: Client, client: Client) -> None:
+def test_programs_take_back_an_import_and_restore_it(world: World, ada: Client) -> None:
     file = SimpleUploadedFile("queries.jsonl", QUERIES.encode())
     key = ada.post("/api/collections/harbour/queries/", {"file": file}).json()["import_id"]
     address = f"/api/imports/{key}/"
-    for person, status in ((world.dan, 404), (world.ben, 403), (world.vera, 403)):
-        client.force_login(person)
-        assert client.delete(address).status_code == status
     assert ada.patch(address, {"archived": True}, content_type="application/json").status_code == 409
     assert ada.delete(address).json()["deleted"] is True
     assert "n1" not in ids(Query)

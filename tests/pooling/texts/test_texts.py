@@ -116,6 +116,14 @@ def test_only_pooled_leaves_the_rest_of_the_corpus_out(world: World, tmp_path: P
     assert not world.collection.documents.filter(external_id="d99").exists()
 
 
+def test_a_document_twice_on_one_line_of_json_is_refused_too(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.json"
+    path.write_text('[{"_id": "d8"}, {"_id": "d9"}, {"_id": "d9"}]')
+    with pytest.raises(InputError, match="line 1: document “d9” is in the file twice"):
+        import_documents(world.collection, path)
+    assert not world.collection.documents.filter(external_id__in=["d8", "d9"]).exists()
+
+
 def test_an_error_in_the_last_line_stores_nothing(world: World, tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text('{"_id": "d8", "title": "", "text": "fine"}\n{"_id": "d9", "title": ')

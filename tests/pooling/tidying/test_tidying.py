@@ -19,7 +19,7 @@ from pooling.pools.versions import extend_pool
 from pooling.runs.stored import runs_named
 from pooling.tidying.doing import archive, delete, rename, restore
 from pooling.tidying.kept import RESTORABLE, Kept
-from pooling.tidying.kinds import beneath, dependants_of, kind_of
+from pooling.tidying.kinds import beneath, kind_of
 from tests.world import World
 
 
@@ -31,10 +31,6 @@ def ada(world: World, client: Client) -> Client:
 
 def page_of(thing: Kept) -> str:
     return reverse("tidy", args=["harbour", kind_of(thing).name, thing.pk])
-
-
-def words_of(thing: Kept) -> str:
-    return "; ".join(one.sentence() for one in dependants_of(thing))
 
 
 def long_ago(thing: Kept) -> None:
@@ -176,19 +172,6 @@ def test_a_list_of_other_peoples_things_is_not_found(world: World, ada: Client) 
     assert ada.get(reverse("tidy", args=["harbour", "pool", pool.pk])).status_code == 404
 
 
-@pytest.mark.parametrize(("name", "status"), [("ben", 403), ("vera", 403), ("dan", 404)])
-def test_only_admins_put_things_away(world: World, client: Client, name: str, status: int) -> None:
-    run, _ = world.import_runs()
-    client.force_login(getattr(world, name))
-    assert client.get(page_of(run)).status_code == status
-    assert client.get("/collections/harbour/tidy/").status_code == status
-    assert client.post(page_of(run), {"action": "delete"}).status_code == status
-    assert client.delete(f"/api/runs/{run.pk}/").status_code == status
-    assert client.patch(f"/api/runs/{run.pk}/", {}, content_type="application/json").status_code == status
-    assert client.post(f"/api/runs/{run.pk}/restore/").status_code in (status, 404)
-    assert Run.objects.count() == 2
-
-
 def test_a_program_renames_archives_deletes_and_restores(world: World, ada: Client) -> None:
     pool = world.build_pool()
 
@@ -203,30 +186,6 @@ def test_a_program_renames_archives_deletes_and_restores(world: World, ada: Clie
     assert ada.delete(f"/api/pools/{pool.pk}/").status_code == 404
     assert ada.post(f"/api/pools/{pool.pk}/restore/").json()["deleted"] is False
     assert ada.post(f"/api/pools/{pool.pk}/restore/").status_code == 404
-
-
-def test_the_page_of_what_was_put_away_asks_as_often_however_much_it_is(
-    world: World, ada: Client, django_assert_num_queries: Any
-) -> None:
-    pools = [
-        Pool.objects.create(collection=world.collection, name=f"pool {n}", depth=1, strategy="rrf")
-        for n in range(6)
-    ]
-    delete(pools[0], by=world.ada)
-    archive(pools[1])
-    ada.get("/collections/harbour/tidy/")
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
-    with CaptureQueriesContext(connection) as few:
-        ada.get("/collections/harbour/tidy/")
-    for pool in pools[2:4]:
-        delete(pool, by=world.ada)
-    for pool in pools[4:]:
-        archive(pool)
-    with django_assert_num_queries(len(few)):
-        page = ada.get("/collections/harbour/tidy/").content.decode()
-    assert page.count('value="restore"') == 3
 
 
 def test_what_was_deleted_long_ago_is_erased_with_its_file(world: World) -> None:

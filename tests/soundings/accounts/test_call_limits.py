@@ -17,7 +17,7 @@ from soundings.accounts.mail import send_invitation
 from soundings.accounts.tokens import make_token
 from soundings.installation.elsewhere import shared_cache
 from tests.soundings.processes import free_port
-from tests.world import World
+from tests.world import World, signed_in
 
 LIST = "/api/collections/"
 
@@ -29,12 +29,6 @@ def first_second_of_a_minute(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     monkeypatch.setattr(counting.time, "time", lambda: now[0])
     cache.clear()
     return now
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def with_token(user: User) -> Client:

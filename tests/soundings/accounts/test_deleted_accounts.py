@@ -145,3 +145,15 @@ def test_a_name_that_is_free_again_gets_nothing_of_the_earlier_account(zuleika: 
     again = User.objects.create_user(NAME, MAIL, PASSWORD)
     assert not again.memberships.exists()
     assert pseudonym_of(again.pk) != pseudonym_of(zuleika.pk)
+
+
+@pytest.mark.parametrize(("is_superuser", "status"), [(False, 403), (True, 200)])
+def test_staff_without_rights_deletes_no_superuser(
+    world: World, client: Client, is_superuser: bool, status: int
+) -> None:
+    User.objects.filter(pk=world.vera.pk).update(is_staff=True, is_superuser=is_superuser)
+    User.objects.filter(pk=world.dan.pk).update(is_staff=True, is_superuser=True)
+    client.force_login(world.vera)
+    assert client.delete("/api/accounts/dan/").status_code == status
+    world.dan.refresh_from_db()
+    assert world.dan.is_active == (status == 403)

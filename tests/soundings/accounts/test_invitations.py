@@ -79,19 +79,6 @@ def test_an_account_that_cannot_be_made_leaves_the_invitation_open(
     assert Invitation.objects.get().accepted_at is None
 
 
-@pytest.mark.parametrize(("name", "status"), [("vera", 403), ("ben", 403), ("dan", 404), (None, 302)])
-def test_only_an_admin_invites_withdraws_and_sees_the_activity(
-    world: World, client: Client, name: str | None, status: int
-) -> None:
-    invitation, _ = invite(world.collection, "annotator", by=world.ada)
-    if name:
-        client.force_login(getattr(world, name))
-    assert client.post(NEW, {"role": "admin", "days": 14}).status_code == status
-    assert client.post(f"{NEW}{invitation.pk}/withdraw/").status_code == status
-    assert client.get("/collections/harbour/activity/").status_code == status
-    assert Invitation.objects.filter(withdrawn_at=None).count() == 1
-
-
 def test_an_invitation_of_another_collection_is_out_of_reach(world: World, client: Client) -> None:
     from pooling.people.membership import create_collection
 

@@ -13,8 +13,9 @@ from django.utils.module_loading import import_string
 from pytest_django import Settings
 
 import soundings.accounts.mail
+from docs.rooms import ROOT
 from pooling.account_models import Letter
-from soundings.accounts.mail import MOST_TO_ONE
+from pooling.people.letters import MOST_TO_ONE
 from tests.world import World
 
 INVITE = "/collections/harbour/invitations/"
@@ -34,6 +35,17 @@ def forgot(email: str, address: str = "192.0.2.1") -> str:
 
 def an_hour_later() -> None:
     Letter.objects.update(at=timezone.now() - timedelta(hours=1, seconds=1))
+
+
+def test_whatever_sends_mail_asks_for_the_limit() -> None:
+    senders = [
+        path.relative_to(ROOT).as_posix()
+        for stage in ("pooling", "labeling", "evaluation", "soundings")
+        for path in (ROOT / stage).rglob("*.py")
+        if "send_mail(" in path.read_text(encoding="utf-8")
+    ]
+    assert sorted(senders) == ["evaluation/canaries/deliveries.py", "soundings/accounts/mail.py"]
+    assert all("may_send(" in (ROOT / name).read_text(encoding="utf-8") for name in senders)
 
 
 @pytest.mark.parametrize("name", ["send_password_letter", "send_invitation_letter"])

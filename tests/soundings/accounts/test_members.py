@@ -6,7 +6,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from pooling.models import Invitation, Membership
+from pooling.models import Membership
 from tests.world import World
 
 PATH = "/collections/harbour/members/"
@@ -22,29 +22,6 @@ def member(name: str) -> Membership:
 
 def post(client: Client, path: str, **fields: str) -> HttpResponse:
     return client.post(path, fields, follow=True)  # type: ignore[return-value]
-
-
-@pytest.mark.parametrize(
-    ("name", "looks", "adds"),
-    [("ada", 200, 302), ("vera", 200, 403), ("ben", 403, 403), ("dan", 404, 404), (None, 302, 302)],
-)
-def test_an_admin_changes_and_a_viewer_looks(
-    world: World, client: Client, name: str | None, looks: int, adds: int
-) -> None:
-    if name:
-        client.force_login(getattr(world, name))
-    assert client.get(PATH).status_code == looks
-    assert client.post(PATH, {"username": "dan", "role": "viewer"}).status_code == adds
-    assert Invitation.objects.filter(user=world.dan).exists() is (name == "ada")
-
-
-@pytest.mark.parametrize("name", ["vera", "ben", "dan"])
-def test_nobody_but_an_admin_changes_or_removes(world: World, client: Client, name: str) -> None:
-    client.force_login(getattr(world, name))
-    before, cleo = roles(), member("cleo")
-    client.post(f"{PATH}{cleo.pk}/role/", {"role": "admin"})
-    client.post(f"{PATH}{cleo.pk}/remove/")
-    assert roles() == before
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from datetime import timedelta
 from io import StringIO
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -176,29 +173,6 @@ def test_the_oldest_token_makes_room(world: World) -> None:
     tokens = [make_token(world.ada).token for _ in range(MOST_TOKENS + 1)]
     assert [status_with(token) for token in (tokens[0], tokens[1], tokens[-1])] == [401, 200, 200]
     assert ApiToken.objects.count() == MOST_TOKENS
-
-
-def test_tokens_from_before_work_until_the_password_changes_and_are_stored_nowhere(world: World) -> None:
-    move_tokens = importlib.import_module("pooling.migrations.0007_accounts").move_tokens
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE authtoken_token (key varchar(40) PRIMARY KEY, user_id integer)")
-        cursor.execute("INSERT INTO authtoken_token VALUES (%s, %s)", ["old" * 13, world.ada.pk])
-    # SQLite has it that an editor is opened outside of transactions; what it executes is the same.
-    move_tokens(apps, Editor())
-    assert status_with("old" * 13) == 200
-    assert "authtoken_token" not in connection.introspection.table_names()
-    on_the_page(world)
-    assert status_with("old" * 13) == 401
-
-
-class Editor:
-    """As much of a schema editor as the migration uses."""
-
-    connection = connection
-
-    def execute(self, statement: str) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
 
 
 @pytest.mark.parametrize(

@@ -3,25 +3,45 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
+import shutil
 import sqlite3
 import zipfile
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
+from pytest_django import Settings
 
 from pooling.models import Collection
 from soundings.backups.archive import LIST
+from tests.evaluation.cast import make_report
+from tests.labeling.helpers import judge, make_queue, only_lease
 from tests.soundings.processes import manage
 from tests.world import World
 
-DUMPS = sorted(Path(__file__).parent.glob("version-*.zip"))
-RELEASED = DUMPS[-1]
+# Of each released version one.
+RELEASED = sorted(Path(__file__).parent.glob("version-*.zip"))
+ONE_MORE = {"DJANGO_SETTINGS_MODULE": "tests.soundings.backups.later_settings"}
+
+
+@pytest.fixture
+def dump(transactional_db: None, world: World) -> Path:
+    """A backup of the harbour collection with runs, judgments, a release and a report."""
+    queue = make_queue(world)
+    for person in (world.ben, world.cleo):
+        judge(queue, person, only_lease(queue, person).item_id)
+    make_report(world)
+    path = world.folder / "dump.zip"
+    call_command("backup", str(path))
+    return path
 
 
 def contents_of(path: Path) -> Any:
@@ -52,62 +72,101 @@ def changed(path: Path, target: Path, name: str, content: bytes) -> Path:
 def refused(path: Path) -> str:
     with pytest.raises(CommandError) as refusal:
         call_command("restore", str(path))
+    assert refusal.value.returncode == 2
     return str(refusal.value)
 
 
-@pytest.mark.parametrize("dump", DUMPS, ids=lambda path: path.stem)
-def test_the_dump_of_every_version_comes_back_with_every_row_and_file(dump: Path, data_folder: Path) -> None:
-    done = manage(data_folder, "restore", str(dump))
-    assert done.returncode == 0, done.stderr
-    again = data_folder / "again.zip"
-    assert manage(data_folder, "backup", str(again)).returncode == 0
-    assert contents_of(again)["files"] == contents_of(dump)["files"]
-    before, after = rows_of(dump), rows_of(again)
-    assert len(after["labeling_judgmentevent"]) == len(before["labeling_judgmentevent"]) > 0
-    if contents_of(again)["migrations"] == contents_of(dump)["migrations"]:
-        assert after == before
-    refusal = manage(data_folder, "restore", str(again))
-    assert refusal.returncode == 2
-    assert refusal.stderr.startswith("This installation is not empty.")
+@pytest.fixture
+def empty_installation(dump: Path, settings: Settings, tmp_path: Path) -> Path:
+    """The folder of files of an installation that holds nothing any more, after `dump` was taken of it."""
+    call_command("flush", interactive=False, verbosity=0)
+    settings.MEDIA_ROOT = tmp_path / "new"
+    return settings.MEDIA_ROOT
 
 
-def test_rows_that_do_not_fit_together_leave_nothing(data_folder: Path, tmp_path: Path) -> None:
+def test_a_backup_comes_back_with_every_row_and_file(dump: Path, empty_installation: Path) -> None:
+    call_command("restore", str(dump), stdout=io.StringIO())
+    again = dump.with_name("again.zip")
+    call_command("backup", str(again), stdout=io.StringIO())
+    assert contents_of(again)["files"] == contents_of(dump)["files"] != []
+    assert rows_of(again) == rows_of(dump)
+    assert len(rows_of(again)["labeling_judgmentevent"]) == 2
+    assert refused(again).startswith("This installation is not empty.")
+
+
+@pytest.mark.slow
+def test_backups_of_this_and_of_each_released_version_are_upgraded(dump: Path, data_folder: Path) -> None:
+    for number, path in enumerate([dump, *RELEASED]):
+        folder = data_folder / str(number)
+        folder.mkdir()
+        shutil.copy(data_folder / "soundings.sqlite3", folder)
+        assert manage(folder, "migrate", **ONE_MORE).returncode == 0
+        done = manage(folder, "restore", str(path), **ONE_MORE)
+        assert done.returncode == 0, done.stderr
+        assert "The backup was upgraded (" in done.stdout
+        with sqlite3.connect(folder / "soundings.sqlite3") as database:
+            assert database.execute("SELECT DISTINCT name FROM pooling_collection").fetchall() == [
+                ("renamed",)
+            ]
+            assert database.execute("SELECT count(*) FROM evaluation_another").fetchone() == (0,)
+            assert database.execute("SELECT count(*) FROM labeling_judgmentevent").fetchone() > (0,)
+
+
+def test_rows_that_do_not_fit_together_leave_nothing(
+    dump: Path, empty_installation: Path, tmp_path: Path
+) -> None:
     name = "tables/labeling_judgment.jsonl"
-    rows = zipfile.ZipFile(RELEASED).read(name).splitlines()
+    rows = zipfile.ZipFile(dump).read(name).splitlines()
     first = json.loads(rows[0])
-    first[contents_columns(name).index("query_id")] = 987654321
-    broken = changed(RELEASED, tmp_path / "broken.zip", name, json.dumps(first).encode() + b"\n")
-    done = manage(data_folder, "restore", str(broken))
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert f"{broken} is damaged" in done.stderr
-    with sqlite3.connect(data_folder / "soundings.sqlite3") as database:
-        assert database.execute("SELECT count(*) FROM auth_user").fetchone() == (0,)
-    assert [path for path in (data_folder / "files").rglob("*") if path.is_file()] == []
+    first[contents_columns(dump, name).index("query_id")] = 987654321
+    broken = changed(dump, tmp_path / "broken.zip", name, json.dumps(first).encode() + b"\n")
+    said = refused(broken)
+    assert said.startswith(f"{broken} is damaged")
+    assert "\n" not in said
+    assert not User.objects.exists()
+    assert [path for path in empty_installation.rglob("*") if path.is_file()] == []
 
 
-def contents_columns(name: str) -> list[str]:
-    return next(table["columns"] for table in contents_of(RELEASED)["tables"] if table["name"] == name)
+def contents_columns(path: Path, name: str) -> list[str]:
+    return next(table["columns"] for table in contents_of(path)["tables"] if table["name"] == name)
 
 
-def test_a_backup_that_was_cut_off_is_told_in_one_sentence(tmp_path: Path, db: None) -> None:
+def test_a_backup_that_was_cut_off_is_told_in_one_sentence(dump: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut.zip"
-    cut.write_bytes(RELEASED.read_bytes()[:-500])
+    cut.write_bytes(dump.read_bytes()[:-500])
     assert refused(cut).startswith(f"{cut} is not a backup, or not all of it")
 
 
-def test_a_file_that_changed_is_named(tmp_path: Path, db: None) -> None:
-    contents = contents_of(RELEASED)
+def test_a_file_that_changed_is_named(dump: Path, tmp_path: Path) -> None:
+    contents = contents_of(dump)
     part = contents["files"][0]
     part["sha256"] = "0" * 64
-    bad = changed(RELEASED, tmp_path / "bad.zip", LIST, json.dumps(contents).encode())
+    bad = changed(dump, tmp_path / "bad.zip", LIST, json.dumps(contents).encode())
     assert refused(bad) == f"{bad} is damaged at {part['name']}. Nothing was restored. Use another copy."
 
 
-def test_a_backup_of_a_newer_version_is_refused(tmp_path: Path, db: None) -> None:
-    contents = contents_of(RELEASED)
+def test_an_archive_that_would_fill_the_disk_is_refused_before_it_is_read(
+    world: World, tmp_path: Path
+) -> None:
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(LIST, "[" * 20_000_000)
+    assert "unpack to 20,000,000" in refused(path)
+
+
+def test_a_list_that_would_fill_the_memory_is_refused_before_it_is_read(world: World, tmp_path: Path) -> None:
+    """It shrinks less than a table may, and is read at once."""
+    path = tmp_path / "bomb.zip"
+    of_bytes = Random(0).randbytes(150_000).hex()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(LIST, f'{{"of": "{of_bytes}", "tables": [' + "[]," * 7_000_000 + "[]]}")
+    assert "unpack to 21,300," in refused(path)
+
+
+def test_a_backup_of_a_newer_version_is_refused(dump: Path, tmp_path: Path) -> None:
+    contents = contents_of(dump)
     contents |= {"version": "9.0", "migrations": [*contents["migrations"], ["pooling", "0999_later"]]}
-    later = changed(RELEASED, tmp_path / "later.zip", LIST, json.dumps(contents).encode())
+    later = changed(dump, tmp_path / "later.zip", LIST, json.dumps(contents).encode())
     assert refused(later).startswith(f"{later} was made by a newer version of Soundings (9.0).")
 
 
@@ -126,7 +185,7 @@ def test_a_backup_does_not_replace_a_file_and_has_no_sessions(world: World, tmp_
 
 
 @pytest.mark.skipif(not os.environ.get("DATABASE_URL", "").startswith("postgres"), reason="needs PostgreSQL")
-def test_a_backup_goes_from_sqlite_to_postgresql_and_back(tmp_path: Path) -> None:
+def test_a_backup_goes_from_postgresql_to_sqlite_and_back(dump: Path, tmp_path: Path) -> None:
     server, _, name = os.environ["DATABASE_URL"].rpartition("/")
     other = f"{name}_restored_{os.getpid()}"
     import psycopg
@@ -135,13 +194,13 @@ def test_a_backup_goes_from_sqlite_to_postgresql_and_back(tmp_path: Path) -> Non
         connection.execute(f"CREATE DATABASE {other}")
         try:
             url = f"{server}/{other}"
-            done = manage(tmp_path / "there", "restore", str(RELEASED), DATABASE_URL=url)
-            assert done.returncode == 0, done.stderr
-            taken = tmp_path / "taken.zip"
-            assert manage(tmp_path / "there", "backup", str(taken), DATABASE_URL=url).returncode == 0
-            done = manage(tmp_path / "back", "restore", str(taken))
-            assert done.returncode == 0, done.stderr
-            assert manage(tmp_path / "back", "backup", str(tmp_path / "again.zip")).returncode == 0
-            assert rows_of(tmp_path / "again.zip") == rows_of(taken)
+            path = dump
+            for variables in ({}, {"DATABASE_URL": url}):
+                folder = tmp_path / str(len(variables))
+                done = manage(folder, "restore", str(path), **variables)
+                assert done.returncode == 0, done.stderr
+                path = folder / "taken.zip"
+                assert manage(folder, "backup", str(path), **variables).returncode == 0
+                assert rows_of(path) == rows_of(dump)
         finally:
             connection.execute(f"DROP DATABASE {other} WITH (FORCE)")

@@ -14,6 +14,7 @@ import pytest
 
 from soundings.client.client import Client
 from soundings.client.problems import Problem
+from tests.patience import PATIENCE_SECONDS
 from tests.soundings.processes import children_of, free_port, manage, start
 
 
@@ -43,6 +44,7 @@ def kill(pid: int) -> None:
             continue
 
 
+@pytest.mark.slow
 def test_acknowledged_verdicts_outlive_a_killed_site(
     site: tuple[Client, int], data_folder: Path, tmp_path: Path
 ) -> None:
@@ -69,7 +71,7 @@ def test_acknowledged_verdicts_outlive_a_killed_site(
 
     judging = Thread(target=judge)
     judging.start()
-    assert some.wait(60)
+    assert some.wait(PATIENCE_SECONDS)
     before = list(acknowledged)
     backup = tmp_path / "taken.zip"
     done = manage(data_folder, "backup", str(backup))

@@ -160,6 +160,7 @@ class Generated:
         return self.call("collections", name, "mine", body=body)
 
 
+@pytest.mark.slow
 def test_a_generated_client_goes_the_whole_way(generated: str, live_server: LiveServer, ada: str) -> None:
     with contextlib.closing(Generated(generated, live_server.url, ada)) as site:
         go_the_generated_way(site)
@@ -173,7 +174,7 @@ def go_the_generated_way(site: Generated) -> None:
     site.upload("collections_queries_create", "UploadRequest", queries, "queries.jsonl")
     run = site.upload("collections_runs_create", "RunUploadRequest", run_text(ALPHA), "alpha.run")
     assert run.queries == 3
-    body = {"name": "pool", "runs": ["alpha"], "depth": 2}
+    body = {"name": "pool", "runs": ["alpha"], "depth": 2, "strategy": "rrf", "audit_share": 0}
     pool = site.call("collections", "collections_pools_create", "mine", body=body, shape="PoolRequest")
     opened = {"name": "queue", "judgments_per_item": 1}
     queue = site.call("pools", "pools_queue_create", pool.id, body=opened, shape="QueueRequest")

@@ -12,6 +12,8 @@ import pytest
 
 from tests.soundings.processes import manage
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> Path:
@@ -51,6 +53,31 @@ def test_it_tells_its_steps_and_ends_with_a_table(printed: str) -> None:
     for run in ("bm25", "fuzzy", "lsa", "lsa-2", "tfidf"):
         assert re.search(rf"{run}\W+[01]\.\d{{3}}.*\[[01]\.\d{{3}}, [01]\.\d{{3}}\].*%", printed)
     assert re.search(r"Recall@10 0\.\d{3} \[.*\] · \d+ of 24 queries.* · judged@10 \d", printed)
+
+
+def test_its_estimates_are_nearer_to_the_truth_than_what_was_found(printed: str) -> None:
+    row = r"^\W*(\S+)\W+([01]\.\d{3})\W+\[([01]\.\d{3}), ([01]\.\d{3})\]\W+([01]\.\d{3})\W+([01]\.\d{3})"
+    rows = re.findall(row, printed, flags=re.MULTILINE)
+    assert len(rows) == 5
+    for _, *numbers in rows:
+        estimate, low, high, truth, found = map(float, numbers)
+        assert low <= truth <= high
+        assert abs(estimate - truth) < abs(found - truth)
+
+
+def test_the_readme_has_its_figures(printed: str) -> None:
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    estimate = re.search(r"Recall@10 of lsa-2 is ([\d.]+) (\[.*?\]) of the whole", printed)
+    truth, found = (
+        re.search(r"The truth is ([\d.]+):", printed),
+        re.search(r"so far it is ([\d.]+),", printed),
+    )
+    assert estimate
+    assert truth
+    assert found
+    assert f"**{estimate[1]}** {estimate[2]} |" in readme
+    assert f"| the truth | {truth[1]} |" in readme
+    assert f"| {found[1]} |" in readme
 
 
 def test_it_says_how_to_sign_in_with_passwords_made_just_now(printed: str) -> None:

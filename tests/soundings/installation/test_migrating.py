@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from pytest_django import Settings
 
@@ -23,3 +26,20 @@ def test_a_migration_that_fails_leaves_the_version_before(world: World, settings
     assert missing_migrations() == 2
     assert "evaluation_another" not in connection.introspection.table_names()
     assert Collection.objects.get().name == world.collection.name
+
+
+def told_by_migrate() -> str:
+    told = StringIO()
+    call_command("migrate", "contenttypes", fake=True, stdout=told)
+    return told.getvalue()
+
+
+def test_migrate_says_first_that_it_creates_the_tables_where_there_are_none() -> None:
+    assert "Creating" not in told_by_migrate()
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE django_migrations RENAME TO put_aside")
+        try:
+            assert told_by_migrate().startswith("Creating the tables in an empty database")
+        finally:
+            cursor.execute("DROP TABLE IF EXISTS django_migrations")
+            cursor.execute("ALTER TABLE put_aside RENAME TO django_migrations")

@@ -13,6 +13,8 @@ import polib
 import pytest
 from django.conf import settings
 
+pytestmark = pytest.mark.anywhere
+
 ROOT = Path(__file__).resolve().parents[3]
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 PATHS = [
@@ -87,6 +89,7 @@ def test_pages_and_scripts_say_the_same_in_the_same_words(language: str) -> None
     assert {text for text in page.keys() & script.keys() if page[text] != script[text]} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("xgettext") is None, reason="needs GNU gettext: make messages installs it")
 def test_nothing_in_the_source_is_missing_in_the_catalogues(tmp_path: Path) -> None:
     for folder in ("labeling", "pooling", "evaluation", "soundings", "templates", "static", "locale"):

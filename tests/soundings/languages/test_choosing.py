@@ -15,6 +15,8 @@ from pooling.people.invitations import invite
 from tests.labeling.helpers import make_pool
 from tests.world import PASSWORD, World
 
+pytestmark = pytest.mark.anywhere
+
 GERMAN = {"HTTP_ACCEPT_LANGUAGE": "de-AT,de;q=0.9,en;q=0.5"}
 
 

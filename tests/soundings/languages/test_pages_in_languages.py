@@ -23,6 +23,8 @@ from tests.labeling.helpers import make_pool
 from tests.soundings.languages.wrapped import LANGUAGE, left_outside, write_catalogues
 from tests.world import DOCUMENTS, PASSWORD, QUERIES, World
 
+pytestmark = pytest.mark.anywhere
+
 DATA = {
     "Soundings Harbour harbour ada ben cleo vera dan first pool",
     *QUERIES.values(),
@@ -42,14 +44,14 @@ def _in_brackets(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def queue(world: World) -> Queue:
-    return open_queue(make_pool(world), seed=1, user=world.ada)
+    return open_queue(make_pool(world), name="Harbour", seed=1, user=world.ada)
 
 
 @pytest.fixture
 def practice(world: World) -> Queue:
     why = "It says so."
     add_question(world.collection, NewQuestion("q1", "d1", "relevant", why, practice=True))
-    return open_queue(make_pool(world), seed=1, gold=GoldOptions(0, 0, practice_questions=1))
+    return open_queue(make_pool(world), name="Harbour", seed=1, gold=GoldOptions(0, 0, practice_questions=1))
 
 
 def reading(user: User | None = None) -> Client:

@@ -20,6 +20,7 @@ from labeling.queues.opening import open_queue
 from labeling.signals import items_claimed, verdict_recorded
 from pooling.models import Job
 from soundings.operations import figures
+from tests.patience import PATIENCE_SECONDS
 from tests.soundings.processes import ROOT, free_port, start
 from tests.world import World
 
@@ -124,6 +125,7 @@ def _named(expression: str) -> list[str]:
     return re.findall(r"soundings_\w+", expression)
 
 
+@pytest.mark.slow
 def test_processes_of_one_site_count_together(data_folder: Path) -> None:
     pytest.importorskip("prometheus_client", reason="the extra metrics is not installed")
     import httpx2
@@ -140,11 +142,11 @@ def test_processes_of_one_site_count_together(data_folder: Path) -> None:
                 break
         url = f"http://127.0.0.1:{port}"
         for _ in range(20):
-            httpx2.get(f"{url}/guide/", timeout=60)  # each on a connection of its own
-        text = httpx2.get(f"{url}/metrics/", headers=ASKED, timeout=60).text
+            httpx2.get(f"{url}/guide/", timeout=PATIENCE_SECONDS)  # each on a connection of its own
+        text = httpx2.get(f"{url}/metrics/", headers=ASKED, timeout=PATIENCE_SECONDS).text
     finally:
         site.terminate()
-        site.communicate(timeout=60)
+        site.communicate(timeout=PATIENCE_SECONDS)
     row = re.search(r'^soundings_requests_total\{.*route="/guide/".*\} (\S+)$', text, flags=re.MULTILINE)
     assert row
     assert float(row[1]) == 20

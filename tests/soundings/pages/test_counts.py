@@ -133,8 +133,11 @@ def test_states_add_up_and_the_page_the_call_and_the_command_agree(
         *(waiting[key] for key in ("free", "leased", "second_opinion")),
         *(items[key] for key in ("adjudication", "done", "total")),
     ]
-    assert numbers(page, "Judgments {} of {}")[0] == told["judgments"]["done"]
-    assert f"{items['done'] + items['adjudication']} of {items['total']} items closed" in overview(client)
+    closed = items["done"] + items["adjudication"]
+    assert numbers(page, "Pairs judged {} of {}; {} of {} judgments in this queue") == [
+        *(closed, items["total"], told["judgments"]["done"], told["judgments"]["needed"]),
+    ]
+    assert f"{closed} of {items['total']} items closed" in overview(client)
 
 
 def overview(client: Client) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from evaluation.comparisons.next_step import NextMove
 from labeling.progress.of_queues import QueueState
 from soundings.pages.next_step import State, Uncovered, Unsettled, next_of
 
@@ -24,6 +25,7 @@ JUDGED = {**QUEUED, "queues": (queue(200, finished=True),), "judged": True}
 RELEASED = {**JUDGED, "released": "v1", "unreleased": 0}
 MEASURED = {**RELEASED, "is_measured": True}
 TIE = Unsettled(5, "judge", 60, "dense v3", "bm25", 10)
+DEEPER = NextMove("deeper", "Go deeper.", "/c/pools/3/extend/?depth=10", "Extend the pool")
 FEW = Unsettled(5, "queries", 400, "dense v3", "bm25", 10)
 
 CASES: list[tuple[dict[str, Any], str, str]] = [
@@ -37,7 +39,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
     ({**QUEUED, "imported": 18}, "18 labels were imported: enough to release.", "release"),
     (
         {**QUEUED, "queues": (queue(20),), "judged": True},
-        "10 % of “June” is judged; 180 pairs left.",
+        "Left to judge: 180 of 200 pairs of “June”.",
         "/queues/7/judge/",
     ),
     (
@@ -54,7 +56,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
     (RELEASED, "“v1” is not measured yet.", "/c/reports/new/"),
     (
         {**MEASURED, "queues": (queue(20),), "fresh": frozenset({7}), "unreleased": 20},
-        "10 % of “June” is judged; 180 pairs left.",
+        "Left to judge: 180 of 200 pairs of “June”.",
         "/queues/7/judge/",
     ),
     (
@@ -78,7 +80,12 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
         "Judge 60 pairs to settle dense v3 against bm25.",
         "/reports/5/comparisons/?a=dense+v3&b=bm25&k=10#labels",
     ),
-    ({**MEASURED, "unsettled": FEW, "unreleased": 1}, "1 new label since “v1”: release again.", "release"),
+    ({**MEASURED, "deeper": DEEPER, "unsettled": TIE}, "Go deeper.", "/c/pools/3/extend/"),
+    (
+        {**MEASURED, "unsettled": FEW, "deeper": DEEPER, "unreleased": 1},
+        "1 new label since “v1”: release again.",
+        "release",
+    ),
     (
         {**MEASURED, "unsettled": FEW},
         "Add queries: dense v3 against bm25 takes about 400 in all.",

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import time
 import urllib.parse
 import urllib.request
 from datetime import timedelta
@@ -22,13 +21,14 @@ from pytest_django import Settings
 
 from pooling.models import Job, Run
 from pooling.tidying.kept import RESTORABLE
+from soundings.serving import housekeeping
 from soundings.serving import processes as serving
+from soundings.serving.housekeeping import Housekeeping
+from soundings.serving.keeper import IN_WEB
+from soundings.serving.keeping import WORKER_NICENESS, Answer
+from tests.patience import PATIENCE_SECONDS, wait_until
 from tests.soundings.processes import children_of, free_port, manage, start
 from tests.world import World
-
-# Modules that `python -m` runs in place of gunicorn and the worker.
-ENDS_AT_ONCE = ["timeit", "-n1", "-r1"]
-STAYS = ["http.server", "0"]
 
 
 def sign_in(base: str, name: str, password: str) -> str:
@@ -49,11 +49,13 @@ def imported_in_background(base: str, name: str, password: str) -> dict[str, int
     call(base, "collections/", {"slug": "mine", "name": "Mine"}, token)
     lines = "".join(json.dumps({"_id": f"q{number}", "text": "text"}) + "\n" for number in range(3))
     job = call(base, "collections/mine/queries/", lines.encode(), token)["job"]
-    for _ in range(300):
-        answer = call(base, f"jobs/{job}/", None, token)
-        if answer["state"] in ("done", "failed"):
-            break
-        time.sleep(0.1)
+    answer: dict[str, Any] = {}
+
+    def has_ended() -> bool:
+        answer.update(call(base, f"jobs/{job}/", None, token))
+        return answer["state"] in ("done", "failed")
+
+    wait_until(has_ended)
     assert answer["state"] == "done", answer
     result: dict[str, int] = answer["result"]
     return result
@@ -74,6 +76,7 @@ def call(base: str, path: str, body: dict[str, str] | bytes | None, token: str =
         return json.load(answer)
 
 
+@pytest.mark.slow
 def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_path: Path) -> None:
     port = free_port()
     small = {"SOUNDINGS_BACKGROUND_UPLOAD_BYTES": "10"}  # so that every upload goes to the worker
@@ -91,14 +94,16 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
         health = json.load(urllib.request.urlopen(f"{base}/health/"))
         assert health == {"status": "ok", "database": "ok", "worker": "ok"}
         assert urllib.request.urlopen(f"{base}/static/soundings.css").status == 200
+        assert re.match(r"Preparing the database \(\d+ migrations\)", printed)
         account = re.search(r"sign in as (\S+) with (\S+)", printed)
         assert account
         assert "Your collections" in sign_in(base, account[1], account[2])
         assert imported_in_background(base, account[1], account[2])["created"] == 3
         children = children_of(server.pid)
-        assert len(children) == 5  # gunicorn, its one process, three background workers
+        assert len(children) == 3  # gunicorn, its one process, one background worker
         niceness = [os.getpriority(os.PRIO_PROCESS, child) for child in (server.pid, *children)]
-        assert sorted(value - niceness[0] for value in niceness[1:]) == [0, 0, *[serving.WORKER_NICENESS] * 3]
+        least = min(niceness[0] + WORKER_NICENESS, 19)  # no process is nicer
+        assert sorted(niceness[1:]) == [niceness[0], niceness[0], least]
         masks = [re.search(r"Umask:\t(\d+)", Path(f"/proc/{child}/status").read_text()) for child in children]
         assert {mask and mask[1] for mask in masks} == {"0077"}
         refused = manage(tmp_path, "serve", "--port", str(port))
@@ -107,7 +112,7 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
         assert refused.stderr.count("\n") == 1
     finally:
         server.send_signal(signal.SIGTERM)
-        rest, _ = server.communicate(timeout=40)
+        rest, _ = server.communicate(timeout=PATIENCE_SECONDS)
     assert server.returncode == 0, rest
     assert rest.endswith("Stopped.\n")
     assert not [child for child in children if Path(f"/proc/{child}").exists()]
@@ -131,43 +136,6 @@ def test_an_address_that_is_not_ours_is_told_in_one_sentence() -> None:
         serving.require_free_port("192.0.2.1", 8000)
 
 
-def server_of(
-    monkeypatch: pytest.MonkeyPatch, web: list[str], worker: list[str]
-) -> tuple[serving.Server, list[str]]:
-    """A server whose children run other commands, and what it says."""
-    said: list[str] = []
-    server = serving.Server("127.0.0.1", free_port(), 1, said.append)
-    monkeypatch.setattr(server, "_web_command", lambda: web)
-    monkeypatch.setattr(serving, "_worker_command", lambda lane: worker)
-    monkeypatch.setattr(serving, "_has_own_workers", lambda: bool(worker))
-    return server, said
-
-
-@pytest.mark.django_db(transaction=True)
-def test_everything_stops_when_the_web_server_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    server, said = server_of(monkeypatch, ENDS_AT_ONCE, STAYS)
-    assert server.run(lambda: None) == 1
-    assert "The web server stopped unexpectedly (code 0)" in said[0]
-    assert set(server.workers) == {"default", "models", "messages"}
-    assert all(worker.returncode is not None for worker in server.workers.values())
-
-
-@pytest.mark.django_db(transaction=True)
-def test_everything_stops_when_a_page_fails_and_no_address_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    server, said = server_of(monkeypatch, [], [])
-    monkeypatch.setattr(
-        server, "_web_command", lambda: ["http.server", str(server.port), "--bind", server.host]
-    )
-    ready: list[bool] = []
-
-    assert server.run(lambda: ready.append(True)) == 1
-
-    assert said == [
-        "The site's page /health/ answers with status 404; the errors above say why. So everything stops."
-    ]
-    assert ready == []
-
-
 @pytest.mark.parametrize(
     ("status", "text", "is_ours", "is_final"),
     [
@@ -182,7 +150,7 @@ def test_everything_stops_when_a_page_fails_and_no_address_is_told(monkeypatch: 
 def test_only_our_own_page_says_that_the_site_is_there(
     status: int | None, text: str, is_ours: bool, is_final: bool
 ) -> None:
-    answer = serving.Answer(status, text)
+    answer = Answer(status, text)
 
     assert (answer.is_ours, answer.is_final) == (is_ours, is_final)
 
@@ -196,29 +164,47 @@ def test_the_site_is_asked_under_a_name_that_it_answers_to(settings: Settings) -
     assert asked == {".example.org": "example.org", "*": "localhost", "localhost": "localhost"}
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_worker_that_ends_is_started_again_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    server, said = server_of(monkeypatch, STAYS, ENDS_AT_ONCE)
-    assert server.run(lambda: None) == 1
-    assert said[0] == "The background worker stopped (code 0); restarting it."
-    assert len(said) == serving.RESTARTS_PER_MINUTE + 1
-    assert "keeps failing" in said[-1]
-    assert server.web is not None
-    assert server.web.returncode is not None
+@pytest.fixture
+def own_workers(settings: Settings) -> None:
+    """Tasks are stored in the database, as they are outside tests."""
+    stored = {"BACKEND": "django_tasks_db.DatabaseBackend"}
+    settings.TASKS = {"default": settings.TASKS["default"] | stored}
 
 
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("only", "web", "workers"), [("web", True, 0), ("worker", False, 3)])
-def test_containers_start_one_half(
-    monkeypatch: pytest.MonkeyPatch, only: str, web: bool, workers: int
+@pytest.mark.usefixtures("own_workers")
+@pytest.mark.parametrize(("only", "web", "workers"), [("", True, 1), ("web", True, 0), ("worker", False, 1)])
+def test_containers_start_one_half(settings: Settings, only: str, web: bool, workers: int) -> None:
+    settings.WORKER_PROCESSES = 1
+
+    plan = serving.plan_of("0.0.0.0", 8000, 1, only)
+
+    commands = [child.command for child in plan.children]
+    assert [command[0] for command in commands] == (
+        ["soundings.serving.web"] * web + ["soundings.serving.worker"] * workers
+    )
+    assert plan.asked == (("127.0.0.1", 8000, serving.known_host()) if web else None)
+    # Somebody keeps house, and only where no worker does it is the web server.
+    assert (IN_WEB in plan.variables) is (workers == 0)
+
+
+@pytest.mark.usefixtures("own_workers")
+@pytest.mark.parametrize(
+    ("processes", "queues"),
+    [
+        (1, [["default", "models", "messages"]]),
+        (2, [["default", "messages"], ["models"]]),
+        (3, [["default"], ["models"], ["messages"]]),
+        (9, [["default"], ["models"], ["messages"]]),
+    ],
+)
+def test_as_many_workers_as_wanted_share_all_kinds_of_work(
+    settings: Settings, processes: int, queues: list[list[str]]
 ) -> None:
-    server, _ = server_of(monkeypatch, STAYS, STAYS)
-    server.only = only
-    monkeypatch.setattr(server, "_answer", lambda: serving.Answer(200, '{"status": "ok"}'))
+    settings.WORKER_PROCESSES = processes
 
-    assert server.run(lambda: setattr(server, "stops", 1)) == 0
+    plan = serving.plan_of("127.0.0.1", 8000, 1, "worker")
 
-    assert (server.web is not None, len(server.workers)) == (web, workers)
+    assert [child.command[1:] for child in plan.children] == queues
 
 
 def test_the_port_may_come_from_the_environment(tmp_path: Path) -> None:
@@ -235,16 +221,12 @@ def test_tables_that_are_behind_are_left_alone_on_request(tmp_path: Path) -> Non
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_job_of_a_container_that_is_gone_is_ended_while_the_site_runs(
-    monkeypatch: pytest.MonkeyPatch, world: World
-) -> None:
+def test_a_job_of_a_container_that_is_gone_is_ended_while_the_site_runs(world: World) -> None:
     long_ago = timezone.now() - timedelta(hours=1)
     job = Job.objects.create(collection=world.collection, kind="pool", state="running", worker="gone:7")
     Job.objects.update(created_at=long_ago)
-    server, _ = server_of(monkeypatch, STAYS, STAYS)
-    monkeypatch.setattr(server, "_answer", lambda: serving.Answer(200, '{"status": "ok"}'))
 
-    assert server.run(lambda: setattr(server, "stops", 1)) == 0
+    Housekeeping(takes_up=False, erases=False).keep()
 
     job.refresh_from_db()
     assert (job.state, job.was_interrupted) == ("failed", True)
@@ -257,20 +239,14 @@ def test_what_was_deleted_long_ago_is_erased_at_the_start_and_every_hour(
     alpha, beta = world.import_runs()
     long_ago = timezone.now() - RESTORABLE - timedelta(days=1)
     Run.objects.filter(pk=alpha.pk).update(deleted_at=long_ago)
-    server, _ = server_of(monkeypatch, STAYS, STAYS)
-    monkeypatch.setattr(server, "_answer", lambda: serving.Answer(200, '{"status": "ok", "database": "ok"}'))
+    minutes = 0
+    monkeypatch.setattr(housekeeping, "time", SimpleNamespace(monotonic=lambda: 1 + minutes * 60.0))
+    house = Housekeeping(takes_up=True, erases=True)
     left: dict[int, list[str]] = {}
 
-    def twenty_minutes(seconds: float) -> None:
-        left[minutes[0]] = [run.name for run in Run.everything.order_by("name")]
+    for minutes in (0, 20, 40, 60, 80):
+        house.keep()
+        left[minutes] = [run.name for run in Run.everything.order_by("name")]
         Run.objects.filter(pk=beta.pk).update(deleted_at=long_ago)
-        minutes[0] += 20
-        server.stops += minutes[0] > 80
 
-    minutes = [0]
-    clock = SimpleNamespace(monotonic=lambda: 1 + minutes[0] * 60.0, sleep=twenty_minutes)
-    monkeypatch.setattr(serving, "time", clock)
-
-    assert server.run(lambda: None) == 0
-
-    assert (left[0], left[60], left[80]) == (["beta"], ["beta"], [])
+    assert (left[0], left[40], left[80]) == (["beta"], ["beta"], [])

@@ -83,6 +83,16 @@ def test_signing_out_and_a_new_password_end_the_rows_too(world: World) -> None:
     assert "this one" in laptop.get("/account/").content.decode()
 
 
+def test_a_session_that_has_just_changed_the_password_can_be_ended_elsewhere(world: World) -> None:
+    laptop, new = signed_in("ben"), "harbour-lights-77"
+    laptop.post("/password/", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
+    phone = Client(headers={"User-Agent": PHONE})
+    phone.post("/sign-in/", {"username": "ben", "password": new})
+    assert [row.browser for row in sessions_of(world.ben)] == [PHONE, LAPTOP]
+    phone.post("/account/sessions/end/")
+    assert (is_signed_in(laptop), is_signed_in(phone)) == (False, True)
+
+
 def test_a_session_that_nobody_uses_ends_and_one_in_use_does_not(
     world: World, settings: Settings, now: list[float]
 ) -> None:

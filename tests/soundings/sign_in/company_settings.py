@@ -9,8 +9,3 @@ os.environ["SOUNDINGS_OIDC_NAME"] = "Harbour Login"
 os.environ["SOUNDINGS_SECOND_FACTOR"] = "optional"
 
 from soundings.settings import *  # noqa: F403
-from soundings.settings import DATABASES
-
-if DATABASES["default"]["ENGINE"] == "soundings.postgresql":
-    # The tests that started these have the other one.
-    DATABASES["default"]["NAME"] += "_company"

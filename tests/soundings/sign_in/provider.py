@@ -29,6 +29,7 @@ class Provider:
         self.wrong: dict[str, object] = {}
         self.key: Any = KEY
         self.algorithm = "RS256"
+        self.key_id: object = "1"
         self.asked: dict[str, str] = {}
         self.sent: dict[str, str] = {}
         provider = self
@@ -94,7 +95,7 @@ class Provider:
             "nonce": self.asked["nonce"],
             **self.wrong,
         }
-        signed = jwt.encode(claims, self.key, algorithm=self.algorithm, headers={"kid": "1"})
+        signed = jwt.encode(claims, self.key, algorithm=self.algorithm, headers={"kid": self.key_id})
         return {"access_token": "access", "token_type": "Bearer", "expires_in": 300, "id_token": signed}
 
     def way_back(self, page: HttpResponse) -> str:

@@ -23,6 +23,7 @@ LINK = (
 )
 
 
+@pytest.mark.slow
 def test_links_come_back_where_the_settings_are_the_same(data_folder: Path, tmp_path: Path) -> None:
     file, new, other = tmp_path / "site.zip", tmp_path / "new", tmp_path / "other"
     assert manage(data_folder, "migrate", **ON).returncode == 0

@@ -178,6 +178,47 @@ def test_an_account_with_the_address_is_linked_only_where_both_sides_say_so(
     assert world.ben.check_password(PASSWORD)
 
 
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ("admina@example.org", "adm\u0131na@example.org"),  # a letter that PostgreSQL takes for an i
+        ("asia@example.org", "a\u017fia@example.org"),  # a long s
+        ("kim@example.org", "\u212aim@example.org"),  # the sign of kelvins
+        ("ada@example.org", "ada@\uff45xample.org"),  # a wide e
+    ],
+)
+def test_nobody_takes_an_account_over_with_an_address_that_looks_like_its(
+    provider: Provider, world: World, client: Client, settings: Settings, here: str, there: str
+) -> None:
+    settings.OIDC = replace(settings.OIDC, links_by_email=True)
+    User.objects.filter(pk=world.ada.pk).update(email=here, is_superuser=True, is_staff=True)
+    provider.person["email"] = there
+    provider.sign_in(client)
+    world.ada.refresh_from_db()
+    assert world.ada.check_password(PASSWORD)
+    assert ("subject-7", "ada") not in links()
+
+
+@pytest.mark.parametrize("key_id", ["another", "", "\0", "1 "])
+def test_a_key_that_the_provider_does_not_have_is_told_in_a_sentence(
+    provider: Provider, client: Client, key_id: str
+) -> None:
+    provider.key_id = key_id
+    assert REFUSED in text(provider.sign_in(client))
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize("odd", ["\0", "\ud800"])
+def test_claims_that_no_database_stores_are_no_error(provider: Provider, client: Client, odd: str) -> None:
+    provider.person |= {"sub": f"subject{odd}"}
+    assert REFUSED in text(provider.sign_in(client))
+    claims = ("preferred_username", "given_name", "family_name", "email")
+    provider.person |= {"sub": "subject-7"} | dict.fromkeys(claims, f"e{odd}ve@example.org")
+    provider.sign_in(client)
+    eve = User.objects.get()
+    assert (eve.username, eve.first_name, eve.email) == ("eve@example.org", "eve@example.org", "")
+
+
 def test_a_site_admin_links_an_account_by_hand(provider: Provider, world: World, client: Client) -> None:
     world.ada.is_superuser = world.ada.is_staff = True
     world.ada.save()

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from html import unescape
 
 import pytest
-from allauth.mfa.totp.internal import auth as totp
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.cache import cache
@@ -18,53 +16,16 @@ from pytest_django.fixtures import Settings
 from pooling.models import AdminAction
 from soundings.accounts.removing import delete_account
 from soundings.accounts.tokens import make_token
+from tests.soundings.sign_in.codes import CODE, CODES, PAGE, code_of, first_step, secret_on, set_up, text
 from tests.soundings.sign_in.provider import Provider
 from tests.world import PASSWORD, World
 
 pytestmark = pytest.mark.django_db
-PAGE, CODES, CODE = "/account/second-factor/", "/account/second-factor/codes/", "/sign-in/code/"
 
 
 @pytest.fixture(autouse=True)
 def _no_counts() -> None:
     cache.clear()
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Counters of codes, of which each test takes the first; a later code is an entry further on."""
-    now = [int(time.time()) // 30]
-    monkeypatch.setattr(totp, "yield_hotp_counters_from_time", lambda: iter(now))
-    return now
-
-
-def text(answer: object) -> str:
-    return unescape(answer.content.decode())  # type: ignore[attr-defined, no-any-return]
-
-
-def secret_on(page: str) -> str:
-    found = re.search(r"Key: <code>([A-Z2-7 ]+)</code>", page)
-    assert found
-    return found[1].replace(" ", "")
-
-
-def code_of(secret: str, clock: list[int]) -> str:
-    """The next code: each works once."""
-    clock[0] += 1
-    return totp.format_hotp_value(totp.hotp_value(secret, clock[0]))
-
-
-def first_step(client: Client, **more: str) -> object:
-    return client.post("/sign-in/", {"username": "ben", "password": PASSWORD, **more})
-
-
-def set_up(client: Client, clock: list[int]) -> str:
-    """Set the second factor of Ben up; the secret."""
-    first_step(client)
-    secret = secret_on(text(client.get(PAGE)))
-    answer = client.post(PAGE, {"code": code_of(secret, clock), "password": PASSWORD})
-    assert answer["Location"] == CODES
-    return secret
 
 
 def rows() -> list[object]:
@@ -90,49 +51,6 @@ def test_somebody_sets_it_up_and_signs_in_with_a_code(world: World, client: Clie
     assert client.get("/account/").status_code == 200
     written = AdminAction.objects.filter(actor=world.ben).order_by("pk").values_list("action", flat=True)
     assert list(written) == ["signed in", "second factor turned on", "signed in"]
-
-
-def test_a_code_works_once(world: World, client: Client, clock: list[int]) -> None:
-    secret = set_up(Client(), clock)
-    code = code_of(secret, clock)
-    for browser, status in ((Client(), 302), (client, 400)):
-        first_step(browser)
-        cache.clear()  # another process
-        assert browser.post(CODE, {"code": code}).status_code == status
-
-
-def test_wrong_codes_count_as_wrong_passwords_and_are_written_down(
-    world: World, client: Client, clock: list[int], settings: Settings
-) -> None:
-    settings.AXES_FAILURE_LIMIT = 3
-    secret = set_up(Client(), clock)
-    first_step(client)
-    for _ in range(2):
-        assert "Wrong code." in text(client.post(CODE, {"code": "000000"}))
-    assert "Too many attempts" in text(client.post(CODE, {"code": "000000"}))
-    # Also the right one, and the password.
-    assert "Too many attempts" in text(client.post(CODE, {"code": code_of(secret, clock)}))
-    assert "Too many attempts" in text(first_step(Client()))
-    lines = AdminAction.objects.filter(action="sign-in failed")
-    assert [(line.about, line.detail) for line in lines] == [(world.ben, {"step": "code"})] * 3
-    assert "000000" not in json.dumps([row.post_data for row in _attempts()])
-
-
-def _attempts() -> list[object]:
-    return list(apps.get_model("axes", "AccessAttempt").objects.all())
-
-
-def test_an_account_takes_only_some_codes_from_wherever_they_come(
-    world: World, client: Client, clock: list[int], settings: Settings
-) -> None:
-    settings.PROXIES = 1
-    secret = set_up(Client(), clock)
-    for number in range(11):
-        browser = Client(headers={"X-Forwarded-For": f"10.0.0.{number}"})
-        first_step(browser)
-        browser.post(CODE, {"code": "000000"})
-    first_step(client)
-    assert "Wrong code." in text(client.post(CODE, {"code": code_of(secret, clock)}))
 
 
 def test_a_recovery_code_works_once(world: World, clock: list[int]) -> None:

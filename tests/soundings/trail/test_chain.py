@@ -5,16 +5,13 @@ from __future__ import annotations
 import threading
 from datetime import timedelta
 from hashlib import sha256
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 from django.db import connection, connections
 from django.test import Client
 from django.utils import timezone
 
-from docs.rooms import ROOT
 from pooling.account_models import TrailHead
 from pooling.models import AdminAction
 from pooling.people.activity_log import record_action
@@ -148,13 +145,3 @@ def test_a_line_whose_process_ended_is_numbered_with_the_next() -> None:
     ]
     seal()
     assert check_chain().number == 2
-
-
-def test_an_upgrade_turns_names_of_people_into_numbers(world: World) -> None:
-    (module,) = (path.stem for path in (ROOT / "pooling" / "migrations").glob("*_trail.py"))
-    for action, subject in (("role changed", "ben"), ("run renamed", "ben"), ("invitation made", "a@b.org")):
-        AdminAction.objects.create(collection=world.collection, action=action, subject=subject)
-    import_module(f"pooling.migrations.{module}").name_people_by_number(apps, None)
-    rows = AdminAction.objects.order_by("pk").values_list("subject", "about__username")
-    assert list(rows) == [("", "ben"), ("ben", None), ("", None)]
-    assert check_chain().sentence == "Whole up to line 3."

@@ -1,9 +1,7 @@
-"""The migrations of evaluation and two more, of which the second fails."""
+"""The migrations of a later version and one more, which fails."""
 
 from pathlib import Path
 
-from evaluation import migrations
+from tests.soundings.installation import later_migrations
 
-LAST = sorted(path.stem for path in Path(migrations.__path__[0]).glob("0*.py"))[-1]
-
-__path__ = [*migrations.__path__, str(Path(__file__).parent)]
+__path__ = [*later_migrations.__path__, str(Path(__file__).parent)]

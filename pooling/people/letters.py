@@ -1,0 +1,48 @@
+"""How many letters the site sends in an hour: to one receiver, and for one sender, whatever they are about.
+
+Every mail is asked for here, also those that a program causes: nobody has the site write to many strangers.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from pooling.account_models import Letter
+from pooling.people.link_tokens import hashed
+
+HOUR = timedelta(hours=1)
+# To one address; how many one account or network may cause is a setting.
+MOST_TO_ONE = 3
+
+
+def account(user: User) -> str:
+    """An account as a sender."""
+    return f"account {user.pk}"
+
+
+@transaction.atomic
+def may_send(*, to: str, by: str, about: str = "") -> bool:
+    """Whether one more letter is within both limits of the last hour; if so, it is counted.
+
+    What is `about` something else has a separate limit of its receiver, so that news of a canary keep nobody
+    from a new password.
+    """
+    receiver = f"to {to.lower()}" + (f" about {about}" if about else "")
+    limits = {hashed(receiver): MOST_TO_ONE, hashed(f"by {by}"): settings.LETTERS_PER_HOUR}
+    now = timezone.now()
+    Letter.objects.filter(at__lt=now - HOUR).delete()
+    if any(Letter.objects.filter(about_sha256=key).count() >= most for key, most in limits.items()):
+        return False
+    Letter.objects.bulk_create(Letter(about_sha256=key) for key in limits)
+    return True
+
+
+def letters_in_the_last_hour(user: User) -> int:
+    """How many letters an account has caused."""
+    about = Letter.objects.filter(about_sha256=hashed(f"by {account(user)}"))
+    return about.filter(at__gte=timezone.now() - HOUR).count()

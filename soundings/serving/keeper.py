@@ -1,0 +1,23 @@
+"""The process that keeps this one, which ends with it, even where the keeper was killed and told nobody.
+
+Asked every second by each process that is kept, which works on every system that has processes.
+"""
+
+from __future__ import annotations
+
+import os
+
+KEEPER = "SOUNDINGS_KEEPER"
+# Set where no worker keeps house, so that a web process does.
+IN_WEB = "SOUNDINGS_WEB_KEEPS_HOUSE"
+
+
+def variables_of_keeper() -> dict[str, str]:
+    """What the keeper gives along to what it starts: its own number."""
+    return {KEEPER: str(os.getpid())}
+
+
+def keeper_is_gone() -> bool:
+    """Whether the process that keeps this one has ended; False where none does."""
+    kept_by = os.environ.get(KEEPER)
+    return kept_by is not None and kept_by != str(os.getppid())

@@ -1,0 +1,138 @@
+"""One process that does the background work of several queues.
+
+Each queue of tasks has a thread, so that none waits for another. One more thread asks every half second which
+queues have work, and keeps house. A database that is away or locked is waited for. Where it went away in the
+middle of a task, the process ends and is started again, so that everybody sees that nobody does that task.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import time
+from collections.abc import Sequence
+from threading import Event, Thread
+from types import FrameType
+
+from django.db import Error, close_old_connections, connections
+
+from soundings.serving.housekeeping import Housekeeping
+from soundings.serving.keeper import keeper_is_gone
+from soundings.serving.tasks import FIRST_QUEUE, OneTask, waiting_queues
+
+logger = logging.getLogger(__name__)
+
+# Work is looked for as often; while the database is away, less and less often.
+ASKING_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 10.0
+# A process that ends without its keeper gives its tasks so long: the keeper would have asked a second time.
+FAREWELL_SECONDS = 20.0
+
+
+class Lane(Thread):
+    """Does the tasks of one queue, one after another, each time that `told` is set."""
+
+    def __init__(self, queue: str) -> None:
+        super().__init__(name=queue, daemon=True)
+        self.queue = queue
+        self.told, self.stopped = Event(), Event()
+        self.is_broken = False
+
+    def stop(self) -> None:
+        """End behind the task at hand."""
+        self.stopped.set()
+        self.told.set()
+
+    def run(self) -> None:
+        """Wait for `told`, and do what there is, until stopped, or until a task's end could not be stored."""
+        pause = ASKING_SECONDS
+        while not (self.stopped.is_set() or self.is_broken):
+            self.told.wait()
+            self.told.clear()
+            try:
+                self._work()
+                pause = ASKING_SECONDS
+            except Exception as error:
+                log(error, f"tasks of {self.queue}")
+                self.stopped.wait(pause)
+                pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+            finally:
+                connections.close_all()
+
+    def _work(self) -> None:
+        """Do tasks until none is left."""
+        while not self.stopped.is_set():
+            worker = OneTask(self.queue)
+            try:
+                worker.run()
+            finally:
+                self.is_broken = worker.is_unfinished
+            if not worker.has_done_one:
+                return
+
+
+def log(error: Exception, what: str) -> None:
+    """One line for a database that is away, locked or full; everything for what nobody expects."""
+    if isinstance(error, Error):
+        logger.warning("%s: %s", what, " ".join(str(error).split()))
+    else:
+        logger.error("%s", what, exc_info=error)
+
+
+class Work:
+    """The lanes of this process, and what tells them of work."""
+
+    def __init__(self, queues: Sequence[str]) -> None:
+        self.lanes = [Lane(queue) for queue in queues]
+        self.looking = Thread(target=self._look, daemon=True)
+        self.stops = 0
+        self.told = Event()
+
+    def run(self) -> int:
+        """0 when told to stop and what was at hand is done; 1 when something was left in the middle."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop)
+        for thread in (*self.lanes, self.looking):
+            thread.start()
+        while not (self.stops or self._is_broken() or keeper_is_gone()):
+            self.told.wait(ASKING_SECONDS)
+        return 0 if self._end() and not self._is_broken() else 1
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.stops += 1
+        self.told.set()
+
+    def _is_broken(self) -> bool:
+        return any(lane.is_broken for lane in self.lanes)
+
+    def _end(self) -> bool:
+        """Whether all lanes have ended; told twice, or without a keeper that would, they are not waited for
+        much longer.
+        """
+        for lane in self.lanes:
+            lane.stop()
+        deadline = time.monotonic() + FAREWELL_SECONDS
+        while any(lane.is_alive() for lane in self.lanes):
+            is_alone = self._is_broken() or keeper_is_gone()
+            if self.stops > 1 or (is_alone and time.monotonic() > deadline):
+                return False
+            time.sleep(0.05)
+        return True
+
+    def _look(self) -> None:
+        """Tell lanes of their work, and keep house."""
+        lanes = {lane.queue: lane for lane in self.lanes}
+        house = Housekeeping(takes_up=True, erases=FIRST_QUEUE in lanes)
+        pause = ASKING_SECONDS
+        while not (self.stops or self._is_broken()):
+            try:
+                close_old_connections()
+                house.keep()
+                for queue in waiting_queues(lanes):
+                    lanes[queue].told.set()
+                pause = ASKING_SECONDS
+            except Exception as error:
+                log(error, "looking for work")
+                connections.close_all()
+                pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+            self.told.wait(pause)
+        connections.close_all()
