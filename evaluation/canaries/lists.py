@@ -7,32 +7,32 @@ from typing import Any
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.urls import reverse
 
-from evaluation.canaries.page import CanaryRow
-from evaluation.models import CanaryDelivery, Webhook
+from evaluation.models import Canary, CanaryDelivery, Webhook
 from pooling.tables.columns import Choice, Column, Empty, Filter
 from pooling.tables.table import Table
 
 
-def _queries(row: CanaryRow) -> str:
+def _queries(row: dict[str, Any]) -> str:
     return f"{row['canary'].tag or 'all'} of {row['canary'].release.name}"
 
 
-def _run(row: CanaryRow) -> str:
+def _run(row: dict[str, Any]) -> str:
     return row["newest"]["run"].name if row["newest"] else "no run measured yet"
 
 
-def _value(row: CanaryRow) -> str | None:
+def _value(row: dict[str, Any]) -> str | None:
     return row["newest"]["value"] if row["newest"] else None
 
 
-def _state(row: CanaryRow) -> str:
+def _state(row: dict[str, Any]) -> str:
     if row["newest"] is None:
         return "not measured"
     return "below" if row["newest"]["is_below"] else "met"
 
 
-def _key(row: CanaryRow) -> int:
-    return row["canary"].pk
+def _key(row: dict[str, Any]) -> int:
+    canary: Canary = row["canary"]
+    return canary.pk
 
 
 CANARIES = Table(

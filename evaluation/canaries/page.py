@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
@@ -15,7 +15,6 @@ from evaluation.canaries.chart import canary_chart_size, canary_over_time
 from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear, rests_on
 from evaluation.canaries.regressions import marked_by_chance
 from evaluation.canaries.state import State, state_of, states_of
-from evaluation.charts.page import PicturePart
 from evaluation.measures import split_name, titled
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval, share_in_words
@@ -24,7 +23,7 @@ from pooling.formats.wording import counted
 from pooling.heavy import alt, pd
 from pooling.interface.charting import VARIANTS, to_png
 from pooling.interface.downloads import Download
-from pooling.models import Collection, Run
+from pooling.models import Collection
 from pooling.storage.pictures import kept_svg
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
@@ -44,48 +43,6 @@ def with_newest(collection: Collection) -> QuerySet[Canary]:
     newest = CanaryValue.objects.filter(canary=OuterRef("pk")).order_by("-stretch_id", "-run_id")
     rows = collection.canaries.listed().select_related("release", "collection").defer("release__sidecar")
     return rows.annotate(newest=Subquery(newest.values("pk")[:1]))
-
-
-class ValueRow(TypedDict):
-    """One run of a canary: its value, its change, and what that means."""
-
-    run: Run
-    family: str
-    previous: Run | None
-    reference: Run | None
-    value: str
-    interval: str
-    queries: int
-    change: str | None
-    since_reference: str | None
-    stretch: int
-    is_below: bool
-    is_clear: bool
-    is_drop: bool
-    is_drop_since_reference: bool
-
-
-class CanaryRow(TypedDict):
-    """A canary in the list, with its newest value."""
-
-    canary: Canary
-    newest: ValueRow | None
-    state: State
-
-
-class CanaryPage(TypedDict):
-    """What `canary.html` shows; compared: values with a run before them; by_chance: marks to expect."""
-
-    canary: Canary
-    state: State
-    count: int
-    rows: list[ValueRow]
-    summary: str
-    compared: int
-    by_chance: str
-    level: str
-    families: list[str]
-    picture: PicturePart
 
 
 class HistoryEntry(TypedDict):
@@ -155,7 +112,7 @@ class CanaryDescription(TypedDict):
     mail_to: NotRequired[list[str]]
 
 
-def list_rows(canaries: Iterable[Canary]) -> list[CanaryRow]:
+def list_rows(canaries: Iterable[Canary]) -> list[dict[str, Any]]:
     """A row for each of these canaries of `with_newest`, in as many queries however many they are."""
     canaries = list(canaries)
     states = states_of(canaries)
@@ -173,7 +130,7 @@ def list_rows(canaries: Iterable[Canary]) -> list[CanaryRow]:
     ]
 
 
-def canary_context(canary: Canary) -> CanaryPage:
+def canary_context(canary: Canary) -> dict[str, Any]:
     """Everything the page of one canary needs; nothing is measured again."""
     values = values_of(canary)
     compared = sum(value.difference is not None for value in values)
@@ -193,7 +150,7 @@ def canary_context(canary: Canary) -> CanaryPage:
     }
 
 
-def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> PicturePart:
+def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> dict[str, Any]:
     key = canary_chart_key(canary, values)
     count = counted(len(values), "run")
     return {
@@ -211,7 +168,7 @@ def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> Pi
     }
 
 
-def value_row(canary: Canary, value: CanaryValue) -> ValueRow:
+def value_row(canary: Canary, value: CanaryValue) -> dict[str, Any]:
     """One run: its value, its change, and what that means."""
     return {
         "run": value.run,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any
 
 from django import forms
 from django.urls import reverse
@@ -56,44 +56,6 @@ class ChartView(forms.Form):
             second = next((run for run in runs if run != first), first)
         chosen = tuple(run for run in runs if run in (values.get("show") or ())) or usual.chosen
         return replace(usual, chosen=chosen, first=first, second=second)
-
-
-class PicturePart(TypedDict):
-    """What `_picture.html` needs of a picture: addresses by variant, and sizes of the wide and the narrow
-    ones."""
-
-    addresses: dict[str, str]
-    wide: tuple[int, int]
-    narrow: tuple[int, int]
-    alt: str
-    reading: str
-
-
-class ChartForm(TypedDict):
-    """What the form of the choices needs."""
-
-    drawn: ChartChoice
-    runs: list[str]
-    cutoffs: list[int]
-    chart_library: str
-    chart_measures: list[str]
-
-
-class ChartsPage(ChartForm):
-    """All pictures of a report."""
-
-    pictures: list[Picture]
-
-
-class ChartPage(ChartForm):
-    """One picture with its table; more: rows that the page leaves out; in_file: rows of the file."""
-
-    picture: Picture
-    said: str
-    columns: list[tuple[str, bool]]
-    rows: list[list[tuple[str, bool]]]
-    more: int
-    in_file: int
 
 
 @dataclass(frozen=True)
@@ -153,7 +115,7 @@ def picture_of(report: Report, kind: ChartKind, choice: ChartChoice, alt: str = 
     )
 
 
-def form_context(report: Report, choice: ChartChoice) -> ChartForm:
+def form_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
     """What the form of the choices needs."""
     figures = figures_of(report)
     return {
@@ -165,13 +127,13 @@ def form_context(report: Report, choice: ChartChoice) -> ChartForm:
     }
 
 
-def charts_context(report: Report, choice: ChartChoice) -> ChartsPage:
+def charts_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
     """All pictures of a report, none of them drawn yet."""
     pictures = [picture_of(report, kind, choice) for kind in kinds_of(report).values()]
     return {**form_context(report, choice), "pictures": pictures}
 
 
-def chart_context(report: Report, kind: ChartKind, choice: ChartChoice) -> ChartPage:
+def chart_context(report: Report, kind: ChartKind, choice: ChartChoice) -> dict[str, Any]:
     """One picture with its table."""
     table = kind.table(figures_of(report), choice)
     rows, said = kind.rows(table, choice), kind.said(table, choice)

@@ -8,8 +8,8 @@ from typing import Any, TypedDict
 
 from django import forms
 
-from evaluation.comparisons.deciding_queue import Decision, decision, queues_of
-from evaluation.comparisons.grades import NAMED, Grade
+from evaluation.comparisons.deciding_queue import decision, queues_of
+from evaluation.comparisons.grades import NAMED
 from evaluation.comparisons.stored import Compared, deciding, grade_of, turned
 from evaluation.comparisons.verdict import ComparisonResult
 from evaluation.comparisons.wording import grade_in_words, signed, span
@@ -17,7 +17,6 @@ from evaluation.models import Report
 from evaluation.report_store.files import usual_cutoff
 from evaluation.report_store.settings import margin_of
 from evaluation.scoring.results import percent, share_in_words
-from labeling.models import Queue
 
 MOST_LABELS = 20
 MOST_PAIRS = 45
@@ -66,51 +65,7 @@ class FactRow(TypedDict):
     covers: str
 
 
-class PairRow(TypedDict):
-    """One pair in the table of all, in words."""
-
-    first: str
-    second: str
-    difference: str
-    interval: str
-    p_value: str
-    bounds: str
-    estimated: str
-    estimate_p_value: str
-    uneven: bool
-    grade: str
-
-
-class ComparisonPage(TypedDict):
-    """What `comparisons.html` shows; labels: the first that would decide the pair, as `deciding` has them."""
-
-    choice: PairChoice
-    runs: list[str]
-    cutoffs: list[int]
-    left_out: int
-    grade: Grade
-    sentence: str
-    verdict: str
-    warnings: list[str]
-    power: str
-    facts: list[FactRow]
-    settled: int | None
-    queries: int
-    decision: Decision
-    decision_bounds: str
-    deciding_queues: list[Queue]
-    labels: list[dict[str, Any]]
-    label_count: int
-    pairs: list[PairRow]
-    more_pairs: int
-    ranked_count: int
-    pair_count: int
-    level: str
-    correction: str
-    forest_runs: int
-
-
-def comparison_context(report: Report, found: Compared, choice: PairChoice) -> ComparisonPage:
+def comparison_context(report: Report, found: Compared, choice: PairChoice) -> dict[str, Any]:
     """Everything the template needs: the chosen pair, all pairs at that K, and what would decide the pair."""
     margin = margin_of(report)
     pairs = found.at(choice.k)
@@ -188,7 +143,7 @@ def facts(one: ComparisonResult, report: Report) -> list[FactRow]:
     ]
 
 
-def _row(one: ComparisonResult, margin: float) -> PairRow:
+def _row(one: ComparisonResult, margin: float) -> dict[str, Any]:
     return {
         "first": one["first"],
         "second": one["second"],

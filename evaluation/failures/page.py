@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import ItemsView, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from django import forms
 from django.utils.http import urlencode
@@ -128,69 +128,7 @@ def chosen_breakdown(
     return breakdown_of(report, asked, at_once=at_once, queries=queries)
 
 
-class GroupRow(TypedDict):
-    """One run on one group, in words; zero, reaching: shares of queries; weighted: mean, interval and n."""
-
-    run: str
-    n: int
-    small: bool
-    mean: str
-    interval: str
-    percentiles: list[str]
-    zero: str
-    reaching: str
-    weighted: tuple[str, str, int] | None
-    address: str
-
-
-class GroupPart(TypedDict):
-    """One group with a row for each run."""
-
-    label: str
-    kind: str
-    queries: int
-    rows: list[GroupRow]
-
-
-class DrawnPart(TypedDict):
-    """The groups and runs of the picture, and how many have no place in it."""
-
-    groups: list[BrokenGroup]
-    runs: list[str]
-    more_groups: int
-    more_runs: int
-
-
-class WherePage(TypedDict):
-    """What `where.html` shows; picture, address, with_intervals: query strings."""
-
-    choice: WhereChoice
-    shown: str
-    found: Breakdown
-    by_title: str
-    groupings: list[tuple[str, str]]
-    measures: list[tuple[str, str]]
-    cutoffs: list[int]
-    orders: ItemsView[str, str]
-    runs: list[str]
-    all_runs: str
-    groups: list[GroupPart]
-    percentiles: tuple[int, ...]
-    small: int
-    fewest: int
-    any_small: bool
-    level: str
-    unweighted: Sequence[str]
-    unweighted_more: int
-    drawn: DrawnPart
-    picture: str
-    address: str
-    with_intervals: str
-    wide_size: tuple[int, int]
-    narrow_size: tuple[int, int]
-
-
-def where_context(report: Report, view: WhereView) -> WherePage:
+def where_context(report: Report, view: WhereView) -> dict[str, Any]:
     """Everything the template needs; the database queries are constant."""
     choice = view.choice()
     found = chosen_breakdown(report, choice, view.queries, at_once=view.at_once())
@@ -273,7 +211,7 @@ def _ends(figures: GroupFigures) -> dict[str, float | None]:
     return {"mean": figures.mean, "low": figures.low, "high": figures.high}
 
 
-def _drawn(groups: list[BrokenGroup]) -> DrawnPart:
+def _drawn(groups: list[BrokenGroup]) -> dict[str, Any]:
     runs = list(groups[0].runs)
     return {
         "groups": groups[:MOST_GROUPS],
@@ -290,7 +228,7 @@ def _picture_key(found: Breakdown, choice: WhereChoice) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
 
 
-def _group(one: BrokenGroup, choice: WhereChoice, *, waits: bool) -> GroupPart:
+def _group(one: BrokenGroup, choice: WhereChoice, *, waits: bool) -> dict[str, Any]:
     group = one.group
     chosen: Mapping[str, object] = {"by": None, "order": None, "threshold": None}
     if group.kind == "group":

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypedDict
+from typing import Any
 
 from django import forms
 from django.http import HttpRequest
@@ -12,7 +11,7 @@ from django.http import HttpRequest
 from evaluation.failures.page import near, query_string
 from evaluation.failures.queries_listed import table_of_queries, weight_in_words
 from evaluation.failures.query_groups import OWN, TAG
-from evaluation.failures.side_by_side import MOST_PLACES, ListOfRun, Relevant, SideBySide, side_by_side
+from evaluation.failures.side_by_side import MOST_PLACES, SideBySide, side_by_side
 from evaluation.failures.stored_queries import SHOWN, QueriesAsked, depth_of
 from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
@@ -20,7 +19,6 @@ from evaluation.report_store.choices import tagged_queries
 from evaluation.report_store.files import cutoffs_of, run_names
 from evaluation.scoring.results import decimal
 from pooling.interface.problems import InputError
-from pooling.tables.shown import ShownTable
 
 # Relevant documents of one kind that a page lists.
 MOST_RELEVANT = 40
@@ -70,28 +68,7 @@ def address_of(asked: QueriesAsked, **others: object) -> str:
     return query_string({**values, **others})
 
 
-class QueriesPage(TypedDict):
-    """What `report_queries.html` shows; at: the K at which documents are found or missed. kept: what the
-    address says of the table's search, filter and order. address: the query string of the files.
-    """
-
-    asked: QueriesAsked
-    problem: str
-    table: ShownTable | None
-    shown: str
-    at: int
-    runs: list[str]
-    measures: list[tuple[str, str]]
-    cutoffs: list[int]
-    tags: list[str]
-    by_title: str | None
-    tag: str
-    kept: list[tuple[str, str]]
-    address: str
-    without_group: str
-
-
-def queries_context(request: HttpRequest, report: Report, asked: QueriesAsked) -> QueriesPage:
+def queries_context(request: HttpRequest, report: Report, asked: QueriesAsked) -> dict[str, Any]:
     """Everything the template of the table needs; the database queries are constant."""
     problem = ""
     try:
@@ -152,42 +129,7 @@ class QueryView(forms.Form):
         return QueryChoice(values.get("query") or "", values.get("a") or None, values.get("b") or None, k)
 
 
-class ListPart(TypedDict):
-    """One of the two lists, with its letter and the other one."""
-
-    held: ListOfRun
-    recall: str
-    letter: str
-    other: ListOfRun
-
-
-class RelevantPart(TypedDict):
-    """The relevant documents of one kind; more: how many the page leaves out."""
-
-    name: str
-    title: str
-    count: int
-    documents: Sequence[Relevant]
-    more: int
-    open: bool
-
-
-class QueryPage(TypedDict):
-    """What `report_query.html` shows; turned, table: query strings of the exchanged runs and the table."""
-
-    found: SideBySide
-    lists: list[ListPart]
-    places: int
-    weight: str
-    runs: list[str]
-    cutoffs: list[int]
-    same_run: bool
-    parts: list[RelevantPart]
-    turned: str
-    table: str
-
-
-def query_context(report: Report, choice: QueryChoice) -> QueryPage:
+def query_context(report: Report, choice: QueryChoice) -> dict[str, Any]:
     """Everything the template needs to show two runs side by side; the database queries are constant."""
     found = side_by_side(report, choice.query_id, choice.k, a=choice.a, b=choice.b)
     return {
@@ -207,7 +149,7 @@ def query_context(report: Report, choice: QueryChoice) -> QueryPage:
     }
 
 
-def _parts(found: SideBySide) -> list[RelevantPart]:
+def _parts(found: SideBySide) -> list[dict[str, Any]]:
     a, b = found.a.run, found.b.run
     if a == b:
         named = [("both", f"Found by {a}", found.both), ("neither", f"Missed by {a}", found.neither)]

@@ -7,11 +7,10 @@ import hashlib
 import io
 import json
 from collections.abc import Callable
-from typing import TypedDict
+from typing import Any
 
 from django.urls import reverse
 
-from evaluation.charts.page import PicturePart
 from evaluation.indexes.chart import latency_chart_size, recall_and_latency
 from evaluation.indexes.latency import LatencyRow, LatencyTable
 from evaluation.indexes.tables import AgainstResult, latency_as_csv, latency_cells
@@ -37,33 +36,7 @@ def stored_table(report: LatencyReport) -> LatencyTable:
     return LatencyTable(latency["k"], result["conventions"]["interval"]["level"], rows, latency.get("target"))
 
 
-class LatencyPageRow(LatencyRow):
-    """One setting with its figures in words: `tail` is the least, 1 % and 5 %; cells: its parameters."""
-
-    value: str
-    interval: str
-    tail: list[str]
-    cells: list[str]
-    is_answer: bool
-
-
-class LatencyPage(TypedDict):
-    """What `latency_report.html` shows."""
-
-    summary: str
-    rows: list[LatencyPageRow]
-    k: int
-    parameters: list[str]
-    target: float | None
-    level: str
-    line: str
-    tied: bool
-    unanswered: dict[str, int]
-    front: list[str]
-    picture: PicturePart
-
-
-def latency_context(report: LatencyReport) -> LatencyPage:
+def latency_context(report: LatencyReport) -> dict[str, Any]:
     """Everything the template needs; nothing is measured again."""
     table = stored_table(report)
     first = next(iter(report.result["runs"].values()))
@@ -93,7 +66,7 @@ def latency_context(report: LatencyReport) -> LatencyPage:
     }
 
 
-def _picture(report: LatencyReport, table: LatencyTable) -> PicturePart:
+def _picture(report: LatencyReport, table: LatencyTable) -> dict[str, Any]:
     key = latency_key(report)
     return {
         "addresses": {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TypedDict
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 
 from evaluation.plans.forms import PlanForm
-from evaluation.plans.results import Pilot, PlanResult, TeamRow
+from evaluation.plans.results import Pilot, PlanResult
 from evaluation.plans.settings import PlanSettings
 from evaluation.plans.words import width_words
 from labeling.adaptive.options import AdaptiveOptions
@@ -32,17 +32,7 @@ KEPT = (
 USUAL = {"budget_rule": str(AdaptiveOptions.budget_rule), "stop_over": str(AdaptiveOptions.stop_over)}
 
 
-class PlanPart(TypedDict):
-    """A plan as its page shows it: with pictures, and the row of the annotators asked for."""
-
-    plan: PlanResult
-    team: TeamRow
-    growth: list[pictures.Bar]
-    curve: pictures.Curve
-    heat_map: list[pictures.HeatRow]
-
-
-def plan_context(planned: PlanResult, settings: PlanSettings) -> PlanPart:
+def plan_context(planned: PlanResult, settings: PlanSettings) -> dict[str, Any]:
     """Pictures, days, and the row of as many annotators as are asked about."""
     rows = planned["work"]["by_annotators"]
     for row in rows:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any
 
 from evaluation.models import Report
-from evaluation.pool_estimates.score_audit_page import ScoreAuditPart, by_scores_context
+from evaluation.pool_estimates.score_audit_page import by_scores_context
 from evaluation.report_store.files import run_names
 from evaluation.scoring.estimate_figures import (
-    EstimatedQueries,
     EstimateFigure,
     Estimates,
-    LeftOutAt,
-    LeftOutRun,
     PoolOfEstimates,
     PoweredFigure,
-    PrelabelerName,
-    QueryRemainder,
-    SampleCounts,
-    TotalEstimate,
 )
 from evaluation.scoring.figures import Span
 from evaluation.scoring.results import decimal, interval, percent, share_in_words
@@ -33,87 +26,7 @@ METHODS = {
 }
 
 
-class EstimateRow(TypedDict):
-    """One run: raw recall next to its estimate, over all pairs and as the mean over queries, in words.
-
-    bar: where they stand on a scale of 100 units.
-    """
-
-    run: str
-    raw: str
-    micro: str
-    micro_interval: str
-    method: str
-    if_relevant: str
-    raw_macro: str
-    macro: str
-    macro_interval: str
-    macro_why: str
-    bar: dict[str, str]
-
-
-class PoweredPair(TypedDict):
-    """Two estimates in words, and what the second saves of the width."""
-
-    why: str
-    weight: float
-    narrower: float
-    human: str
-    human_interval: str
-    powered: str
-    powered_interval: str
-
-
-class PoweredRow(TypedDict):
-    """One run by people alone and with a model."""
-
-    run: str
-    recall: PoweredPair
-    precision: PoweredPair
-
-
-class PoweredPart(TypedDict):
-    """The estimates with a model's pre-labels next to those by people; whys: where both are the same."""
-
-    prelabeler: PrelabelerName
-    predicted: float
-    relevant: PoweredPair
-    rows: list[PoweredRow]
-    whys: list[str]
-
-
-class JudgedBeforeRow(TypedDict):
-    """judged@K of a run without the labels that the pool's version brought, and with them."""
-
-    run: str
-    before: str
-    after: str
-
-
-class EstimatesPart(TypedDict):
-    """What the page shows of the estimates at one K."""
-
-    status: str
-    sentence: str
-    pool: PoolOfEstimates | None
-    chosen_why: str
-    queries: EstimatedQueries | None
-    sample: SampleCounts | None
-    relevant: TotalEstimate | None
-    level: str
-    rows: list[EstimateRow]
-    macro_whys: list[str]
-    judged_before: list[JudgedBeforeRow]
-    missing: list[QueryRemainder]
-    powered: PoweredPart | None
-    by_scores: ScoreAuditPart | None
-    left_out: LeftOutAt | None
-    left_out_rows: list[LeftOutRun]
-    families: list[list[str]]
-    k: int
-
-
-def estimates_context(report: Report, k: int) -> EstimatesPart:
+def estimates_context(report: Report, k: int) -> dict[str, Any]:
     """The estimates at one K."""
     found: Estimates = report.result["estimates"]
     left_out = found["leave_one_out"].get("at", {}).get(str(k))
@@ -156,7 +69,7 @@ def _chosen_why(pool: PoolOfEstimates | None) -> str:
     return f"{answered}{', the furthest of all pools' if told else ''}.{others}"
 
 
-def _judged_before(report: Report, found: Estimates, k: int) -> list[JudgedBeforeRow]:
+def _judged_before(report: Report, found: Estimates, k: int) -> list[dict[str, Any]]:
     """One row per run that the pool's version brought: judged@K without its labels, and with them."""
     pool = found["pool"]
     shares = pool.get("judged_before", {}) if pool else {}
@@ -171,12 +84,12 @@ def _judged_before(report: Report, found: Estimates, k: int) -> list[JudgedBefor
     ]
 
 
-def _powered(report: Report, found: Estimates, k: int) -> PoweredPart | None:
+def _powered(report: Report, found: Estimates, k: int) -> dict[str, Any] | None:
     """The estimates with a model's pre-labels next to the human ones; None where there are none."""
     powered = found.get("prediction_powered")
     if powered is None:
         return None
-    rows: list[PoweredRow] = [
+    rows: list[dict[str, Any]] = [
         {
             "run": run,
             "recall": _pair(figures["micro"]),
@@ -194,7 +107,7 @@ def _powered(report: Report, found: Estimates, k: int) -> PoweredPart | None:
     }
 
 
-def _pair(figure: PoweredFigure, *, counts: bool = False) -> PoweredPair:
+def _pair(figure: PoweredFigure, *, counts: bool = False) -> dict[str, Any]:
     human, powered = (
         _counted(one) if counts else (_decimal(one["value"]), _span(one))
         for one in (figure["human"], figure["powered"])
@@ -218,11 +131,11 @@ def _counted(estimate: EstimateFigure) -> tuple[str, str]:
     return value, f"[{low}, {high}]"
 
 
-def _rows(report: Report, found: Estimates, k: int) -> list[EstimateRow]:
+def _rows(report: Report, found: Estimates, k: int) -> list[dict[str, Any]]:
     """One row per run: the raw micro recall next to its estimate, and the same for macro recall."""
     if not found["runs"]:
         return []
-    rows: list[EstimateRow] = []
+    rows: list[dict[str, Any]] = []
     for run in run_names(report):
         figure = found["runs"][run].get(f"recall@{k}")
         if figure is None:

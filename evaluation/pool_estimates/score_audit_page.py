@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Any
 
 from evaluation.rendering.cells import Cells
 from evaluation.scoring.estimate_figures import (
     EstimateFigure,
-    NamedPool,
-    NamedScoreAudit,
     NoEstimate,
-    ScoreAuditCounts,
     ScoreAuditEstimates,
     ScoreStratum,
 )
@@ -22,60 +19,13 @@ TITLE = "Estimated from an audit by scores"
 MOST_DIFFERENCES = 15
 
 
-class FigureInWords(TypedDict):
-    """A figure with its interval and method; if_relevant: with what nobody could judge, where it matters."""
-
-    value: str
-    interval: str
-    method: str
-    if_relevant: str
-    why: str
-
-
-class ScoreAuditRow(TypedDict):
-    """One run's recall and precision over all pairs."""
-
-    run: str
-    recall: FigureInWords
-    precision: FigureInWords
-
-
-class DifferenceRow(FigureInWords):
-    """The difference of two runs."""
-
-    first: str
-    second: str
-
-
-class StratumShare(ScoreStratum):
-    """A stratum, and the share of what is labelled of it that is relevant."""
-
-    share: str
-
-
-class ScoreAuditPart(TypedDict):
-    """What the page shows of an audit by scores at one K."""
-
-    status: str
-    sentence: str
-    pool: NamedPool
-    audit: NamedScoreAudit
-    counts: ScoreAuditCounts
-    notes: list[str]
-    strata: list[StratumShare]
-    level: str
-    rows: list[ScoreAuditRow]
-    differences: list[DifferenceRow]
-    more_differences: int
-
-
 def by_scores_context(
     found: ScoreAuditEstimates | None, runs: Sequence[str], k: int
-) -> ScoreAuditPart | None:
+) -> dict[str, Any] | None:
     """`audit_by_scores` of a report at one K, as the page shows it; None where there is none."""
     if found is None:
         return None
-    rows: list[ScoreAuditRow] = [
+    rows: list[dict[str, Any]] = [
         {
             "run": run,
             "recall": _in_words(figures[f"recall@{k}"]["micro"]),
@@ -84,7 +34,7 @@ def by_scores_context(
         for run in runs
         if f"recall@{k}" in (figures := found["runs"].get(run, {}))
     ]
-    differences: list[DifferenceRow] = [
+    differences: list[dict[str, Any]] = [
         {"first": one["first"], "second": one["second"], **_in_words(one)}
         for one in found["differences"]
         if one["k"] == k
@@ -121,7 +71,7 @@ def by_scores_cells(found: ScoreAuditEstimates) -> Cells:
     return Cells(header, tuple(rows), tuple(notes), TITLE)
 
 
-def _in_words(one: EstimateFigure | NoEstimate) -> FigureInWords:
+def _in_words(one: EstimateFigure | NoEstimate) -> dict[str, Any]:
     if_relevant = one.get("value_if_relevant")
     return {
         "value": decimal(one["value"]),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from evaluation.charts.drawing import picture_size
 from evaluation.models import Replay
 from evaluation.replays.files import by_share, replay_key, result_in_order
 from evaluation.replays.simulation import LabelledPoolResult, OutcomeResult
-from evaluation.replays.stored import ReplayLabels
 from pooling.formats.wording import plural
 from pooling.strategies import STRATEGIES
 
@@ -18,18 +17,6 @@ MANY_UNLABELLED = 0.2
 # With fewer queries than this, one query moves the means.
 FEW_QUERIES = 10
 SETTINGS = ("depth", "seeds", "noise", "batch", "k")
-
-
-class StrategyRow(TypedDict):
-    """One strategy: its finds and efforts, and what they do to the ranking of runs and to recall."""
-
-    name: str
-    summary: str
-    finds: list[str]
-    spread: float
-    tau: list[str]
-    raw: list[str]
-    estimated: list[str]
 
 
 class PoolPart(TypedDict):
@@ -46,28 +33,7 @@ class PoolPart(TypedDict):
     left_out: int
 
 
-class ReplayPage(TypedDict):
-    """What `replay.html` shows; best: finds and efforts of an order that knows the labels."""
-
-    budgets: list[str]
-    efforts: list[str]
-    middle: str
-    rows: list[StrategyRow]
-    best: list[str]
-    sampled: bool
-    pool: PoolPart
-    unlabelled: str
-    warnings: list[str]
-    summary: str
-    settings: dict[str, float]
-    labels: ReplayLabels
-    runs: list[str]
-    chart_key: str
-    wide_size: tuple[int, int]
-    narrow_size: tuple[int, int]
-
-
-def replay_context(replay: Replay) -> ReplayPage:
+def replay_context(replay: Replay) -> dict[str, Any]:
     """Everything the template needs; nothing is replayed again."""
     result = result_in_order(replay)
     strategies, pool = result["strategies"], result["pool"]
@@ -103,7 +69,7 @@ def rounded_percent(share: float) -> str:
     return f"{round(100 * share, 1):g} %"
 
 
-def strategy_row(name: str, figures: OutcomeResult) -> StrategyRow:
+def strategy_row(name: str, figures: OutcomeResult) -> dict[str, Any]:
     return {
         "name": name,
         "summary": STRATEGIES[name].summary if name in STRATEGIES else "",

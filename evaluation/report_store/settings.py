@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any
 
 from evaluation.models import Report
 from evaluation.scoring.config import SETTINGS, Settings
@@ -37,24 +37,7 @@ def margin_of(report: Report) -> float:
     return float(report.options["margin"])
 
 
-class ThresholdRow(TypedDict):
-    """What a mean should reach, the runs that are below it, and what means rest on."""
-
-    key: str
-    wanted: str
-    below: list[str]
-    rests_on: str
-
-
-class SettingsPart(TypedDict):
-    """What a report's page shows of its settings, and of what became of them."""
-
-    query_warnings: list[str]
-    thresholds: list[ThresholdRow]
-    settings: list[tuple[str, str]]
-
-
-def settings_context(report: Report) -> SettingsPart:
+def settings_context(report: Report) -> dict[str, Any]:
     """The warnings, the thresholds and all settings, for the page."""
     return {
         "query_warnings": report.result.get("warnings", []),
@@ -107,7 +90,7 @@ def _in_words(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def _thresholds(report: Report) -> list[ThresholdRow]:
+def _thresholds(report: Report) -> list[dict[str, Any]]:
     results: Mapping[str, ThresholdResult] = report.result.get("thresholds", {})
     return [
         {

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Any
 
 from evaluation.charts.kinds import ChartChoice, bounds_open
-from evaluation.charts.page import ChartForm, Picture, form_context, picture_of
+from evaluation.charts.page import form_context, picture_of
 from evaluation.charts.stored import figures_of, kinds_of
 from evaluation.comparisons.results_table import ResultsTable, earlier_report, means_of, results_table
 from evaluation.comparisons.stored import compared
-from evaluation.fact_reports.stored import RunFacts, fact_table_rows, facts_in
-from evaluation.facts.shapes import ReportFacts
-from evaluation.failures.worst_queries import WorstQuery, worst_queries
-from evaluation.measures import MEASURES, Measure, titled
+from evaluation.fact_reports.stored import fact_table_rows, facts_in
+from evaluation.failures.worst_queries import worst_queries
+from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
-from evaluation.pool_estimates.page import EstimatesPart, estimates_context
+from evaluation.pool_estimates.page import estimates_context
 from evaluation.pool_estimates.pool_choice import pools_to_rest_on
 from evaluation.report_store.files import (
     cutoffs_of,
@@ -23,79 +22,18 @@ from evaluation.report_store.files import (
     relevant_total,
     run_names,
 )
-from evaluation.report_store.provenance import Provenance
 from evaluation.report_store.settings import conventions_in_words, pool_of_estimates
-from evaluation.reports.answer_card import AnswerCard, full_card, of_labels
+from evaluation.reports.answer_card import full_card, of_labels
 from evaluation.reports.changes import are_equal
 from evaluation.reports.coverage import Coverage, coverage_by_cutoff, coverage_warnings
 from evaluation.reports.export import provenance_of
 from evaluation.reports.forms import Choice
-from evaluation.scoring.figures import QueryCounts
 from evaluation.scoring.results import decimal, percent, share_in_words
-from evaluation.significance import IntervalSettings
 from labeling.qrels.releases import read_release
 from pooling.formats.wording import plural
-from pooling.models import Pool, Query
+from pooling.models import Query
 
 MOST_IDS = 200
-
-
-class LeftOutQueries(TypedDict):
-    """The queries without a relevant label: how many, the first with their text, and how many more."""
-
-    count: int
-    queries: list[tuple[str, str]]
-    more: int
-
-
-class UnlabelledQueries(TypedDict):
-    """The queries of the collection without any label: how many of how many, and the first of them."""
-
-    every: int
-    count: int
-    ids: list[str]
-
-
-class Repeated(TypedDict):
-    """The report that this one repeats, and whether the figures are equal."""
-
-    before: Report
-    equal: bool
-
-
-class ReportPage(ChartForm):
-    """What `report.html` shows in addition to the settings, which `settings_context` has."""
-
-    choice: Choice
-    columns: list[int | None]
-    shown: str
-    found_so_far: str
-    measure: Measure
-    measures: list[Measure]
-    picture: Picture
-    curve_caption: str
-    bounds_drawn: bool
-    conventions: str
-    counts: QueryCounts
-    relevant_labels: int
-    answer: AnswerCard | None
-    summary: str
-    warnings: list[str]
-    axis: tuple[float, float]
-    lines: list[tuple[str, str]]
-    interval: IntervalSettings
-    level: str
-    left_out: LeftOutQueries
-    unlabelled: UnlabelledQueries
-    unanswered: list[tuple[str, Sequence[str]]]
-    estimates: EstimatesPart | None
-    worst: list[WorstQuery] | None
-    rests_on: Pool | None
-    other_pools: list[str]
-    provenance: Provenance
-    again: Repeated | None
-    facts: ReportFacts | None
-    fact_rows: list[RunFacts]
 
 
 def results_of(report: Report, choice: Choice) -> ResultsTable:
@@ -114,7 +52,9 @@ def results_of(report: Report, choice: Choice) -> ResultsTable:
     )
 
 
-def report_context(report: Report, choice: Choice, drawn: ChartChoice, results: ResultsTable) -> ReportPage:
+def report_context(
+    report: Report, choice: Choice, drawn: ChartChoice, results: ResultsTable
+) -> dict[str, Any]:
     """Everything the template needs; nothing is measured again, and the database queries are constant."""
     result, columns = report.result, cutoffs_of(report, choice.measure)
     curve = kinds_of(report)["curve"]
@@ -155,7 +95,7 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice, results: 
     }
 
 
-def _again(report: Report) -> Repeated | None:
+def _again(report: Report) -> dict[str, Any] | None:
     """Of a report that repeats another: that one, while it is there, and whether the figures are equal."""
     known = report.options.get("again_of")
     before = Report.objects.filter(pk=known, collection=report.collection).first() if known else None
@@ -223,7 +163,7 @@ def recall_in_words(report: Report, choice: Choice, coverage: Mapping[int, Cover
     return f"{text}; {share} of what the runs return in the first {choice.k} places is judged."
 
 
-def unlabelled_queries(report: Report) -> UnlabelledQueries:
+def unlabelled_queries(report: Report) -> dict[str, Any]:
     """The release is read only where there are any."""
     ids = list(report.collection.queries.listed().order_by("pk").values_list("external_id", flat=True))
     labelled = report.result["queries"]["labelled"]
@@ -234,7 +174,7 @@ def unlabelled_queries(report: Report) -> UnlabelledQueries:
     return {"every": len(ids), "count": len(lacking), "ids": lacking[:MOST_IDS]}
 
 
-def left_out_queries(report: Report) -> LeftOutQueries:
+def left_out_queries(report: Report) -> dict[str, Any]:
     ids = report.result["queries"]["without_relevant_ids"]
     shown = ids[:MOST_IDS]
     queries = Query.objects.filter(collection_id=report.collection_id, external_id__in=shown)

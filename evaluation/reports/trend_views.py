@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any, TypedDict
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -19,7 +19,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.charts.over_time import over_time_size, runs_over_time
-from evaluation.charts.page import PicturePart
 from evaluation.comparisons.wording import signed
 from evaluation.measures import MEASURES, titled
 from evaluation.report_store.files import chart_key, usual_cutoff
@@ -46,23 +45,6 @@ MOST_LISTED = 200
 # A picture is drawn when somebody looks and kept for as long as somebody may look again.
 KEPT_SECONDS = 24 * 3600
 NOTHING: dict[str, object] = {"measure": "", "k": None, "reports": [], "runs": [], "cautions": []}
-
-
-class TrendCell(TypedDict):
-    """A run's figure in a report, in words; moved: whether its change shows in three decimals."""
-
-    mean: str
-    interval: str
-    change: str
-    moved: bool
-    other_file: bool
-
-
-class TrendRow(TypedDict):
-    """A run with a cell for each report, None where a report does not have it."""
-
-    run: str
-    cells: list[TrendCell | None]
 
 
 @login_required
@@ -227,11 +209,11 @@ def _point(point: Point) -> dict[str, object]:
     return {**figure, "difference": point.difference, "other_file": point.other_file}
 
 
-def _row(run: str, points: list[Point | None]) -> TrendRow:
+def _row(run: str, points: list[Point | None]) -> dict[str, Any]:
     return {"run": run, "cells": [None if point is None else _cell(point) for point in points]}
 
 
-def _cell(point: Point) -> TrendCell:
+def _cell(point: Point) -> dict[str, Any]:
     figure, difference = point.figure, point.difference
     return {
         "mean": decimal(figure["mean"]),
@@ -242,7 +224,7 @@ def _cell(point: Point) -> TrendCell:
     }
 
 
-def _picture(collection: Collection, trend: Trend) -> PicturePart | None:
+def _picture(collection: Collection, trend: Trend) -> dict[str, Any] | None:
     if not trend.drawn:
         return None
 

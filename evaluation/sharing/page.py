@@ -3,22 +3,22 @@ within the collection."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import Any
 
 from django.urls import reverse
 
 from evaluation.charts.drawing import forest_size
-from evaluation.charts.html_report import MeasureSection, WorthSection, lines_of, means_of, worth_of
+from evaluation.charts.html_report import lines_of, means_of, worth_of
 from evaluation.charts.stored import kinds_of, usual_choice
-from evaluation.comparisons.page import FactRow, facts
+from evaluation.comparisons.page import facts
 from evaluation.comparisons.stored import compared, grade_of, turned
 from evaluation.models import Report, SharedLink
 from evaluation.report_store.files import figure_of, run_names
 from evaluation.report_store.options import headline_k
 from evaluation.report_store.settings import margin_of
-from evaluation.reports.answer_card import AnswerCard, answer_card, of_labels
+from evaluation.reports.answer_card import answer_card, of_labels
 from evaluation.reports.export import MADE, content_of
 from evaluation.scoring.results import decimal, interval, percent
 from pooling.interface.charting import VARIANTS
@@ -48,46 +48,7 @@ class SharedPicture:
     alt: str
 
 
-class SharedReport(TypedDict):
-    """What `shared_report.html` shows."""
-
-    title: str
-    collection_name: str
-    release: str
-    made: str
-    summary: str
-    answer: AnswerCard | None
-    notes: Sequence[str]
-    k: int
-    found_so_far: str
-    curve_caption: str
-    rows: list[SharedRow]
-    picture: SharedPicture
-    means: list[MeasureSection]
-    worth: list[WorthSection]
-    lines: list[tuple[str, str]]
-    facts: Sequence[tuple[str, str]]
-    command: str
-
-
-class SharedComparison(TypedDict):
-    """What `shared_comparison.html` shows."""
-
-    title: str
-    collection_name: str
-    release: str
-    made: str
-    first: str
-    second: str
-    k: int
-    sentence: str
-    warnings: list[str]
-    power: str
-    facts: list[FactRow]
-    picture: SharedPicture
-
-
-def shared_report(link: SharedLink, token: str) -> SharedReport:
+def shared_report(link: SharedLink, token: str) -> dict[str, Any]:
     """The report that a link shows; nothing is measured, and pictures are drawn when they are asked for."""
     report = link.report
     content, k = content_of(report), headline_k(report.options)
@@ -120,7 +81,7 @@ def shared_report(link: SharedLink, token: str) -> SharedReport:
     }
 
 
-def shared_comparison(link: SharedLink, token: str) -> SharedComparison:
+def shared_comparison(link: SharedLink, token: str) -> dict[str, Any]:
     """The two runs that a link compares; `InputError` where the report has no comparison of them any more."""
     report, found = link.report, compared(link.report)
     if found is None or link.k is None or not {link.first, link.second} <= set(found.runs):
@@ -143,13 +104,7 @@ def shared_comparison(link: SharedLink, token: str) -> SharedComparison:
     }
 
 
-class _Heading(TypedDict):
-    collection_name: str
-    release: str
-    made: str
-
-
-def _heading(report: Report) -> _Heading:
+def _heading(report: Report) -> dict[str, Any]:
     return {
         "collection_name": report.collection.name,
         "release": report.release.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any
 from uuid import uuid4
 
 from django.contrib import messages
@@ -23,7 +23,7 @@ from labeling.adjudication.corrections import (
 from labeling.adjudication.forms import AdjudicationForm
 from labeling.consensus.rule_names import RULES_IN_WORDS
 from labeling.judging.submissions import Submission
-from labeling.models import Item, Judgment, Reason, Verdict
+from labeling.models import Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
@@ -59,17 +59,7 @@ def label(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "labeling/label.html", context, status=status)
 
 
-class Explained(TypedDict):
-    """What the page shows of a pair; to admins also through which item it can be settled and what of theirs
-    can be undone. key: of the form, sent twice it settles once."""
-
-    found: Explanation
-    item: Item | None
-    own: Judgment | None
-    key: str
-
-
-def _explained(found: Explanation, user: User, *, is_admin: bool) -> Explained:
+def _explained(found: Explanation, user: User, *, is_admin: bool) -> dict[str, Any]:
     return {
         "found": found,
         "item": item_to_settle(found) if is_admin else None,

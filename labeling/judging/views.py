@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict
 from urllib.parse import urlencode
 
@@ -232,28 +232,12 @@ def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
     }
 
 
-class LooksShown(TypedDict):
-    """How the page is shown to somebody: their choices, what can be chosen, and how small the query is."""
-
-    reading: Mapping[str, str]
-    reading_choices: Mapping[str, tuple[str, Mapping[str, str]]]
-    query_size: int
-
-
-def looks_of(user: User, query: str) -> LooksShown:
+def looks_of(user: User, query: str) -> dict[str, Any]:
     """What the templates need for the looks of the page."""
     return {"reading": reading_of(user), "reading_choices": CHOICES, "query_size": query_size(query)}
 
 
-class GuidelinesShown(TypedDict):
-    """The guidelines as HTML: all of them, their beginning, and whether there is more than that."""
-
-    guidelines: str
-    guidelines_in_short: str
-    has_more_guidelines: bool
-
-
-def guidelines_of(collection: Collection) -> GuidelinesShown:
+def guidelines_of(collection: Collection) -> dict[str, Any]:
     """What the judging page shows of the guidelines."""
     text = collection.guidelines.strip()
     in_short = beginning_of(text, GUIDELINES_IN_SHORT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -17,7 +17,7 @@ from labeling.access import prelabel_pass_for, prelabeler_for_queue, queue_for
 from labeling.exposure.forms import UseForm
 from labeling.exposure.seen_and_blind import seen_and_blind
 from labeling.exposure.use import change_use, use_of
-from labeling.models import PrelabelJob, Queue
+from labeling.models import Queue
 from labeling.prelabels.estimates import SAMPLE, estimate
 from labeling.prelabels.export import FORMATS, export_prelabels, prelabels_file_name
 from labeling.prelabels.forms import KeyForm, PassForm, ResumeForm
@@ -151,15 +151,7 @@ def prelabels_download(
     return attachment(content, prelabels_file_name(queue, prelabeler, format), formats()[format].media_type)
 
 
-class Passes(TypedDict):
-    """The passes over a queue as the page lists them; it looks again while one `is_active`."""
-
-    queue: Queue
-    passes: list[PrelabelJob]
-    is_active: bool
-
-
-def _passes(queue: Queue) -> Passes:
+def _passes(queue: Queue) -> dict[str, Any]:
     passes = passes_of(queue)
     return {"queue": queue, "passes": passes, "is_active": any(job.is_active for job in passes)}
 

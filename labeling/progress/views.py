@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any, TypedDict
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -144,15 +144,7 @@ def queue_judged(request: HttpRequest, queue_id: int) -> HttpResponse:
     )
 
 
-class About(TypedDict):
-    """What every page about a queue has."""
-
-    queue: Queue
-    collection: Collection
-    section: str
-
-
-def _about(queue: Queue) -> About:
+def _about(queue: Queue) -> dict[str, Any]:
     return {"queue": queue, "collection": queue.collection, "section": "queues"}
 
 

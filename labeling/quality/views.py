@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
@@ -81,12 +83,6 @@ def quality_picture(request: HttpRequest, queue_id: int, picture: str, variant: 
     return HttpResponse(content, content_type="image/svg+xml")
 
 
-class AnnotatorQualityRow(AnnotatorQuality):
-    """A row with the units of the page: seconds instead of milliseconds."""
-
-    median_seconds: float | None
-
-
-def _shown(row: AnnotatorQuality) -> AnnotatorQualityRow:
+def _shown(row: AnnotatorQuality) -> dict[str, Any]:
     median = row["speed"]["median_ms"]
     return {**row, "median_seconds": None if median is None else median / 1000}
