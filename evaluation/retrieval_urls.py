@@ -1,94 +1,83 @@
 """The addresses of what retrieval engineers watch: approximate indexes and canaries."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 
 from evaluation.canaries import api as canary_api
 from evaluation.canaries import hooks_api, hooks_views
 from evaluation.canaries import views as canary_views
 from evaluation.indexes import api as latency_api
 from evaluation.indexes import views as latency_views
+from pooling.interface.addresses import below, call, page
 from pooling.tidying.api import Restored
 
 urlpatterns: list[URLPattern] = [
-    path("collections/<slug:slug>/latency/", latency_views.latency_reports, name="latency_reports"),
-    path("collections/<slug:slug>/latency/new/", latency_views.latency_new, name="latency_new"),
-    path("latency/<int:report_id>/", latency_views.latency_report, name="latency_report"),
-    path(
-        "latency/<int:report_id>/download/<slug:format>/",
-        latency_views.latency_download,
-        name="latency_download",
+    *below(
+        "collections/<slug:slug>/",
+        page("latency/", latency_views.latency_reports, "latency_reports"),
+        page("latency/new/", latency_views.latency_new, "latency_new"),
+        page("canaries/", canary_views.canaries, "canaries"),
+        page("canaries/new/", canary_views.canary_new, "canary_new"),
+        page("webhooks/", hooks_views.webhooks, "webhooks"),
+        page("webhooks/new/", hooks_views.webhook_new, "webhook_new"),
     ),
-    path("latency/<int:report_id>/<slug:variant>.svg", latency_views.latency_chart, name="latency_chart"),
-    path("collections/<slug:slug>/canaries/", canary_views.canaries, name="canaries"),
-    path("collections/<slug:slug>/canaries/new/", canary_views.canary_new, name="canary_new"),
-    path("canaries/<int:canary_id>/", canary_views.canary, name="canary"),
-    path("canaries/<int:canary_id>/change/", canary_views.canary_edit, name="canary_edit"),
-    path("canaries/<int:canary_id>/queries/", canary_views.canary_queries, name="canary_queries"),
-    path("canaries/<int:canary_id>/test/", canary_views.canary_test, name="canary_test"),
-    path(
-        "canaries/<int:canary_id>/messages/<int:delivery_id>/again/",
-        canary_views.delivery_again,
-        name="delivery_again",
+    *below(
+        "latency/<int:report_id>/",
+        page("", latency_views.latency_report, "latency_report"),
+        page("download/<slug:format>/", latency_views.latency_download, "latency_download"),
+        page("<slug:variant>.svg", latency_views.latency_chart, "latency_chart"),
     ),
-    path(
-        "canaries/<int:canary_id>/download/<slug:format>/",
-        canary_views.canary_download,
-        name="canary_download",
+    *below(
+        "canaries/<int:canary_id>/",
+        page("", canary_views.canary, "canary"),
+        page("change/", canary_views.canary_edit, "canary_edit"),
+        page("queries/", canary_views.canary_queries, "canary_queries"),
+        page("test/", canary_views.canary_test, "canary_test"),
+        page("messages/<int:delivery_id>/again/", canary_views.delivery_again, "delivery_again"),
+        page("download/<slug:format>/", canary_views.canary_download, "canary_download"),
+        page("<slug:variant>.svg", canary_views.canary_chart, "canary_chart"),
     ),
-    path("canaries/<int:canary_id>/<slug:variant>.svg", canary_views.canary_chart, name="canary_chart"),
-    path("collections/<slug:slug>/webhooks/", hooks_views.webhooks, name="webhooks"),
-    path("collections/<slug:slug>/webhooks/new/", hooks_views.webhook_new, name="webhook_new"),
-    path("webhooks/<int:webhook_id>/", hooks_views.webhook, name="webhook"),
-    path("webhooks/<int:webhook_id>/test/", hooks_views.webhook_test, name="webhook_test"),
-    path("webhooks/<int:webhook_id>/remove/", hooks_views.webhook_remove, name="webhook_remove"),
-    path(
-        "webhooks/<int:webhook_id>/messages/<int:delivery_id>/again/",
-        hooks_views.webhook_delivery_again,
-        name="webhook_delivery_again",
+    *below(
+        "webhooks/<int:webhook_id>/",
+        page("", hooks_views.webhook, "webhook"),
+        page("test/", hooks_views.webhook_test, "webhook_test"),
+        page("remove/", hooks_views.webhook_remove, "webhook_remove"),
+        page(
+            "messages/<int:delivery_id>/again/", hooks_views.webhook_delivery_again, "webhook_delivery_again"
+        ),
     ),
 ]
 api_urlpatterns: list[URLPattern] = [
-    path(
-        "collections/<slug:slug>/latency/", latency_api.LatencyReports.as_view(), name="api_latency_reports"
+    *below(
+        "collections/<slug:slug>/",
+        call("latency/", latency_api.LatencyReports, "api_latency_reports"),
+        call("canaries/", canary_api.Canaries, "api_canaries"),
+        call("webhooks/", hooks_api.Webhooks, "api_webhooks"),
     ),
-    path("latency/<int:report_id>/", latency_api.LatencyResult.as_view(), name="api_latency_report"),
-    path(
-        "latency/<int:report_id>/files/<slug:format>/",
-        latency_api.LatencyFile.as_view(),
-        name="api_latency_file",
+    *below(
+        "latency/<int:report_id>/",
+        call("", latency_api.LatencyResult, "api_latency_report"),
+        call("files/<slug:format>/", latency_api.LatencyFile, "api_latency_file"),
+        call("restore/", Restored, "api_latency_restore", kind="index"),
     ),
-    path("latency/<int:report_id>/restore/", Restored.as_view(kind="index"), name="api_latency_restore"),
-    path("canaries/<int:canary_id>/restore/", Restored.as_view(kind="canary"), name="api_canary_restore"),
-    path("collections/<slug:slug>/canaries/", canary_api.Canaries.as_view(), name="api_canaries"),
-    path("canaries/<int:canary_id>/", canary_api.OneCanary.as_view(), name="api_canary"),
-    path("collections/<slug:slug>/webhooks/", hooks_api.Webhooks.as_view(), name="api_webhooks"),
-    path("webhooks/<int:webhook_id>/", hooks_api.OneWebhook.as_view(), name="api_webhook"),
-    path("webhooks/<int:webhook_id>/test/", hooks_api.WebhookTest.as_view(), name="api_webhook_test"),
-    path(
-        "webhooks/<int:webhook_id>/deliveries/",
-        hooks_api.WebhookDeliveries.as_view(),
-        name="api_webhook_deliveries",
+    *below(
+        "canaries/<int:canary_id>/",
+        call("restore/", Restored, "api_canary_restore", kind="canary"),
+        call("", canary_api.OneCanary, "api_canary"),
+        call("test/", canary_api.CanaryTest, "api_canary_test"),
+        call("messages/", canary_api.CanaryMessages, "api_canary_messages"),
+        call("messages/<int:delivery_id>/again/", canary_api.CanaryMessageAgain, "api_delivery_again"),
+        call("files/<slug:format>/", canary_api.CanaryFile, "api_canary_file"),
+        call("queries/", canary_api.CanaryQueries, "api_canary_queries"),
     ),
-    path(
-        "webhooks/<int:webhook_id>/deliveries/<int:delivery_id>/again/",
-        hooks_api.WebhookDeliveryAgain.as_view(),
-        name="api_webhook_delivery_again",
+    *below(
+        "webhooks/<int:webhook_id>/",
+        call("", hooks_api.OneWebhook, "api_webhook"),
+        call("test/", hooks_api.WebhookTest, "api_webhook_test"),
+        call("deliveries/", hooks_api.WebhookDeliveries, "api_webhook_deliveries"),
+        call(
+            "deliveries/<int:delivery_id>/again/",
+            hooks_api.WebhookDeliveryAgain,
+            "api_webhook_delivery_again",
+        ),
     ),
-    path("canaries/<int:canary_id>/test/", canary_api.CanaryTest.as_view(), name="api_canary_test"),
-    path(
-        "canaries/<int:canary_id>/messages/",
-        canary_api.CanaryMessages.as_view(),
-        name="api_canary_messages",
-    ),
-    path(
-        "canaries/<int:canary_id>/messages/<int:delivery_id>/again/",
-        canary_api.CanaryMessageAgain.as_view(),
-        name="api_delivery_again",
-    ),
-    path(
-        "canaries/<int:canary_id>/files/<slug:format>/",
-        canary_api.CanaryFile.as_view(),
-        name="api_canary_file",
-    ),
-    path("canaries/<int:canary_id>/queries/", canary_api.CanaryQueries.as_view(), name="api_canary_queries"),
 ]

@@ -1,18 +1,17 @@
 """The addresses of links to reports; `evaluation/urls.py` takes them in."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 
 from evaluation.sharing import api, views
+from pooling.interface.addresses import call, page
 
 urlpatterns: list[URLPattern] = [
-    path("reports/<int:report_id>/share/", views.report_share, name="report_share"),
-    path(
-        "reports/<int:report_id>/share/<int:link_id>/withdraw/", views.report_unshare, name="report_unshare"
-    ),
-    path("shared/<str:token>/", views.shared, name="shared"),
-    path("shared/<str:token>/<slug:variant>.svg", views.shared_picture, name="shared_picture"),
+    page("reports/<int:report_id>/share/", views.report_share, "report_share"),
+    page("reports/<int:report_id>/share/<int:link_id>/withdraw/", views.report_unshare, "report_unshare"),
+    page("shared/<str:token>/", views.shared, "shared"),
+    page("shared/<str:token>/<slug:variant>.svg", views.shared_picture, "shared_picture"),
 ]
 api_urlpatterns: list[URLPattern] = [
-    path("reports/<int:report_id>/links/", api.SharedLinks.as_view(), name="api_report_links"),
-    path("reports/<int:report_id>/links/<int:link_id>/", api.OneSharedLink.as_view(), name="api_report_link"),
+    call("reports/<int:report_id>/links/", api.SharedLinks, "api_report_links"),
+    call("reports/<int:report_id>/links/<int:link_id>/", api.OneSharedLink, "api_report_link"),
 ]
