@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from django.http.response import HttpResponseBase
 from django.utils.text import slugify
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -32,12 +31,13 @@ from evaluation.canaries.watching import (
     take_over_tag,
 )
 from evaluation.models import Canary, CanaryDelivery
-from pooling.interface.api import PROBLEM, OneKind, parsed, person
+from pooling.interface.api import OneKind, answers, parsed, person, takes
 from pooling.interface.downloads import file_call, offered
 from pooling.interface.shapes import shape
 from pooling.models import Role
 from pooling.people.access import ADMIN, collection_for, fetch
 from pooling.tables.calls import listed, lists
+from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied, described
 from pooling.tidying.doing import archive, rename
 from pooling.tidying.serializers import TidiedSerializer
@@ -101,11 +101,7 @@ class Canaries(APIView):
         found = describe_canaries(collection, for_admin=for_admin)
         return listed(request, found, lambda some: some)
 
-    @extend_schema(
-        operation_id="canaries_create",
-        request=CanarySerializer,
-        responses={201: CanarySerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
+    @takes(CanarySerializer, gives=CanarySerializer, status=201, operation_id="canaries_create")
     def post(self, request: Request, slug: str) -> Response:
         """Watch a measure over some queries; the runs that are there are measured in the background."""
         collection = collection_for(request.user, slug, ADMIN)
@@ -169,11 +165,7 @@ class OneCanary(Tidied):
 
     kind = "canary"
 
-    @extend_schema(
-        operation_id="canaries_partial_update",
-        request=AlertsChangeSerializer,
-        responses={200: ChangedCanarySerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
+    @takes(AlertsChangeSerializer, gives=ChangedCanarySerializer, operation_id="canaries_partial_update")
     def patch(self, request: Request, canary_id: int) -> Response:  # type: ignore[override]
         """Change threshold, reference and receivers, rename it, archive it; what it measures stays."""
         canary = canary_for(request.user, canary_id, ADMIN)
@@ -186,7 +178,7 @@ class OneCanary(Tidied):
             change_alerts(canary, replace(alerts_of(canary), **changes), person(request))
         return described(canary, **describe_canary(canary, for_admin=True))
 
-    @extend_schema(operation_id="canaries_retrieve", responses={200: CanaryHistorySerializer, 404: PROBLEM})
+    @answers(CanaryHistorySerializer, operation_id="canaries_retrieve")
     def get(self, request: Request, canary_id: int) -> Response:
         """Read a canary with its values, the oldest run first."""
         canary = canary_for(request.user, canary_id)
@@ -197,11 +189,7 @@ class OneCanary(Tidied):
 class CanaryQueries(APIView):
     """The queries of a canary."""
 
-    @extend_schema(
-        operation_id="canaries_take_over_queries",
-        request=None,
-        responses={200: CanarySerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
+    @answers(CanarySerializer, operation_id="canaries_take_over_queries")
     def post(self, request: Request, canary_id: int) -> Response:
         """Measure the queries that have the canary's tag now, in another stretch of its history."""
         canary = canary_for(request.user, canary_id, ADMIN)
@@ -212,47 +200,32 @@ class CanaryQueries(APIView):
 class CanaryTest(APIView):
     """A test of a canary's receivers."""
 
-    @extend_schema(
-        operation_id="canaries_test",
-        request=None,
-        responses={
-            202: CanaryMessageSerializer(many=True),
-            400: PROBLEM,
-            403: PROBLEM,
-            404: PROBLEM,
-        },
-    )
-    def post(self, request: Request, canary_id: int) -> Response:
+    @answers(CanaryMessageSerializer(many=True), status=202, operation_id="canaries_test")
+    def post(self, request: Request, canary_id: int) -> object:
         """Send a test message to every receiver; `canaries_messages_list` tells what became of it."""
-        sent = send_test(canary_for(request.user, canary_id, ADMIN))
-        return Response(CanaryMessageSerializer(sent, many=True).data, status=status.HTTP_202_ACCEPTED)
+        return send_test(canary_for(request.user, canary_id, ADMIN))
 
 
 class CanaryMessages(APIView):
     """The messages about a canary."""
 
-    @lists(CanaryMessageSerializer, operation_id="canaries_messages_list", responses={403: PROBLEM})
-    def get(self, request: Request, canary_id: int) -> Response:
+    @lists(CanaryMessageSerializer, operation_id="canaries_messages_list")
+    def get(self, request: Request, canary_id: int) -> Rows:
         """List them, newest first, for admins."""
-        rows = canary_for(request.user, canary_id, ADMIN).deliveries.distinct()
-        return listed(request, rows, CanaryMessageSerializer)
+        return canary_for(request.user, canary_id, ADMIN).deliveries.distinct()
 
 
 class CanaryMessageAgain(APIView):
     """A message sent again."""
 
-    @extend_schema(
-        operation_id="canaries_messages_again",
-        request=None,
-        responses={202: CanaryMessageSerializer, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
-    def post(self, request: Request, canary_id: int, delivery_id: int) -> Response:
+    @answers(CanaryMessageSerializer, status=202, operation_id="canaries_messages_again")
+    def post(self, request: Request, canary_id: int, delivery_id: int) -> object:
         """Try a message that has not arrived again at once, and for another day."""
         canary = canary_for(request.user, canary_id, ADMIN)
         delivery = fetch(canary.deliveries.distinct(), pk=delivery_id)
         send_again(delivery)
         delivery.refresh_from_db()
-        return Response(CanaryMessageSerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
+        return delivery
 
 
 class CanaryFile(APIView):

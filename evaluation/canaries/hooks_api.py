@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import webhook_for
 from evaluation.canaries import hooks
 from evaluation.canaries.deliveries import send_again
 from evaluation.models import CanaryDelivery, Webhook
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import answers, parsed, person, takes
 from pooling.people.access import ADMIN, collection_for, fetch
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):
@@ -57,18 +56,14 @@ class WebhookDeliverySerializer(serializers.ModelSerializer[CanaryDelivery]):
 class Webhooks(APIView):
     """The webhooks of a collection."""
 
-    @lists(WebhookSerializer, operation_id="webhooks_list", responses={403: PROBLEM})
-    def get(self, request: Request, slug: str) -> Response:
+    @lists(WebhookSerializer, operation_id="webhooks_list")
+    def get(self, request: Request, slug: str) -> Rows:
         """List them, without their secrets."""
         collection = collection_for(request.user, slug, ADMIN)
-        return listed(request, collection.webhooks.all(), WebhookSerializer)
+        return collection.webhooks.all()
 
-    @extend_schema(
-        operation_id="webhooks_create",
-        request=WebhookSerializer,
-        responses={201: WebhookSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(WebhookSerializer, gives=WebhookSerializer, status=201, operation_id="webhooks_create")
+    def post(self, request: Request, slug: str) -> object:
         """Have an address told of events; the answer has the secret, this one time."""
         collection = collection_for(request.user, slug, ADMIN)
         given = parsed(WebhookSerializer, request)
@@ -77,65 +72,50 @@ class Webhooks(APIView):
             collection, given["url"], given["events"], by=person(request), site=site
         )
         hook.secret = secret  # type: ignore[attr-defined]
-        return Response(WebhookSerializer(hook).data, status=status.HTTP_201_CREATED)
+        return hook
 
 
 class OneWebhook(APIView):
     """One webhook."""
 
-    @extend_schema(
-        operation_id="webhooks_partial_update",
-        request=WebhookChangeSerializer,
-        responses={200: WebhookSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def patch(self, request: Request, webhook_id: int) -> Response:
+    @takes(WebhookChangeSerializer, gives=WebhookSerializer, operation_id="webhooks_partial_update")
+    def patch(self, request: Request, webhook_id: int) -> object:
         """Change its address or what it hears of; the secret stays."""
         hook = webhook_for(request.user, webhook_id)
         changes = parsed(WebhookChangeSerializer, request)
-        return Response(WebhookSerializer(hooks.change_hook(hook, by=person(request), **changes)).data)
+        return hooks.change_hook(hook, by=person(request), **changes)
 
-    @extend_schema(operation_id="webhooks_destroy", responses={204: None, 403: PROBLEM, 404: PROBLEM})
-    def delete(self, request: Request, webhook_id: int) -> Response:
+    @answers(operation_id="webhooks_destroy")
+    def delete(self, request: Request, webhook_id: int) -> None:
         """Remove it."""
         hooks.remove_hook(webhook_for(request.user, webhook_id), by=person(request))
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class WebhookTest(APIView):
     """A test of a webhook."""
 
-    @extend_schema(
-        operation_id="webhooks_test",
-        request=None,
-        responses={202: WebhookDeliverySerializer, 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, webhook_id: int) -> Response:
+    @answers(WebhookDeliverySerializer, status=202, operation_id="webhooks_test")
+    def post(self, request: Request, webhook_id: int) -> object:
         """Send a test message; `webhooks_deliveries_list` tells what became of it."""
-        sent = hooks.test_hook(webhook_for(request.user, webhook_id))
-        return Response(WebhookDeliverySerializer(sent).data, status=status.HTTP_202_ACCEPTED)
+        return hooks.test_hook(webhook_for(request.user, webhook_id))
 
 
 class WebhookDeliveries(APIView):
     """The messages to a webhook."""
 
-    @lists(WebhookDeliverySerializer, operation_id="webhooks_deliveries_list", responses={403: PROBLEM})
-    def get(self, request: Request, webhook_id: int) -> Response:
+    @lists(WebhookDeliverySerializer, operation_id="webhooks_deliveries_list")
+    def get(self, request: Request, webhook_id: int) -> Rows:
         """List them, newest first."""
-        rows = webhook_for(request.user, webhook_id).deliveries.all()
-        return listed(request, rows, WebhookDeliverySerializer)
+        return webhook_for(request.user, webhook_id).deliveries.all()
 
 
 class WebhookDeliveryAgain(APIView):
     """A message sent again."""
 
-    @extend_schema(
-        operation_id="webhooks_deliveries_again",
-        request=None,
-        responses={202: WebhookDeliverySerializer, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
-    def post(self, request: Request, webhook_id: int, delivery_id: int) -> Response:
+    @answers(WebhookDeliverySerializer, status=202, operation_id="webhooks_deliveries_again")
+    def post(self, request: Request, webhook_id: int, delivery_id: int) -> object:
         """Try a message that has not arrived again at once, and for another day."""
         delivery = fetch(webhook_for(request.user, webhook_id).deliveries.all(), pk=delivery_id)
         send_again(delivery)
         delivery.refresh_from_db()
-        return Response(WebhookDeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
+        return delivery

@@ -16,7 +16,7 @@ from evaluation.access import report_for
 from evaluation.charts.page import ChartView
 from evaluation.charts.stored import CHART_FILES, ChartData, kinds_of
 from evaluation.charts.views import chart_file
-from pooling.interface.api import PROBLEM, OneKind
+from pooling.interface.api import OneKind, answers
 from pooling.interface.serializers import FILE
 from pooling.interface.shapes import shape
 
@@ -41,11 +41,7 @@ class ChartNameSerializer(serializers.Serializer[dict[str, object]]):
 class ReportCharts(APIView):
     """The pictures of a report."""
 
-    @extend_schema(
-        operation_id="reports_charts",
-        parameters=CHOICES,
-        responses={200: ChartNameSerializer(many=True), 404: PROBLEM},
-    )
+    @answers(ChartNameSerializer(many=True), operation_id="reports_charts", parameters=CHOICES)
     def get(self, request: Request, report_id: int) -> Response:
         """List the pictures that this report has."""
         report = report_for(request.user, report_id)
@@ -74,11 +70,7 @@ class ReportChart(APIView):
             OpenApiParameter("format", str, enum=list(CHART_FILES), default="json"),
             *CHOICES,
         ],
-        responses={
-            (200, "application/json"): shape(ChartData),
-            **FILE,
-            404: PROBLEM,
-        },
+        responses={(200, "application/json"): shape(ChartData), **FILE},
     )
     def get(self, request: Request, report_id: int, name: str) -> HttpResponseBase:
         """The numbers behind a picture as JSON or CSV, or the picture itself."""

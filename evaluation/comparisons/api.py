@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,7 +14,7 @@ from evaluation.comparisons.deciding_queue import DecisionResult, WantedPair, de
 from evaluation.comparisons.stored import comparisons_asked
 from evaluation.models import Report
 from labeling.queues.opening_jobs import opening_result
-from pooling.interface.api import PROBLEM, made, making, person
+from pooling.interface.api import Made, answers, parameters, parsed, person, takes
 from pooling.interface.shapes import shape
 from pooling.models import Job
 from pooling.people.access import ADMIN
@@ -83,18 +82,14 @@ class ComparisonsSerializer(serializers.Serializer[dict[str, object]]):
 class ReportComparisons(APIView):
     """Whether one run of a report beats another."""
 
-    @extend_schema(
-        operation_id="reports_comparisons",
-        parameters=[ComparisonQuerySerializer],
-        responses={200: ComparisonsSerializer, 400: PROBLEM, 404: PROBLEM},
+    @answers(
+        ComparisonsSerializer, operation_id="reports_comparisons", parameters=[ComparisonQuerySerializer]
     )
     def get(self, request: Request, report_id: int) -> Response:
         """Differences with intervals, tests, bounds and verdicts at one K."""
         report = report_for(request.user, report_id)
-        asked = ComparisonQuerySerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
-        return Response(comparisons_asked(report, values.get("a"), values.get("b"), values.get("k")))
+        asked = parameters(ComparisonQuerySerializer, request)
+        return Response(comparisons_asked(report, asked.get("a"), asked.get("b"), asked.get("k")))
 
 
 class RunPairSerializer(serializers.Serializer[dict[str, object]]):
@@ -121,32 +116,25 @@ class DecidingQueueSerializer(serializers.Serializer[dict[str, object]]):
 class Deciding(APIView):
     """The labels that would decide which of two runs is better."""
 
-    @extend_schema(
-        operation_id="reports_deciding",
-        parameters=[RunPairSerializer],
-        responses={200: shape(DecisionResult, "RunDecision"), 400: PROBLEM, 404: PROBLEM},
+    @answers(
+        shape(DecisionResult, "RunDecision"), operation_id="reports_deciding", parameters=[RunPairSerializer]
     )
     def get(self, request: Request, report_id: int) -> Response:
         """How two runs stand now, and which pairs to judge next."""
         report = report_for(request.user, report_id)
-        asked = _pair(report, request.query_params)
-        return Response(decision(report, *asked).to_dict())
+        pair = _pair(report, parameters(RunPairSerializer, request))
+        return Response(decision(report, *pair).to_dict())
 
-    @extend_schema(
-        operation_id="reports_deciding_queue",
-        request=RunPairSerializer,
-        responses={**making(DecidingQueueSerializer), 404: PROBLEM},
-    )
-    def post(self, request: Request, report_id: int) -> Response:
+    @takes(RunPairSerializer, makes=DecidingQueueSerializer, operation_id="reports_deciding_queue")
+    def post(self, request: Request, report_id: int) -> Made:
         """Open a queue of these pairs."""
         report = report_for(request.user, report_id, ADMIN)
-        opened = open_deciding_queue(report, *_pair(report, request.data), user=person(request))
-        return made(opened if isinstance(opened, Job) else opening_result(opened))
+        pair = _pair(report, parsed(RunPairSerializer, request))
+        opened = open_deciding_queue(report, *pair, user=person(request))
+        return opened if isinstance(opened, Job) else opening_result(opened)
 
 
-def _pair(report: Report, values: Any) -> tuple[str, str, int]:
-    asked = RunPairSerializer(data=values)
-    asked.is_valid(raise_exception=True)
-    first, second, k = (asked.validated_data[name] for name in ("a", "b", "k"))
+def _pair(report: Report, asked: dict[str, Any]) -> tuple[str, str, int]:
+    first, second, k = asked["a"], asked["b"], asked["k"]
     comparisons_asked(report, first, second, k)
     return first, second, k

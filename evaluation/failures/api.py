@@ -35,7 +35,7 @@ from evaluation.failures.stored_queries import (
 )
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, file_stem
-from pooling.interface.api import PROBLEM, OneKind
+from pooling.interface.api import OneKind, answers, parameters
 from pooling.interface.downloads import attachment, offered
 from pooling.interface.pages import numbered_page
 from pooling.interface.serializers import FILE
@@ -70,10 +70,10 @@ shape(BrokenGroupResult, "BrokenGroup")
 class ReportBreakdown(APIView):
     """Where the runs of a report fail."""
 
-    @extend_schema(
+    @answers(
+        shape(BreakdownResult, "Breakdown"),
         operation_id="reports_breakdown",
         parameters=[BreakdownQuerySerializer],
-        responses={200: shape(BreakdownResult, "Breakdown"), 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, report_id: int) -> Response:
         """A measure by tag, metadata, relevant documents or how often queries are asked."""
@@ -92,7 +92,7 @@ class BreakdownFile(APIView):
             OpenApiParameter("format", str, OpenApiParameter.PATH, enum=list(BREAKDOWN_FILES)),
             BreakdownQuerySerializer,
         ],
-        responses={**FILE, 400: PROBLEM, 404: PROBLEM},
+        responses=FILE,
     )
     def get(self, request: Request, report_id: int, format: str) -> HttpResponseBase:
         """Download a breakdown: its rows as CSV, its picture as SVG or PNG."""
@@ -104,9 +104,7 @@ class BreakdownFile(APIView):
 
 
 def _breakdown_asked(request: Request, report: Report) -> BreakdownRequest:
-    asked = BreakdownQuerySerializer(data=request.query_params)
-    asked.is_valid(raise_exception=True)
-    values = asked.validated_data
+    values = parameters(BreakdownQuerySerializer, request)
     return BreakdownRequest(
         by=values["by"],
         measure=values["measure"],
@@ -171,11 +169,7 @@ class QueriesSerializer(serializers.Serializer[dict[str, object]]):
 class ReportQueries(APIView):
     """The queries of a report one by one."""
 
-    @extend_schema(
-        operation_id="reports_queries",
-        parameters=[QueriesQuerySerializer],
-        responses={200: QueriesSerializer, 400: PROBLEM, 404: PROBLEM},
-    )
+    @answers(QueriesSerializer, operation_id="reports_queries", parameters=[QueriesQuerySerializer])
     def get(self, request: Request, report_id: int) -> Response:
         """Value, relevant, found and missed documents of each query of a run, 50 to a page."""
         report = report_for(request.user, report_id)
@@ -189,9 +183,7 @@ class ReportQueries(APIView):
 
 def _queries_asked(request: Request, report: Report) -> tuple[QueriesAsked, int]:
     """What the address asks for, and the page of it."""
-    checked = QueriesQuerySerializer(data=request.query_params)
-    checked.is_valid(raise_exception=True)
-    values = dict(checked.validated_data)
+    values = parameters(QueriesQuerySerializer, request)
     page_number = values.pop("page")
     k = _cutoff(report, values["measure"], values.pop("k", None))
     return QueriesAsked(**values | {"k": k, "search": values.pop("q")}), page_number
@@ -244,17 +236,15 @@ shape(QueryResult, "QueryOfLists")
 class ReportQuery(APIView):
     """Two runs of a report on one query."""
 
-    @extend_schema(
+    @answers(
+        shape(SideBySideResult, "SideBySide"),
         operation_id="reports_query",
         parameters=[DetailQuerySerializer],
-        responses={200: shape(SideBySideResult, "SideBySide"), 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, report_id: int) -> Response:
         """Both lists with labels, and what one found and the other missed."""
         report = report_for(request.user, report_id)
-        asked = DetailQuerySerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
+        values = parameters(DetailQuerySerializer, request)
         k = _cutoff(report, "recall", values.get("k"))
         found = side_by_side(report, values["query"], k or 0, a=values.get("a"), b=values.get("b"))
         return Response(found.to_dict())
@@ -273,11 +263,7 @@ class MissedDocuments(APIView):
 
     content_negotiation_class = OneKind
 
-    @extend_schema(
-        operation_id="reports_queries_missed",
-        parameters=[QueriesQuerySerializer],
-        responses={**FILE, 400: PROBLEM, 404: PROBLEM},
-    )
+    @extend_schema(operation_id="reports_queries_missed", parameters=[QueriesQuerySerializer], responses=FILE)
     def get(self, request: Request, report_id: int) -> HttpResponseBase:
         """Download the relevant documents missed in the queries asked for, as CSV."""
         report = report_for(request.user, report_id)

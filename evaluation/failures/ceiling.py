@@ -11,10 +11,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
@@ -25,7 +23,7 @@ from evaluation.report_store.files import run_names, runs_of
 from evaluation.report_store.options import headline_k
 from evaluation.scoring.evaluating import evaluate
 from evaluation.stages.ceiling import RecallCeiling, ceilings
-from pooling.interface.api import PROBLEM
+from pooling.interface.api import answers
 from pooling.interface.problems import InputError
 from pooling.runs.stored import read_stored_run
 
@@ -162,11 +160,8 @@ class CeilingQuerySerializer(serializers.Serializer[Any]):
 class ReportCeiling(APIView):
     """The ranker's ceiling."""
 
-    @extend_schema(
-        parameters=[CeilingQuerySerializer],
-        responses={200: CeilingsSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def get(self, request: Request, report_id: int) -> Response:
+    @answers(CeilingsSerializer, parameters=[CeilingQuerySerializer])
+    def get(self, request: Request, report_id: int) -> object:
         """Recall of each other run in three parts: found, lost by it, and missed by the first stage."""
         report = report_for(request.user, report_id)
         form = CeilingForm(request.query_params, report=report)
@@ -175,4 +170,4 @@ class ReportCeiling(APIView):
             raise InputError(str(problems[0]), field=name)
         asked = form.chosen(report)
         rows = ceiling_rows(report, asked)
-        return Response(CeilingsSerializer({"stage1": asked.stage1, "k": asked.k, "rows": rows}).data)
+        return {"stage1": asked.stage1, "k": asked.k, "rows": rows}

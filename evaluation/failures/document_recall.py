@@ -10,10 +10,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
@@ -24,7 +22,7 @@ from evaluation.report_store.files import run_names, scan_relevant
 from evaluation.report_store.options import headline_k
 from evaluation.significance import Resampling
 from pooling.heavy import pl
-from pooling.interface.api import PROBLEM
+from pooling.interface.api import answers
 from pooling.interface.problems import InputError
 from pooling.interface.shapes import shape
 from pooling.models import Document
@@ -169,11 +167,8 @@ class DocumentGroupsQuerySerializer(serializers.Serializer[Any]):
 class ReportDocuments(APIView):
     """Recall by groups of documents."""
 
-    @extend_schema(
-        parameters=[DocumentGroupsQuerySerializer],
-        responses={200: DocumentGroupsSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def get(self, request: Request, report_id: int) -> Response:
+    @answers(DocumentGroupsSerializer, parameters=[DocumentGroupsQuerySerializer])
+    def get(self, request: Request, report_id: int) -> object:
         """How many of the relevant documents of each group a run finds, and how groups differ."""
         report = report_for(request.user, report_id)
         found, keys = group_keys(report)
@@ -185,5 +180,4 @@ class ReportDocuments(APIView):
             raise InputError(str(problems[0]), field=name)
         asked = form.chosen()
         grouped = grouped_recall(report, found, asked)
-        answer = {**asked._asdict(), "keys": keys, "everything": grouped.everything, "groups": grouped.groups}
-        return Response(DocumentGroupsSerializer(answer).data)
+        return {**asked._asdict(), "keys": keys, "everything": grouped.everything, "groups": grouped.groups}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from django.http.response import HttpResponseBase
 from django.utils.text import slugify
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,9 +14,8 @@ from evaluation.indexes.page import FILES
 from evaluation.indexes.stored import LatencyRequest, request_latency_report
 from evaluation.models import LatencyReport
 from evaluation.report_store.links import link_to
-from pooling.interface.api import PROBLEM, OneKind, parsed, person
+from pooling.interface.api import Made, OneKind, answers, parsed, person, takes
 from pooling.interface.downloads import file_call, offered
-from pooling.interface.serializers import JobStartedSerializer
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.calls import listed, lists
 from pooling.tidying.api import Tidied
@@ -67,19 +65,13 @@ class LatencyReports(APIView):
         rows = collection.latency_reports.listed().only("id", "name", "created_at", "collection")
         return listed(request, rows, lambda some: [link_to(report) for report in some])
 
-    @extend_schema(
-        operation_id="latency_create",
-        request=LatencyRequestSerializer,
-        responses={201: LatencyReportSerializer, 202: JobStartedSerializer, 400: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(LatencyRequestSerializer, makes=LatencyReportSerializer, operation_id="latency_create")
+    def post(self, request: Request, slug: str) -> Made:
         """Hold approximate runs against an exact one: 201, or 202 with a job to poll when they are large."""
         collection = collection_for(request.user, slug, ADMIN)
         asked = LatencyRequest(**parsed(LatencyRequestSerializer, request))
-        made = request_latency_report(collection, asked, person(request))
-        if isinstance(made, LatencyReport):
-            return Response(link_to(made), status=status.HTTP_201_CREATED)
-        return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
+        outcome = request_latency_report(collection, asked, person(request))
+        return link_to(outcome) if isinstance(outcome, LatencyReport) else outcome
 
 
 class LatencyResult(Tidied):
@@ -87,7 +79,7 @@ class LatencyResult(Tidied):
 
     kind = "index"
 
-    @extend_schema(operation_id="latency_retrieve", responses={200: LatencyResultSerializer, 404: PROBLEM})
+    @answers(LatencyResultSerializer, operation_id="latency_retrieve")
     def get(self, request: Request, report_id: int) -> Response:
         """The same object as `evaluate --against … --settings … --format json` prints."""
         return Response(latency_report_for(request.user, report_id).result)

@@ -6,7 +6,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,7 +14,7 @@ from evaluation.pool_estimates.finds import pool_diagnostics, pool_finds
 from evaluation.pool_estimates.serializers import PoolDiagnosticsSerializer
 from labeling.progress.judged_share import judged_share_of_pool
 from pooling.diagnosis.rows import label_rows
-from pooling.interface.api import PROBLEM
+from pooling.interface.api import answers
 from pooling.people.access import pool_for
 
 
@@ -40,7 +39,7 @@ def finds(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
 class PoolDiagnostics(APIView):
     """Everything a pool tells."""
 
-    @extend_schema(operation_id="pools_diagnostics", responses={200: PoolDiagnosticsSerializer, 404: PROBLEM})
+    @answers(PoolDiagnosticsSerializer, operation_id="pools_diagnostics")
     def get(self, request: Request, pool_id: int) -> Response:
         """By run: pairs, lone finds, families, overlap; by query: pairs; and what the labels say so far."""
         return Response(pool_diagnostics(pool_for(request.user, pool_id)))

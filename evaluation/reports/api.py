@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
-from django.contrib.auth.models import User
 from django.http.response import HttpResponseBase
-from drf_spectacular.utils import extend_schema
-from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -21,13 +18,12 @@ from evaluation.reports.downloads import FILES
 from evaluation.reports.forms import ReportView
 from evaluation.reports.making import ReportRequest, request_report
 from evaluation.reports.serializers import (
-    ReportJobSerializer,
     ReportRequestSerializer,
     ReportResultSerializer,
     ReportSerializer,
 )
 from evaluation.scoring.conventions import CONVENTIONS
-from pooling.interface.api import PROBLEM, OneKind, versioned
+from pooling.interface.api import Made, OneKind, answers, parsed, person, takes, versioned
 from pooling.interface.downloads import file_call, offered
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.calls import listed, lists
@@ -44,21 +40,13 @@ class Reports(APIView):
         rows = collection.reports.listed().only("id", "name", "created_at", "collection")
         return listed(request, rows, lambda some: [link_to(report) for report in some])
 
-    @extend_schema(
-        operation_id="reports_create",
-        request=ReportRequestSerializer,
-        responses={201: ReportSerializer, 202: ReportJobSerializer, 400: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(ReportRequestSerializer, makes=ReportSerializer, operation_id="reports_create")
+    def post(self, request: Request, slug: str) -> Made:
         """Measure stored runs on a qrels release: 201, or 202 with a job to poll when the runs are large."""
         collection = collection_for(request.user, slug, ADMIN)
-        asked = ReportRequestSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        user = cast("User", request.user)
-        made = request_report(collection, _request(asked.validated_data), user)
-        if isinstance(made, Report):
-            return Response(link_to(made), status=status.HTTP_201_CREATED)
-        return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
+        asked = parsed(ReportRequestSerializer, request)
+        outcome = request_report(collection, _request(asked), person(request))
+        return link_to(outcome) if isinstance(outcome, Report) else outcome
 
 
 def _request(values: dict[str, Any]) -> ReportRequest:
@@ -75,9 +63,7 @@ class ReportResult(Tidied):
 
     kind = "report"
 
-    @extend_schema(
-        operation_id="reports_retrieve", responses={200: ReportResultSerializer, 304: None, 404: PROBLEM}
-    )
+    @answers(ReportResultSerializer, also={304: None}, operation_id="reports_retrieve")
     def get(self, request: Request, report_id: int) -> HttpResponseBase:
         """The same object as `evaluate --format json` prints."""
         report = report_for(request.user, report_id)

@@ -7,7 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,11 +19,10 @@ from evaluation.report_store.links import link_to
 from evaluation.reports.changes import PlainChange, PlainChanges, PlainFigureChange, changes_as_dict
 from evaluation.reports.making import request_again
 from evaluation.reports.serializers import ReportSerializer
-from pooling.interface.api import PROBLEM, made, parsed
+from pooling.interface.api import Made, answers, parsed, takes
 from pooling.interface.api import person as call_person
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError, refusals
-from pooling.interface.serializers import JobStartedSerializer
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN
 
@@ -55,31 +54,21 @@ class AgainSerializer(serializers.Serializer[dict[str, object]]):
 class ReportAgain(APIView):
     """A report made again."""
 
-    @extend_schema(
-        operation_id="reports_again",
-        request=AgainSerializer,
-        responses={
-            201: ReportSerializer,
-            202: JobStartedSerializer,
-            400: PROBLEM,
-            403: PROBLEM,
-            404: PROBLEM,
-        },
-    )
-    def post(self, request: Request, report_id: int) -> Response:
+    @takes(AgainSerializer, makes=ReportSerializer, operation_id="reports_again")
+    def post(self, request: Request, report_id: int) -> Made:
         """Measure again with the same settings, on the same release and runs."""
         shown = report_for(request.user, report_id, ADMIN)
         again = request_again(shown, call_person(request), pool=parsed(AgainSerializer, request).get("pool"))
-        return made(link_to(again) if isinstance(again, Report) else again)
+        return link_to(again) if isinstance(again, Report) else again
 
 
 class ReportChanges(APIView):
     """What changed since another report."""
 
-    @extend_schema(
+    @answers(
+        shape(PlainChanges, "ReportChanges"),
         operation_id="reports_changes",
         parameters=[OpenApiParameter("since", int, required=True, description="An earlier report.")],
-        responses={200: shape(PlainChanges, "ReportChanges"), 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, report_id: int) -> Response:
         """The figures of the runs that both reports have, side by side, and what changed in between."""

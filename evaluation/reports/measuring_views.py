@@ -10,20 +10,18 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.models import Report
 from evaluation.report_store.links import link_to
 from evaluation.reports.measuring import Measuring, proposed_release, request_measuring
-from evaluation.reports.serializers import ReportJobSerializer, ReportSerializer
+from evaluation.reports.serializers import ReportSerializer
 from labeling.consensus.rule_names import RULE_NAMES, RULES_IN_WORDS
 from labeling.items.reading_speed import too_fast_in
 from labeling.plausibility.reader import proposals_in
-from pooling.interface.api import PROBLEM, parsed
+from pooling.interface.api import Made, parsed, takes
 from pooling.interface.api import person as caller
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
@@ -98,16 +96,10 @@ class MeasuringSerializer(serializers.Serializer[dict[str, object]]):
 class Measure(APIView):
     """Release and measure in one step."""
 
-    @extend_schema(
-        operation_id="collections_measure",
-        request=MeasuringSerializer,
-        responses={201: ReportSerializer, 202: ReportJobSerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(MeasuringSerializer, makes=ReportSerializer, operation_id="collections_measure")
+    def post(self, request: Request, slug: str) -> Made:
         """Freeze the labels and measure stored runs on them: 201, or 202 with a job to poll."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(MeasuringSerializer, request)
-        made = request_measuring(collection, Measuring(**body), caller(request))
-        if isinstance(made, Report):
-            return Response(link_to(made), status=status.HTTP_201_CREATED)
-        return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
+        outcome = request_measuring(collection, Measuring(**body), caller(request))
+        return link_to(outcome) if isinstance(outcome, Report) else outcome

@@ -12,10 +12,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.charts.over_time import over_time_size, runs_over_time
@@ -35,7 +34,7 @@ from evaluation.reports.trends import (
     trend_of,
 )
 from evaluation.scoring.wording import decimal, interval
-from pooling.interface.api import PROBLEM
+from pooling.interface.api import answers
 from pooling.interface.charting import VARIANTS, to_svg
 from pooling.interface.shapes import shape
 from pooling.models import Collection
@@ -166,19 +165,19 @@ class TrendSerializer(serializers.Serializer[Any]):
 class ReportTrend(APIView):
     """Reports of a collection against each other."""
 
-    @extend_schema(
+    @answers(
+        TrendSerializer,
         operation_id="reports_trend",
         parameters=[
             OpenApiParameter("report", int, many=True, description="Some reports; the newest if absent."),
             OpenApiParameter("measure", str, description="The first that all have, if absent."),
             OpenApiParameter("k", int, description="10, or the nearest, if absent."),
         ],
-        responses={200: TrendSerializer, 404: PROBLEM},
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> object:
         """Each run's figure in each report, its changes, and where the reports do not count alike."""
         trend = _asked(request._request, collection_for(request.user, slug))
-        return Response(TrendSerializer(NOTHING if trend is None else _plain(trend)).data)
+        return NOTHING if trend is None else _plain(trend)
 
 
 def _plain(trend: Trend) -> dict[str, object]:

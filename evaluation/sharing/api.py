@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 from django.urls import reverse
-from drf_spectacular.utils import extend_schema
-from rest_framework import status
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.report_store.shared_links import Sharing, links_of, share, withdraw_link
 from evaluation.sharing.forms import chosen_pair
 from evaluation.sharing.serializers import SharedLinkSerializer
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import answers, parsed, person, takes
 from pooling.people.access import ADMIN, fetch
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 
 
 class SharedLinks(APIView):
     """The links to a report."""
 
-    @lists(SharedLinkSerializer, operation_id="reports_links_list", responses={403: PROBLEM})
-    def get(self, request: Request, report_id: int) -> Response:
+    @lists(SharedLinkSerializer, operation_id="reports_links_list")
+    def get(self, request: Request, report_id: int) -> Rows:
         """List the links that still work, newest first."""
         report = report_for(request.user, report_id, ADMIN)
-        return listed(request, links_of(report), SharedLinkSerializer)
+        return links_of(report)
 
-    @extend_schema(
-        operation_id="reports_links_create",
-        request=SharedLinkSerializer,
-        responses={201: SharedLinkSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, report_id: int) -> Response:
+    @takes(SharedLinkSerializer, gives=SharedLinkSerializer, status=201, operation_id="reports_links_create")
+    def post(self, request: Request, report_id: int) -> object:
         """Make a read-only link that needs no account, to the report or to a comparison of `a` with `b` at
         `k`; its address is only in this response."""
         report = report_for(request.user, report_id, ADMIN)
@@ -42,16 +36,15 @@ class SharedLinks(APIView):
             given["first"], given["second"], given["k"] = chosen_pair(report, named)
         link, token = share(report, Sharing(**given), by=person(request))
         link.url = request.build_absolute_uri(reverse("shared", args=[token]))  # type: ignore[attr-defined]
-        return Response(SharedLinkSerializer(link).data, status=status.HTTP_201_CREATED)
+        return link
 
 
 class OneSharedLink(APIView):
     """A link that somebody made."""
 
-    @extend_schema(operation_id="reports_links_destroy", responses={204: None, 403: PROBLEM, 404: PROBLEM})
-    def delete(self, request: Request, report_id: int, link_id: int) -> Response:
+    @answers(operation_id="reports_links_destroy")
+    def delete(self, request: Request, report_id: int, link_id: int) -> None:
         """Withdraw a link."""
         report = report_for(request.user, report_id, ADMIN)
         rows = report.shared_links.select_related("report", "collection")
         withdraw_link(fetch(rows, pk=link_id), by=person(request))
-        return Response(status=status.HTTP_204_NO_CONTENT)

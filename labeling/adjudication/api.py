@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -20,7 +20,7 @@ from labeling.consensus.rule_names import RULES_IN_WORDS
 from labeling.judging.submissions import Submission
 from labeling.models import Item, Judgment, Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.problems import InputError
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, READERS, collection_for
@@ -157,64 +157,57 @@ class Adjudication(APIView):
         wanted = Wanted(_asked(request, "why"), _asked(request, "annotator"))
         return listed(request, unsettled_items(queue, wanted), _waiting)
 
-    @extend_schema(
-        request=AdjudicationSerializer,
-        responses={200: SettledSerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
-    def post(self, request: Request, queue_id: int) -> Response:
+    @takes(AdjudicationSerializer, gives=SettledSerializer)
+    def post(self, request: Request, queue_id: int) -> object:
         """Settle a pair."""
         queue = queue_for(request.user, queue_id, ADMIN)
         body = parsed(AdjudicationSerializer, request)
-        outcome = adjudicate(queue, person(request), Submission(**body))
-        return Response(SettledSerializer(outcome).data, status=status.HTTP_200_OK)
+        return adjudicate(queue, person(request), Submission(**body))
 
-    @extend_schema(
+    @answers(
+        TakenBackSerializer,
         parameters=[OpenApiParameter("key", str, required=True, description="Of your adjudication.")],
-        responses={200: TakenBackSerializer, 400: PROBLEM, 404: PROBLEM},
     )
-    def delete(self, request: Request, queue_id: int) -> Response:
+    def delete(self, request: Request, queue_id: int) -> object:
         """Take back one's own adjudication."""
         queue = queue_for(request.user, queue_id, ADMIN)
         take_back(queue, person(request), _asked(request, "key"))
-        return Response(TakenBackSerializer({"taken_back": 1}).data)
+        return {"taken_back": 1}
 
 
 class AdjudicationByRule(APIView):
     """Many waiting pairs settled by a rule."""
 
-    @extend_schema(
+    @answers(
+        PreviewSerializer,
         parameters=[
             OpenApiParameter("rule", str, enum=list(RULES), required=True),
             OpenApiParameter("trusted", str, many=True, description="Whose votes count for `trusted`."),
         ],
-        responses={200: PreviewSerializer, 400: PROBLEM, 404: PROBLEM},
     )
-    def get(self, request: Request, queue_id: int) -> Response:
+    def get(self, request: Request, queue_id: int) -> object:
         """Preview what a rule would decide."""
         queue = queue_for(request.user, queue_id, ADMIN)
         trusted = request.query_params.getlist("trusted") or None
-        return Response(PreviewSerializer(preview(queue, _asked(request, "rule"), trusted)).data)
+        return preview(queue, _asked(request, "rule"), trusted)
 
-    @extend_schema(
-        request=RuleSerializer, responses={200: shape(Applied), 400: PROBLEM, 404: PROBLEM, 409: PROBLEM}
-    )
-    def post(self, request: Request, queue_id: int) -> Response:
+    @takes(RuleSerializer, gives=shape(Applied))
+    def post(self, request: Request, queue_id: int) -> object:
         """Settle what the rule decides, at most 500 pairs at a time."""
         queue = queue_for(request.user, queue_id, ADMIN)
         body = parsed(RuleSerializer, request)
         chosen = preview(queue, body["rule"], body["trusted"])
-        done = apply_rule(queue, person(request), chosen, digest=body["digest"])
-        return Response(shape(Applied)(done).data)
+        return apply_rule(queue, person(request), chosen, digest=body["digest"])
 
-    @extend_schema(
+    @answers(
+        TakenBackSerializer,
         parameters=[OpenApiParameter("batch", str, required=True, description="As POST answered it.")],
-        responses={200: TakenBackSerializer, 400: PROBLEM, 404: PROBLEM},
     )
-    def delete(self, request: Request, queue_id: int) -> Response:
+    def delete(self, request: Request, queue_id: int) -> object:
         """Take back everything that you settled by a rule at one time."""
         queue = queue_for(request.user, queue_id, ADMIN)
         taken = undo_rule(queue, person(request), _asked(request, "batch"))
-        return Response(TakenBackSerializer({"taken_back": taken}).data)
+        return {"taken_back": taken}
 
 
 def _asked(request: Request, name: str) -> str:
@@ -224,16 +217,16 @@ def _asked(request: Request, name: str) -> str:
 class Label(APIView):
     """One label."""
 
-    @extend_schema(
+    @answers(
+        LabelSerializer,
         operation_id="collections_label_explained",
         parameters=[
             OpenApiParameter("query", str, required=True, description="The query's own id."),
             OpenApiParameter("document", str, required=True, description="The document's own id."),
             OpenApiParameter("rule", str, enum=list(RULES_IN_WORDS), default="majority"),
         ],
-        responses={200: LabelSerializer, 400: PROBLEM, 404: PROBLEM},
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> object:
         """Say why a pair has the label it has: who judged it and when, and by which rule."""
         collection = collection_for(request.user, slug, READERS)
         asked = {name: request.query_params.get(name, "") for name in ("query", "document")}
@@ -241,33 +234,28 @@ class Label(APIView):
             problem = "Name the pair by `query` and `document`."
             raise InputError(problem, fields={name: problem for name, value in asked.items() if not value})
         rule = request.query_params.get("rule", "majority")
-        found = explain(collection, asked["query"], asked["document"], rule)
-        return Response(LabelSerializer(found).data)
+        return explain(collection, asked["query"], asked["document"], rule)
 
-    @extend_schema(
-        operation_id="collections_label_corrected",
-        request=CorrectionSerializer,
-        responses={200: LabelSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(CorrectionSerializer, gives=LabelSerializer, operation_id="collections_label_corrected")
+    def post(self, request: Request, slug: str) -> object:
         """Correct a label: your verdict settles the pair; for admins."""
         collection = collection_for(request.user, slug, ADMIN)
         given = parsed(CorrectionSerializer, request)
         pair = given.pop("query"), given.pop("document")
         correct(explain(collection, *pair, "majority"), person(request), Submission(item=0, **given))
-        return Response(LabelSerializer(explain(collection, *pair, "majority")).data)
+        return explain(collection, *pair, "majority")
 
-    @extend_schema(
+    @answers(
+        LabelSerializer,
         operation_id="collections_label_correction_undone",
         parameters=[
             OpenApiParameter("query", str, required=True, description="The query's own id."),
             OpenApiParameter("document", str, required=True, description="The document's own id."),
         ],
-        responses={200: LabelSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
     )
-    def delete(self, request: Request, slug: str) -> Response:
+    def delete(self, request: Request, slug: str) -> object:
         """Take back your own correction."""
         collection = collection_for(request.user, slug, ADMIN)
         pair = _asked(request, "query"), _asked(request, "document")
         undo_correction(explain(collection, *pair, "majority"), person(request))
-        return Response(LabelSerializer(explain(collection, *pair, "majority")).data)
+        return explain(collection, *pair, "majority")

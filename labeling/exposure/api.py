@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import prelabeler_for_queue, queue_for
@@ -18,7 +16,7 @@ from labeling.exposure.anchoring import Arm
 from labeling.exposure.seen_and_blind import seen_and_blind
 from labeling.exposure.use import change_use, use_of
 from labeling.models import PrelabelMode, Queue
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN
 
@@ -74,15 +72,13 @@ class UseChangeSerializer(serializers.Serializer[Any]):
 class PrelabelUseCall(APIView):
     """What a queue does with pre-labels."""
 
-    @extend_schema(responses={200: UseSerializer, 403: PROBLEM, 404: PROBLEM})
-    def get(self, request: Request, queue_id: int) -> Response:
+    @answers(UseSerializer)
+    def get(self, request: Request, queue_id: int) -> object:
         """When annotators see them, whose, and what seeing them does to people, as far as it is measured."""
-        return Response(UseSerializer(_use_and_effect(queue_for(request.user, queue_id, ADMIN))).data)
+        return _use_and_effect(queue_for(request.user, queue_id, ADMIN))
 
-    @extend_schema(
-        request=UseChangeSerializer, responses={200: UseSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM}
-    )
-    def patch(self, request: Request, queue_id: int) -> Response:
+    @takes(UseChangeSerializer, gives=UseSerializer)
+    def patch(self, request: Request, queue_id: int) -> object:
         """Change it; judged pairs are gone through at once where verdicts are doubted now, or no more."""
         queue = queue_for(request.user, queue_id, ADMIN)
         changes = parsed(UseChangeSerializer, request)
@@ -91,7 +87,7 @@ class PrelabelUseCall(APIView):
             changes["prelabeler"] = prelabeler_for_queue(queue, changes["prelabeler"])
         use = replace(use_of(queue), **changes)
         change_use(queue, use, by=person(request), understood=understood)
-        return Response(UseSerializer(_use_and_effect(queue)).data)
+        return _use_and_effect(queue)
 
 
 def _use_and_effect(queue: Queue) -> UseAndEffect:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase
-from drf_spectacular.utils import extend_schema
-from rest_framework import status
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.fact_keeping import serializers as shapes
@@ -21,30 +18,27 @@ from labeling.facts.editing import (
     merge_facts,
 )
 from labeling.models import Fact
-from pooling.interface.api import PROBLEM, OneKind, made, making, parsed, person
+from pooling.interface.api import Made, OneKind, answers, parsed, person, takes
 from pooling.interface.downloads import file_call, offered
 from pooling.interface.problems import InputError
 from pooling.models import Role
 from pooling.people.access import ADMIN, READERS, collection_for, fetch, require_role
 from pooling.storage.imports import take_in
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 
 
 class Facts(APIView):
     """The facts of a collection."""
 
-    @lists(shapes.FactSerializer, responses={403: PROBLEM})
-    def get(self, request: Request, slug: str) -> Response:
+    @lists(shapes.FactSerializer)
+    def get(self, request: Request, slug: str) -> Rows:
         """List the facts, by query and in their order, in whatever state."""
         collection = collection_for(request.user, slug, READERS)
-        rows = collection.facts.select_related("query").order_by("query__external_id", "position", "pk")
-        return listed(request, rows, shapes.FactSerializer)
+        return collection.facts.select_related("query").order_by("query__external_id", "position", "pk")
 
-    @extend_schema(
-        request=shapes.FactRequestSerializer,
-        responses={201: shapes.FactSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(shapes.FactRequestSerializer, gives=shapes.FactSerializer, status=201)
+    def post(self, request: Request, slug: str) -> object:
         """Write a fact down."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(shapes.FactRequestSerializer, request)
@@ -53,8 +47,7 @@ class Facts(APIView):
             problem = f"There is no query “{body['query']}” in “{slug}”."
             raise InputError(problem, field="query", missing=True)
         draft = FactDraft(body["text"], body["importance"], body["group"], body["fact_id"])
-        fact = add_fact(query, draft, user=person(request), confirmed=body["confirmed"])
-        return Response(shapes.FactSerializer(fact).data, status=status.HTTP_201_CREATED)
+        return add_fact(query, draft, user=person(request), confirmed=body["confirmed"])
 
 
 class FactsFile(APIView):
@@ -62,16 +55,13 @@ class FactsFile(APIView):
 
     parser_classes = [MultiPartParser, FormParser]
 
-    @extend_schema(
-        request=shapes.FactsFileSerializer,
-        responses={**making(shapes.FactsImportedSerializer), 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(shapes.FactsFileSerializer, makes=shapes.FactsImportedSerializer)
+    def post(self, request: Request, slug: str) -> Made:
         """Import a file of facts or supports, whole or not at all."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(shapes.FactsFileSerializer, request)
         upload = body.pop("file")
-        return made(take_in(collection, "facts", upload, user=person(request), **body))
+        return take_in(collection, "facts", upload, user=person(request), **body)
 
 
 class FactsDownload(APIView):
@@ -89,16 +79,13 @@ class FactsDownload(APIView):
 class OneFact(APIView):
     """A fact."""
 
-    @extend_schema(responses={200: shapes.FactSerializer, 403: PROBLEM, 404: PROBLEM})
-    def get(self, request: Request, fact_id: int) -> Response:
+    @answers(shapes.FactSerializer)
+    def get(self, request: Request, fact_id: int) -> object:
         """Read a fact."""
-        return Response(shapes.FactSerializer(_fact(request, fact_id, READERS)).data)
+        return _fact(request, fact_id, READERS)
 
-    @extend_schema(
-        request=shapes.FactChangeSerializer,
-        responses={200: shapes.FactSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def patch(self, request: Request, fact_id: int) -> Response:
+    @takes(shapes.FactChangeSerializer, gives=shapes.FactSerializer)
+    def patch(self, request: Request, fact_id: int) -> object:
         """Change its words, importance or group; confirm it, reject it, or propose it again."""
         fact = _fact(request, fact_id, ADMIN)
         body = parsed(shapes.FactChangeSerializer, request)
@@ -107,23 +94,20 @@ class OneFact(APIView):
         if state is not None:
             decide_facts([fact], state, user=person(request))
         fact.refresh_from_db()
-        return Response(shapes.FactSerializer(fact).data)
+        return fact
 
 
 class Merge(APIView):
     """Two facts that say the same."""
 
-    @extend_schema(
-        request=shapes.MergeSerializer,
-        responses={200: shapes.FactSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, fact_id: int) -> Response:
+    @takes(shapes.MergeSerializer, gives=shapes.FactSerializer)
+    def post(self, request: Request, fact_id: int) -> object:
         """Merge a fact into another one of its query: it is judged and counted no more."""
         fact = _fact(request, fact_id, ADMIN)
         into = parsed(shapes.MergeSerializer, request)["into"]
         other = fact_named(fact.collection, fact.query.external_id, into)
         merge_facts(fact, other, user=person(request))
-        return Response(shapes.FactSerializer(fact).data)
+        return fact
 
 
 def _fact(request: Request, fact_id: int, roles: tuple[Role, ...]) -> Fact:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
-from rest_framework import status
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,17 +26,18 @@ from labeling.gold.questions import (
 from labeling.gold.scores import gold_answers, gold_rows
 from labeling.items.withdrawn import THERE
 from labeling.models import GoldQuestion, Queue
-from pooling.interface.api import PROBLEM, made, making, parsed, person
+from pooling.interface.api import Made, answers, parsed, person, takes
 from pooling.options.option import options_of
 from pooling.people.access import ADMIN, collection_for, fetch, require_role
 from pooling.storage.imports import take_in
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 
 
 class Gold(APIView):
     """The gold questions of a collection."""
 
-    @extend_schema(responses={200: shapes.GoldListSerializer, 403: PROBLEM, 404: PROBLEM})
+    @answers(shapes.GoldListSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """List the gold questions, newest first, and how many there are with each answer."""
         collection = collection_for(request.user, slug, ADMIN)
@@ -50,22 +49,12 @@ class Gold(APIView):
         shown = shapes.GoldQuestionSerializer(questions, many=True).data
         return Response({"balance": asdict(gold_balance(collection)), "questions": shown})
 
-    @extend_schema(
-        request=shapes.GoldRequestSerializer,
-        responses={
-            201: shapes.GoldQuestionSerializer,
-            400: PROBLEM,
-            403: PROBLEM,
-            404: PROBLEM,
-            409: PROBLEM,
-        },
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(shapes.GoldRequestSerializer, gives=shapes.GoldQuestionSerializer, status=201)
+    def post(self, request: Request, slug: str) -> object:
         """Make a pair a gold question."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(shapes.GoldRequestSerializer, request)
-        question = add_question(collection, NewQuestion(**body), user=person(request))
-        return Response(shapes.GoldQuestionSerializer(question).data, status=status.HTTP_201_CREATED)
+        return add_question(collection, NewQuestion(**body), user=person(request))
 
 
 class GoldFile(APIView):
@@ -73,45 +62,36 @@ class GoldFile(APIView):
 
     parser_classes = [MultiPartParser, FormParser]
 
-    @extend_schema(
-        request=shapes.GoldFileSerializer,
-        responses={**making(shapes.GoldImportSerializer), 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(shapes.GoldFileSerializer, makes=shapes.GoldImportSerializer)
+    def post(self, request: Request, slug: str) -> Made:
         """Import a file of gold questions, whole or not at all."""
         collection = collection_for(request.user, slug, ADMIN)
         upload = parsed(shapes.GoldFileSerializer, request)["file"]
-        return made(take_in(collection, "gold", upload, user=person(request)))
+        return take_in(collection, "gold", upload, user=person(request))
 
 
 class OneGoldQuestion(APIView):
     """A gold question."""
 
-    @extend_schema(
-        request=shapes.GoldChangeSerializer,
-        responses={200: shapes.GoldQuestionSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def patch(self, request: Request, question_id: int) -> Response:
+    @takes(shapes.GoldChangeSerializer, gives=shapes.GoldQuestionSerializer)
+    def patch(self, request: Request, question_id: int) -> object:
         """Change answer, reason or use, or take the question out of use."""
         rows = GoldQuestion.objects.select_related("collection", "query", "document")
         question = fetch(rows, pk=question_id)
         require_role(request.user, question.collection, ADMIN)
         change_question(question, **parsed(shapes.GoldChangeSerializer, request))
-        return Response(shapes.GoldQuestionSerializer(question).data)
+        return question
 
 
 class QueueGold(APIView):
     """Gold questions in a queue."""
 
-    @extend_schema(responses={200: shapes.QueueGoldSerializer, 403: PROBLEM, 404: PROBLEM})
+    @answers(shapes.QueueGoldSerializer)
     def get(self, request: Request, queue_id: int) -> Response:
         """The queue's options, how its annotators answer, and who was paused."""
         return Response(_queue_gold(queue_for(request.user, queue_id, ADMIN)))
 
-    @extend_schema(
-        request=shapes.GoldOptionsSerializer,
-        responses={200: shapes.QueueGoldSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
+    @takes(shapes.GoldOptionsSerializer, gives=shapes.QueueGoldSerializer)
     def patch(self, request: Request, queue_id: int) -> Response:
         """Change how gold questions come; what people hold stays with them."""
         queue = queue_for(request.user, queue_id, ADMIN)
@@ -135,37 +115,29 @@ def _queue_gold(queue: Queue) -> Mapping[str, Any]:
 class QuarantineCall(APIView):
     """Pausing an annotator."""
 
-    @extend_schema(
-        request=shapes.QuarantineRequestSerializer,
-        responses={200: shapes.QuarantineSerializer, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
-    def post(self, request: Request, queue_id: int, name: str) -> Response:
+    @takes(shapes.QuarantineRequestSerializer, gives=shapes.QuarantineSerializer)
+    def post(self, request: Request, queue_id: int, name: str) -> object:
         """Stop somebody in the queue and set their judgments aside; the pairs come up again."""
         queue = queue_for(request.user, queue_id, ADMIN)
         reason = parsed(shapes.QuarantineRequestSerializer, request)["reason"]
-        quarantine = impose(queue, annotator_named(queue, name), by=person(request), reason=reason)
-        return Response(shapes.QuarantineSerializer(quarantine).data)
+        return impose(queue, annotator_named(queue, name), by=person(request), reason=reason)
 
 
 class RestoreCall(APIView):
     """Letting an annotator go on."""
 
-    @extend_schema(
-        request=None, responses={200: shapes.QuarantineSerializer, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM}
-    )
-    def post(self, request: Request, queue_id: int, name: str) -> Response:
+    @answers(shapes.QuarantineSerializer)
+    def post(self, request: Request, queue_id: int, name: str) -> object:
         """Count somebody's judgments again and let them go on."""
         queue = queue_for(request.user, queue_id, ADMIN)
-        quarantine = lift(queue, annotator_named(queue, name), by=person(request))
-        return Response(shapes.QuarantineSerializer(quarantine).data)
+        return lift(queue, annotator_named(queue, name), by=person(request))
 
 
 class AnnotatorGold(APIView):
     """The gold answers of one annotator."""
 
     @lists(shapes.GoldAnswerSerializer, ANSWERS_GIVEN, operation_id="queues_gold_answers_list")
-    def get(self, request: Request, queue_id: int, name: str) -> Response:
+    def get(self, request: Request, queue_id: int, name: str) -> Rows:
         """List what somebody answered to gold questions, newest first; for admins."""
         queue = queue_for(request.user, queue_id, ADMIN)
-        found = gold_answers(queue, annotator_named(queue, name))
-        return listed(request, found, shapes.GoldAnswerSerializer, ANSWERS_GIVEN)
+        return gold_answers(queue, annotator_named(queue, name))

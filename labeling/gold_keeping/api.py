@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,10 +18,11 @@ from labeling.gold_keeping.proposals import (
     set_size,
 )
 from labeling.gold_keeping.separation import balanced_set
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import parsed, person, takes
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 
 MOST_SUGGESTIONS = 200
 
@@ -74,9 +75,8 @@ class GoldSuggestions(APIView):
     @lists(
         SuggestionSerializer,
         parameters=[OpenApiParameter("set", int, description="The size of a balanced set.")],
-        responses={403: PROBLEM},
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Rows:
         """Pairs that at least two people judged, all alike, or that an admin settled: first those whose
         answers would separate careful from careless annotators most. `set` asks for that many of the first
         200, balanced by answer and query.
@@ -85,12 +85,9 @@ class GoldSuggestions(APIView):
         found = proposals(collection)
         if size := request.query_params.get("set", ""):
             found = balanced_set(found[:MOST_SUGGESTIONS], set_size(size, MOST_SUGGESTIONS))
-        return listed(request, found, SuggestionSerializer)
+        return found
 
-    @extend_schema(
-        request=DecisionSerializer,
-        responses={200: DecidedSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
+    @takes(DecisionSerializer, gives=DecidedSerializer)
     def post(self, request: Request, slug: str) -> Response:
         """Accept some as gold questions, and decline others for good."""
         collection = collection_for(request.user, slug, ADMIN)

@@ -6,7 +6,6 @@ import logging
 from typing import Any, TypedDict
 
 from django.contrib.auth.models import User
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -20,7 +19,7 @@ from labeling.judging.submissions import LONGEST_KEY
 from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import Queue
 from pooling.interface import serializers as interface_serializers
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import answers, parameters, parsed, person, takes
 from pooling.interface.problems import InputError, told_back
 from pooling.people.access import JUDGES
 
@@ -31,10 +30,7 @@ NO_VERDICT = "Not a verdict: send an object with “item”, “key” and “ve
 class Claims(APIView):
     """Getting items to judge."""
 
-    @extend_schema(
-        request=serializers.ClaimRequestSerializer,
-        responses={200: serializers.ClaimSerializer, 403: PROBLEM, 404: PROBLEM},
-    )
+    @takes(serializers.ClaimRequestSerializer, gives=serializers.ClaimSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Hold up to `count` items: those you still hold and new ones. A claim is repeatable."""
         queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
@@ -66,25 +62,24 @@ def _claimed(queue: Queue, annotator: User, count: int) -> Claimed:
 class Judgments(APIView):
     """Sending verdicts."""
 
-    @extend_schema(
+    @takes(
+        serializers.SubmissionSerializer(many=True),
+        gives=serializers.OutcomesSerializer,
         parameters=[serializers.AlsoClaimSerializer],
-        request=serializers.SubmissionSerializer(many=True),
-        responses={200: serializers.OutcomesSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Store up to 500 verdicts, each by itself: one that is refused leaves the others alone."""
         queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
-        also = serializers.AlsoClaimSerializer(data=request.query_params)
-        also.is_valid(raise_exception=True)
+        also = parameters(serializers.AlsoClaimSerializer, request)
         bodies = request.data
         if not isinstance(bodies, list):
             raise InputError("Send a list of verdicts.")
         if len(bodies) > serializers.MOST_SUBMISSIONS:
             raise InputError(f"Send at most {serializers.MOST_SUBMISSIONS} verdicts at a time.")
         results = [_stored(queue, _recorded(queue, request, body)) for body in bodies]
-        if "claim" not in also.validated_data:
+        if "claim" not in also:
             return Response({"results": results})
-        claimed = _claimed_if_possible(queue, person(request), also.validated_data["claim"])
+        claimed = _claimed_if_possible(queue, person(request), also["claim"])
         return Response({"results": results, **claimed})
 
 
@@ -124,10 +119,7 @@ def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
 class Skips(APIView):
     """Passing over an item."""
 
-    @extend_schema(
-        request=serializers.SkipSerializer,
-        responses={200: interface_serializers.DetailSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
+    @takes(serializers.SkipSerializer, gives=interface_serializers.DetailSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Give an item's slot back; it comes again only when nothing else is left for you."""
         queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
@@ -139,10 +131,7 @@ class Skips(APIView):
 class Undos(APIView):
     """Taking a verdict back."""
 
-    @extend_schema(
-        request=serializers.UndoSerializer,
-        responses={200: serializers.UndoneSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
+    @takes(serializers.UndoSerializer, gives=serializers.UndoneSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Take back one of your last 20 verdicts and hold its item again."""
         queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
@@ -155,24 +144,18 @@ class Undos(APIView):
 class Renewals(APIView):
     """Keeping leases."""
 
-    @extend_schema(
-        request=serializers.LeasesSerializer,
-        responses={200: serializers.RenewedSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, queue_id: int) -> Response:
+    @takes(serializers.LeasesSerializer, gives=serializers.RenewedSerializer)
+    def post(self, request: Request, queue_id: int) -> object:
         """Extend leases; the answer names those that you still hold."""
         queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
         leases = renew(queue, person(request), parsed(serializers.LeasesSerializer, request)["leases"])
-        return Response(serializers.RenewedSerializer({"leases": leases}).data)
+        return {"leases": leases}
 
 
 class Returns(APIView):
     """Giving leases back."""
 
-    @extend_schema(
-        request=serializers.LeasesSerializer,
-        responses={200: serializers.ReleasedSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
+    @takes(serializers.LeasesSerializer, gives=serializers.ReleasedSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Return leases, so that others can judge their items."""
         queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
@@ -183,16 +166,12 @@ class Returns(APIView):
 class OwnVerdicts(APIView):
     """What you said of a query's documents, to keep to one line."""
 
-    @extend_schema(
-        parameters=[serializers.OfQuerySerializer],
-        responses={200: serializers.OwnVerdictsSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
+    @answers(serializers.OwnVerdictsSerializer, parameters=[serializers.OfQuerySerializer])
     def get(self, request: Request, queue_id: int) -> Response:
         """Your verdicts that were not undone, and nobody else's."""
         queue = queue_for(request.user, queue_id, JUDGES)
-        asked = serializers.OfQuerySerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        query, documents = asked.validated_data["query"], asked.validated_data["document"]
+        asked = parameters(serializers.OfQuerySerializer, request)
+        query, documents = asked["query"], asked["document"]
         verdicts = own_verdicts_of_query(queue, person(request), query)
         alike = nearly_same(queue, person(request), query, documents) if documents else []
         return Response({"verdicts": verdicts, "alike": alike})

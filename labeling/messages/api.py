@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -12,31 +11,26 @@ from labeling.items.numbers import item_of
 from labeling.messages import serializers as shapes
 from labeling.messages.sending import answer_message, message_for_admin, send_message
 from labeling.models import PairMessage
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import parsed, person, takes
 from pooling.people.access import ADMIN, collection_for
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 
 
 class QueueMessages(APIView):
     """Your messages from a queue."""
 
-    @lists(shapes.OwnMessageSerializer, responses={403: PROBLEM})
-    def get(self, request: Request, queue_id: int) -> Response:
+    @lists(shapes.OwnMessageSerializer)
+    def get(self, request: Request, queue_id: int) -> Rows:
         """List what you sent and what you were answered, newest first."""
         queue = queue_for(request.user, queue_id)
         own = PairMessage.objects.filter(queue=queue, author=person(request))
-        return listed(request, own.select_related("query", "document"), shapes.OwnMessageSerializer)
+        return own.select_related("query", "document")
 
-    @extend_schema(
-        request=shapes.NewMessageSerializer,
-        responses={
-            200: shapes.OwnMessageSerializer,
-            201: shapes.OwnMessageSerializer,
-            400: PROBLEM,
-            403: PROBLEM,
-            404: PROBLEM,
-            409: PROBLEM,
-        },
+    @takes(
+        shapes.NewMessageSerializer,
+        gives=shapes.OwnMessageSerializer,
+        also={201: shapes.OwnMessageSerializer},
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Tell the admins something about a pair; 200 where the key was sent before."""
@@ -49,24 +43,20 @@ class QueueMessages(APIView):
 class Messages(APIView):
     """The messages of a collection."""
 
-    @lists(shapes.MessageSerializer, responses={403: PROBLEM})
-    def get(self, request: Request, slug: str) -> Response:
+    @lists(shapes.MessageSerializer)
+    def get(self, request: Request, slug: str) -> Rows:
         """List them, newest first, for admins."""
         collection = collection_for(request.user, slug, ADMIN)
-        rows = collection.pair_messages.select_related("author", "query", "document")
-        return listed(request, rows, shapes.MessageSerializer)
+        return collection.pair_messages.select_related("author", "query", "document")
 
 
 class MessageAnswer(APIView):
     """Answering a message."""
 
-    @extend_schema(
-        request=shapes.MessageAnswerSerializer,
-        responses={200: shapes.MessageSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, message_id: int) -> Response:
+    @takes(shapes.MessageAnswerSerializer, gives=shapes.MessageSerializer)
+    def post(self, request: Request, message_id: int) -> object:
         """Answer; the author sees it on the page of their work. A second answer replaces the first."""
         message = message_for_admin(request.user, message_id)
         text = parsed(shapes.MessageAnswerSerializer, request)["answer"]
         answer_message(message, text, by=person(request))
-        return Response(shapes.MessageSerializer(message).data)
+        return message

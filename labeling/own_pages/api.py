@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Any, TypedDict
 
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.messages.serializers import OwnMessageSerializer
@@ -21,9 +20,10 @@ from labeling.own_pages.work import (
     queues_worked_in,
     set_aside_of,
 )
-from pooling.interface.api import person
+from pooling.interface.api import answers, person
 from pooling.interface.shapes import shape
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 
 
 class DayOfVerdicts(TypedDict):
@@ -76,23 +76,22 @@ class OwnWorkSerializer(serializers.Serializer[Any]):
 class OwnWork(APIView):
     """What somebody did, for this person alone."""
 
-    @extend_schema(operation_id="work_retrieve", responses=OwnWorkSerializer)
-    def get(self, request: Request) -> Response:
+    @answers(OwnWorkSerializer, operation_id="work_retrieve")
+    def get(self, request: Request) -> object:
         """Your pace and agreement by queue, what was set aside, and your messages to admins."""
         user = person(request)
-        found = {
+        return {
             "queues": queues_of_work(user),
             "set_aside": set_aside_of(user),
             "messages": messages_of(user),
         }
-        return Response(OwnWorkSerializer(found).data)
 
 
 class OwnHours(APIView):
     """The hours of somebody, for this person alone."""
 
     @lists(shape(DayOfWork), operation_id="work_hours_list")
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Rows:
         """Your verdicts and hours by day and queue, the newest day first."""
         user = person(request)
-        return listed(request, hours_by_day(user, queues_worked_in(user)), shape(DayOfWork))
+        return hours_by_day(user, queues_worked_in(user))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -14,23 +13,20 @@ from labeling.judging.serializers import SubmissionSerializer
 from labeling.models import Queue
 from labeling.practice import serializers as shapes
 from labeling.practice.answers import answer_practice
-from pooling.interface.api import PROBLEM, person
+from pooling.interface.api import answers, person, takes
 from pooling.people.access import JUDGES
 
 
 class Practice(APIView):
     """The practice round."""
 
-    @extend_schema(responses={200: shapes.PracticeSerializer, 403: PROBLEM, 404: PROBLEM})
+    @answers(shapes.PracticeSerializer)
     def get(self, request: Request, queue_id: int) -> Response:
         """How far you are, and the next question."""
         queue = queue_for(request.user, queue_id, JUDGES)
         return Response(_state(queue, request))
 
-    @extend_schema(
-        request=SubmissionSerializer,
-        responses={200: shapes.ExplanationSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
+    @takes(SubmissionSerializer, gives=shapes.ExplanationSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Answer a question; the answer says what is right, and why, and has the next question."""
         queue = queue_for(request.user, queue_id, JUDGES)

@@ -6,9 +6,8 @@ from typing import Any
 
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import prelabel_pass_for, prelabeler_for_queue, queue_for
@@ -28,7 +27,7 @@ from labeling.prelabels.passes import (
     start_pass,
 )
 from pooling.formats.registry import formats
-from pooling.interface.api import PROBLEM, OneKind, parsed, person
+from pooling.interface.api import OneKind, answers, parsed, person, takes
 from pooling.interface.downloads import attachment
 from pooling.interface.problems import InputError
 from pooling.interface.serializers import FILE
@@ -126,8 +125,8 @@ class PassActionSerializer(serializers.Serializer[Any]):
 class Prelabels(APIView):
     """Pre-labels of a queue."""
 
-    @extend_schema(responses={200: PrelabelsSerializer, 403: PROBLEM, 404: PROBLEM})
-    def get(self, request: Request, queue_id: int) -> Response:
+    @answers(PrelabelsSerializer)
+    def get(self, request: Request, queue_id: int) -> object:
         """The newest passes, and what each model said, in counts."""
         queue = queue_for(request.user, queue_id, ADMIN)
         told: dict[str, Any] = {
@@ -136,49 +135,39 @@ class Prelabels(APIView):
             "servers": servers_of(queue, person(request)),
         }
         told["not_set_up"] = not_set_up(told["servers"])
-        return Response(PrelabelsSerializer(told).data)
+        return told
 
-    @extend_schema(
-        request=PassRequestSerializer,
-        responses={202: PassSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
-    def post(self, request: Request, queue_id: int) -> Response:
+    @takes(PassRequestSerializer, gives=PassSerializer, status=202)
+    def post(self, request: Request, queue_id: int) -> object:
         """Start a pass in the background."""
         queue = queue_for(request.user, queue_id, ADMIN)
         prelabeler, options = _asked(queue, request)
         job = start_pass(queue, prelabeler, options, by=person(request))
         job.refresh_from_db()
-        return Response(PassSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+        return job
 
 
 class PrelabelEstimate(APIView):
     """The cost of a pass, beforehand."""
 
-    @extend_schema(
-        request=PassRequestSerializer,
-        responses={200: shape(Estimate), 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, queue_id: int) -> Response:
+    @takes(PassRequestSerializer, gives=shape(Estimate))
+    def post(self, request: Request, queue_id: int) -> object:
         """What a pass would cost; the model is not asked for it."""
         queue = queue_for(request.user, queue_id, ADMIN)
         prelabeler, options = _asked(queue, request)
-        found = estimate(queue, prelabeler, options, reads_all=True)
-        return Response(shape(Estimate)(found).data)
+        return estimate(queue, prelabeler, options, reads_all=True)
 
 
 class PrelabelPass(APIView):
     """One pass."""
 
-    @extend_schema(responses={200: PassSerializer, 403: PROBLEM, 404: PROBLEM})
-    def get(self, request: Request, pass_id: int) -> Response:
+    @answers(PassSerializer)
+    def get(self, request: Request, pass_id: int) -> object:
         """How far it is, and what it cost so far."""
-        return Response(PassSerializer(prelabel_pass_for(request.user, pass_id, ADMIN)).data)
+        return prelabel_pass_for(request.user, pass_id, ADMIN)
 
-    @extend_schema(
-        request=PassActionSerializer,
-        responses={200: PassSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
-    def post(self, request: Request, pass_id: int) -> Response:
+    @takes(PassActionSerializer, gives=PassSerializer)
+    def post(self, request: Request, pass_id: int) -> object:
         """Pause, resume or cancel it; what was answered stays."""
         job = prelabel_pass_for(request.user, pass_id, ADMIN)
         body = parsed(PassActionSerializer, request)
@@ -187,13 +176,12 @@ class PrelabelPass(APIView):
         else:
             {"pause": pause_pass, "cancel": cancel_pass}[body["action"]](job, by=person(request))
         job.refresh_from_db()
-        return Response(PassSerializer(job).data)
+        return job
 
-    @extend_schema(request=None, responses={204: None, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM})
-    def delete(self, request: Request, pass_id: int) -> Response:
+    @answers()
+    def delete(self, request: Request, pass_id: int) -> None:
         """Take imported pre-labels back; 409 for a pass that asked a model, and while a queue uses it."""
         withdraw_prelabels(prelabel_pass_for(request.user, pass_id, ADMIN), by=person(request))
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ModelKeySerializer(serializers.Serializer[dict[str, object]]):
@@ -206,15 +194,12 @@ class ModelKeySerializer(serializers.Serializer[dict[str, object]]):
 class ModelKey(APIView):
     """The keys of model servers."""
 
-    @extend_schema(
-        request=ModelKeySerializer, responses={204: None, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM}
-    )
-    def put(self, request: Request, queue_id: int) -> Response:
+    @takes(ModelKeySerializer)
+    def put(self, request: Request, queue_id: int) -> None:
         """Keep a key for a server of the collection, encrypted; nobody can read it again."""
         queue = queue_for(request.user, queue_id, ADMIN)
         given = parsed(ModelKeySerializer, request)
         store_key(queue.collection, allowed_url(given["base_url"]), given["key"], by=person(request))
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class PrelabelsDownload(APIView):
@@ -227,7 +212,7 @@ class PrelabelsDownload(APIView):
             OpenApiParameter("prelabeler", int, required=True),
             OpenApiParameter("format", str, enum=list(FORMATS), default="csv"),
         ],
-        responses={**FILE, 400: PROBLEM, 404: PROBLEM},
+        responses=FILE,
     )
     def get(self, request: Request, queue_id: int) -> HttpResponseBase:
         """Download what one model said as a file whose rows name their source."""

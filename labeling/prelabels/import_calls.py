@@ -9,7 +9,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
@@ -20,7 +19,7 @@ from labeling.access import queue_for
 from labeling.prelabels.importing import PrelabelsImported
 from labeling.prelabels.options import DEFAULT_THRESHOLD
 from pooling.formats.judgments.prelabels import HIGHEST_GRADE, TITLES
-from pooling.interface.api import made, making, parsed, person
+from pooling.interface.api import parsed, person
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on
 from pooling.interface.pages import person as signed_in
@@ -28,7 +27,7 @@ from pooling.interface.problems import refusals
 from pooling.interface.shapes import shape
 from pooling.interface.uploads import refuse_uploads
 from pooling.people.access import ADMIN
-from pooling.storage.api import PREVIEW
+from pooling.storage.api import imports
 from pooling.storage.imports import previewed, take_in
 
 THRESHOLD = f"Of UMBRELA's grades: the lowest one, 1 to {HIGHEST_GRADE}, that is relevant."
@@ -86,16 +85,12 @@ class PrelabelImports(APIView):
 
     parser_classes = [MultiPartParser, FormParser]
 
-    @extend_schema(
-        request=PrelabelsUploadSerializer,
-        responses={**making(shape(PrelabelsImported)), 200: shape(PrelabelsImported)},
-        parameters=[PREVIEW],
-    )
-    def post(self, request: Request, queue_id: int) -> Response:
+    @imports(PrelabelsUploadSerializer, shape(PrelabelsImported))
+    def post(self, request: Request, queue_id: int) -> object:
         """Import pre-labels of pairs of a queue: of another installation, or of UMBRELA."""
         queue = queue_for(request.user, queue_id, ADMIN)
         options = {**parsed(PrelabelsUploadSerializer, request), "queue": queue.pk}
         file, user = options.pop("file"), person(request)
         if request.query_params.get("preview") == "true":
             return Response(previewed(queue.collection, "prelabels", file, user=user, **options))
-        return made(take_in(queue.collection, "prelabels", file, user=user, **options))
+        return take_in(queue.collection, "prelabels", file, user=user, **options)

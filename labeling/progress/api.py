@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -14,7 +13,7 @@ from labeling.judging.blind_counts import blind_progress, own_figures, own_queue
 from labeling.progress.counts import listed_queues, queue_progress
 from labeling.progress.lists import OWN_QUEUES, QUEUES
 from labeling.progress.serializers import ListedQueueSerializer, ProgressSerializer
-from pooling.interface.api import PROBLEM, person
+from pooling.interface.api import answers, person
 from pooling.models import Role
 from pooling.people.access import MEMBERS, collection_for
 from pooling.tables.calls import listed, lists
@@ -23,7 +22,7 @@ from pooling.tables.calls import listed, lists
 class Progress(APIView):
     """How far a queue has come."""
 
-    @extend_schema(responses={200: ProgressSerializer, 404: PROBLEM})
+    @answers(ProgressSerializer)
     def get(self, request: Request, queue_id: int) -> Response:
         """Counts by state, pace, cost and end date; to an annotator, of their own work alone."""
         queue = queue_for(request.user, queue_id, MEMBERS)

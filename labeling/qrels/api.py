@@ -5,7 +5,6 @@ from __future__ import annotations
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import status
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -27,12 +26,13 @@ from labeling.qrels.releases import (
     release_qrels,
 )
 from labeling.qrels.withdrawing import withdraw_labels
-from pooling.interface.api import PROBLEM, OneKind, making, parsed, person, versioned
+from pooling.interface.api import OneKind, answers, parameters, parsed, person, takes, versioned
 from pooling.interface.downloads import attachment
 from pooling.interface.serializers import FILE
 from pooling.people.access import ADMIN, collection_for
-from pooling.storage.api import PREVIEW, _import
-from pooling.tables.calls import listed, lists
+from pooling.storage.api import _import, imports
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied
 
 
@@ -40,21 +40,17 @@ class Releases(APIView):
     """The qrels releases of a collection."""
 
     @lists(serializers.ReleaseSerializer, RELEASES)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Rows:
         """List the releases, newest first."""
         collection = collection_for(request.user, slug)
-        return listed(request, collection.releases.listed(), serializers.ReleaseSerializer, RELEASES)
+        return collection.releases.listed()
 
-    @extend_schema(
-        request=serializers.ReleaseRequestSerializer,
-        responses={201: serializers.ReleaseSerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(serializers.ReleaseRequestSerializer, gives=serializers.ReleaseSerializer, status=201)
+    def post(self, request: Request, slug: str) -> object:
         """Freeze the labels under a name."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(serializers.ReleaseRequestSerializer, request)
-        release = release_qrels(collection, user=person(request), **body)
-        return Response(serializers.ReleaseSerializer(release).data, status=status.HTTP_201_CREATED)
+        return release_qrels(collection, user=person(request), **body)
 
 
 class OneRelease(Tidied):
@@ -62,7 +58,7 @@ class OneRelease(Tidied):
 
     kind = "release"
 
-    @extend_schema(responses={200: serializers.ReleaseSerializer, 304: None, 404: PROBLEM})
+    @answers(serializers.ReleaseSerializer, also={304: None})
     def get(self, request: Request, release_id: int) -> HttpResponseBase:
         """Read a release with its sidecar."""
         release = release_for(request.user, release_id)
@@ -82,7 +78,7 @@ class QrelsDownload(APIView):
             OpenApiParameter("format", str, enum=list(FORMATS), default="trec"),
             serializers.ExportOptionsSerializer,
         ],
-        responses={**FILE, 304: None, 400: PROBLEM, 404: PROBLEM},
+        responses={**FILE, 304: None},
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         """Download a release as a file, or its sidecar."""
@@ -90,15 +86,12 @@ class QrelsDownload(APIView):
         name = request.query_params.get("release")
         release = release_named(collection, name) if name else newest_release(collection)
         format = request.query_params.get("format") or "trec"
-        asked = serializers.ExportOptionsSerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
+        asked = parameters(serializers.ExportOptionsSerializer, request)
         if format in EXPORTS:
             # Texts change, and so what these hold is not that of the release alone.
-            return _attached(release, format, export_options(format, asked.validated_data))
+            return _attached(release, format, export_options(format, asked))
         version = ("qrels", release.pk, release.sha256, release.name, format)
-        return versioned(
-            request, version, lambda: _attached(release, format, export_options(format, asked.validated_data))
-        )
+        return versioned(request, version, lambda: _attached(release, format, export_options(format, asked)))
 
 
 def _attached(release: QrelsRelease, format: str, options: ExportOptions) -> HttpResponseBase:
@@ -116,11 +109,7 @@ class Qrels(QrelsDownload):
         """The same as without the slash at the end."""
         return super().get(request, slug)
 
-    @extend_schema(
-        request=serializers.QrelsUploadSerializer,
-        responses={**making(serializers.QrelsImportSerializer), 200: serializers.QrelsImportSerializer},
-        parameters=[PREVIEW],
-    )
+    @imports(serializers.QrelsUploadSerializer, serializers.QrelsImportSerializer)
     def post(self, request: Request, slug: str) -> Response:
         """Import a file of labels."""
         return _import(request, slug, "qrels", serializers.QrelsUploadSerializer)
@@ -130,18 +119,18 @@ class LabelFiles(APIView):
     """The imports of labels."""
 
     @lists(serializers.LabelFileSerializer)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Rows:
         """List the imports of labels, newest first, with those that were taken back."""
         collection = collection_for(request.user, slug)
-        return listed(request, label_files(collection), serializers.LabelFileSerializer)
+        return label_files(collection)
 
 
 class LabelFileWithdrawal(APIView):
     """Taking back an import of labels."""
 
-    @extend_schema(request=None, responses={200: serializers.LabelFileSerializer, 404: PROBLEM, 409: PROBLEM})
-    def post(self, request: Request, slug: str, file_id: int) -> Response:
+    @answers(serializers.LabelFileSerializer)
+    def post(self, request: Request, slug: str, file_id: int) -> object:
         """Take back an import of labels: they count no longer. Releases stay as they are."""
         files = label_files(collection_for(request.user, slug, ADMIN))
         withdraw_labels(get_object_or_404(files, pk=file_id), by=person(request))
-        return Response(serializers.LabelFileSerializer(files.get(pk=file_id)).data)
+        return files.get(pk=file_id)

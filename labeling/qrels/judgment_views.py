@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from labeling.access import queue_in
 from labeling.qrels.judgments import FORMATS, export_judgments, judgments_file_name
 from pooling.formats.registry import formats
-from pooling.interface.api import PROBLEM, OneKind
+from pooling.interface.api import OneKind
 from pooling.interface.downloads import streamed
 from pooling.interface.problems import InputError, refusals
 from pooling.interface.serializers import FILE
@@ -52,7 +52,7 @@ class JudgmentsDownload(APIView):
             OpenApiParameter("queue", int, description="Only what was judged in this queue."),
             OpenApiParameter("anonymous", bool, default=False, description="Pseudonyms instead of names."),
         ],
-        responses={**FILE, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+        responses=FILE,
     )
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Download every judgment event: verdicts, also replaced and undone ones, undos and skips."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -13,25 +13,26 @@ from labeling.quality import serializers as shapes
 from labeling.quality.disagreements import DISAGREEMENTS, disagreeing_pairs
 from labeling.quality.figures import queue_quality
 from labeling.queues.handing_back import hand_back
-from pooling.interface.api import PROBLEM, person
+from pooling.interface.api import answers, person
 from pooling.people.access import ADMIN, READERS
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 
 
 class Quality(APIView):
     """How good the judgments of a queue are."""
 
-    @extend_schema(responses={200: shapes.QualitySerializer, 403: PROBLEM, 404: PROBLEM})
-    def get(self, request: Request, queue_id: int) -> Response:
+    @answers(shapes.QualitySerializer)
+    def get(self, request: Request, queue_id: int) -> object:
         """Agreement, annotators, places in a session, pace and hard queries; not for annotators."""
         queue = queue_for(request.user, queue_id, READERS)
-        return Response(shapes.QualitySerializer(queue_quality(queue)).data)
+        return queue_quality(queue)
 
 
 class HandBack(APIView):
     """Taking somebody's open work back."""
 
-    @extend_schema(request=None, responses={200: shapes.HandedBackSerializer, 403: PROBLEM, 404: PROBLEM})
+    @answers(shapes.HandedBackSerializer)
     def post(self, request: Request, queue_id: int, name: str) -> Response:
         """Return all that an annotator holds in the queue, so that others can judge it."""
         queue = queue_for(request.user, queue_id, ADMIN)
@@ -48,9 +49,8 @@ class Disagreements(APIView):
         operation_id="queues_disagreements_list",
         parameters=[OpenApiParameter("annotator", str, description="Only pairs that this person judged.")],
     )
-    def get(self, request: Request, queue_id: int) -> Response:
+    def get(self, request: Request, queue_id: int) -> Rows:
         """List them with what each person said; not for annotators."""
         queue = queue_for(request.user, queue_id, READERS)
         annotator = request.query_params.get("annotator", "")[:150]
-        found = disagreeing_pairs(queue, annotator)
-        return listed(request, found, shapes.DisagreementSerializer, DISAGREEMENTS)
+        return disagreeing_pairs(queue, annotator)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.serializer_helpers import ReturnDict
@@ -16,7 +15,7 @@ from labeling.queues import serializers
 from labeling.queues.changes import change_queue
 from labeling.queues.opening_jobs import open_or_start
 from labeling.queues.options import options_from
-from pooling.interface.api import PROBLEM, made, making, parsed, person
+from pooling.interface.api import Made, answers, made, parsed, person, takes
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.models import Job
 from pooling.people.access import ADMIN, READERS, pool_for
@@ -27,16 +26,13 @@ from pooling.tidying.doing import archive, rename
 class PoolQueue(APIView):
     """The way from a pool to its queue."""
 
-    @extend_schema(
-        request=serializers.QueueRequestSerializer,
-        responses={**making(serializers.QueueSerializer), 404: PROBLEM},
-    )
-    def post(self, request: Request, pool_id: int) -> Response:
+    @takes(serializers.QueueRequestSerializer, makes=serializers.QueueSerializer)
+    def post(self, request: Request, pool_id: int) -> Made:
         """Open a queue over a pool; that of a large pool is opened by a job."""
         pool = pool_for(request.user, pool_id, ADMIN)
         body = parsed(serializers.QueueRequestSerializer, request)
         opened = open_or_start(pool, options_from(body), name=body.get("name"), user=person(request))
-        return made(opened if isinstance(opened, Job) else _described(opened))
+        return opened if isinstance(opened, Job) else _described(opened)
 
 
 class OneQueue(Tidied):
@@ -44,21 +40,13 @@ class OneQueue(Tidied):
 
     kind = "queue"
 
-    @extend_schema(responses={200: serializers.QueueSerializer, 403: PROBLEM, 404: PROBLEM})
+    @answers(serializers.QueueSerializer)
     def get(self, request: Request, queue_id: int) -> Response:
         """Read a queue's settings; how far it is has its own call."""
         return Response(_described(queue_for(request.user, queue_id, READERS)))
 
-    @extend_schema(
-        request=serializers.QueueChangeSerializer,
-        responses={
-            200: serializers.QueueSerializer,
-            202: JobStartedSerializer,
-            400: PROBLEM,
-            403: PROBLEM,
-            404: PROBLEM,
-            409: PROBLEM,
-        },
+    @takes(
+        serializers.QueueChangeSerializer, gives=serializers.QueueSerializer, also={202: JobStartedSerializer}
     )
     def patch(self, request: Request, queue_id: int) -> Response:  # type: ignore[override]
         """Open, pause or close a queue, rename or archive it, change its prices, or how many judgments a pair

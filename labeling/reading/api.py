@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.reading.choices import CHOICES, reading_of, remember_reading
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import answers, parsed, person, takes
 
 
 class ReadingSerializer(serializers.Serializer[Any]):
@@ -26,12 +25,12 @@ class ReadingSerializer(serializers.Serializer[Any]):
 class Reading(APIView):
     """How you like to read documents."""
 
-    @extend_schema(responses={200: ReadingSerializer})
+    @answers(ReadingSerializer)
     def get(self, request: Request) -> Response:
         """What you chose."""
         return Response(reading_of(person(request)))
 
-    @extend_schema(request=ReadingSerializer, responses={200: ReadingSerializer, 400: PROBLEM})
+    @takes(ReadingSerializer, gives=ReadingSerializer)
     def patch(self, request: Request) -> Response:
         """Change some of it; the answer has all."""
         return Response(remember_reading(person(request), parsed(ReadingSerializer, request)))

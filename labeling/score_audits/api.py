@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,7 +15,7 @@ from labeling.models import Queue
 from labeling.queues.drawn import LARGEST_SEED
 from labeling.score_audits.audits import USUAL_STRATA, AuditDraw, AuditFacts, draw_audit, plan_audit
 from labeling.score_audits.strata import StratumFacts
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import parsed, person, takes
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, pool_for
 
@@ -48,17 +47,7 @@ AuditPlanSerializer = shape(AuditAnswer, "AuditPlan")
 class ScoreAudits(APIView):
     """Audits by the scores of one model."""
 
-    @extend_schema(
-        request=AuditRequestSerializer,
-        responses={
-            200: AuditPlanSerializer,
-            201: AuditPlanSerializer,
-            400: PROBLEM,
-            403: PROBLEM,
-            404: PROBLEM,
-            409: PROBLEM,
-        },
-    )
+    @takes(AuditRequestSerializer, gives=AuditPlanSerializer, also={201: AuditPlanSerializer})
     def post(self, request: Request, prelabeler_id: int) -> Response:
         """Draw pairs without a label from bands of the model's scores, and open them as a queue."""
         prelabeler = prelabeler_for_admin(request.user, prelabeler_id)

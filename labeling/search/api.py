@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +13,7 @@ from labeling.access import queue_for
 from labeling.items.numbers import number_of
 from labeling.search.documents import HitFacts, add_found, query_named, search_for, search_of
 from labeling.search.finds import search_finds
-from pooling.interface.api import PROBLEM, person
+from pooling.interface.api import answers, parameters, parsed, person, takes
 from pooling.interface.shapes import shape
 from pooling.models import Role
 from pooling.people.access import JUDGES, collection_for
@@ -56,18 +55,13 @@ class AddedSerializer(serializers.Serializer[Any]):
 class Search(APIView):
     """Documents beyond the pool."""
 
-    @extend_schema(
-        operation_id="queues_search",
-        parameters=[SearchWordsSerializer],
-        responses={200: SearchResultSerializer, 400: PROBLEM, 404: PROBLEM},
-    )
+    @answers(SearchResultSerializer, operation_id="queues_search", parameters=[SearchWordsSerializer])
     def get(self, request: Request, queue_id: int) -> Response:
         """Search the documents of the collection for a query."""
         queue = queue_for(request.user, queue_id, roles=JUDGES)
-        asked = SearchWordsSerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        query = query_named(queue.collection, asked.validated_data["query"])
-        found = search_for(query, asked.validated_data["words"], person(request))
+        asked = parameters(SearchWordsSerializer, request)
+        query = query_named(queue.collection, asked["query"])
+        found = search_for(query, asked["words"], person(request))
         return Response(
             {
                 "search": found.search.pk if found.search else None,
@@ -77,17 +71,11 @@ class Search(APIView):
             }
         )
 
-    @extend_schema(
-        operation_id="queues_search_add",
-        request=AdditionSerializer,
-        responses={201: AddedSerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
+    @takes(AdditionSerializer, gives=AddedSerializer, status=201, operation_id="queues_search_add")
     def post(self, request: Request, queue_id: int) -> Response:
         """Add a document to what is judged, in a separate queue."""
         queue = queue_for(request.user, queue_id, roles=JUDGES)
-        asked = AdditionSerializer(data=request.data)
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
+        values = parsed(AdditionSerializer, request)
         query = query_named(queue.collection, values["query"])
         search = search_of(person(request), values["search"])
         item = add_found(query, values["document"], user=person(request), like=queue, search=search)
@@ -110,9 +98,7 @@ class SearchFindsSerializer(serializers.Serializer[Any]):
 class FoundBySearch(APIView):
     """What search found."""
 
-    @extend_schema(
-        operation_id="collections_search_finds", responses={200: SearchFindsSerializer, 404: PROBLEM}
-    )
+    @answers(SearchFindsSerializer, operation_id="collections_search_finds")
     def get(self, request: Request, slug: str) -> Response:
         """Relevant documents that search found and no run did."""
         found = search_finds(collection_for(request.user, slug))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
-from drf_spectacular.utils import extend_schema
-from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -18,30 +16,26 @@ from labeling.supports.progress import fact_progress
 from labeling.supports.showing import ShownPage, shown_page
 from labeling.supports.storing import store_page, undo_page
 from labeling.supports.views import fact_queue_for
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import answers, parsed, person, takes
 from pooling.people.access import ADMIN, JUDGES, READERS, collection_for, fetch
 
 
 class FactQueues(APIView):
     """Queues of facts."""
 
-    @extend_schema(
-        request=shapes.FactQueueRequestSerializer,
-        responses={201: shapes.FactQueueSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(shapes.FactQueueRequestSerializer, gives=shapes.FactQueueSerializer, status=201)
+    def post(self, request: Request, slug: str) -> object:
         """Open a queue of facts over a pool."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(shapes.FactQueueRequestSerializer, request)
         pool = fetch(collection.pools.select_related("collection"), pk=body["pool"])
-        queue = open_fact_queue(pool, options_from(body), name=body.get("name"), user=person(request))
-        return Response(shapes.FactQueueSerializer(queue).data, status=status.HTTP_201_CREATED)
+        return open_fact_queue(pool, options_from(body), name=body.get("name"), user=person(request))
 
 
 class FactQueueProgress(APIView):
     """How far a queue of facts is."""
 
-    @extend_schema(responses={200: shapes.FactProgressSerializer, 403: PROBLEM, 404: PROBLEM})
+    @answers(shapes.FactProgressSerializer)
     def get(self, request: Request, queue_id: int) -> Response:
         """Documents, facts, agreement, what each person did, and facts that people read differently."""
         return Response(fact_progress(fact_queue_for(person(request), queue_id, READERS)))
@@ -50,7 +44,7 @@ class FactQueueProgress(APIView):
 class FactClaim(APIView):
     """Getting a document to judge fact by fact."""
 
-    @extend_schema(request=None, responses={200: shapes.FactClaimSerializer, 403: PROBLEM, 404: PROBLEM})
+    @answers(shapes.FactClaimSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Hold a document: the one you hold already, or the next; with its first page that is not judged."""
         queue = fact_queue_for(person(request), queue_id, JUDGES)
@@ -60,10 +54,7 @@ class FactClaim(APIView):
 class FactPages(APIView):
     """Sending verdicts on facts."""
 
-    @extend_schema(
-        request=shapes.FactPageSerializer,
-        responses={200: shapes.FactOutcomeSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
+    @takes(shapes.FactPageSerializer, gives=shapes.FactOutcomeSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Store a page of verdicts, all or none, and get the next page. Facts not sent stay unjudged."""
         queue = fact_queue_for(person(request), queue_id, JUDGES, deleted_too=True)
@@ -88,7 +79,7 @@ class FactPages(APIView):
 class FactUndo(APIView):
     """Taking a page back."""
 
-    @extend_schema(request=None, responses={200: shapes.FactClaimSerializer, 403: PROBLEM, 404: PROBLEM})
+    @answers(shapes.FactClaimSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Take back your last page in the queue, and hold its document again; null where there is none."""
         queue = fact_queue_for(person(request), queue_id, JUDGES, deleted_too=True)
@@ -99,10 +90,7 @@ class FactUndo(APIView):
 class FactSkip(APIView):
     """Leaving a document for later."""
 
-    @extend_schema(
-        request=shapes.FactSkipSerializer,
-        responses={200: shapes.FactClaimSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
+    @takes(shapes.FactSkipSerializer, gives=shapes.FactClaimSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Give back the document that you hold, and get another; it comes again when nothing else is left."""
         queue = fact_queue_for(person(request), queue_id, JUDGES)

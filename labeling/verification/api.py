@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,11 +19,12 @@ from labeling.verification import serializers as shapes
 from labeling.verification.blind_labels import Evidence
 from labeling.verification.samples import USUAL, Wanted, open_sample, samples_of
 from labeling.verification.worth import worth, worth_of_all
-from pooling.interface.api import PROBLEM, made, parsed, person
+from pooling.interface.api import answers, made, parsed, person, takes
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 
 
 def worth_and_samples(
@@ -42,17 +42,17 @@ def worth_and_samples(
 class Prelabelers(APIView):
     """The models of a collection."""
 
-    @lists(shapes.PrelabelerRowSerializer, responses={403: PROBLEM})
-    def get(self, request: Request, slug: str) -> Response:
+    @lists(shapes.PrelabelerRowSerializer)
+    def get(self, request: Request, slug: str) -> Rows:
         """Every model and prompt that was asked, newest first, and whether it pays."""
         collection = collection_for(request.user, slug, ADMIN)
-        return listed(request, worth_of_all(collection), shapes.PrelabelerRowSerializer)
+        return worth_of_all(collection)
 
 
 class OnePrelabeler(APIView):
     """One model and prompt."""
 
-    @extend_schema(responses={200: shapes.WorthSerializer, 403: PROBLEM, 404: PROBLEM})
+    @answers(shapes.WorthSerializer)
     def get(self, request: Request, prelabeler_id: int) -> Response:
         """What it is worth on the blind labels that there are."""
         return Response(worth_and_samples(prelabeler_for_admin(request.user, prelabeler_id)))
@@ -61,16 +61,10 @@ class OnePrelabeler(APIView):
 class ScoreOrder(APIView):
     """The order of a queue by scores."""
 
-    @extend_schema(
-        request=shapes.ScoreOrderRequestSerializer,
-        responses={
-            200: shapes.ScoreOrderSerializer,
-            202: JobStartedSerializer,
-            400: PROBLEM,
-            403: PROBLEM,
-            404: PROBLEM,
-            409: PROBLEM,
-        },
+    @takes(
+        shapes.ScoreOrderRequestSerializer,
+        gives=shapes.ScoreOrderSerializer,
+        also={202: JobStartedSerializer},
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Put what is left of a queue in the order of a model's scores; the audit stays evenly spread.
@@ -88,16 +82,7 @@ class ScoreOrder(APIView):
 class Samples(APIView):
     """Verification samples of one model."""
 
-    @extend_schema(
-        request=shapes.SampleRequestSerializer,
-        responses={
-            201: shapes.OpenedSampleSerializer,
-            400: PROBLEM,
-            403: PROBLEM,
-            404: PROBLEM,
-            409: PROBLEM,
-        },
-    )
+    @takes(shapes.SampleRequestSerializer, gives=shapes.OpenedSampleSerializer, status=201)
     def post(self, request: Request, prelabeler_id: int) -> Response:
         """Draw some of its negatives and positives at random, and open them as a queue."""
         prelabeler = prelabeler_for_admin(request.user, prelabeler_id)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
-from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -18,49 +16,45 @@ from pooling.engines.lists import ENGINES
 from pooling.engines.options import EngineSettings
 from pooling.engines.running import start_asking, try_engine
 from pooling.engines.stored import change_engine, checked_key, create_engine, engine_for, key_of
-from pooling.interface.api import PROBLEM, made, parsed, person
+from pooling.interface.api import answers, made, parsed, person, takes
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.models import Pool
 from pooling.people.access import ADMIN, collection_for, fetch
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied
-
-REFUSED = {400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM}
 
 
 class Engines(APIView):
     """The engines of a collection."""
 
     @lists(serializers.EngineSerializer, ENGINES, operation_id="engines_list")
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Rows:
         """List the engines by name."""
         collection = collection_for(request.user, slug, ADMIN)
-        rows = Engine.objects.listed().filter(collection=collection)
-        return listed(request, rows, serializers.EngineSerializer, ENGINES)
+        return Engine.objects.listed().filter(collection=collection)
 
-    @extend_schema(
+    @takes(
+        serializers.NewEngineSerializer,
+        gives=serializers.EngineSerializer,
+        status=201,
         operation_id="engines_create",
-        request=serializers.NewEngineSerializer,
-        responses={201: serializers.EngineSerializer, **REFUSED},
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> object:
         """Add an engine. Nothing is asked yet."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(serializers.NewEngineSerializer, request)
         name, key = body.pop("name"), body.pop("key", "")
-        engine = create_engine(collection, name, _settings(body), key=key, user=person(request))
-        return Response(serializers.EngineSerializer(engine).data, status=status.HTTP_201_CREATED)
+        return create_engine(collection, name, _settings(body), key=key, user=person(request))
 
 
 class EngineTry(APIView):
     """One query, asked without storing anything."""
 
-    @extend_schema(
-        operation_id="engines_try",
-        request=serializers.EngineTrySerializer,
-        responses={200: serializers.EngineTriedSerializer, **REFUSED},
+    @takes(
+        serializers.EngineTrySerializer, gives=serializers.EngineTriedSerializer, operation_id="engines_try"
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> object:
         """Ask an engine one query, to see ids and scores before it is saved."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(serializers.EngineTrySerializer, request)
@@ -75,7 +69,7 @@ class EngineTry(APIView):
         hits = [
             {"place": place, "document": document, "score": score} for place, document, score in tried.rows
         ]
-        return Response(serializers.EngineTriedSerializer({**vars(tried), "hits": hits}).data)
+        return {**vars(tried), "hits": hits}
 
 
 class OneEngine(Tidied):
@@ -83,36 +77,29 @@ class OneEngine(Tidied):
 
     kind = "engine"
 
-    @extend_schema(
-        operation_id="engines_retrieve",
-        responses={200: serializers.EngineSerializer, 403: PROBLEM, 404: PROBLEM},
-    )
-    def get(self, request: Request, collection__slug: str, engine_id: int) -> Response:
+    @answers(serializers.EngineSerializer, operation_id="engines_retrieve")
+    def get(self, request: Request, collection__slug: str, engine_id: int) -> object:
         """Read how an engine is asked."""
-        engine = engine_for(request.user, collection__slug, engine_id)
-        return Response(serializers.EngineSerializer(engine).data)
+        return engine_for(request.user, collection__slug, engine_id)
 
-    @extend_schema(
+    @takes(
+        serializers.EngineSettingsSerializer,
+        gives=serializers.EngineSerializer,
         operation_id="engines_update",
-        request=serializers.EngineSettingsSerializer,
-        responses={200: serializers.EngineSerializer, **REFUSED},
     )
-    def put(self, request: Request, collection__slug: str, engine_id: int) -> Response:
+    def put(self, request: Request, collection__slug: str, engine_id: int) -> object:
         """Change how an engine is asked; what is left out stays. Another host drops the saved key."""
         engine = engine_for(request.user, collection__slug, engine_id)
         body = parsed(serializers.EngineSettingsSerializer, request)
         key = body.pop("key", None)
-        changed = change_engine(engine, _settings(body, settings_of(engine)), key=key, user=person(request))
-        return Response(serializers.EngineSerializer(changed).data)
+        return change_engine(engine, _settings(body, settings_of(engine)), key=key, user=person(request))
 
 
 class EngineRuns(APIView):
     """Runs of an engine's answers."""
 
-    @extend_schema(
-        operation_id="engines_run",
-        request=serializers.EngineRunSerializer,
-        responses={202: JobStartedSerializer, **REFUSED},
+    @takes(
+        serializers.EngineRunSerializer, gives=JobStartedSerializer, status=202, operation_id="engines_run"
     )
     def post(self, request: Request, slug: str, engine_id: int) -> Response:
         """Ask an engine for every query in the background and store the run, which then extends `pool`."""

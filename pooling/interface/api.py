@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from hashlib import sha256
-from typing import Any, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.fields import empty
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BooleanField, Field, FileField, Serializer
+from rest_framework.serializers import BaseSerializer, BooleanField, Field, FileField, Serializer
 from rest_framework.utils.html import is_html_input
 
 from pooling.interface import serializers
 from pooling.interface.parsers import storable
+from pooling.interface.shapes import shape
 from pooling.interface.uploads import refuse_uploads
 from pooling.models import Job
 
 PROBLEM = serializers.ProblemSerializer
+Call = TypeVar("Call", bound=Callable[..., Any])
+#: What was made, or the job that makes it.
+Made: TypeAlias = Mapping[str, Any] | Job
 
 
 def person(request: Request) -> User:
@@ -54,16 +60,61 @@ def _is_box(field: Field[Any, Any, Any, Any]) -> bool:
     return isinstance(field, BooleanField) and not field.required and default is empty
 
 
-def made(outcome: Mapping[str, Any] | Job) -> Response:
+def parameters(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """The parameters of the address as `kind` reads them; wrong ones are answered with 400."""
+    serializer = kind(data=request.query_params)
+    serializer.is_valid(raise_exception=True)
+    return cast("dict[str, Any]", serializer.validated_data)
+
+
+def made(outcome: Made) -> Response:
     """201 with what was made, or 202 with the job that makes it."""
     if isinstance(outcome, Job):
         return Response({"job": outcome.pk}, status=status.HTTP_202_ACCEPTED)
     return Response(outcome, status=status.HTTP_201_CREATED)
 
 
-def making(result: type[Serializer[Any]]) -> dict[int, Any]:
-    """The answers of a call that makes something, for the schema."""
-    return {201: result, 202: serializers.JobStartedSerializer, 400: PROBLEM, 409: PROBLEM}
+def answers(
+    gives: Any = None,
+    *,
+    makes: Any = None,
+    status: int = 200,
+    also: Mapping[int, Any] | None = None,
+    request: Any = None,
+    **more: Any,
+) -> Callable[[Call], Call]:
+    """What a call answers, for the schema; what it returns is written so, unless it is a response already.
+
+    gives: a serializer, or a class that `shape` makes one of; without it there is nothing to say. makes: what
+    is made at once, if not by a job. also: more answers by status; `OneBodySchema` adds the usual problems.
+    more: as `extend_schema` takes it.
+    """
+    kind = shape(gives) if isinstance(gives, type) and not issubclass(gives, BaseSerializer) else gives
+    answer = {201: makes, 202: serializers.JobStartedSerializer} if makes else {status if kind else 204: kind}
+
+    def described(call: Call) -> Call:
+        @wraps(call)
+        def answering(*args: Any, **address: Any) -> HttpResponseBase:
+            result = call(*args, **address)
+            if isinstance(result, HttpResponseBase):
+                return result
+            if makes:
+                return made(result)
+            if kind is None:
+                return Response(status=204)
+            written = kind(result) if isinstance(kind, type) else type(kind.child)(result, many=True)
+            return Response(written.data, status)
+
+        return cast(
+            "Call", extend_schema(request=request, responses={**answer, **(also or {})}, **more)(answering)
+        )
+
+    return described
+
+
+def takes(body: Any, **more: Any) -> Callable[[Call], Call]:
+    """What a call takes, `body`, and what it answers; more: as `answers` takes it."""
+    return answers(request=body, **more)
 
 
 def versioned(
@@ -94,6 +145,9 @@ class OneKind(BaseContentNegotiation):
 class OneBodySchema(AutoSchema):
     """Bodies with files are multipart forms, all others JSON; forms are still read, but not described, so
     that a generated client has one way.
+
+    Every call has the problems that its kind may have: 400 where something is sent or asked for, 401 and 403
+    where one has to be signed in, 404 for what an address names, and 409 where that is changed.
     """
 
     def map_parsers(self) -> list[str]:
@@ -103,6 +157,16 @@ class OneBodySchema(AutoSchema):
         fields = getattr(body, "fields", {})
         has_file = any(isinstance(field, FileField) for field in fields.values())
         return ["multipart/form-data" if has_file else "application/json"]
+
+    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
+        bodies = super()._get_response_bodies(direction)
+        names_thing, changes = "{" in self.path, self.method != "GET"
+        asks = any(one["in"] == "query" for one in self._get_parameters())
+        usual = {400: changes or asks, 401: self.get_auth(), 403: self.get_auth()}
+        usual |= {404: names_thing, 409: names_thing and changes}
+        added = [str(code) for code, is_usual in usual.items() if is_usual and str(code) not in bodies]
+        found: Any = self
+        return bodies | {code: found._get_response_for_code(PROBLEM, code) for code in added}
 
     def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
         # What is called a request already is called so once.

@@ -10,7 +10,7 @@ from django.http import FileResponse, Http404, HttpResponse, StreamingHttpRespon
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 
-from pooling.interface.serializers import FILE, ProblemSerializer
+from pooling.interface.serializers import FILE
 
 Subject = ParamSpec("Subject")
 Call = TypeVar("Call", bound=Callable[..., Any])
@@ -60,6 +60,6 @@ def file_call(files: Mapping[str, Download[Subject]]) -> Callable[[Call], Call]:
     """What the OpenAPI document says of a call that answers with one of `files`, named in its address."""
     described: Callable[[Call], Call] = extend_schema(
         parameters=[OpenApiParameter("format", str, OpenApiParameter.PATH, enum=list(files))],
-        responses={**FILE, 404: ProblemSerializer},
+        responses=FILE,
     )
     return described

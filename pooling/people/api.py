@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.urls import reverse
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import PROBLEM, answers, parsed, person, takes
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Invitation, Membership
 from pooling.people import serializers
@@ -28,6 +28,7 @@ from pooling.people.invitations import (
 from pooling.people.joining import add_or_ask
 from pooling.people.membership import change_role, create_collection, remove_member
 from pooling.tables.calls import listed, lists
+from pooling.tables.rows import Rows
 
 LONGEST_ID = 18  # digits of a key in the database
 
@@ -48,50 +49,49 @@ class Collections(APIView):
 
         return listed(request, collections_of(user).filter(archived_at=None), shown)
 
-    @extend_schema(
-        request=serializers.CollectionSerializer,
-        responses={201: serializers.CollectionSerializer, 400: PROBLEM, 403: PROBLEM, 409: PROBLEM},
+    @takes(
+        serializers.CollectionSerializer,
+        gives=serializers.CollectionSerializer,
+        status=201,
+        also={409: PROBLEM},
     )
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> object:
         """Create a collection; you become its admin. Who may is a setting of the site."""
         require_creator(request.user)
         collection = create_collection(person(request), **parsed(serializers.CollectionSerializer, request))
         collection.role = "admin"  # type: ignore[attr-defined]
-        return Response(serializers.CollectionSerializer(collection).data, status=status.HTTP_201_CREATED)
+        return collection
 
 
 class OneCollection(APIView):
     """One collection."""
 
-    @extend_schema(responses={200: serializers.CollectionDetailSerializer, 404: PROBLEM})
-    def get(self, request: Request, slug: str) -> Response:
+    @answers(serializers.CollectionDetailSerializer)
+    def get(self, request: Request, slug: str) -> object:
         """Read a collection with its counts."""
         collection = collection_for(request.user, slug, MEMBERS)
         kinds = ("queries", "documents", "runs", "pools")
         counts = {kind: getattr(collection, kind).count() for kind in kinds}
         collection.counts = counts  # type: ignore[attr-defined]
-        return Response(serializers.CollectionDetailSerializer(collection).data)
+        return collection
 
 
 class Members(APIView):
     """The members of a collection."""
 
     @lists(serializers.MemberSerializer)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Rows:
         """List the members."""
         collection = collection_for(request.user, slug)
-        return listed(request, collection.memberships.select_related("user"), serializers.MemberSerializer)
+        return collection.memberships.select_related("user")
 
-    @extend_schema(
-        request=serializers.MemberSerializer,
-        responses={
-            201: serializers.MemberSerializer,
-            202: serializers.AskedMemberSerializer,
-            400: PROBLEM,
-            409: PROBLEM,
-        },
+    @takes(
+        serializers.MemberSerializer,
+        gives=serializers.MemberSerializer,
+        status=201,
+        also={202: serializers.AskedMemberSerializer},
     )
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> object:
         """Add a member: at once (201) as somebody who runs the site, or whom you see among the members of a
         collection already. Anybody else is asked first (202), and a name that nobody has is answered alike.
         """
@@ -101,27 +101,23 @@ class Members(APIView):
         if isinstance(outcome, Invitation):
             asked = serializers.AskedMemberSerializer(outcome)
             return Response(asked.data, status=status.HTTP_202_ACCEPTED)
-        return Response(serializers.MemberSerializer(outcome).data, status=status.HTTP_201_CREATED)
+        return outcome
 
 
 class OneMember(APIView):
     """One member."""
 
-    @extend_schema(
-        request=serializers.RoleSerializer,
-        responses={200: serializers.MemberSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def patch(self, request: Request, slug: str, username: str) -> Response:
+    @takes(serializers.RoleSerializer, gives=serializers.MemberSerializer)
+    def patch(self, request: Request, slug: str, username: str) -> object:
         """Give a member another role; a collection keeps at least one admin."""
         member = self.member(request, slug, username)
         role = parsed(serializers.RoleSerializer, request)["role"]
-        return Response(serializers.MemberSerializer(change_role(member, role, by=person(request))).data)
+        return change_role(member, role, by=person(request))
 
-    @extend_schema(responses={204: None, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM})
-    def delete(self, request: Request, slug: str, username: str) -> Response:
+    @answers()
+    def delete(self, request: Request, slug: str, username: str) -> None:
         """Remove a member; what they judged stays."""
         remove_member(self.member(request, slug, username), by=person(request))
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
     def member(self, request: Request, slug: str, username: str) -> Membership:
         """The membership, for an admin of the collection."""
@@ -133,16 +129,13 @@ class Invitations(APIView):
     """Links by which people become members."""
 
     @lists(serializers.InvitationSerializer, operation_id="collections_invitations_list")
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Rows:
         """List the invitations that can still be used."""
         collection = collection_for(request.user, slug, ADMIN)
-        return listed(request, open_invitations(collection), serializers.InvitationSerializer)
+        return open_invitations(collection)
 
-    @extend_schema(
-        request=serializers.InvitationSerializer,
-        responses={201: serializers.InvitationSerializer, 400: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(serializers.InvitationSerializer, gives=serializers.InvitationSerializer, status=201)
+    def post(self, request: Request, slug: str) -> object:
         """Make an invitation; its link is only in this response."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(serializers.InvitationSerializer, request)
@@ -151,43 +144,40 @@ class Invitations(APIView):
         invitation.url = request.build_absolute_uri(  # type: ignore[attr-defined]
             reverse("invitation", args=[token])
         )
-        return Response(serializers.InvitationSerializer(invitation).data, status=status.HTTP_201_CREATED)
+        return invitation
 
 
 class OneInvitation(APIView):
     """An invitation that somebody made."""
 
-    @extend_schema(responses={204: None, 400: PROBLEM, 404: PROBLEM})
-    def delete(self, request: Request, slug: str, invitation_id: int) -> Response:
+    @answers()
+    def delete(self, request: Request, slug: str, invitation_id: int) -> None:
         """Withdraw an invitation that nobody has used."""
         collection = collection_for(request.user, slug, ADMIN)
         withdraw(fetch(collection.invitations.all(), pk=invitation_id), by=person(request))
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class Offers(APIView):
     """Collections that the caller is invited to by name."""
 
     @lists(serializers.OfferedMembershipSerializer)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Rows:
         """List the memberships you are offered."""
-        return listed(request, offers_to(person(request)), serializers.OfferedMembershipSerializer)
+        return offers_to(person(request))
 
 
 class OneOffer(APIView):
     """One of these."""
 
-    @extend_schema(request=None, responses={200: serializers.MemberSerializer, 404: PROBLEM})
-    def post(self, request: Request, offer_id: int) -> Response:
+    @answers(serializers.MemberSerializer)
+    def post(self, request: Request, offer_id: int) -> object:
         """Accept: you are a member from now on."""
-        member = accept_offer(fetch(offers_to(person(request)), pk=offer_id), person(request))
-        return Response(serializers.MemberSerializer(member).data)
+        return accept_offer(fetch(offers_to(person(request)), pk=offer_id), person(request))
 
-    @extend_schema(responses={204: None, 404: PROBLEM})
-    def delete(self, request: Request, offer_id: int) -> Response:
+    @answers()
+    def delete(self, request: Request, offer_id: int) -> None:
         """Decline."""
         decline_offer(fetch(offers_to(person(request)), pk=offer_id))
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class Activity(APIView):
@@ -198,7 +188,7 @@ class Activity(APIView):
         operation_id="collections_activity_list",
         parameters=[OpenApiParameter("before", int, description="Only entries with a smaller id.")],
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Rows:
         """List what admins did to the collection, newest first."""
         collection = collection_for(request.user, slug, ADMIN)
         rows = collection.admin_actions.select_related("actor", "about")
@@ -207,4 +197,4 @@ class Activity(APIView):
             if not before.isascii() or not before.isdigit() or len(before) > LONGEST_ID:
                 raise InputError("`before` is the id of an entry.", field="before")
             rows = rows.filter(pk__lt=int(before))
-        return listed(request, rows, serializers.AdminActionSerializer)
+        return rows

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.interface.api import PROBLEM, OneKind, made, making, parsed, person
+from pooling.interface.api import Made, OneKind, answers, parsed, person, takes
 from pooling.interface.downloads import streamed
 from pooling.interface.serializers import FILE
 from pooling.merging.choice import usual_choice
@@ -23,6 +23,7 @@ from pooling.pools.lists import POOLS
 from pooling.pools.versions import Extension, extend_or_start
 from pooling.runs.stored import runs_named
 from pooling.tables.calls import listed, lists
+from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied
 
 
@@ -30,23 +31,18 @@ class Pools(APIView):
     """The pools of a collection."""
 
     @lists(serializers.PoolSerializer, POOLS)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Rows:
         """List the pools."""
         collection = collection_for(request.user, slug)
-        rows = Pool.objects.listed().filter(collection=collection).defer("diagnostics")
-        return listed(request, rows, serializers.PoolSerializer, POOLS)
+        return Pool.objects.listed().filter(collection=collection).defer("diagnostics")
 
-    @extend_schema(
-        request=serializers.PoolRequestSerializer, responses=making(serializers.BuiltPoolSerializer)
-    )
-    def post(self, request: Request, slug: str) -> Response:
+    @takes(serializers.PoolRequestSerializer, makes=serializers.BuiltPoolSerializer)
+    def post(self, request: Request, slug: str) -> Made:
         """Build a pool from stored runs."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(serializers.PoolRequestSerializer, request)
         name, runs = body.pop("name"), runs_named(collection, body.pop("runs"))
-        return made(
-            build_or_start(collection, usual_choice(body), name=name, runs=runs, user=person(request))
-        )
+        return build_or_start(collection, usual_choice(body), name=name, runs=runs, user=person(request))
 
 
 class OnePool(Tidied):
@@ -54,10 +50,10 @@ class OnePool(Tidied):
 
     kind = "pool"
 
-    @extend_schema(responses={200: serializers.PoolDetailSerializer, 404: PROBLEM})
-    def get(self, request: Request, pool_id: int) -> Response:
+    @answers(serializers.PoolDetailSerializer)
+    def get(self, request: Request, pool_id: int) -> object:
         """Read how a pool was chosen, and of which runs."""
-        return Response(serializers.PoolDetailSerializer(pool_for(request.user, pool_id)).data)
+        return pool_for(request.user, pool_id)
 
 
 class PoolPairs(APIView):
@@ -90,7 +86,7 @@ class PoolFile(APIView):
     @extend_schema(
         operation_id="pools_file",
         parameters=[OpenApiParameter("format", str, enum=list(POOL_FILES), default="tsv")],
-        responses={**FILE, 400: PROBLEM, 404: PROBLEM},
+        responses=FILE,
     )
     def get(self, request: Request, pool_id: int) -> HttpResponseBase:
         """Download a pool as the table that the command `pool` prints, or as tasks for another tool."""
@@ -102,8 +98,8 @@ class PoolFile(APIView):
 class PoolExtension(APIView):
     """The next version of a pool."""
 
-    @extend_schema(request=serializers.ExtensionSerializer, responses=making(serializers.BuiltPoolSerializer))
-    def post(self, request: Request, pool_id: int) -> Response:
+    @takes(serializers.ExtensionSerializer, makes=serializers.BuiltPoolSerializer)
+    def post(self, request: Request, pool_id: int) -> Made:
         """Extend a pool by runs (by name) or depth: its pairs stay, and only what is new is to be judged.
 
         Budget and audit share are for the new pairs; what is left out is as in the pool.
@@ -111,4 +107,4 @@ class PoolExtension(APIView):
         pool = pool_for(request.user, pool_id, ADMIN)
         body = parsed(serializers.ExtensionSerializer, request)
         name, runs = body.pop("name"), runs_named(pool.collection, body.pop("runs"))
-        return made(extend_or_start(pool, Extension(**body), name=name, runs=runs, user=person(request)))
+        return extend_or_start(pool, Extension(**body), name=name, runs=runs, user=person(request))

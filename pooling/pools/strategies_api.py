@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from pooling.interface.api import answers
 from pooling.strategies import STRATEGIES
 
 
@@ -28,7 +28,7 @@ class StrategySerializer(serializers.Serializer[Any]):
 class Strategies(APIView):
     """The strategies."""
 
-    @extend_schema(operation_id="strategies_list", responses=StrategySerializer(many=True))
+    @answers(StrategySerializer(many=True), operation_id="strategies_list")
     def get(self, request: Request) -> Response:
         """List them with what each does in a line."""
         return Response(

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.interface.api import PROBLEM, OneKind, making, versioned
+from pooling.interface.api import OneKind, answers, versioned
 from pooling.interface.downloads import attachment
 from pooling.interface.serializers import FILE
 from pooling.models import Run
@@ -17,8 +17,9 @@ from pooling.people.access import collection_for, run_for
 from pooling.runs import serializers
 from pooling.runs.lists import RUNS
 from pooling.runs.stored import RowsOfRun
-from pooling.storage.api import PREVIEW, _import
-from pooling.tables.calls import listed, lists
+from pooling.storage.api import _import, imports
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied
 
 PARQUET = "application/vnd.apache.parquet"
@@ -30,20 +31,12 @@ class Runs(APIView):
     parser_classes = [MultiPartParser, FormParser]
 
     @lists(serializers.RunSerializer, RUNS)
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Rows:
         """List the runs."""
         collection = collection_for(request.user, slug)
-        rows = Run.objects.listed().filter(collection=collection).defer("preflight")
-        return listed(request, rows, serializers.RunSerializer, RUNS)
+        return Run.objects.listed().filter(collection=collection).defer("preflight")
 
-    @extend_schema(
-        request=serializers.RunUploadSerializer,
-        responses={
-            **making(serializers.ImportedRunSerializer),
-            200: serializers.ImportedRunSerializer,
-        },
-        parameters=[PREVIEW],
-    )
+    @imports(serializers.RunUploadSerializer, serializers.ImportedRunSerializer)
     def post(self, request: Request, slug: str) -> Response:
         """Import a run file."""
         return _import(request, slug, "run", serializers.RunUploadSerializer)
@@ -54,7 +47,7 @@ class OneRun(Tidied):
 
     kind = "run"
 
-    @extend_schema(responses={200: serializers.RunDetailSerializer, 304: None, 404: PROBLEM})
+    @answers(serializers.RunDetailSerializer, also={304: None})
     def get(self, request: Request, run_id: int) -> HttpResponseBase:
         """Read a run with what its preflight found."""
         run = run_for(request.user, run_id)
@@ -70,10 +63,9 @@ class RunRows(APIView):
         operation_id="runs_rows_list",
         parameters=[OpenApiParameter("query", str, description="Only rows of the query of this id.")],
     )
-    def get(self, request: Request, run_id: int) -> Response:
+    def get(self, request: Request, run_id: int) -> Rows:
         """List the rows of a run as its file has them."""
-        rows = RowsOfRun(run_for(request.user, run_id), request.query_params.get("query"))
-        return listed(request, rows, serializers.RunRowSerializer)
+        return RowsOfRun(run_for(request.user, run_id), request.query_params.get("query"))
 
 
 class RunFile(APIView):
@@ -81,7 +73,7 @@ class RunFile(APIView):
 
     content_negotiation_class = OneKind
 
-    @extend_schema(operation_id="runs_file", responses={**FILE, 304: None, 404: PROBLEM})
+    @extend_schema(operation_id="runs_file", responses={**FILE, 304: None})
     def get(self, request: Request, run_id: int) -> HttpResponseBase:
         """Download a run as a Parquet file: query_id, document_id, score, rank."""
         run = run_for(request.user, run_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
@@ -9,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from pooling.interface.api import made, parsed, person
+from pooling.interface.api import Call, made, parsed, person, takes
 from pooling.people.access import ADMIN, collection_for
 from pooling.storage.imports import previewed, take_in
 
@@ -17,6 +18,11 @@ from pooling.storage.imports import previewed, take_in
 PREVIEW = OpenApiParameter(
     "preview", bool, description="With true, the answer is 200 with what the import would do; nothing stays."
 )
+
+
+def imports(body: type[Serializer[Any]], summary: type[Serializer[Any]]) -> Callable[[Call], Call]:
+    """A call that imports the file in `body`, and with `preview` only tells what that would do."""
+    return takes(body, makes=summary, also={200: summary}, parameters=[PREVIEW])
 
 
 def _import(request: Request, slug: str, kind: str, body: type[Serializer[Any]]) -> Response:

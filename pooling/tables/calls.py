@@ -8,7 +8,8 @@ where the next page is. Unlike on pages, a value that has no meaning is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
@@ -65,11 +66,21 @@ def listed(
 
 
 def lists(shown: type[Serializer[Any]], table: Table = PLAIN, **more: Any) -> Callable[[Call], Call]:
-    """What the OpenAPI document says of a call that answers with `listed`; more: as `extend_schema` takes
-    it."""
+    """A call that answers with the rows it returns, or with a response of `listed`; more: as `extend_schema`
+    takes it.
+    """
     parameters = [*more.pop("parameters", []), *_parameters(table)]
-    responses = {200: shown(many=True), 400: PROBLEM, 404: PROBLEM, **more.pop("responses", {})}
-    described: Callable[[Call], Call] = extend_schema(parameters=parameters, responses=responses, **more)
+
+    def described(call: Call) -> Call:
+        @wraps(call)
+        def listing(view: Any, request: Request, *args: Any, **address: Any) -> Response:
+            rows = call(view, request, *args, **address)
+            return rows if isinstance(rows, Response) else listed(request, rows, shown, table)
+
+        # A page or what it is a page of may not be there.
+        answers = {200: shown(many=True), 404: PROBLEM}
+        return cast("Call", extend_schema(parameters=parameters, responses=answers, **more)(listing))
+
     return described
 
 

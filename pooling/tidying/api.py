@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for, fetch, require_role
 from pooling.people.api import OneCollection
 from pooling.people.membership import change_collection
 from pooling.people.serializers import CollectionChangeSerializer
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 from pooling.tidying import serializers
 from pooling.tidying.doing import archive, delete, rename, restorable_until, restore
 from pooling.tidying.kept import Kept
 from pooling.tidying.kinds import KINDS, collection_of, dependants_of, kind_of
 from pooling.tidying.page import archived_in, deleted_in
-
-ANSWERS = {200: serializers.TidiedSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM}
 
 # What addresses call the key of a thing.
 KEYS = (
@@ -77,7 +76,7 @@ class Tidied(APIView):
 
     kind: ClassVar[str] = ""
 
-    @extend_schema(request=serializers.TidyChangeSerializer, responses=ANSWERS)
+    @takes(serializers.TidyChangeSerializer, gives=serializers.TidiedSerializer)
     def patch(self, request: Request, **address: Any) -> Response:
         """Rename it, archive it or list it again; for admins."""
         thing = thing_for(request, self.kind, **address)
@@ -88,7 +87,7 @@ class Tidied(APIView):
             archive(thing, changes["archived"], by=person(request))
         return described(thing)
 
-    @extend_schema(request=None, responses=ANSWERS)
+    @answers(serializers.TidiedSerializer)
     def delete(self, request: Request, **address: Any) -> Response:
         """Delete it, to be restored within thirty days; 409 names what has to go first."""
         thing = thing_for(request, self.kind, **address)
@@ -101,7 +100,7 @@ class Restored(APIView):
 
     kind: ClassVar[str] = ""
 
-    @extend_schema(request=serializers.RestoreSerializer, responses=ANSWERS)
+    @takes(serializers.RestoreSerializer, gives=serializers.TidiedSerializer)
     def post(self, request: Request, **address: Any) -> Response:
         """Restore what was deleted within the last thirty days; 409 where its name was given to another."""
         thing = thing_for(request, self.kind, deleted=True, **address)
@@ -114,10 +113,7 @@ class TidiedCollection(Tidied, OneCollection):
 
     kind = "collection"
 
-    @extend_schema(
-        request=CollectionChangeSerializer,
-        responses={**ANSWERS, 200: serializers.ChangedCollectionSerializer},
-    )
+    @takes(CollectionChangeSerializer, gives=serializers.ChangedCollectionSerializer)
     def patch(self, request: Request, slug: str) -> Response:  # type: ignore[override]
         """Change name, question, guidelines, language, synonyms, image hosts, or whether it is archived; for
         admins.
@@ -144,7 +140,7 @@ class TidiedThings(APIView):
         operation_id="collections_tidied_list",
         parameters=[OpenApiParameter("state", str, enum=["archived", "deleted"], default="archived")],
     )
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Rows:
         """List the archived things, or with `state=deleted` what can be restored, newest first: at most a
         hundred of a kind.
         """
@@ -153,4 +149,4 @@ class TidiedThings(APIView):
         state = request.query_params.get("state", "archived")
         if state not in found:
             raise InputError("Choose archived or deleted.", field="state")
-        return listed(request, found[state](collection).rows, serializers.TidiedThingSerializer)
+        return found[state](collection).rows

@@ -9,13 +9,11 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.utils.translation import gettext_lazy
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.interface.api import person
+from pooling.interface.api import answers, person
 from pooling.interface.counting import counted
 from pooling.interface.shapes import shape
 from pooling.interface.uploads import HOUR, uploads_of
@@ -68,7 +66,7 @@ class LimitsSerializer(serializers.Serializer[Any]):
 class Limits(APIView):
     """The limits of the caller."""
 
-    @extend_schema(operation_id="limits_retrieve", responses={200: LimitsSerializer})
-    def get(self, request: Request) -> Response:
+    @answers(LimitsSerializer, operation_id="limits_retrieve")
+    def get(self, request: Request) -> object:
         """The limits that the site sets for your account, and what is left of them."""
-        return Response(LimitsSerializer({"limits": limits_of(person(request))}).data)
+        return {"limits": limits_of(person(request))}

@@ -15,13 +15,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from pooling.interface import api
+from pooling.interface.api import answers
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
@@ -98,13 +97,10 @@ class DeletedSerializer(serializers.Serializer[Any]):
 class OneAccount(APIView):
     """An account, for site admins."""
 
-    @extend_schema(
-        operation_id="accounts_destroy",
-        responses={200: DeletedSerializer, 403: api.PROBLEM, 404: api.PROBLEM, 409: api.PROBLEM},
-    )
-    def delete(self, request: Request, username: str) -> Response:
+    @answers(DeletedSerializer, operation_id="accounts_destroy")
+    def delete(self, request: Request, username: str) -> object:
         """Delete an account for good; its judgments stay under a pseudonym. Only for site admins."""
         if not is_site_admin(request.user):
             raise PermissionDenied("This is for site admins.")
         pseudonym = delete_account(account_named(username), by=api.person(request))
-        return Response(DeletedSerializer({"pseudonym": pseudonym}).data)
+        return {"pseudonym": pseudonym}

@@ -15,20 +15,20 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from drf_spectacular.authentication import SessionScheme
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from pooling.account_models import ApiToken, Scope
 from pooling.interface import api as interface_api
+from pooling.interface.api import answers, takes
 from pooling.interface.downloads import streamed
 from pooling.interface.pages import person
 from pooling.interface.serializers import ProblemSerializer
 from pooling.people.access import fetch
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 from soundings.accounts.forms import TokenForm
 from soundings.accounts.limits import limits_of
 from soundings.accounts.own_data import own_data_lines
@@ -94,18 +94,14 @@ class NewToken(APIView):
     authentication_classes = ()
     permission_classes = ()
 
-    @extend_schema(
+    @takes(
+        CredentialsSerializer,
+        gives=TokenSerializer,
+        also={403: ProblemSerializer, 429: ProblemSerializer},
         operation_id="token_create",
         auth=[],
-        request=CredentialsSerializer,
-        responses={
-            200: TokenSerializer,
-            400: ProblemSerializer,
-            403: ProblemSerializer,
-            429: ProblemSerializer,
-        },
     )
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request) -> object:
         """Make a token for an account. It ends on its day, with the account's password, or when revoked."""
         if not settings.PASSWORDS:
             raise PermissionDenied(f"{no_passwords()} Create a token on the page of your account.")
@@ -120,7 +116,7 @@ class NewToken(APIView):
         _require_second_factor(request, user, code)
         row, token = make_token(user, name, days, scope=scope)
         row.token = token  # type: ignore[attr-defined]
-        return Response(TokenSerializer(row).data)
+        return row
 
 
 def _require_second_factor(request: Request, user: User, code: str) -> None:
@@ -138,19 +134,18 @@ class Tokens(APIView):
     """The tokens of the caller."""
 
     @lists(ListedTokenSerializer)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Rows:
         """List your tokens that work; the tokens themselves are shown only when they are created."""
-        return listed(request, tokens_of(interface_api.person(request)), ListedTokenSerializer)
+        return tokens_of(interface_api.person(request))
 
 
 class OneToken(APIView):
     """One of these."""
 
-    @extend_schema(responses={204: None, 404: ProblemSerializer})
-    def delete(self, request: Request, token_id: int) -> Response:
+    @answers()
+    def delete(self, request: Request, token_id: int) -> None:
         """Revoke a token of yours."""
         revoke(fetch(tokens_of(interface_api.person(request)), pk=token_id))
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

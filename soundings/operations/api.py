@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.interface.api import PROBLEM
+from pooling.interface.api import answers
 from pooling.interface.shapes import shape
 from soundings.operations.checks import Check, site_checks
 
@@ -25,9 +23,9 @@ class SiteHealthSerializer(serializers.Serializer[object]):
 class SiteHealth(APIView):
     """How the parts of the site are."""
 
-    @extend_schema(responses={200: SiteHealthSerializer, 403: PROBLEM})
-    def get(self, request: Request) -> Response:
+    @answers(SiteHealthSerializer)
+    def get(self, request: Request) -> object:
         """Ask database, worker, file storage, disk, cache and mail how they are; for site admins."""
         if not request.user.is_superuser:
             raise PermissionDenied(NEEDS_SITE_ADMIN)
-        return Response(SiteHealthSerializer({"checks": site_checks()}).data)
+        return {"checks": site_checks()}

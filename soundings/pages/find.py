@@ -8,13 +8,12 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.interface.api import PROBLEM
+from pooling.interface.api import PROBLEM, answers
 from pooling.interface.api import person as signed_in
 from pooling.interface.pages import asked, person, speak
 from pooling.models import Role
@@ -56,18 +55,18 @@ class FoundKindSerializer(serializers.Serializer[Any]):
 class Find(APIView):
     """Anything by its name or id."""
 
-    @extend_schema(
+    @answers(
+        FoundKindSerializer(many=True),
+        also={404: PROBLEM},
         operation_id="find_list",
         parameters=[
             OpenApiParameter("q", str, description=f"Part of a name or id, at most {LONGEST} characters."),
             OpenApiParameter("collection", str, description="Only in this collection, by its short name."),
         ],
-        responses={200: FoundKindSerializer(many=True), 404: PROBLEM},
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> object:
         """What you may see with `q` in its name or id, the best kind first; without `q`, where you can go."""
         slug = request.query_params.get("collection", "")
         collection = collection_for(request.user, slug, MEMBERS) if slug else None
         text = asked(request._request, "q")[:LONGEST]
-        kinds = find(signed_in(request), collection, text)
-        return Response(FoundKindSerializer(kinds, many=True).data)
+        return find(signed_in(request), collection, text)

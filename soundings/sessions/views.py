@@ -10,17 +10,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from pooling.account_models import SeenSession
 from pooling.interface import api
+from pooling.interface.api import answers
 from pooling.interface.pages import person
 from pooling.people.access import fetch
-from pooling.tables.calls import listed, lists
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
 from soundings.sessions.keeping import browser_in_words, end_sessions, sessions_of
 
 
@@ -62,26 +62,24 @@ class Sessions(APIView):
     """The sessions of the caller."""
 
     @lists(SessionSerializer)
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Rows:
         """List the browsers in which you are signed in, the last used first."""
-        return listed(request, sessions_of(api.person(request)), SessionSerializer)
+        return sessions_of(api.person(request))
 
-    @extend_schema(operation_id="sessions_destroy_all", responses={204: None})
-    def delete(self, request: Request) -> Response:
+    @answers(operation_id="sessions_destroy_all")
+    def delete(self, request: Request) -> None:
         """Sign out of all browsers, but not of the one that asks."""
         user = api.person(request)
         here: Any = request._request.session.session_key
         end_sessions(user, sessions_of(user).exclude(session_key=here))
-        return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class OneSession(APIView):
     """One of these."""
 
-    @extend_schema(responses={204: None, 404: api.PROBLEM})
-    def delete(self, request: Request, session_id: int) -> Response:
+    @answers()
+    def delete(self, request: Request, session_id: int) -> None:
         """Sign out of a browser."""
         user = api.person(request)
         row = fetch(sessions_of(user), pk=session_id)
         end_sessions(user, sessions_of(user).filter(pk=row.pk))
-        return Response(status=status.HTTP_204_NO_CONTENT)

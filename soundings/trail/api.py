@@ -7,10 +7,9 @@ from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.interface.api import PROBLEM
+from pooling.interface.api import answers
 from pooling.interface.downloads import streamed
 from pooling.interface.serializers import FILE
 from pooling.models import AdminAction
@@ -43,7 +42,7 @@ class TrailLines(APIView):
     @extend_schema(
         operation_id="site_trail_lines",
         parameters=[*CHOOSING, OpenApiParameter("collection", str, description="Its short name.")],
-        responses={**FILE, 400: PROBLEM, 403: PROBLEM},
+        responses=FILE,
     )
     def get(self, request: Request) -> HttpResponseBase:
         """Download the trail as JSON lines with all that the checksums cover; for site admins."""
@@ -55,25 +54,21 @@ class TrailLines(APIView):
 class TrailCheck(APIView):
     """Whether lines are missing or changed."""
 
-    @extend_schema(
+    @answers(
+        CheckedSerializer,
         operation_id="site_trail_check",
         parameters=[OpenApiParameter("kept", str, description="NUMBER:CHECKSUM of an earlier check.")],
-        responses={200: CheckedSerializer, 400: PROBLEM, 403: PROBLEM},
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> object:
         """Check the chain of the trail; for site admins."""
         _require_site_admin(request)
-        return Response(CheckedSerializer(check_chain(kept_of(request.query_params.get("kept", "")))).data)
+        return check_chain(kept_of(request.query_params.get("kept", "")))
 
 
 class ActivityLines(APIView):
     """The lines of a collection."""
 
-    @extend_schema(
-        operation_id="collections_activity_lines",
-        parameters=CHOOSING,
-        responses={**FILE, 400: PROBLEM, 404: PROBLEM},
-    )
+    @extend_schema(operation_id="collections_activity_lines", parameters=CHOOSING, responses=FILE)
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         """Download what happened in a collection as JSON lines; for its admins."""
         collection = collection_for(request.user, slug, ADMIN)
