@@ -11,10 +11,11 @@ from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.comparisons.deciding_queue import DecisionResult, WantedPair, decision, open_deciding_queue
-from evaluation.comparisons.stored import comparisons_asked
+from evaluation.comparisons.stored import AskedComparisons, comparisons_asked
+from evaluation.comparisons.verdict import ComparisonResult
 from evaluation.models import Report
-from labeling.queues.opening_jobs import opening_result
-from pooling.interface.api import Made, answers, parameters, parsed, person, takes
+from labeling.queues.opening_jobs import QueueOpened, opening_result
+from pooling.interface.api import Made, answers, parsed, person, takes
 from pooling.interface.shapes import shape
 from pooling.models import Job
 from pooling.people.access import ADMIN
@@ -30,53 +31,8 @@ class ComparisonQuerySerializer(serializers.Serializer[dict[str, object]]):
     b = serializers.CharField(required=False, help_text="Another run.")
 
 
-class ComparisonSerializer(serializers.Serializer[dict[str, object]]):
-    """Two runs at a K; positive is in favour of `first`, undefined is null."""
-
-    first = serializers.CharField()
-    second = serializers.CharField()
-    measure = serializers.CharField()
-    k = serializers.IntegerField()
-    queries = serializers.IntegerField(help_text="That count for both.")
-    difference = serializers.FloatField(allow_null=True, help_text="Mean over queries.")
-    low = serializers.FloatField(allow_null=True, help_text="95 % interval: covers queries; null below 10.")
-    high = serializers.FloatField(allow_null=True)
-    p_value = serializers.FloatField(
-        allow_null=True, help_text="Of `difference`, corrected for the pairs at K."
-    )
-    effect = serializers.FloatField(allow_null=True, help_text="Cohen's d.")
-    bounds = serializers.ListField(
-        child=serializers.FloatField(), allow_null=True, help_text="Whatever the unjudged turn out to be."
-    )
-    estimate = serializers.FloatField(allow_null=True, help_text="Of micro recall, from the audit.")
-    estimated = serializers.ListField(
-        child=serializers.FloatField(), allow_null=True, help_text="Its 95 % interval: covers labels."
-    )
-    estimate_p_value = serializers.FloatField(
-        allow_null=True,
-        help_text="Of the estimate, corrected for the pairs that the bounds leave open.",
-    )
-    more_labels = serializers.IntegerField(allow_null=True, help_text="Audit labels that would decide it.")
-    open_pairs = serializers.IntegerField(allow_null=True, help_text="Unjudged documents of only one run.")
-    leader = serializers.CharField(allow_null=True, help_text="The better run, or null: not ranked.")
-    decided_by = serializers.CharField(allow_null=True, help_text="`bounds` or `audit`; null: not ranked.")
-    warnings = serializers.ListField(child=serializers.CharField())
-    grade = serializers.CharField(
-        help_text="`clearly_better`, `probably_better`, `no_difference`, `cannot_tell_labels` or "
-        "`cannot_tell_queries`."
-    )
-    sentence = serializers.CharField(help_text="The grade in words.")
-    verdict = serializers.CharField(help_text="What the bounds and the audit alone say.")
-    power = serializers.CharField(help_text="How many queries it takes to see a difference of 0.05.")
-
-
-class ComparisonsSerializer(serializers.Serializer[dict[str, object]]):
-    """The comparisons of a report at one K."""
-
-    k = serializers.IntegerField()
-    test = serializers.CharField()
-    correction = serializers.CharField()
-    comparisons = ComparisonSerializer(many=True)
+shape(ComparisonResult, "Comparison")
+ComparisonsSerializer = shape(AskedComparisons, "Comparisons")
 
 
 class ReportComparisons(APIView):
@@ -88,7 +44,7 @@ class ReportComparisons(APIView):
     def get(self, request: Request, report_id: int) -> Response:
         """Differences with intervals, tests, bounds and verdicts at one K."""
         report = report_for(request.user, report_id)
-        asked = parameters(ComparisonQuerySerializer, request)
+        asked = parsed(ComparisonQuerySerializer, request)
         return Response(comparisons_asked(report, asked.get("a"), asked.get("b"), asked.get("k")))
 
 
@@ -101,16 +57,7 @@ class RunPairSerializer(serializers.Serializer[dict[str, object]]):
 
 
 shape(WantedPair, "DocumentOfQuery")
-
-
-class DecidingQueueSerializer(serializers.Serializer[dict[str, object]]):
-    """The queue that was opened."""
-
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    pairs = serializers.IntegerField()
-    detail = serializers.CharField()
-    url = serializers.CharField()
+DecidingQueueSerializer = shape(QueueOpened, "DecidingQueue")
 
 
 class Deciding(APIView):
@@ -122,7 +69,7 @@ class Deciding(APIView):
     def get(self, request: Request, report_id: int) -> Response:
         """How two runs stand now, and which pairs to judge next."""
         report = report_for(request.user, report_id)
-        pair = _pair(report, parameters(RunPairSerializer, request))
+        pair = _pair(report, parsed(RunPairSerializer, request))
         return Response(decision(report, *pair).to_dict())
 
     @takes(RunPairSerializer, makes=DecidingQueueSerializer, operation_id="reports_deciding_queue")

@@ -56,7 +56,7 @@ class GradedFields(TypedDict):
 
 
 class AskedComparisons(TypedDict):
-    """Comparisons at one K."""
+    """The comparisons of a report at one K."""
 
     k: int
     test: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from evaluation.measures import MEASURES, titled
 from evaluation.scoring.wording import TOO_FEW, percent, share_in_words
@@ -42,38 +42,49 @@ class Difference:
 
 
 class ComparisonResult(TypedDict):
-    """The fields of `Comparison` in JSON, with what follows from them; power: in words."""
+    """Two runs at a K; positive is in favour of `first`, undefined is null."""
 
     first: str
     second: str
     measure: str
-    k: int | None
-    queries: int
-    difference: float | None
-    low: float | None
+    k: Annotated[int | None, {"allow_null": False}]
+    queries: Annotated[int, "That count for both."]
+    difference: Annotated[float | None, "Mean over queries."]
+    low: Annotated[float | None, "95 % interval: covers queries; null below 10."]
     high: float | None
-    p_value: float | None
-    test: str
-    correction: str
-    effect: float | None
-    deviation: float | None
-    bounds: Sequence[float] | None
-    settled: int | None
-    open_pairs: int | None
-    estimated: Sequence[float] | None
-    judged: Sequence[float | None]
-    estimate: float | None
-    more_labels: int | None
-    confidence: float
-    estimate_p_value: float | None
-    turning: float | None
-    leader: str | None
-    decided_by: str | None
+    p_value: Annotated[float | None, "Of `difference`, corrected for the pairs at K."]
+    test: Annotated[str, "That the p-value is of."]
+    correction: Annotated[str, "For several pairs."]
+    effect: Annotated[float | None, "Cohen's d."]
+    deviation: Annotated[float | None, "Standard deviation of the differences of queries."]
+    bounds: Annotated[Sequence[float] | None, "Whatever the unjudged turn out to be."]
+    settled: Annotated[int | None, "Queries whose own sign is decided so."]
+    open_pairs: Annotated[int | None, "Unjudged documents of only one run."]
+    estimated: Annotated[Sequence[float] | None, "Its 95 % interval: covers labels."]
+    judged: Annotated[Sequence[float | None], "Share of the first K with a label, of each run."]
+    estimate: Annotated[float | None, "Of micro recall, from the audit."]
+    more_labels: Annotated[int | None, "Audit labels that would decide it."]
+    confidence: Annotated[float, "Of both intervals."]
+    estimate_p_value: Annotated[
+        float | None, "Of the estimate, corrected for the pairs that the bounds leave open."
+    ]
+    turning: Annotated[float | None, "Share of the unjudged documents that would reverse the order."]
+    leader: Annotated[str | None, "The better run, or null: not ranked."]
+    decided_by: Annotated[str | None, "`bounds` or `audit`; null: not ranked."]
     warnings: list[str]
-    verdict: str
-    power: NotRequired[str]
-    grade: NotRequired[str]
-    sentence: NotRequired[str]
+    verdict: Annotated[str, "What the bounds and the audit alone say."]
+    power: NotRequired[
+        Annotated[str, {"required": True}, "How many queries it takes to see a difference of 0.05."]
+    ]
+    grade: NotRequired[
+        Annotated[
+            str,
+            {"required": True},
+            "`clearly_better`, `probably_better`, `no_difference`, `cannot_tell_labels` or "
+            "`cannot_tell_queries`.",
+        ]
+    ]
+    sentence: NotRequired[Annotated[str, {"required": True}, "The grade in words."]]
 
 
 @dataclass(frozen=True)

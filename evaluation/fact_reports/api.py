@@ -8,7 +8,6 @@ from typing import Any
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -16,24 +15,10 @@ from rest_framework.views import APIView
 from evaluation.access import report_for
 from evaluation.fact_reports.stored import FactRow, fact_rows, facts_in, fill_others
 from evaluation.fact_reports.views import NO_FACTS, chosen_cutoff, chosen_run
+from pooling.interface.shapes import shape
 from pooling.tables.calls import listed, lists
 
-
-class ReportFactSerializer(serializers.Serializer[Any]):
-    """A fact as it stands in one run."""
-
-    query_id = serializers.CharField()
-    fact_id = serializers.CharField()
-    text = serializers.CharField()
-    importance = serializers.CharField()
-    group = serializers.CharField()
-    place = serializers.IntegerField(
-        allow_null=True, help_text="Of the first document that supports it; null where none is retrieved."
-    )
-    document_id = serializers.CharField(allow_null=True, help_text="That document.")
-    part = serializers.IntegerField(allow_null=True, help_text="The first place that supports a part.")
-    findable = serializers.BooleanField(help_text="Whether any judged document supports it.")
-    others = serializers.ListField(child=serializers.CharField(), help_text="Runs whose first K hold it.")
+ReportFactSerializer = shape(FactRow, "ReportFact")
 
 
 class ReportFacts(APIView):

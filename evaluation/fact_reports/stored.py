@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from evaluation.fact_reports.making import MeasuredFacts
 from evaluation.facts.shapes import ContextFigure, FactFigure, ReportFacts
@@ -18,21 +18,19 @@ PLACES, DOCUMENTS = "facts.parquet", "fact-documents.parquet"
 
 @dataclass
 class FactRow:
-    """A fact and where it stands in a run. place: of the first document that supports it, None where none is
-    retrieved; part: the first that supports a part. findable: whether any judged document supports it.
-    others: runs whose first K hold it, once `fill_others` has asked.
-    """
+    """A fact as it stands in one run."""
 
     query_id: str
     fact_id: str
     text: str
     importance: str
     group: str
-    place: int | None
-    document_id: str | None
-    part: int | None
-    findable: bool
-    others: Sequence[str] = ()
+    place: Annotated[int | None, "Of the first document that supports it; null where none is retrieved."]
+    document_id: Annotated[str | None, "That document."]
+    part: Annotated[int | None, "The first place that supports a part."]
+    findable: Annotated[bool, "Whether any judged document supports it."]
+    # Filled in by `fill_others`.
+    others: Annotated[Sequence[str], "Runs whose first K hold it."] = ()
 
     @property
     def where(self) -> str:

@@ -35,7 +35,7 @@ from evaluation.failures.stored_queries import (
 )
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, file_stem
-from pooling.interface.api import OneKind, answers, parameters
+from pooling.interface.api import OneKind, answers, parsed
 from pooling.interface.downloads import attachment, offered
 from pooling.interface.pages import numbered_page
 from pooling.interface.serializers import FILE
@@ -104,7 +104,7 @@ class BreakdownFile(APIView):
 
 
 def _breakdown_asked(request: Request, report: Report) -> BreakdownRequest:
-    values = parameters(BreakdownQuerySerializer, request)
+    values = parsed(BreakdownQuerySerializer, request)
     return BreakdownRequest(
         by=values["by"],
         measure=values["measure"],
@@ -183,7 +183,7 @@ class ReportQueries(APIView):
 
 def _queries_asked(request: Request, report: Report) -> tuple[QueriesAsked, int]:
     """What the address asks for, and the page of it."""
-    values = parameters(QueriesQuerySerializer, request)
+    values = parsed(QueriesQuerySerializer, request)
     page_number = values.pop("page")
     k = _cutoff(report, values["measure"], values.pop("k", None))
     return QueriesAsked(**values | {"k": k, "search": values.pop("q")}), page_number
@@ -244,7 +244,7 @@ class ReportQuery(APIView):
     def get(self, request: Request, report_id: int) -> Response:
         """Both lists with labels, and what one found and the other missed."""
         report = report_for(request.user, report_id)
-        values = parameters(DetailQuerySerializer, request)
+        values = parsed(DetailQuerySerializer, request)
         k = _cutoff(report, "recall", values.get("k"))
         found = side_by_side(report, values["query"], k or 0, a=values.get("a"), b=values.get("b"))
         return Response(found.to_dict())

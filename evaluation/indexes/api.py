@@ -13,9 +13,10 @@ from evaluation.access import latency_report_for
 from evaluation.indexes.page import FILES
 from evaluation.indexes.stored import LatencyRequest, request_latency_report
 from evaluation.models import LatencyReport
-from evaluation.report_store.links import link_to
+from evaluation.report_store.links import Link, link_to
 from pooling.interface.api import Made, OneKind, answers, parsed, person, takes
 from pooling.interface.downloads import file_call, offered
+from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.calls import listed, lists
 from pooling.tidying.api import Tidied
@@ -38,12 +39,11 @@ class LatencyRequestSerializer(serializers.Serializer[dict[str, object]]):
     name = serializers.CharField(required=False, max_length=200)
 
 
-class LatencyReportSerializer(serializers.Serializer[dict[str, object]]):
+class LatencyLink(Link):
     """A latency report in a list, or just created."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    url = serializers.CharField(help_text="The report's page.")
+
+LatencyReportSerializer = shape(LatencyLink, "LatencyReport")
 
 
 class LatencyResultSerializer(serializers.Serializer[dict[str, object]]):

@@ -15,7 +15,7 @@ from evaluation.plans.serializers import (
     PlanSerializer,
 )
 from evaluation.plans.settings import settings_from
-from pooling.interface.api import Made, answers, parameters, parsed, person, takes
+from pooling.interface.api import Made, answers, parsed, person, takes
 from pooling.people.access import ADMIN, collection_for
 
 
@@ -26,7 +26,7 @@ class Plan(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """Pool, cost, days, expected interval and power of a campaign with these settings."""
         collection = collection_for(request.user, slug, ADMIN)
-        return Response(plan(collection, settings_from(parameters(PlanRequestSerializer, request))))
+        return Response(plan(collection, settings_from(parsed(PlanRequestSerializer, request))))
 
     @takes(CampaignRequestSerializer, makes=CampaignSerializer, operation_id="plan_begin")
     def post(self, request: Request, slug: str) -> Made:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from django.core.cache import cache
 from django.db.models import Count, Q, TextField
@@ -20,12 +20,14 @@ CACHED_SECONDS = 600
 
 
 class KnownOfPool(PoolDiagnostics):
-    """A pool's diagnostics, with its queries as [query id, pairs, pairs that one run alone found], bytewise,
-    and what its labels tell.
-    """
+    """What a pool tells; by run means by its name."""
 
-    queries: list[list[Any]]
-    labels: LabelFinds | None
+    # Bytewise by id.
+    queries: Annotated[list[list[Any]], "[query id, pairs, pairs that one run alone found]."]
+    labels: Annotated[
+        LabelFinds | None,
+        "labelled, relevant, relevant_alone by run, dry_depth, by_rank; null without a label.",
+    ]
 
 
 def pool_diagnostics(pool: Pool) -> KnownOfPool:

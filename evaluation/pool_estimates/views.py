@@ -10,11 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from evaluation.pool_estimates.finds import pool_diagnostics, pool_finds
-from evaluation.pool_estimates.serializers import PoolDiagnosticsSerializer
+from evaluation.pool_estimates.finds import KnownOfPool, pool_diagnostics, pool_finds
 from labeling.progress.judged_share import judged_share_of_pool
 from pooling.diagnosis.rows import label_rows
 from pooling.interface.api import answers
+from pooling.interface.shapes import shape
 from pooling.people.access import pool_for
 
 
@@ -39,7 +39,7 @@ def finds(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
 class PoolDiagnostics(APIView):
     """Everything a pool tells."""
 
-    @answers(PoolDiagnosticsSerializer, operation_id="pools_diagnostics")
+    @answers(shape(KnownOfPool, "PoolDiagnostics"), operation_id="pools_diagnostics")
     def get(self, request: Request, pool_id: int) -> Response:
         """By run: pairs, lone finds, families, overlap; by query: pairs; and what the labels say so far."""
         return Response(pool_diagnostics(pool_for(request.user, pool_id)))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
+from evaluation.replays.simulation import SimulationResult
+from evaluation.report_store.links import Link
+from pooling.interface.shapes import shape
+
 
 class ReplayRequestSerializer(serializers.Serializer[dict[str, object]]):
     """A replay to make; everything has a default."""
@@ -34,30 +38,9 @@ class ReplayRequestSerializer(serializers.Serializer[dict[str, object]]):
     )
 
 
-class ReplaySerializer(serializers.Serializer[dict[str, object]]):
+class ReplayLink(Link):
     """A replay in a list, or just made; its numbers are at /api/replays/{id}/."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    url = serializers.CharField(help_text="The replay's page.")
 
-
-class ReplayJobSerializer(serializers.Serializer[dict[str, object]]):
-    """The job that does a long replay; poll /api/jobs/{job}/."""
-
-    job = serializers.IntegerField()
-
-
-class ReplayResultSerializer(serializers.Serializer[dict[str, object]]):
-    """The object that `simulate --format json` prints."""
-
-    strategies = serializers.DictField(
-        child=serializers.DictField(),
-        help_text="Name to `found`, `spread`, `effort`, `tau` and errors of recall, each by share.",
-    )
-    all_knowing = serializers.DictField(help_text="`found` and `effort` of an order that knows the labels.")
-    curves = serializers.DictField(
-        help_text="`share`: points of the pool; `found`: by strategy what was found there; `all_knowing`."
-    )
-    pool = serializers.DictField(help_text="Runs, depth, pairs, labelled pairs, queries, relevant pairs.")
-    settings = serializers.DictField(help_text="Seeds, noise, batch and K.")
+ReplaySerializer = shape(ReplayLink, "Replay")
+ReplayResultSerializer = shape(SimulationResult, "ReplayResult")

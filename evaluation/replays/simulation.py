@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from evaluation.replays.replaying import BUDGETS, EFFORTS, LabelledPool, Replay, all_knowing, replay
 from pooling.heavy import Floats, np, stats
@@ -69,13 +69,19 @@ class SimulationSettings(TypedDict):
 
 
 class SimulationResult(TypedDict):
-    """What `simulate --format json` prints."""
+    """The object that `simulate --format json` prints."""
 
-    strategies: dict[str, OutcomeResult]
-    all_knowing: LimitsResult
-    curves: CurvesResult
-    pool: LabelledPoolResult
-    settings: SimulationSettings
+    strategies: Annotated[
+        dict[str, OutcomeResult],
+        "Name to `found`, `spread`, `effort`, `tau` and errors of recall, each by share.",
+    ]
+    all_knowing: Annotated[LimitsResult, "`found` and `effort` of an order that knows the labels."]
+    curves: Annotated[
+        CurvesResult,
+        "`share`: points of the pool; `found`: by strategy what was found there; `all_knowing`.",
+    ]
+    pool: Annotated[LabelledPoolResult, "Runs, depth, pairs, labelled pairs, queries, relevant pairs."]
+    settings: Annotated[SimulationSettings, "Seeds, noise, batch and K."]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from evaluation.models import LatencyReport, Replay, Report
 
@@ -12,7 +12,7 @@ class Link(TypedDict):
 
     id: int
     name: str
-    url: str
+    url: Annotated[str, "Its page."]
 
 
 def link_to(stored: Report | Replay | LatencyReport) -> Link:

@@ -6,9 +6,11 @@ from typing import Any
 
 from rest_framework import serializers
 
+from evaluation.report_store.links import Link
 from evaluation.scoring.config import Settings
 from evaluation.scoring.conventions import PRESET, Conventions
 from pooling.interface.option_fields import serializer_field, serializer_fields
+from pooling.interface.shapes import shape
 
 # A report's choices are checked with an evaluation file's, and refused in the same words.
 UNCHECKED: Any = {"filled": False, "nullable": False, "bounded": False}
@@ -61,18 +63,11 @@ class ReportRequestSerializer(serializers.Serializer[dict[str, object]]):
     )
 
 
-class ReportSerializer(serializers.Serializer[dict[str, object]]):
+class ReportLink(Link):
     """A report in a list, or just created; its numbers are at /api/reports/{id}/."""
 
-    id = serializers.IntegerField()
-    name = serializers.CharField()
-    url = serializers.CharField(help_text="The report's page.")
 
-
-class ReportJobSerializer(serializers.Serializer[dict[str, object]]):
-    """The job that measures large runs; poll /api/jobs/{job}/."""
-
-    job = serializers.IntegerField()
+ReportSerializer = shape(ReportLink, "Report")
 
 
 class ReportResultSerializer(serializers.Serializer[dict[str, object]]):

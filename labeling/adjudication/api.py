@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from labeling.access import queue_for
 from labeling.adjudication.corrections import correct, undo_correction
-from labeling.adjudication.rules import RULES, Applied, Preview, apply_rule, preview, undo_rule
+from labeling.adjudication.rules import RULES, Applied, Decision, Preview, apply_rule, preview, undo_rule
 from labeling.adjudication.settling import adjudicate, take_back
 from labeling.adjudication.waiting import WHY, Wanted, unsettled_items, unsettled_pairs
 from labeling.consensus.rule_names import RULES_IN_WORDS
@@ -22,7 +22,7 @@ from labeling.models import Item, Judgment, Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain
 from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.problems import InputError
-from pooling.interface.shapes import shape
+from pooling.interface.shapes import shape, shape_of
 from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.tables.calls import listed, lists
 
@@ -113,6 +113,7 @@ class RuleSerializer(serializers.Serializer[Any]):
     )
 
 
+@shape_of(Decision)
 class PairDecisionSerializer(serializers.Serializer[Any]):
     """What a rule says of a pair."""
 
@@ -123,17 +124,8 @@ class PairDecisionSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
-class PreviewSerializer(serializers.Serializer[Preview]):
-    """What a rule would decide of the pairs that wait."""
-
-    rule = serializers.CharField()
-    trusted = serializers.ListField(child=serializers.CharField())
-    waiting = serializers.IntegerField()
-    relevant = serializers.IntegerField()
-    not_relevant = serializers.IntegerField()
-    cannot_judge = serializers.IntegerField()
-    digest = serializers.CharField()
-    decisions = PairDecisionSerializer(many=True)
+PREVIEWED = ["relevant", "not_relevant", "cannot_judge", "digest"]
+PreviewSerializer = shape(Preview, more=PREVIEWED)
 
 
 def _waiting(items: Sequence[Item]) -> list[Any]:

@@ -56,12 +56,10 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True)
 class Preview:
-    """What a rule would decide of the pairs of a queue that wait, `waiting` in all.
-
-    `trusted` are the annotators whose votes the rule counts, where it asks for them.
-    """
+    """What a rule would decide of the pairs that wait."""
 
     rule: str
+    # Whose votes the rule counts, where it asks for them.
     trusted: tuple[str, ...]
     decisions: Sequence[Decision]
     waiting: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import Count, Exists, OuterRef, Q
 
@@ -17,16 +17,15 @@ FEW_SKIPS = 20
 
 @dataclass(frozen=True)
 class AnnotatorSkips:
-    """How many items of a queue somebody skipped, how many of them have gold questions or are shown again,
-    and how many they answered."""
+    """How many items somebody skipped."""
 
     username: str
     skipped: int
-    checks: int
-    answered: int
+    checks: Annotated[int, "Of the skipped: gold questions and pairs shown again."]
+    answered: Annotated[int, "Items that this person answered."]
 
     @property
-    def is_much(self) -> bool:
+    def is_much(self) -> Annotated[bool, "Whether it is a reason to look."]:
         """Whether this person skips so much that an admin should look."""
         return self.skipped >= FEW_SKIPS and self.skipped > self.answered
 

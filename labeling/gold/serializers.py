@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypedDict
 from rest_framework import serializers
 
 from labeling.consensus.wilson import wilson
+from labeling.gold.gaps import AnnotatorSkips
 from labeling.gold.importing import GoldImported
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import LONGEST_REASON, GoldBalance
@@ -99,14 +100,7 @@ class QuarantineSerializer(serializers.ModelSerializer[Quarantine]):
         fields = ["annotator", "reason", "evidence", "imposed_by", "imposed_at", "lifted_by", "lifted_at"]
 
 
-class AnnotatorSkipsSerializer(serializers.Serializer[Any]):
-    """How many items somebody skipped."""
-
-    username = serializers.CharField()
-    skipped = serializers.IntegerField()
-    checks = serializers.IntegerField(help_text="Of the skipped: gold questions and pairs shown again.")
-    answered = serializers.IntegerField(help_text="Items that this person answered.")
-    is_much = serializers.BooleanField(help_text="Whether it is a reason to look.")
+AnnotatorSkipsSerializer = shape(AnnotatorSkips, more=["is_much"])
 
 
 class QueueGoldSerializer(serializers.Serializer[Any]):

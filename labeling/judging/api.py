@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, TypedDict
+from typing import Any
 
 from django.contrib.auth.models import User
 from rest_framework.request import Request
@@ -13,13 +13,13 @@ from rest_framework.views import APIView
 from labeling.access import is_annotator, queue_for
 from labeling.judging import serializers
 from labeling.judging.leases import claim, release, renew
-from labeling.judging.offers import Offer, offers_of
+from labeling.judging.offers import offers_of
 from labeling.judging.own_work import nearly_same, own_verdicts_of_query
 from labeling.judging.submissions import LONGEST_KEY
 from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import Queue
 from pooling.interface import serializers as interface_serializers
-from pooling.interface.api import answers, parameters, parsed, person, takes
+from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.problems import InputError, told_back
 from pooling.people.access import JUDGES
 
@@ -38,14 +38,7 @@ class Claims(APIView):
         return Response(_claimed(queue, person(request), body["count"]))
 
 
-class Claimed(TypedDict):
-    """The items that an annotator holds, or why there are none; both null where a claim failed."""
-
-    items: list[Offer] | None
-    empty: serializers.NothingToJudge | None
-
-
-def _claimed(queue: Queue, annotator: User, count: int) -> Claimed:
+def _claimed(queue: Queue, annotator: User, count: int) -> serializers.Claimed:
     claimed = claim(queue, annotator, count)
     empty: serializers.NothingToJudge | None = None
     if why := claimed.empty:
@@ -70,16 +63,17 @@ class Judgments(APIView):
     def post(self, request: Request, queue_id: int) -> Response:
         """Store up to 500 verdicts, each by itself: one that is refused leaves the others alone."""
         queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
-        also = parameters(serializers.AlsoClaimSerializer, request)
+        also = serializers.AlsoClaimSerializer(data=request.query_params)
+        also.is_valid(raise_exception=True)
         bodies = request.data
         if not isinstance(bodies, list):
             raise InputError("Send a list of verdicts.")
         if len(bodies) > serializers.MOST_SUBMISSIONS:
             raise InputError(f"Send at most {serializers.MOST_SUBMISSIONS} verdicts at a time.")
         results = [_stored(queue, _recorded(queue, request, body)) for body in bodies]
-        if "claim" not in also:
+        if "claim" not in also.validated_data:
             return Response({"results": results})
-        claimed = _claimed_if_possible(queue, person(request), also["claim"])
+        claimed = _claimed_if_possible(queue, person(request), also.validated_data["claim"])
         return Response({"results": results, **claimed})
 
 
@@ -95,7 +89,7 @@ def _stored(queue: Queue, outcome: Outcome) -> serializers.StoredVerdict:
     return stored
 
 
-def _claimed_if_possible(queue: Queue, annotator: User, count: int) -> Claimed:
+def _claimed_if_possible(queue: Queue, annotator: User, count: int) -> serializers.Claimed:
     try:
         return _claimed(queue, annotator, count)
     except Exception:
@@ -170,7 +164,7 @@ class OwnVerdicts(APIView):
     def get(self, request: Request, queue_id: int) -> Response:
         """Your verdicts that were not undone, and nobody else's."""
         queue = queue_for(request.user, queue_id, JUDGES)
-        asked = parameters(serializers.OfQuerySerializer, request)
+        asked = parsed(serializers.OfQuerySerializer, request)
         query, documents = asked["query"], asked["document"]
         verdicts = own_verdicts_of_query(queue, person(request), query)
         alike = nearly_same(queue, person(request), query, documents) if documents else []

@@ -8,7 +8,6 @@ from datetime import date, datetime, timedelta
 from typing import Annotated, NotRequired, TypedDict
 
 from labeling.adaptive.facts import OrderSummary
-from pooling.interface.results import PAGE_ONLY
 
 #: A pace is of a day at least: nobody goes on all day as in the first hour.
 LEAST_PACE = timedelta(days=1)
@@ -104,12 +103,12 @@ class AnnotatorProgress(TypedDict):
     relevant: int
     not_relevant: int
     cannot_judge: int
-    gold: Annotated[int, PAGE_ONLY]
-    adjudicated: Annotated[int, PAGE_ONLY]
-    imported: Annotated[int, PAGE_ONLY]
-    timed: Annotated[int, PAGE_ONLY]
+    gold: Annotated[int, "Answers to gold questions."]
+    adjudicated: Annotated[int, "Verdicts that settled a pair."]
+    imported: Annotated[int, "Judgments from files."]
+    timed: Annotated[int, "Judgments whose active time is known."]
     skipped: int
-    spent_ms: Annotated[int | None, PAGE_ONLY]
+    spent_ms: Annotated[int | None, "Their active time."]
     last_at: datetime
     active_seconds: float
 

@@ -44,11 +44,15 @@ class NothingToJudge(TypedDict):
 OfferSerializer, EmptySerializer = shape(Offer), shape(NothingToJudge, "Empty")
 
 
-class ClaimSerializer(serializers.Serializer[Any]):
+class Claimed(TypedDict):
     """The items you hold, or why there are none."""
 
-    items = OfferSerializer(many=True)
-    empty = EmptySerializer(allow_null=True)
+    # Both null where a claim failed that was sent with verdicts.
+    items: Annotated[list[Offer] | None, {"allow_null": False}]
+    empty: NothingToJudge | None
+
+
+ClaimSerializer = shape(Claimed, "Claim")
 
 
 class ItemNumberField(serializers.IntegerField):

@@ -57,19 +57,11 @@ class QueueOfWorkSerializer(serializers.Serializer[QueueOfWork]):
         return [{"day": day.isoformat(), "verdicts": verdicts} for day, verdicts in row.work.per_day]
 
 
-class SetAsideSerializer(serializers.Serializer[SetAside]):
-    """Judgments of yours that were set aside."""
-
-    queue = serializers.IntegerField(source="queue.pk")
-    at = serializers.DateTimeField()
-    until = serializers.DateTimeField(allow_null=True, help_text="Since when they count again.")
-
-
 class OwnWorkSerializer(serializers.Serializer[Any]):
     """Your own work in all queues of your collections."""
 
     queues = QueueOfWorkSerializer(many=True, help_text="At most 20, the newest first.")
-    set_aside = SetAsideSerializer(many=True)
+    set_aside = shape(SetAside)(many=True)
     messages = OwnMessageSerializer(many=True, help_text="At most 50, the newest first.")
 
 

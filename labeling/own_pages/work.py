@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
@@ -31,14 +32,13 @@ class QueueOfWork:
 
 @dataclass(frozen=True)
 class SetAside:
-    """That the judgments of a queue were set aside, and whether they count again.
+    """Judgments of yours that were set aside."""
 
-    The words are always the same, for the rule and for an admin: nothing here tells of gold questions.
-    """
+    # The same for the rule and for an admin: nothing here tells of gold questions.
 
-    queue: Queue
+    queue: Annotated[Queue, int, {"source": "queue.pk"}]
     at: datetime
-    until: datetime | None
+    until: Annotated[datetime | None, "Since when they count again."]
 
     @property
     def sentence(self) -> str:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Annotated
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
 from labeling.models import Queue
+from pooling.interface.results import PAGE_ONLY
 from pooling.models import AdminAction
 from pooling.people.activity_log import record_action
 
@@ -24,25 +26,23 @@ UNDONE, ANSWERED = "undone", "answered"
 
 @dataclass(frozen=True)
 class WorkDecision:
-    """What was decided on somebody's last answers in a queue; kept when it is undone.
+    """What an admin decided, and what it rested on."""
 
-    The rule looks at answers after `last_event` from then on, and again at those before once it is undone.
-    `quarantine` is the key of the pause, where it was one.
-    """
-
-    annotator_id: int
+    annotator_id: Annotated[int, PAGE_ONLY]
     annotator: str
-    decision: str
-    last_event: int
+    decision: Annotated[str, {"choices": list(DECISIONS)}]
+    # The rule looks at later answers from then on, and again at those before once the decision is undone.
+    last_event: Annotated[int, PAGE_ONLY]
     chance: float
     signs: list[str] = field(default_factory=list)
     question: str = ""
     reply: str = ""
-    quarantine: int | None = None
+    # The key of the pause, where it was one.
+    quarantine: Annotated[int | None, PAGE_ONLY] = None
     id: int = 0
     decided_by: str | None = None
-    decided_at: datetime | None = None
-    undone_by: str | None = None
+    decided_at: Annotated[datetime | None, {"allow_null": False}] = None
+    undone_by: Annotated[str | None, PAGE_ONLY] = None
     undone_at: datetime | None = None
 
     @property

@@ -7,7 +7,8 @@ from typing import Any
 from rest_framework import serializers
 
 from labeling.plausibility.decisions import LONGEST_QUESTION
-from labeling.plausibility.record import DECISIONS
+from labeling.plausibility.record import DECISIONS, WorkDecision
+from pooling.interface.shapes import shape
 
 
 class WorkProposalSerializer(serializers.Serializer[Any]):
@@ -21,19 +22,7 @@ class WorkProposalSerializer(serializers.Serializer[Any]):
     signs = serializers.ListField(source="found.sentences", child=serializers.CharField())
 
 
-class WorkDecisionSerializer(serializers.Serializer[Any]):
-    """What an admin decided, and what it rested on."""
-
-    id = serializers.IntegerField()
-    annotator = serializers.CharField()
-    decision = serializers.ChoiceField(choices=list(DECISIONS))
-    chance = serializers.FloatField()
-    signs = serializers.ListField(child=serializers.CharField())
-    question = serializers.CharField()
-    reply = serializers.CharField()
-    decided_by = serializers.CharField(allow_null=True)
-    decided_at = serializers.DateTimeField()
-    undone_at = serializers.DateTimeField(allow_null=True)
+WorkDecisionSerializer = shape(WorkDecision)
 
 
 class ImplausibleSerializer(serializers.Serializer[Any]):

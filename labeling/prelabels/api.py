@@ -17,7 +17,7 @@ from labeling.prelabels.estimates import Estimate, estimate
 from labeling.prelabels.export import FORMATS, export_prelabels, prelabels_file_name
 from labeling.prelabels.importing import withdraw_prelabels
 from labeling.prelabels.options import PROMPTS, allowed_url, prelabeler_for, store_key
-from labeling.prelabels.page import ServerRow, models_of, not_set_up, passes_of, servers_of
+from labeling.prelabels.page import ModelRow, ServerRow, models_of, not_set_up, passes_of, servers_of
 from labeling.prelabels.passes import (
     MOST_CONCURRENCY,
     PassOptions,
@@ -31,7 +31,7 @@ from pooling.interface.api import OneKind, answers, parsed, person, takes
 from pooling.interface.downloads import attachment
 from pooling.interface.problems import InputError
 from pooling.interface.serializers import FILE
-from pooling.interface.shapes import shape
+from pooling.interface.shapes import shape, shape_of
 from pooling.people.access import ADMIN
 
 OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True, "default": None}
@@ -62,6 +62,7 @@ class PassRequestSerializer(serializers.Serializer[Any]):
         return attrs
 
 
+@shape_of(Prelabeler)
 class PrelabelerSerializer(serializers.ModelSerializer[Prelabeler]):
     """A model asked in one exact way."""
 
@@ -95,22 +96,11 @@ class PassSerializer(serializers.ModelSerializer[PrelabelJob]):
         ]
 
 
-class ModelRowSerializer(serializers.Serializer[Any]):
-    """What a model said of the queue's pairs, in counts; `failures` are pairs by reason."""
-
-    prelabeler = PrelabelerSerializer()
-    answered = serializers.IntegerField()
-    relevant = serializers.IntegerField()
-    share = serializers.FloatField(allow_null=True)
-    cost = serializers.FloatField(allow_null=True, help_text="Null if some answers had no price.")
-    failures = serializers.DictField(child=serializers.IntegerField())
-
-
 class PrelabelsSerializer(serializers.Serializer[Any]):
     """The passes of a queue, newest first, the models that were asked, and the servers that may be."""
 
     passes = PassSerializer(many=True)
-    models = ModelRowSerializer(many=True)
+    models = shape(ModelRow)(many=True)
     servers = shape(ServerRow, "Server")(many=True)
     not_set_up = serializers.CharField(allow_blank=True, help_text="Why no server can be asked; or empty.")
 

@@ -57,17 +57,13 @@ def pass_meant(queue: Queue, action: str, number: int | None = None) -> Prelabel
 
 @dataclass(frozen=True)
 class ModelRow:
-    """What a model and prompt said of a queue's pairs.
-
-    share: of answered, 0 to 1 or None. cost: None where some answers were had without a price. failures:
-    pairs by reason in words.
-    """
+    """What a model said of the queue's pairs, in counts; `failures` are pairs by reason."""
 
     prelabeler: Prelabeler
     answered: int
     relevant: int
     share: float | None
-    cost: Decimal | None
+    cost: Annotated[Decimal | None, float, "Null if some answers had no price."]
     failures: dict[str, int]
 
 

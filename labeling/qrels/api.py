@@ -26,7 +26,7 @@ from labeling.qrels.releases import (
     release_qrels,
 )
 from labeling.qrels.withdrawing import withdraw_labels
-from pooling.interface.api import OneKind, answers, parameters, parsed, person, takes, versioned
+from pooling.interface.api import OneKind, answers, parsed, person, takes, versioned
 from pooling.interface.downloads import attachment
 from pooling.interface.serializers import FILE
 from pooling.people.access import ADMIN, collection_for
@@ -86,7 +86,7 @@ class QrelsDownload(APIView):
         name = request.query_params.get("release")
         release = release_named(collection, name) if name else newest_release(collection)
         format = request.query_params.get("format") or "trec"
-        asked = parameters(serializers.ExportOptionsSerializer, request)
+        asked = parsed(serializers.ExportOptionsSerializer, request)
         if format in EXPORTS:
             # Texts change, and so what these hold is not that of the release alone.
             return _attached(release, format, export_options(format, asked))

@@ -36,7 +36,7 @@ def open_or_start(
 
 
 class QueueOpened(QueueResult):
-    """How many pairs there are to judge."""
+    """The queue that was opened."""
 
     pairs: int
 

@@ -12,8 +12,8 @@ from rest_framework.views import APIView
 from labeling.access import queue_for
 from labeling.items.numbers import number_of
 from labeling.search.documents import HitFacts, add_found, query_named, search_for, search_of
-from labeling.search.finds import search_finds
-from pooling.interface.api import answers, parameters, parsed, person, takes
+from labeling.search.finds import SearchFinds, search_finds
+from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.shapes import shape
 from pooling.models import Role
 from pooling.people.access import JUDGES, collection_for
@@ -59,7 +59,7 @@ class Search(APIView):
     def get(self, request: Request, queue_id: int) -> Response:
         """Search the documents of the collection for a query."""
         queue = queue_for(request.user, queue_id, roles=JUDGES)
-        asked = parameters(SearchWordsSerializer, request)
+        asked = parsed(SearchWordsSerializer, request)
         query = query_named(queue.collection, asked["query"])
         found = search_for(query, asked["words"], person(request))
         return Response(
@@ -84,15 +84,7 @@ class Search(APIView):
         return Response(made, status=status.HTTP_201_CREATED)
 
 
-class SearchFindsSerializer(serializers.Serializer[Any]):
-    """What search found that no run did; null where nothing was added."""
-
-    searches = serializers.IntegerField()
-    added = serializers.IntegerField()
-    labelled = serializers.IntegerField()
-    relevant = serializers.IntegerField()
-    unfound = serializers.IntegerField(help_text="Relevant, and in no run's list.")
-    sentence = serializers.CharField()
+SearchFindsSerializer = shape(SearchFinds, more=["sentence"])
 
 
 class FoundBySearch(APIView):

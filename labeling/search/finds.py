@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Annotated
 
 from django.core.cache import cache
 
@@ -20,15 +21,14 @@ KEPT_SECONDS = 600
 
 @dataclass(frozen=True)
 class SearchFinds:
-    """What searching brought: `relevant` are those among the added with a label, `unfound` those of them that
-    no run of the collection has in its list of that query, however deep.
-    """
+    """What search found that no run did; null where nothing was added."""
 
     searches: int
     added: int
     labelled: int
     relevant: int
-    unfound: int
+    # However deep the list of the query is.
+    unfound: Annotated[int, "Relevant, and in no run's list."]
 
     @property
     def sentence(self) -> str:

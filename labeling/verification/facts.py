@@ -48,15 +48,18 @@ class Asked(TypedDict):
 
 
 class WorthRow(Asked):
-    """A model of a collection in the list of all."""
+    """A model and prompt, and in a sentence whether it pays; null below 50 blind labels of eight queries, and
+    `why`.
+    """
 
     prelabeler: Prelabeler
-    labels: int
+    relevant: Annotated[int, PAGE_ONLY]
+    labels: Annotated[int, "Given blind."]
     missed: Interval
-    saved: Interval
+    saved: Annotated[Interval, SAVED]
     verdict: str | None
-    why: str
-    best: BestOfSeveral | None
+    why: Annotated[str, {"allow_blank": True}]
+    best: Annotated[BestOfSeveral | None, BEST]
 
 
 class ConfusionCounts(TypedDict):
@@ -160,9 +163,9 @@ class StratumOfSample(TypedDict):
 
 
 class SampleRow(TypedDict):
-    """A verification sample with its queue, if there still is one."""
+    """A verification sample and its queue."""
 
-    queue: Queue | None
+    queue: Annotated[Queue | None, int, {"source": "queue.pk", "default": None}]
     name: str
     opened_at: datetime
     negatives: StratumOfSample

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from rest_framework import serializers
 
 from labeling.models import Prelabeler
-from labeling.prelabels.api import PrelabelerSerializer
 from labeling.queues.drawn import LARGEST_SEED
 from labeling.verification import facts
 from labeling.verification.samples import METHODS, USUAL
 from pooling.interface.shapes import shape
 
-IntervalSerializer = shape(facts.Interval)
-BestSerializer = shape(facts.BestOfSeveral, "Best")
-StratumSerializer = shape(facts.StratumOfSample, "Stratum")
+shape(facts.BestOfSeveral, "Best")
+shape(facts.StratumOfSample, "Stratum")
 shape(facts.ShareOfBin, "BinShare")
 shape(facts.CalibrationBin, "Bin")
 
 
-class SampleSerializer(serializers.Serializer[Any]):
-    """A verification sample and its queue."""
-
-    queue = serializers.IntegerField(source="queue.pk", allow_null=True, default=None)
-    name = serializers.CharField()
-    opened_at = serializers.DateTimeField()
-    negatives = StratumSerializer()
-    positives = StratumSerializer()
+shape(facts.SampleRow, "Sample")
 
 
 class SampleRequestSerializer(serializers.Serializer[Any]):
@@ -47,27 +38,14 @@ class SampleRequestSerializer(serializers.Serializer[Any]):
     judgments_per_item = serializers.IntegerField(default=1, min_value=1, max_value=20)
 
 
-class PrelabelerRowSerializer(serializers.Serializer[Any]):
-    """A model and prompt, and in a sentence whether it pays; null below 50 blind labels of eight queries, and
-    `why`.
-    """
-
-    prelabeler = PrelabelerSerializer()
-    pairs = serializers.IntegerField()
-    labels = serializers.IntegerField(help_text="Given blind.")
-    verdict = serializers.CharField(allow_null=True)
-    why = serializers.CharField(allow_blank=True)
-    missed = IntervalSerializer()
-    saved = IntervalSerializer(help_text=facts.SAVED)
-    best = BestSerializer(allow_null=True, help_text=facts.BEST)
-    spent = serializers.FloatField(allow_null=True, help_text=facts.UNPRICED)
+PrelabelerRowSerializer = shape(facts.WorthRow, "PrelabelerRow")
 
 
 class WorthAndSamples(facts.Worth):
     """All that is known of a model and prompt."""
 
-    prelabeler: Annotated[Prelabeler, PrelabelerSerializer]
-    samples: Annotated[list[facts.SampleRow], list[SampleSerializer]]
+    prelabeler: Prelabeler
+    samples: list[facts.SampleRow]
 
 
 shape(facts.ConfusionCounts, "Confusion")

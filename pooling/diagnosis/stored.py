@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 
 class Depths(TypedDict):
@@ -44,26 +44,23 @@ class Thin(TypedDict):
 
     below: float
     count: int
-    queries: list[list[str | int]]
+    queries: list[list[Any]]
 
 
 class Diagnosis(TypedDict):
-    """What a pool tells before anything is judged.
-
-    By name of the run: `contributed` (pairs it found) and `unique_finds` (pairs that it alone found).
-    `size_by_depth`: pairs at depth 1, 2, …. `families`: groups of two or more runs that are nearly the same
-    list. `overlap[i][j]`: share of run i's top that run j has too. `audit`: pairs in the audit sample.
-    """
+    """What a pool tells before anything is judged; by run means by its name."""
 
     runs: list[str]
-    size_by_depth: list[int]
-    overlap: list[list[float]]
-    contributed: dict[str, int]
-    unique_finds: dict[str, int]
-    families: list[list[str]]
-    sizes: Sizes
-    thin: Thin
-    audit: int
+    size_by_depth: Annotated[list[int], "From depth 1 on."]
+    overlap: Annotated[
+        list[list[float]], "Share of the row's top that the column's run has too, in the order of `runs`."
+    ]
+    contributed: Annotated[dict[str, int], "By run: pairs of the pool that it found."]
+    unique_finds: Annotated[dict[str, int], "By run: pairs that it alone found."]
+    families: Annotated[list[list[str]], "Groups of runs that are nearly the same list."]
+    sizes: Annotated[Sizes, "Pairs per query: least, median, mean, most, bins."]
+    thin: Annotated[Thin, "Queries with fewer than half the median of pairs."]
+    audit: Annotated[int, "Pairs of the audit sample."]
 
 
 class NewPairs(TypedDict):
@@ -77,12 +74,10 @@ class NewPairs(TypedDict):
 
 
 class PoolDiagnostics(Diagnosis):
-    """What a pool's row keeps: its diagnosis, queries of each run that the collection does not have, and of a
-    later version what is new.
-    """
+    """What a pool's row keeps."""
 
-    left_out_queries: dict[str, int]
-    new: NotRequired[NewPairs]
+    left_out_queries: Annotated[dict[str, int], "By run: queries that the collection does not have."]
+    new: NotRequired[Annotated[NewPairs, "Of a version of a pool that extends another."]]
 
 
 class PairsByRank(TypedDict):

@@ -65,11 +65,7 @@ class EngineTry(APIView):
         if key is None:
             is_same = stored is not None and settings.origin == settings_of(stored).origin
             key = key_of(stored) if stored is not None and is_same else ""
-        tried = try_engine(collection, settings, checked_key(key), query)
-        hits = [
-            {"place": place, "document": document, "score": score} for place, document, score in tried.rows
-        ]
-        return {**vars(tried), "hits": hits}
+        return try_engine(collection, settings, checked_key(key), query)
 
 
 class OneEngine(Tidied):

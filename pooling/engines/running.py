@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from typing import Annotated, NamedTuple
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -41,16 +42,24 @@ KEPT = timedelta(days=7)
 FIRST_SHOWN = 20
 
 
+class TriedHit(NamedTuple):
+    """One document that was found."""
+
+    place: int
+    document: str
+    score: float | None
+
+
 @dataclass(frozen=True)
 class Tried:
-    """What an engine answers to one query, shown before anything is stored. rows: place, id, score."""
+    """What an engine answered to one query."""
 
     query: str
     latency_ms: float
-    rows: Sequence[tuple[int, str, float | None]]
+    hits: Annotated[Sequence[TriedHit], "The first 20."]
     found: int
-    repeated: int
-    note: str = ""
+    repeated: Annotated[int, "Hits whose document came before."]
+    note: Annotated[str, {"allow_blank": True}] = ""
 
 
 def try_engine(collection: Collection, settings: EngineSettings, key: str, query_id: str = "") -> Tried:
@@ -68,7 +77,7 @@ def try_engine(collection: Collection, settings: EngineSettings, key: str, query
     return Tried(
         query=f"{query.external_id}: {query.text}",
         latency_ms=answer.latency_ms,
-        rows=list(zip(places, hits.ids, scores, strict=True))[:FIRST_SHOWN],
+        hits=list(map(TriedHit, places, hits.ids, scores))[:FIRST_SHOWN],
         found=len(hits.ids),
         repeated=hits.repeated,
         note="" if hits.scores or not hits.ids else NO_SCORES,

@@ -9,8 +9,10 @@ from rest_framework import serializers
 from pooling.engine_models import Engine
 from pooling.engines.options import DEEPEST, EngineSettings
 from pooling.engines.presets import PRESETS
+from pooling.engines.running import Tried
 from pooling.engines.stored import LONGEST_KEY
 from pooling.interface.option_fields import serializer_fields
+from pooling.interface.shapes import shape
 from pooling.options.option import options_of
 
 WORDS = [name for name, one in options_of(EngineSettings).items() if one.kind is str]
@@ -53,23 +55,7 @@ class EngineTrySerializer(EngineSettingsSerializer):
     )
 
 
-class TriedHitSerializer(serializers.Serializer[Any]):
-    """One document that was found."""
-
-    place = serializers.IntegerField()
-    document = serializers.CharField()
-    score = serializers.FloatField(allow_null=True)
-
-
-class EngineTriedSerializer(serializers.Serializer[Any]):
-    """What an engine answered to one query."""
-
-    query = serializers.CharField()
-    latency_ms = serializers.FloatField()
-    found = serializers.IntegerField()
-    repeated = serializers.IntegerField(help_text="Hits whose document came before.")
-    note = serializers.CharField(allow_blank=True)
-    hits = TriedHitSerializer(many=True, help_text="The first 20.")
+EngineTriedSerializer = shape(Tried, "EngineTried")
 
 
 class EngineSerializer(serializers.ModelSerializer[Engine]):

@@ -39,18 +39,19 @@ def person(request: Request) -> User:
 
 
 def parsed(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """The body as `kind` reads it; a wrong one is answered with 400.
+    """The body, of a GET the parameters of the address, as `kind` reads it; a wrong one is answered with 400.
 
     A form leaves out what it has no value for, which the framework takes for an unticked box: here it is not
     named, as in JSON.
     """
     refuse_uploads(request._request)
-    serializer = kind(data=storable(request.data))
+    sent = request.query_params if request.method == "GET" else storable(request.data)
+    serializer = kind(data=sent)
     serializer.is_valid(raise_exception=True)
     values = cast("dict[str, Any]", serializer.validated_data)
-    if not is_html_input(request.data):
+    if not is_html_input(sent):
         return values
-    named = set(request.data)
+    named = set(sent)
     unticked = {name for name, field in serializer.fields.items() if _is_box(field) and name not in named}
     return {name: value for name, value in values.items() if name not in unticked}
 
@@ -58,13 +59,6 @@ def parsed(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
 def _is_box(field: Field[Any, Any, Any, Any]) -> bool:
     default: object = field.default
     return isinstance(field, BooleanField) and not field.required and default is empty
-
-
-def parameters(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """The parameters of the address as `kind` reads them; wrong ones are answered with 400."""
-    serializer = kind(data=request.query_params)
-    serializer.is_valid(raise_exception=True)
-    return cast("dict[str, Any]", serializer.validated_data)
 
 
 def made(outcome: Made) -> Response:
@@ -158,7 +152,7 @@ class OneBodySchema(AutoSchema):
         has_file = any(isinstance(field, FileField) for field in fields.values())
         return ["multipart/form-data" if has_file else "application/json"]
 
-    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
+    def _get_response_bodies(self, direction: Any = "response") -> Any:
         bodies = super()._get_response_bodies(direction)
         names_thing, changes = "{" in self.path, self.method != "GET"
         asks = any(one["in"] == "query" for one in self._get_parameters())

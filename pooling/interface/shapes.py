@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NotRequired, TypeVar, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 from rest_framework import serializers
@@ -13,6 +13,7 @@ from rest_framework import serializers
 from pooling.interface.results import PAGE_ONLY
 
 Field = serializers.Field[Any, Any, Any, Any]
+Written = TypeVar("Written", bound=type[serializers.Serializer[Any]])
 
 _SCALARS: dict[type, type[Field]] = {
     bool: serializers.BooleanField,
@@ -23,25 +24,38 @@ _SCALARS: dict[type, type[Field]] = {
     datetime: serializers.DateTimeField,
     UUID: serializers.UUIDField,
 }
-_shapes: dict[type, type[serializers.Serializer[Any]]] = {}
+shapes: dict[type, type[serializers.Serializer[Any]]] = {}
 
 
-def shape(kind: type, name: str = "") -> type[serializers.Serializer[Any]]:
+def shape(kind: type, name: str = "", more: Sequence[str] = ()) -> type[serializers.Serializer[Any]]:
     """The serializer of a TypedDict, NamedTuple or dataclass, always the same one.
 
-    name: of the component in the schema, else that of the class. `Annotated` adds to a key a help text (a
-    string), options of its field (a dict; one with `choices` makes it a choice), or the type, `Literal` or
-    serializer in place of its own.
+    name: of the component in the schema, else that of the class. more: properties of it. `Annotated` adds to
+    a key a help text (a string), options of its field (a dict; one with `choices` makes it a choice), or the
+    type, `Literal` or serializer in place of its own.
     """
-    if kind not in _shapes:
+    if kind not in shapes:
+        hints = get_type_hints(kind, include_extras=True)
+        for key in more:
+            hints[key] = get_type_hints(getattr(kind, key).fget, include_extras=True)["return"]
         fields = {
             key: _field(hint, {})
-            for key, hint in get_type_hints(kind, include_extras=True).items()
+            for key, hint in hints.items()
             if all(PAGE_ONLY not in get_args(one) for one in (hint, *get_args(hint)))
         }
         about = {"__doc__": kind.__doc__, "__module__": kind.__module__}
-        _shapes[kind] = type(f"{name or kind.__name__}Serializer", (serializers.Serializer,), about | fields)
-    return _shapes[kind]
+        shapes[kind] = type(f"{name or kind.__name__}Serializer", (serializers.Serializer,), about | fields)
+    return shapes[kind]
+
+
+def shape_of(kind: type) -> Callable[[Written], Written]:
+    """The decorated serializer is the shape of `kind`, a model say, wherever a class has one."""
+
+    def kept(serializer: Written) -> Written:
+        shapes[kind] = serializer
+        return serializer
+
+    return kept
 
 
 def _field(hint: Any, options: dict[str, Any]) -> Field:
@@ -60,7 +74,7 @@ def _field(hint: Any, options: dict[str, Any]) -> Field:
         return _field(inner[0], options | {"required": False})
     if origin in (Union, UnionType):
         (kept,) = [one for one in inner if one is not NoneType]
-        return _field(kept, options | {"allow_null": True})
+        return _field(kept, {"allow_null": True} | options)
     if "choices" in options:
         return serializers.ChoiceField(**options)
     if origin is Literal:

@@ -14,10 +14,12 @@ import json
 from dataclasses import dataclass
 from datetime import UTC
 from hashlib import sha256
+from typing import Annotated
 
 from django.db import transaction
 
 from pooling.account_models import TrailHead
+from pooling.interface.results import PAGE_ONLY
 from pooling.models import AdminAction
 
 BATCH = 500
@@ -26,17 +28,15 @@ READ_AT_ONCE = 2000
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check of the chain found: whole up to line `number`, and what is wrong behind it, if anything.
+    """What a check of the chain found."""
 
-    `newest` is NUMBER:CHECKSUM of that line. Kept elsewhere, it shows later whether lines were cut off.
-    """
+    number: Annotated[int, "The line up to which it is whole."]
+    sha256: Annotated[str, PAGE_ONLY]
+    problem: Annotated[str, {"allow_blank": True}, "The first line that is wrong; empty: none."] = ""
 
-    number: int
-    sha256: str
-    problem: str = ""
-
+    # Kept elsewhere, it shows later whether lines were cut off.
     @property
-    def newest(self) -> str:
+    def newest(self) -> Annotated[str, "NUMBER:CHECKSUM of that line, to keep elsewhere."]:
         return f"{self.number}:{self.sha256}"
 
     @property

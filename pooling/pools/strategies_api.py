@@ -6,7 +6,6 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from pooling.interface.api import answers
@@ -20,7 +19,8 @@ class StrategySerializer(serializers.Serializer[Any]):
     group = serializers.CharField(help_text="Fixed orders, Orders that learn, or Samples.")
     summary = serializers.CharField()
     learns = serializers.BooleanField(
-        help_text="Whether labels change its order; a pool uses its order before any labels."
+        source="make.learns",
+        help_text="Whether labels change its order; a pool uses its order before any labels.",
     )
     audit_share = serializers.FloatField(help_text="Default share of a budget drawn at random.")
 
@@ -29,17 +29,6 @@ class Strategies(APIView):
     """The strategies."""
 
     @answers(StrategySerializer(many=True), operation_id="strategies_list")
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> object:
         """List them with what each does in a line."""
-        return Response(
-            [
-                {
-                    "name": kind.name,
-                    "group": kind.group,
-                    "summary": kind.summary,
-                    "learns": kind.make.learns,
-                    "audit_share": kind.audit_share,
-                }
-                for kind in STRATEGIES.values()
-            ]
-        )
+        return STRATEGIES.values()

@@ -16,9 +16,10 @@ from rest_framework.views import APIView
 from pooling.interface.api import PROBLEM, answers
 from pooling.interface.api import person as signed_in
 from pooling.interface.pages import asked, person, speak
+from pooling.interface.shapes import shape
 from pooling.models import Role
 from pooling.people.access import MEMBERS, collection_for
-from soundings.pages.finding import LONGEST, find
+from soundings.pages.finding import LONGEST, Found, find
 
 
 @require_safe
@@ -37,19 +38,11 @@ def find_anything(request: HttpRequest, slug: str = "") -> HttpResponse:
     )
 
 
-class FoundSerializer(serializers.Serializer[Any]):
-    """Something to go to."""
-
-    name = serializers.CharField()
-    about = serializers.CharField(help_text="What it says; empty where the name is all.")
-    url = serializers.CharField(help_text="Its page, from the address of the site.")
-
-
 class FoundKindSerializer(serializers.Serializer[Any]):
     """What was found of one kind, at most six of it."""
 
     kind = serializers.CharField(source="label")
-    found = FoundSerializer(source="rows", many=True)
+    found = shape(Found)(source="rows", many=True)
 
 
 class Find(APIView):

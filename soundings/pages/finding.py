@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import User
@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from labeling.judging.blind_counts import own_queues
 from pooling.interface.problems import InputError
+from pooling.interface.results import PAGE_ONLY
 from pooling.models import Collection, Document, Query, Role
 from pooling.people.access import collections_of, may_create_collections
 from pooling.search_models import TextIndex
@@ -34,12 +35,13 @@ EXACT, BEGINS, WITHIN = range(3)
 
 @dataclass(frozen=True)
 class Found:
-    """Something to go to: its name, where it is, what it says, and how well it fits (0 is exactly)."""
+    """Something to go to."""
 
     name: str
-    url: str
-    about: str = ""
-    fit: int = WITHIN
+    url: Annotated[str, "Its page, from the address of the site."]
+    about: Annotated[str, "What it says; empty where the name is all."] = ""
+    # How well: 0 is exactly.
+    fit: Annotated[int, PAGE_ONLY] = WITHIN
 
 
 @dataclass(frozen=True)

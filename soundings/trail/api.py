@@ -5,16 +5,16 @@ from __future__ import annotations
 from django.core.exceptions import PermissionDenied
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from pooling.interface.api import answers
 from pooling.interface.downloads import streamed
 from pooling.interface.serializers import FILE
+from pooling.interface.shapes import shape
 from pooling.models import AdminAction
 from pooling.people.access import ADMIN, collection_for
-from pooling.people.chain import check_chain
+from pooling.people.chain import Checked, check_chain
 from soundings.trail.choosing import WHAT, CollectionTrailForm, TrailForm, chosen_lines
 from soundings.trail.keeping import kept_of
 from soundings.trail.lines import FILE_NAME, MEDIA_TYPE, activity_lines, trail_lines
@@ -26,14 +26,6 @@ CHOOSING = [
     OpenApiParameter("until", str, description="Last day."),
     OpenApiParameter("what", str, enum=[one.key for one in WHAT.choices if one.key]),
 ]
-
-
-class CheckedSerializer(serializers.Serializer[object]):
-    """What a check of the chain found."""
-
-    number = serializers.IntegerField(help_text="The line up to which it is whole.")
-    newest = serializers.CharField(help_text="NUMBER:CHECKSUM of that line, to keep elsewhere.")
-    problem = serializers.CharField(allow_blank=True, help_text="The first line that is wrong; empty: none.")
 
 
 class TrailLines(APIView):
@@ -55,7 +47,7 @@ class TrailCheck(APIView):
     """Whether lines are missing or changed."""
 
     @answers(
-        CheckedSerializer,
+        shape(Checked, more=["newest"]),
         operation_id="site_trail_check",
         parameters=[OpenApiParameter("kept", str, description="NUMBER:CHECKSUM of an earlier check.")],
     )

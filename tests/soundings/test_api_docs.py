@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, is_typeddict
 
 import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
+from rest_framework.serializers import Serializer
+
+from docs.rooms import PACKAGES
+from pooling.interface.shapes import shapes
 
 KEPT = Path(__file__).with_name("interface.txt")
 
@@ -98,6 +104,40 @@ def test_every_body_has_one_content_type_and_files_are_binary() -> None:
         assert not file or file["format"] == "binary", f"{method} {path}"
         answers = operation["responses"].get("200", {}).get("content", {})
         assert set(answers) <= {"application/json", "application/octet-stream"}, f"{method} {path}"
+
+
+def typed_classes() -> dict[frozenset[str], str]:
+    """The keys of our dataclasses, NamedTuples and TypedDicts, with the name of one that has them."""
+    found = {}
+    for name, module in list(sys.modules.items()):
+        for kind in vars(module).values() if name.partition(".")[0] in PACKAGES else ():
+            if isinstance(kind, type) and (
+                is_typeddict(kind) or is_dataclass(kind) or hasattr(kind, "_fields")
+            ):
+                keys = [one.name for one in fields(kind)] if is_dataclass(kind) else kind.__annotations__
+                found[frozenset(keys)] = f"{kind.__module__}.{kind.__name__}"
+    return found
+
+
+def serializers(kind: type) -> Iterator[type]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from serializers(one)
+
+
+def test_no_serializer_of_an_answer_repeats_a_typed_class() -> None:
+    """`shape` makes it from that class."""
+    known = typed_classes()
+    answered = {name for name in drawn()["components"]["schemas"] if not name.endswith("Request")}
+    repeats = {
+        f"{one.__module__}.{one.__name__} = {known[keys]}"
+        for one in serializers(Serializer)
+        if one.__name__.removesuffix("Serializer") in answered
+        and one not in shapes.values()
+        and one.__module__.partition(".")[0] in PACKAGES
+        and (keys := frozenset(one().fields)) in known
+    }
+    assert repeats == set()
 
 
 #: What is short by its nature.

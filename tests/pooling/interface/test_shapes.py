@@ -9,7 +9,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from pooling.interface.results import PAGE_ONLY
-from pooling.interface.shapes import shape
+from pooling.interface.shapes import shape, shape_of
 
 
 class Finder(NamedTuple):
@@ -88,3 +88,32 @@ def test_choices_have_labels_and_a_key_that_is_added_later_may_be_promised() -> 
     assert type(fields["lease"]) is serializers.UUIDField
     assert fields["state"].choices == {"": "nothing yet", "done": "Done"}
     assert fields["left"].required
+
+
+class Verdict:
+    """Stands for a model."""
+
+
+@shape_of(Verdict)
+class VerdictSerializer(serializers.Serializer[Any]):
+    """What somebody said."""
+
+
+class Label(NamedTuple):
+    """Something that a label is."""
+
+    relevance: Annotated[int | None, {"allow_null": False}]
+    verdict: Verdict
+
+    @property
+    def is_relevant(self) -> Annotated[bool, "Whether it counts."]:
+        """Whether it does."""
+        return bool(self.relevance)
+
+
+def test_properties_are_keys_where_they_are_named_and_models_have_one_shape() -> None:
+    fields = shape(Label, more=["is_relevant"])().fields
+    assert list(fields) == ["relevance", "verdict", "is_relevant"]
+    assert not fields["relevance"].allow_null
+    assert fields["is_relevant"].help_text == "Whether it counts."
+    assert type(fields["verdict"]) is VerdictSerializer
