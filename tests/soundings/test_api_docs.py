@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, is_typeddict
 
@@ -16,7 +17,7 @@ from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.serializers import Serializer
 
-from docs.rooms import PACKAGES
+from docs.rooms import PACKAGES, modules
 from pooling.interface.shapes import shapes
 
 KEPT = Path(__file__).with_name("interface.txt")
@@ -35,6 +36,7 @@ def test_the_schema_is_complete_and_free_of_warnings(tmp_path: object) -> None:
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", f"{tmp_path}/schema.yaml")
 
 
+@cache
 def drawn() -> dict[str, Any]:
     """The OpenAPI document."""
     return dict(SchemaGenerator().get_schema(request=None, public=True))
@@ -107,10 +109,11 @@ def test_every_body_has_one_content_type_and_files_are_binary() -> None:
 
 
 def typed_classes() -> dict[frozenset[str], str]:
-    """The keys of our dataclasses, NamedTuples and TypedDicts, with the name of one that has them."""
+    """The keys of the stages' dataclasses, NamedTuples and TypedDicts, with the name of one that has them."""
     found = {}
-    for name, module in list(sys.modules.items()):
-        for kind in vars(module).values() if name.partition(".")[0] in PACKAGES else ():
+    for path in modules():
+        name = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for kind in () if name.startswith("soundings") else vars(import_module(name)).values():
             if isinstance(kind, type) and (
                 is_typeddict(kind) or is_dataclass(kind) or hasattr(kind, "_fields")
             ):
@@ -119,7 +122,7 @@ def typed_classes() -> dict[frozenset[str], str]:
     return found
 
 
-def serializers(kind: type) -> Iterator[type]:
+def serializers(kind: type[Any]) -> Iterator[type[Any]]:
     for one in kind.__subclasses__():
         yield one
         yield from serializers(one)
