@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import asdict, dataclass, fields
+from typing import Any, TypedDict, cast
 
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
@@ -118,7 +118,7 @@ class AnswerResult(TypedDict):
     outside: OutsideResult | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Answer:
     """The best run at `k` by the labels found, and its recall: on which `basis`, of which `average` (`macro`:
     the mean over queries; `micro`: over all relevant documents at once), and of which frame, where it is
@@ -136,10 +136,10 @@ class Answer:
     high: float | None
     average: str
     found: Found
+    frame: FrameFigures | None = None
     queries: int
     judged: float | None
     sentence: str
-    frame: FrameFigures | None = None
     rival: Rival | None = None
     next: NextStep | None = None
     outside: Outside | None = None
@@ -147,66 +147,16 @@ class Answer:
     @classmethod
     def from_dict(cls, stored: AnswerResult) -> Answer:
         """The answer that a report holds."""
-        rival, following, outside = stored["rival"], stored["next"], stored["outside"]
-        return cls(
-            k=stored["k"],
-            run=stored["run"],
-            basis=stored["basis"],
-            recall=stored["recall"],
-            low=stored["low"],
-            high=stored["high"],
-            average=stored["average"],
-            found=stored["found"],
-            frame=stored["frame"],
-            queries=stored["queries"],
-            judged=stored["judged"],
-            sentence=stored["sentence"],
-            rival=None if rival is None else _stored_rival(rival),
-            next=None if following is None else NextStep(**following),
-            outside=None if outside is None else Outside(**outside),
-        )
+        kept: dict[str, Any] = {one.name: cast("Any", stored)[one.name] for one in fields(cls)}
+        rival, following, outside = kept["rival"], kept["next"], kept["outside"]
+        kept["rival"] = rival and Rival(**rival | {"grade": Grade(rival["grade"])})
+        kept["next"] = following and NextStep(**following)
+        kept["outside"] = outside and Outside(**outside)
+        return cls(**kept)
 
     def to_dict(self) -> AnswerResult:
         """The fields as plain values."""
-        rival, following, outside = self.rival, self.next, self.outside
-        return {
-            "k": self.k,
-            "run": self.run,
-            "basis": self.basis,
-            "recall": self.recall,
-            "low": self.low,
-            "high": self.high,
-            "average": self.average,
-            "found": self.found,
-            "frame": self.frame,
-            "queries": self.queries,
-            "judged": self.judged,
-            "sentence": self.sentence,
-            "rival": None
-            if rival is None
-            else {
-                "run": rival.run,
-                "difference": rival.difference,
-                "low": rival.low,
-                "high": rival.high,
-                "p_value": rival.p_value,
-                "pairs": rival.pairs,
-                "grade": rival.grade,
-                "turning": rival.turning,
-                "unjudged": rival.unjudged,
-            },
-            "next": None
-            if following is None
-            else {"kind": following.kind, "count": following.count, "sentence": following.sentence},
-            "outside": None
-            if outside is None
-            else {
-                "documents": outside.documents,
-                "share": outside.share,
-                "relevant": outside.relevant,
-                "sentence": outside.sentence,
-            },
-        }
+        return cast("AnswerResult", asdict(self))
 
 
 class _Recall(TypedDict):
@@ -364,20 +314,6 @@ def _next_step(one: Comparison, grade: Grade, wanted: int | None) -> NextStep | 
             )
             return NextStep("queries", needed, sentence)
     return None
-
-
-def _stored_rival(stored: RivalResult) -> Rival:
-    return Rival(
-        run=stored["run"],
-        difference=stored["difference"],
-        low=stored["low"],
-        high=stored["high"],
-        p_value=stored["p_value"],
-        pairs=stored["pairs"],
-        grade=Grade(stored["grade"]),
-        turning=stored["turning"],
-        unjudged=stored["unjudged"],
-    )
 
 
 def judge_sentence(count: int, left: int, k: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, NotRequired, TypedDict, cast
 
 from evaluation.measures import MEASURES, titled
 from evaluation.scoring.wording import TOO_FEW, percent, share_in_words
@@ -180,35 +180,13 @@ class Comparison:
 
     def to_dict(self) -> ComparisonResult:
         """The fields as plain values, with leader, what decided, warnings and verdict."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "measure": self.measure,
-            "k": self.k,
-            "queries": self.queries,
-            "difference": self.difference,
-            "low": self.low,
-            "high": self.high,
-            "p_value": self.p_value,
-            "test": self.test,
-            "correction": self.correction,
-            "effect": self.effect,
-            "deviation": self.deviation,
-            "bounds": self.bounds,
-            "settled": self.settled,
-            "open_pairs": self.open_pairs,
-            "estimated": self.estimated,
-            "judged": self.judged,
-            "estimate": self.estimate,
-            "more_labels": self.more_labels,
-            "confidence": self.confidence,
-            "estimate_p_value": self.estimate_p_value,
-            "turning": self.turning,
+        follows = {
             "leader": self.leader,
             "decided_by": self.decided_by,
             "warnings": list(self.warnings),
             "verdict": self.verdict(),
         }
+        return cast("ComparisonResult", vars(self) | follows)
 
     def _by_bounds(self) -> str:
         return (

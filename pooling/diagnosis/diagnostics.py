@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from pooling.diagnosis.stored import Depths, StoredPreflight
 from pooling.formats.wording import plural
@@ -38,19 +39,12 @@ class Preflight:
     def to_dict(self) -> StoredPreflight:
         """Plain values, fit for JSON; cutoffs become strings."""
         unjudged = self.unjudged_at_k
-        return {
-            "rows": self.rows,
-            "queries": self.queries,
-            "queries_in_common": self.queries_in_common,
-            "missing_queries": self.missing_queries,
-            "missing_query_ids": self.missing_query_ids,
-            "unknown_queries": self.unknown_queries,
-            "unknown_query_ids": self.unknown_query_ids,
-            "depths": self.depths,
+        plain = {
             "ties_across_k": {str(k): count for k, count in self.ties_across_k.items()},
             "unjudged_at_k": None if unjudged is None else {str(k): share for k, share in unjudged.items()},
             "notes": list(self.notes),
         }
+        return cast("StoredPreflight", vars(self) | plain)
 
 
 def preflight(
