@@ -104,7 +104,7 @@ bench: $(VENV)/.installed-dev
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing Soundings into $(VENV) …"
-	$(PIP) install --constraint constraints.txt --editable .
+	$(PIP) install --constraint constraints.txt --editable ".[site]"
 	touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt
@@ -115,7 +115,7 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt
 
 $(VENV)/.installed-docs: $(VENV)/.installed
 	@echo "Installing MkDocs into $(VENV) …"
-	$(PIP) install --constraint constraints.txt --editable ".[docs]"
+	$(PIP) install --constraint constraints.txt --editable ".[site,docs]"
 	touch $@
 
 $(VENV)/.installed-spark: $(VENV)/.installed-dev

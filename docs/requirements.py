@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PINNED = ROOT / "constraints.txt"
 WRITTEN = ROOT / "deploy" / "requirements.txt"
 # What a container can be asked to do by a setting alone.
-EXTRAS = ("s3", "redis", "metrics", "sentry", "sso")
+EXTRAS = ("site", "s3", "redis", "metrics", "sentry", "sso")
 # Builds the wheel of Soundings itself; the image does not keep it.
 BUILD = "setuptools==84.2.1"
 # Asked for by libraries on the first patches of Python 3.11, which Debian has.
@@ -35,8 +35,18 @@ HEADER = """\
 def wanted() -> list[str]:
     """What pyproject.toml asks for, for the product and for the extras of a container."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = [one for extra in EXTRAS for one in project["optional-dependencies"][extra]]
+    extras = [one for extra in EXTRAS for one in _of_extra(extra, project["optional-dependencies"])]
     return [*project["dependencies"], *extras]
+
+
+def _of_extra(name: str, extras: dict[str, list[str]]) -> list[str]:
+    """What an extra asks for, with the extras of our own that it names."""
+    found = []
+    for one in extras[name]:
+        ours = re.fullmatch(r"soundings-ir\[([\w,]+)\]", one)
+        inner = ours[1].split(",") if ours else []
+        found += [part for other in inner for part in _of_extra(other, extras)] or [one]
+    return list(dict.fromkeys(found))
 
 
 def pinned(path: Path = PINNED) -> dict[str, str]:

@@ -6,10 +6,15 @@ from argparse import ArgumentParser
 from typing import NoReturn
 
 from pooling.interface.terminal import not_installed, readable, refuse_odd_texts
+from soundings.overview import overview
 
-# Commands that touch files only, and their stage: they need no settings, no database and no data folder,
+# Commands that touch files only, and their modules: they need no settings, no database and no data folder,
 # and start at once.
-FILE_COMMANDS = {"evaluate": "evaluation", "pool": "pooling"}
+FILE_COMMANDS = {
+    "evaluate": "evaluation.command_line",
+    "pool": "pooling.command_line",
+    "simulate": "evaluation.replays.command",
+}
 OURS = ("soundings", "pooling", "labeling", "evaluation")
 
 
@@ -25,12 +30,13 @@ def run_on_files(arguments: list[str]) -> None:
     from importlib import import_module
 
     name = arguments[1]
-    command = import_module(f"{FILE_COMMANDS[name]}.command_line")
+    command = import_module(FILE_COMMANDS[name])
     parser = OneLineParser(prog=f"{os.path.basename(arguments[0])} {name}", description=command.HELP)
     command.add_arguments(parser)
     options, others = parser.parse_known_args(arguments[2:])
     if others:
-        of_django = import_module(f"{FILE_COMMANDS[name]}.management.commands.{name}")
+        package = FILE_COMMANDS[name].partition(".")[0]
+        of_django = import_module(f"{package}.management.commands.{name}")
         of_django.Command().run_from_argv(arguments)
         return
     keep_freed_memory()
@@ -87,18 +93,18 @@ def run_command() -> None:
     if len(sys.argv) > 1 and sys.argv[1] in FILE_COMMANDS:
         run_on_files(sys.argv)
         return
+    if sys.argv[1:] in ([], ["help"], ["--help"], ["-h"]):
+        print(overview(os.path.basename(sys.argv[0])))
+        return
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "soundings.settings")
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
     from django.db import OperationalError, ProgrammingError
 
-    from soundings.commands import Commands, overview  # Cut: files are read without Django
+    from soundings.commands import Commands  # Cut: files are read without Django
 
     try:
         settings.INSTALLED_APPS  # noqa: B018  reads the settings before anything rests on them
-        if sys.argv[1:] in ([], ["help"], ["--help"], ["-h"]):
-            print(overview(sys.argv))
-            return
         Commands(sys.argv).execute()
     except (ImproperlyConfigured, ValueError) as error:
         if "--traceback" in sys.argv or settings.configured:

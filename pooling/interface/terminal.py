@@ -11,6 +11,8 @@ from pooling.formats.bytes.storable import is_storable
 from pooling.interface.results import Progress
 
 Task = TypeVar("Task")
+# Library -> the extra that brings it; the others come with every installation.
+EXTRAS = {"django": "site", "altair": "charts", "vl_convert": "charts", "reportlab": "pdf"}
 
 
 class Writer(Protocol):
@@ -43,7 +45,8 @@ def not_installed(error: ModuleNotFoundError) -> str:
     'This needs scipy, which is not installed: pip install soundings-ir.'
     """
     name = (error.name or "a library").partition(".")[0]
-    return f"This needs {name}, which is not installed: pip install soundings-ir."
+    what = f"'soundings-ir[{EXTRAS[name]}]'" if name in EXTRAS else "soundings-ir"
+    return f"This needs {name}, which is not installed: pip install {what}."
 
 
 @contextmanager

@@ -107,15 +107,15 @@ def test_files_are_read_and_runs_compared(tmp_path: Path) -> None:
 FILES = f"{str(ROOT / 'examples/qrels.txt')!r}, {str(ROOT / 'examples/runs/bm25.run')!r}"
 
 
-NEEDS_DJANGO = "This needs django, which is not installed: pip install soundings-ir."
+NEEDS_DJANGO = "This needs django, which is not installed: pip install 'soundings-ir[site]'."
 LSA = repr(str(ROOT / "examples/runs/lsa.run"))
-NEEDS_SCIPY = NEEDS_DJANGO.replace("django", "scipy")
+NEEDS_SCIPY = "This needs scipy, which is not installed: pip install soundings-ir."
 
 
 @pytest.mark.parametrize(
     ("missing", "arguments", "told"),
     [
-        ("django", f"'simulate', {FILES}, '--depth', '5'", NEEDS_DJANGO),
+        ("django", "'serve'", NEEDS_DJANGO),
         ("scipy", f"'simulate', {FILES}, {LSA}, '--depth', '5', '--strategy', 'learned'", NEEDS_SCIPY),
         ("django", f"'evaluate', {FILES}, '--pythonpath', '.'", NEEDS_DJANGO),
         ("django", f"'evaluate', {FILES}, '--k', 'ten'", "soundings evaluate: argument --k: "),
@@ -136,15 +136,17 @@ def test_a_command_without_its_library_says_what_to_install(
 
 
 @pytest.mark.parametrize(
-    ("missing", "call"),
+    ("missing", "call", "remedy"),
     [
-        ("scipy", f"soundings.simulate({LABELS!r}, {RUNS!r}, depth=2)"),
-        ("httpx2", "soundings.Client('http://127.0.0.1:9', 'token')"),
-        ("altair", f"soundings.evaluate({LABELS!r}, {RUNS!r}, k=1).chart()"),
+        ("scipy", f"soundings.simulate({LABELS!r}, {RUNS!r}, depth=2)", "soundings-ir"),
+        ("httpx2", "soundings.Client('http://127.0.0.1:9', 'token')", "soundings-ir"),
+        ("altair", f"soundings.evaluate({LABELS!r}, {RUNS!r}, k=1).chart()", "'soundings-ir[charts]'"),
     ],
 )
-def test_a_function_without_its_library_says_what_to_install(tmp_path: Path, missing: str, call: str) -> None:
+def test_a_function_without_its_library_says_what_to_install(
+    tmp_path: Path, missing: str, call: str, remedy: str
+) -> None:
     done = python(f"import soundings; sys.modules[{missing!r}] = None; {call}", tmp_path)
 
     last = done.stderr.splitlines()[-1]
-    assert last == f"ImportError: This needs {missing}, which is not installed: pip install soundings-ir."
+    assert last == f"ImportError: This needs {missing}, which is not installed: pip install {remedy}."

@@ -2,94 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import math
-from argparse import ArgumentParser, ArgumentTypeError
-from pathlib import Path
+from argparse import ArgumentParser
 from typing import Any
 
-from evaluation.replays.noise import noise_problem
-from evaluation.replays.reading import read_labelled_pool
-from evaluation.replays.replaying import BUDGETS
-from evaluation.replays.simulation import simulate
-from evaluation.replays.simulation_table import as_table
+from evaluation.replays.command import HELP, add_arguments, run
 from pooling.interface.commands import InputCommand
-from pooling.interface.terminal import progress_bar
-from pooling.options.arguments import count
-from pooling.ranking.order_options import SCORES, TIES
-from pooling.strategies import STRATEGIES, strategy_named
 
 
 class Command(InputCommand):
-    help = "Replay strategies on labels you already have: how soon would each have found what is relevant?"
+    help = HELP
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS", type=Path, help="the labels")
-        parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="one or more runs")
-        parser.add_argument("--depth", metavar="N", type=count, required=True, help="ranks taken of each run")
-        parser.add_argument(
-            "--strategy", metavar="S", nargs="+", action="extend", help="which ones (default: all)"
-        )
-        parser.add_argument(
-            "--budget",
-            metavar="F",
-            nargs="+",
-            action="extend",
-            type=budget,
-            help="shares of each query's pool, rounded up (default: 0.1 0.25 0.5)",
-        )
-        parser.add_argument(
-            "--seeds", metavar="N", type=count, default=1, help="repetitions where chance plays"
-        )
-        parser.add_argument("--noise", metavar="F", type=noise, default=0.0, help="share of wrong labels")
-        parser.add_argument("--batch", metavar="N", type=count, default=1, help="labels told at a time (1)")
-        parser.add_argument(
-            "--min-relevance", metavar="N", type=int, default=1, help="relevant from here (1)"
-        )
-        parser.add_argument(
-            "--prior",
-            metavar="FILE",
-            type=Path,
-            help="scores of a model, as a run, to start from",
-        )
-        parser.add_argument("--k", metavar="N", type=count, help="cutoff of the recalls (default: the depth)")
-        parser.add_argument("--ties", choices=TIES, default="docid", help="what settles equal scores")
-        parser.add_argument("--scores", choices=SCORES, default="float64", help="precision of comparisons")
-        parser.add_argument("--format", choices=("table", "json"), default="table")
+        add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Read, replay, write."""
-        strategies = list(dict.fromkeys(options["strategy"] or STRATEGIES))
-        for name in strategies:
-            strategy_named(name)
-        given = {name: options[name] for name in ("seeds", "noise", "batch", "k")}
-        budgets = sorted(set(options["budget"] or BUDGETS))
-        of_files = {name: options[name] for name in ("depth", "min_relevance", "ties", "scores", "prior")}
-        pool = read_labelled_pool(options["qrels"], options["runs"], **of_files)
-        with progress_bar("Replaying") as progress:
-            result = simulate(pool, strategies, budgets=budgets, progress=progress, **given)
-        if options["format"] == "json":
-            self.stdout.write(json.dumps(result.to_dict(), indent=2))
-        else:
-            self.stdout.write(as_table(result), ending="")
-
-
-def budget(text: str) -> float:
-    value = number(text)
-    if not 0 < value <= 1:
-        raise ArgumentTypeError(f"{text!r} is not a share above 0 and up to 1")
-    return value
-
-
-def noise(text: str) -> float:
-    value = number(text)
-    if problem := noise_problem(value):
-        raise ArgumentTypeError(problem)
-    return value
-
-
-def number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+        run(options, self.stdout, self.stderr)

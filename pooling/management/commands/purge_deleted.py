@@ -1,4 +1,4 @@
-"""Erase what was deleted more than thirty days ago; the worker of `serve` does it by itself."""
+"""`purge_deleted`: what was deleted more than thirty days ago is erased; `serve` does it by itself."""
 
 from __future__ import annotations
 
