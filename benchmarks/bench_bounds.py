@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from labeling.adaptive.next_documents import Course, Entry, Known, Planner, Prior, summed
-from pooling.audit.bounds import Remainder
-from pooling.audit.budget_rules import BATCH
+from pooling.ranking.bounds import Remainder
+from pooling.ranking.budget_rules import BATCH
 
 if TYPE_CHECKING:
     from labeling.models import QueryPlan

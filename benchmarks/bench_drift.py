@@ -13,8 +13,8 @@ import random
 
 import numpy as np
 
-from evaluation.drift.report import Compared, drift_of
-from pooling.sampling.drawing import Logged, query_key
+from evaluation.logs.report import Compared, drift_of
+from pooling.logs.drawing import Logged, query_key
 from tests.testdata import DATA
 
 LOG = 600

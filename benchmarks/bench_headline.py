@@ -4,7 +4,7 @@ known.
     python -m benchmarks.bench_headline [--draws 200] [--set cranfield adi] [--way static adaptive]
 
 Ten judgments a query go to the top of the runs, and 5, 10 or 20 more to an audit that reaches far below
-(`pooling/audit/frame.py`). A campaign judges them all by the qrels and reads the headline, Recall@10 of each
+(`ranking/frame.py`). A campaign judges them all by the qrels and reads the headline, Recall@10 of each
 run: its bias, the width of its interval, and how often that holds the truth of the reach. Limit: .93 of all
 intervals of a cell, less two standard errors of the simulation. The intervals cover which queries were asked
 as well, which the same queries again do not show, so most cells lie above.
@@ -29,11 +29,11 @@ import polars as pl
 from evaluation.estimates.from_audit import Places, recall_estimates
 from evaluation.estimates.sample import PAIR, AuditSample, audit_sample
 from labeling.adaptive.next_documents import Course, Entry, Known, Planner
-from pooling.audit.frame import frame_keys
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.formats.records import iterate_documents, read_queries
 from pooling.merging.choice import Choice
 from pooling.merging.merging import chosen_in_frame, ordered_pairs, pairs_beyond
+from pooling.ranking.frame import frame_keys
 from pooling.texts.text_ranking import text_ranking
 from tests.testdata import DATA
 

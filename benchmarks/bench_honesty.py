@@ -42,8 +42,8 @@ from evaluation.estimates.totals import Remainder, estimated_total, most_missing
 from evaluation.measures import TopCounts
 from evaluation.replays.replaying import LabelledPool, labelled_pool, rounded_up
 from evaluation.scoring.coverage import Unjudged, recall_bounds
-from pooling.audit.sample import audit_size
 from pooling.formats import name_of, read_qrels, read_run
+from pooling.ranking.sample import audit_size
 from pooling.strategies.audited import Audited, campaign
 from pooling.strategies.base import UNKNOWN
 from pooling.strategies.candidates import Candidates, Floats

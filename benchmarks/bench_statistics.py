@@ -16,7 +16,7 @@ from itertools import combinations
 
 import numpy as np
 
-from evaluation.significance import mean_intervals, paired_differences, randomisation_test
+from evaluation.measures.significance import mean_intervals, paired_differences, randomisation_test
 
 BOOTSTRAP_LIMIT, RANDOMISATION_LIMIT = 5.0, 10.0
 SYSTEMS, QUERIES = 50, 10_000

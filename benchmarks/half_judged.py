@@ -23,8 +23,8 @@ from benchmarks.bench_prediction_powered import COVERAGE, at_least
 from evaluation.estimates.from_audit import relevant_estimate, spanned
 from evaluation.estimates.intervals import interval_of_micro_recall
 from evaluation.estimates.sample import AuditSample, audit_ranks, audit_sample
-from pooling.audit.sample import choose
 from pooling.ranking.ranking import query_starts
+from pooling.ranking.sample import choose
 
 if TYPE_CHECKING:
     from benchmarks.bench_honesty import Ground

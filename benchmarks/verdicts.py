@@ -47,8 +47,8 @@ from evaluation.estimates.intervals import (
     interval_of_micro_recall_difference,
 )
 from evaluation.estimates.totals import largest_unrefuted
+from evaluation.measures.significance import adjusted, difference_intervals, randomisation_test
 from evaluation.scoring.unsettled import recall_difference_limits, turning_share
-from evaluation.significance import adjusted, difference_intervals, randomisation_test
 from tests.testdata import DATA
 
 Floats = NDArray[np.float64]

@@ -3,8 +3,7 @@
 The rooms, lowest first: a room imports only rooms that stand before it. Pure ones know nothing of Django.
 Importing this package loads nothing heavy; what it names comes on first use.
 
-- significance (pure): intervals, tests, corrections, power
-- measures (pure): measures of one ranked list
+- measures (pure): measures of one ranked list, and intervals, tests, corrections, power of their means
 - scoring (pure): runs and qrels to an evaluation, with coverage and bounds
 - rendering (pure): an evaluation as text, JSON, CSV, Markdown and LaTeX
 - facts (pure): which facts the first K documents hold
@@ -15,14 +14,11 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - pool_estimates: the same for stored pools and reports
 - comparisons: whether one run beats another, and what would decide it
 - indexes: approximate indexes against exact search, and latency
-- weighting (pure): means of drawn queries, taken back to their log
-- stages (pure): what a ranker loses of what stage 1 hands on
-- document_groups (pure): recall of old and new documents, or of those of one source
 - canaries: runs watched against what was measured before
-- drift (pure): whether an evaluation set still looks like its log
+- logs (pure): whether an evaluation set looks like its log, and means taken back to it
 - plans: a campaign planned before it begins
 - notebooks: a result as notebooks show, draw, write and log it
-- failures: where a report fails: groups, queries, side by side
+- failures: where a report fails: groups, stages, queries, side by side
 - fact_reports: the facts of a report: held, missed, repeated
 - reports: reports made, shown, compared and exported
 - sharing: read-only links to reports, for people without an account
@@ -36,6 +32,7 @@ if TYPE_CHECKING:
     from evaluation.comparisons.comparing import compare, compare_all, comparison_table, deciding_labels
     from evaluation.estimates.missing import leave_one_out, missing_floor
     from evaluation.facts.evaluating import evaluate_facts
+    from evaluation.failures.stage_ceiling import ceilings
     from evaluation.failures.table import broken_down
     from evaluation.indexes.recall import recall_against
     from evaluation.notebooks.evaluating import evaluate
@@ -43,7 +40,6 @@ if TYPE_CHECKING:
     from evaluation.scoring.config import read_settings
     from evaluation.scoring.conventions import Conventions
     from evaluation.scoring.results import Evaluation
-    from evaluation.stages.ceiling import ceilings
 
 __all__ = [
     "Conventions",
@@ -68,7 +64,7 @@ _HOMES = {
     "Conventions": "evaluation.scoring.conventions",
     "Evaluation": "evaluation.scoring.results",
     "broken_down": "evaluation.failures.table",
-    "ceilings": "evaluation.stages.ceiling",
+    "ceilings": "evaluation.failures.stage_ceiling",
     "compare": "evaluation.comparisons.comparing",
     "compare_all": "evaluation.comparisons.comparing",
     "comparison_table": "evaluation.comparisons.comparing",

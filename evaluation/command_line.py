@@ -24,8 +24,10 @@ from evaluation.facts.command import (
     is_of_facts,
 )
 from evaluation.facts.tables import fact_part, render_facts
+from evaluation.failures.command import add_stage_arguments, stage_parts
 from evaluation.failures.table import breakdown_asked, breakdown_part
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
+from evaluation.logs.command import refuse_with_weights, weighted_result
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.pool_estimates.pool_file import depth_of_file, design_of_files
 from evaluation.rendering.cells import Part
@@ -41,8 +43,6 @@ from evaluation.scoring.inputs import only_queries
 from evaluation.scoring.results import Evaluation
 from evaluation.scoring.strata import chosen_strata, queries_by_tag
 from evaluation.scoring.wording import cutoffs_down_to
-from evaluation.stages.command import add_stage_arguments, stage_parts
-from evaluation.weighting.command import refuse_with_weights, weighted_result
 from pooling.formats import read_queries
 from pooling.formats.pools import read_pool
 from pooling.heavy import pl

@@ -7,28 +7,29 @@ from labeling.adjudication import api as adjudication_api
 from labeling.adjudication import label_views
 from labeling.adjudication import views as adjudication_views
 from labeling.exposure import api as prelabel_use_api
-from labeling.fact_keeping import api as fact_keeping_api
-from labeling.fact_keeping import views as fact_keeping
+from labeling.fact_pages import api as fact_keeping_api
+from labeling.fact_pages import support_api as supports_api
+from labeling.fact_pages import support_views as supports
+from labeling.fact_pages import views as fact_keeping
 from labeling.gold import api as gold_api
 from labeling.gold import views as gold_views
-from labeling.gold_keeping import api as gold_keeping_api
-from labeling.gold_keeping import views as gold_keeping
+from labeling.gold_pages import api as gold_keeping_api
+from labeling.gold_pages import practice_api, practice_views
+from labeling.gold_pages import views as gold_keeping
 from labeling.judging import api as judging_api
+from labeling.judging import reading_api
 from labeling.judging import views as judging
 from labeling.judgment_imports import api as judgment_import_api
 from labeling.judgment_imports import views as judgment_imports
-from labeling.messages import api as message_api
-from labeling.messages import views as message_views
-from labeling.own_pages import api as own_work_api
-from labeling.own_pages import views as own_pages
 from labeling.plausibility import api as plausibility_api
 from labeling.plausibility import views as plausibility_views
-from labeling.practice import api as practice_api
-from labeling.practice import views as practice_views
 from labeling.prelabels import api as prelabel_api
 from labeling.prelabels import import_calls as prelabel_imports
 from labeling.prelabels import views as prelabel_views
 from labeling.progress import api as progress_api
+from labeling.progress import message_api, message_views
+from labeling.progress import own_api as own_work_api
+from labeling.progress import own_views as own_pages
 from labeling.progress import views as progress_views
 from labeling.progress import views as queue_views
 from labeling.qrels import api as qrels_api
@@ -39,15 +40,11 @@ from labeling.quality import disagreements
 from labeling.quality import views as quality_views
 from labeling.queues import api as queues_api
 from labeling.queues import views as queues_views
-from labeling.reading import api as reading_api
-from labeling.score_audits import api as score_audit_api
-from labeling.score_audits import views as score_audit_views
 from labeling.search import api as search_api
 from labeling.search import views as search_views
-from labeling.supports import api as supports_api
-from labeling.supports import views as supports
-from labeling.verification import api as prelabeler_api
-from labeling.verification import views as prelabeler_views
+from labeling.worth import api as prelabeler_api
+from labeling.worth import score_audit_api, score_audit_views
+from labeling.worth import views as prelabeler_views
 from pooling.interface.addresses import below, call, page
 from pooling.tidying.api import Restored, Tidied
 

@@ -5,11 +5,9 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - options (pure): what an option is: title, help, bounds and default, written down once
 - formats (pure): the files of people and tools, read strictly and written back
 - inputs (pure): runs, labels and pools as programs have them, made into frames
-- ranking (pure): the one order of a run, and documents from chunks
-- audit (pure): which documents are drawn at random, and what that bounds
+- ranking (pure): the one order of a run, documents from chunks, and which documents an audit draws
 - interleaving (pure): lists mixed from several rankers, and what clicks on them say
-- sampling (pure): queries drawn from a log with known probabilities
-- query_logs (pure): search logs, read as counted queries
+- logs (pure): search logs read as counted queries, and queries drawn from them with known probabilities
 - strategies (pure): in which order pairs are worth judging
 - merging (pure): tops of runs merged into a pool, in memory or in parts
 - interface: what pages, HTTP calls and commands share

@@ -5,10 +5,8 @@ What is named here works in a notebook, without a site or a database, and is loa
 The rooms of the site around the three stages, lowest first: a room imports only rooms that stand before it.
 
 - client: a site's HTTP interface from Python (pure)
-- installation: environment variables, data folder, tables, the first account
-- backups: the whole installation in one file, and out of it again
-- sessions: where people are signed in, and when that ends
-- sign_in: a company's provider, roles by its groups, and a second factor
+- installation: environment variables, data folder, tables, the first account, and backups
+- sign_in: a company's provider, roles by its groups, a second factor, and where people are signed in
 - accounts: sign-in, passwords, tokens, members and invitations, and the letters about them
 - trail: who did what, from where: written, shown, exported and checked
 - pages: home, the overview of a collection, the guide, errors

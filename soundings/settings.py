@@ -70,7 +70,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "soundings.sessions.keeping.sessions_end_when_idle",
+    "soundings.sign_in.keeping.sessions_end_when_idle",
     "soundings.trail.writing.downloads_written",
     "soundings.pages.caching.kept_by_nobody",
     "soundings.accounts.languages.Languages",
@@ -280,7 +280,7 @@ CONTENT_SECURITY_POLICY = {
     },
 }
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "soundings.pages.errors.form_expired"
+CSRF_FAILURE_VIEW = "soundings.pages.refusing.form_expired"
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
@@ -354,7 +354,7 @@ SPECTACULAR_SETTINGS = {
         "JobState": "pooling.models.Job.State",
         "LabelRule": "labeling.consensus.rule_names.RULE_NAMES",
         "QueueState": "labeling.models.Queue.State",
-        "SampleMethod": "labeling.verification.samples.METHODS",
+        "SampleMethod": "labeling.worth.samples.METHODS",
         "SupportVerdict": "labeling.models.SupportVerdict",
         "Verdict": "labeling.models.Verdict",
     },

@@ -15,17 +15,17 @@ from soundings.operations import api as operations_api
 from soundings.operations import health
 from soundings.operations import views as operations
 from soundings.pages import find, guide, home
-from soundings.sessions import views as sessions
 from soundings.sign_in import provider_views as provider
 from soundings.sign_in import second_factor_views as factor
+from soundings.sign_in import views as sessions
 from soundings.trail import api as trail_api
 from soundings.trail import views as trail
 
 # Below /api/ these answer as the HTTP interface does, elsewhere with a page.
-handler400 = "soundings.pages.errors.not_understood"
-handler403 = "soundings.pages.errors.not_allowed"
-handler404 = "soundings.pages.errors.not_found"
-handler500 = "soundings.pages.errors.our_fault"
+handler400 = "soundings.pages.refusing.not_understood"
+handler403 = "soundings.pages.refusing.not_allowed"
+handler404 = "soundings.pages.refusing.not_found"
+handler500 = "soundings.pages.refusing.our_fault"
 
 urlpatterns = [
     # Claims and verdicts first: addresses are tried in this order, and nothing is asked for as often.

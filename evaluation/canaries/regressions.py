@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from evaluation.measures import Floats
-from evaluation.significance import (
+from evaluation.measures.significance import (
     LARGEST_RESAMPLED,
     difference_intervals,
     least_difference,

@@ -9,11 +9,11 @@ from typing import Any, TypedDict, cast
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
 from evaluation.measures import titled
+from evaluation.measures.significance import queries_needed
 from evaluation.scoring.config import MARGIN
 from evaluation.scoring.estimate_figures import COMPLETE, ESTIMATE, LABELS, SPAN, Estimates, FrameFigures
 from evaluation.scoring.figures import Figure, RunFigures
 from evaluation.scoring.wording import usual_cutoff
-from evaluation.significance import queries_needed
 from pooling.formats.wording import counted
 
 #: To ask for more queries than this is no advice.

@@ -26,12 +26,12 @@ from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
 from evaluation.comparisons.wording import outside_sentence
 from evaluation.measures import Floats
+from evaluation.measures.significance import TESTS
 from evaluation.pool_estimates.of_pool import Basis, PoolDesign, recall_cutoffs
 from evaluation.scoring.config import MARGIN
 from evaluation.scoring.estimate_figures import Estimates, FrameFigures
 from evaluation.scoring.results import Evaluation
 from evaluation.scoring.unsettled import Unsettled, unsettled, unsettled_kept
-from evaluation.significance import TESTS
 from pooling.heavy import np
 
 #: 190 pairs: more of them nobody reads, and their number grows with the square.

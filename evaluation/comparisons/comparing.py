@@ -10,6 +10,14 @@ from itertools import combinations
 
 from evaluation.comparisons.verdict import BOUNDED, Comparison, Difference, excludes_zero
 from evaluation.measures import Floats, split_name, titled
+from evaluation.measures.significance import (
+    BOOTSTRAP_SAMPLES,
+    PERMUTATIONS,
+    TESTS,
+    adjusted,
+    difference_intervals,
+    effect_sizes,
+)
 from evaluation.scoring.results import Evaluation
 from evaluation.scoring.unsettled import (
     DifferenceBounds,
@@ -17,14 +25,6 @@ from evaluation.scoring.unsettled import (
     difference_bounds,
     labels_to_decide,
     unsettled,
-)
-from evaluation.significance import (
-    BOOTSTRAP_SAMPLES,
-    PERMUTATIONS,
-    TESTS,
-    adjusted,
-    difference_intervals,
-    effect_sizes,
 )
 from pooling.heavy import np, pd
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evaluation.measures import Floats
+from evaluation.measures.significance import queries_needed
 from evaluation.scoring.results import Evaluation
 from evaluation.scoring.unsettled import Unsettled, recall_difference_limits
-from evaluation.significance import queries_needed
 from pooling.heavy import np, pl
 
 #: No queue is smaller, if there are this many.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Annotated, NotRequired, TypedDict, cast
 
 from evaluation.measures import MEASURES, titled
+from evaluation.measures.significance import LEVEL, power_line
 from evaluation.scoring.wording import TOO_FEW, percent, share_in_words
-from evaluation.significance import LEVEL, power_line
 
 # Runs whose coverage differs by more than this were not measured alike: do not read their raw order.
 UNEVEN_COVERAGE = 0.05

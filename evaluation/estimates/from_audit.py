@@ -27,6 +27,7 @@ from evaluation.estimates.intervals import (
 from evaluation.estimates.macro_recall import MacroRecall, macro_recalls
 from evaluation.estimates.sample import PAIR, AuditSample
 from evaluation.estimates.totals import Remainder, most_missing, most_missing_in_all
+from evaluation.measures.significance import LEVEL
 from evaluation.scoring.estimate_figures import (
     AuditProposal,
     DifferenceEstimate,
@@ -37,9 +38,8 @@ from evaluation.scoring.estimate_figures import (
     TotalEstimate,
 )
 from evaluation.scoring.figures import HeadlineEstimate
-from evaluation.significance import LEVEL
-from pooling.audit.sample import audit_size
 from pooling.heavy import pl
+from pooling.ranking.sample import audit_size
 
 LABELS = "labels"
 QUERIES_AND_LABELS = "queries and labels"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TypeAlias
 
+from evaluation.measures.significance import LEVEL
 from evaluation.scoring.results import Evaluation, percent, share_in_words
-from evaluation.significance import LEVEL
 from pooling.heavy import np, npt, pd
 
 LEAST_FOUND_TWICE = 5

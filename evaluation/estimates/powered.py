@@ -21,8 +21,8 @@ from evaluation.estimates.prediction_powered import (
     tuned,
 )
 from evaluation.estimates.sample import AuditSample
+from evaluation.measures.significance import BOOTSTRAP_SAMPLES, LEVEL, mean_intervals
 from evaluation.scoring.estimate_figures import EstimateFigure, PoweredFigure, PoweredFigures, PoweredTotal
-from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, mean_intervals
 from pooling.heavy import np, pl
 
 OWN_MODEL = "the mean over queries is estimated by a separate model"

@@ -9,7 +9,7 @@ the remainder is counted and not used, since it was not drawn. A remainder of wh
 undefined, never 0, and its query stays out of the sample; so does a query of a pool without an audit that
 still awaits labels.
 
-Where the audit's frame reaches deeper than the pool (`pooling.audit.frame`), documents of the remainder that
+Where the audit's frame reaches deeper than the pool (`ranking.frame`), documents of the remainder that
 were not drawn have no row: `frame_size` counts them.
 """
 
@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from evaluation.estimates.totals import STRATUM, Remainder
-from pooling.audit.sample import audit_order
 from pooling.heavy import pl
+from pooling.ranking.sample import audit_order
 
 PAIR = ["query_id", "document_id"]
 #: The columns of a sample that mark pairs without an answer.

@@ -24,8 +24,8 @@ from evaluation.estimates.intervals import (
 )
 from evaluation.estimates.sample import extremes_of
 from evaluation.estimates.totals import Remainder, most_missing_in_all
+from evaluation.measures.significance import LEVEL
 from evaluation.scoring.estimate_figures import EstimateFigure, MicroFigure, RunDifference, TotalEstimate
-from evaluation.significance import LEVEL
 from pooling.heavy import pl
 
 PAIR = ["query_id", "document_id"]

@@ -10,7 +10,7 @@ strata of a draw run across queries (by the score of a model, say), a column `st
 the place of query and draw.
 
 Every interval here is about *which labels* were drawn, never about which queries were asked. The bounds on
-what is missing are those of `pooling/audit/bounds.py`, by which queues stop too.
+what is missing are those of `pooling/ranking/bounds.py`, by which queues stop too.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from pooling.audit.bounds import Remainder as Remainder
-from pooling.audit.bounds import largest_unrefuted as largest_unrefuted
-from pooling.audit.bounds import most_missing as most_missing
-from pooling.audit.bounds import most_missing_in_all as most_missing_in_all
 from pooling.heavy import Floats, NDArray, np, pl, stats
+from pooling.ranking.bounds import Remainder as Remainder
+from pooling.ranking.bounds import largest_unrefuted as largest_unrefuted
+from pooling.ranking.bounds import most_missing as most_missing
+from pooling.ranking.bounds import most_missing_in_all as most_missing_in_all
 
 COLUMNS = ("query_id", "document_id", "relevant", "inclusion_probability")
 STRATUM = ("query_id", "draw")

@@ -13,8 +13,8 @@ from evaluation.facts.evaluating import HowMeasured, evaluate_table
 from evaluation.facts.results import FactConventions
 from evaluation.facts.shapes import ReportFacts
 from evaluation.facts.table import FactTable, run_places, table_of_frames
+from evaluation.measures.significance import BOOTSTRAP_SAMPLES, LEVEL, IntervalSettings, interval_settings
 from evaluation.scoring.conventions import Conventions
-from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, IntervalSettings, interval_settings
 from labeling.facts.releasing import has_facts, released_frames
 from labeling.models import QrelsRelease
 from pooling.heavy import pl

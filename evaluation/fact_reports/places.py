@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evaluation.facts.shapes import ContextFigure
 from evaluation.facts.table import FactTable, RunPlaces
-from evaluation.significance import IntervalSettings, mean_intervals
+from evaluation.measures.significance import IntervalSettings, mean_intervals
 from pooling.heavy import Floats, np, pl
 
 

@@ -17,15 +17,15 @@ from evaluation.facts.table import (
     strangers_outside,
 )
 from evaluation.measures import key_of
-from evaluation.scoring.conventions import Conventions
-from evaluation.scoring.inputs import cutoffs_array
-from evaluation.significance import (
+from evaluation.measures.significance import (
     BOOTSTRAP_SAMPLES,
     LEVEL,
     IntervalSettings,
     interval_settings,
     mean_intervals,
 )
+from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.inputs import cutoffs_array
 from pooling.formats.facts.records import FactRecord, SupportRecord
 from pooling.heavy import Floats, Integers, np, npt
 from pooling.inputs.given import Runs, RunSource, Source

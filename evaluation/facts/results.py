@@ -14,9 +14,9 @@ from evaluation.facts.shapes import FactRow as FactRow
 from evaluation.facts.shapes import FactsMeasuredHow as FactsMeasuredHow
 from evaluation.facts.table import FactTable
 from evaluation.measures import key_of
+from evaluation.measures.significance import IntervalSettings
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.wording import decimal, interval_or_why_not, percent
-from evaluation.significance import IntervalSettings
 from pooling.formats.wording import counted
 from pooling.heavy import Floats, Integers, np
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from evaluation.significance import IntervalSettings
+from evaluation.measures.significance import IntervalSettings
 
 
 class FactFigure(TypedDict):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from evaluation.failures.query_groups import Group, Grouping
 from evaluation.measures import Floats, Integers
-from evaluation.significance import (
+from evaluation.measures.significance import (
     FEWEST_QUERIES,
     LARGEST_RESAMPLED,
     IntervalSettings,

@@ -16,13 +16,13 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
+from evaluation.failures.stage_ceiling import RecallCeiling, ceilings
 from evaluation.models import Report
 from evaluation.report_store.choices import conventions_from
 from evaluation.report_store.completing import completed_labels
 from evaluation.report_store.files import run_names, runs_of
 from evaluation.report_store.options import headline_k
 from evaluation.scoring.evaluating import evaluate
-from evaluation.stages.ceiling import RecallCeiling, ceilings
 from pooling.interface.api import answers
 from pooling.interface.problems import InputError
 from pooling.runs.stored import read_stored_run

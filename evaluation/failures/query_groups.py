@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
-from evaluation.document_groups.cutting import as_text
+from evaluation.failures.cutting import as_text
 from evaluation.scoring.strata import queries_by_tag
 from pooling.formats.query_facts import WEIGHT_KEYS, known_weight
 

@@ -23,9 +23,9 @@ from evaluation.failures.breakdown import (
 )
 from evaluation.failures.query_groups import Grouping, group_queries
 from evaluation.measures import Floats, key_of
+from evaluation.measures.significance import Resampling
 from evaluation.models import Report
 from evaluation.report_store.files import beside, cutoffs_of, run_names, scan_per_query, scan_relevant
-from evaluation.significance import Resampling
 from pooling.formats.query_facts import known_weight
 from pooling.heavy import np, pl
 from pooling.interface.problems import InputError

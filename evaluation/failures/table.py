@@ -9,9 +9,9 @@ from typing import Any
 from evaluation.failures.breakdown import THRESHOLD, Breakdown, GroupFigures, Values, WeightedMean, break_down
 from evaluation.failures.query_groups import RELEVANT, RUN, group_queries
 from evaluation.measures import key_of, split_name
+from evaluation.measures.significance import Resampling
 from evaluation.rendering.cells import Cells, Part
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
-from evaluation.significance import Resampling
 from pooling.formats import read_queries
 from pooling.formats.query_facts import known_weight
 from pooling.heavy import np

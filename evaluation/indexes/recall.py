@@ -12,17 +12,17 @@ from functools import cached_property
 from typing import Any, NotRequired, TypedDict
 
 from evaluation.measures import Floats, Integers, key_of, split_name
-from evaluation.scoring.conventions import Conventions
-from evaluation.scoring.figures import TieMeans
-from evaluation.scoring.inputs import collapsed_sources, cutoffs_array, map_run, only_queries
-from evaluation.scoring.scoring import Labels, arrange_run, count_up_to, find_pairs, label_pairs
-from evaluation.significance import (
+from evaluation.measures.significance import (
     BOOTSTRAP_SAMPLES,
     LEVEL,
     IntervalSettings,
     interval_settings,
     mean_intervals,
 )
+from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.figures import TieMeans
+from evaluation.scoring.inputs import collapsed_sources, cutoffs_array, map_run, only_queries
+from evaluation.scoring.scoring import Labels, arrange_run, count_up_to, find_pairs, label_pairs
 from pooling.formats.parts import PlainRows
 from pooling.heavy import np, npt, pl
 from pooling.inputs.given import Runs, RunSource

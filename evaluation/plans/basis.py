@@ -31,14 +31,14 @@ from labeling.models import Selection
 from labeling.progress.experience import gold_questions, seconds_taken, share_of_ties
 from labeling.qrels.labels import judged_labels, state_of_labels
 from labeling.queues.workload import Terms
-from pooling.audit.frame import reserve_size
-from pooling.audit.sample import audit_size
-from pooling.audit.selection import floor_of, spread
 from pooling.diagnosis.preview import NumberedTops, Tops
 from pooling.heavy import NDArray, np, pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
 from pooling.pools.building import checked_choice
+from pooling.ranking.frame import reserve_size
+from pooling.ranking.sample import audit_size
+from pooling.ranking.selection import floor_of, spread
 from pooling.runs.numbered import numbered_tops, pairs_of
 from pooling.runs.stored import runs_named
 from pooling.strategies import strategy_named

@@ -14,7 +14,7 @@ the first quarter; measured on Robust 2003, 56 %.
 
 How soon. Another order is as if b were larger or smaller by a factor (`PACE`, from the same table), the
 share of relevant pairs being the same. Of the budget of a query the audit takes its part by the rule of
-`pooling/audit/sample.py`, and in the remainder π is what that leads to when audit and order meet by chance. A
+`ranking/sample.py`, and in the remainder π is what that leads to when audit and order meet by chance. A
 few queries then keep fewer audit documents than others, and these weigh most, so widths are means over draws
 of how many each query keeps.
 """

@@ -13,9 +13,9 @@ from evaluation.pool_estimates.elsewhere import chosen_for_certain, inside_frame
 from labeling.adaptive.query_state import drawn_in_order_of
 from labeling.adaptive.state import PairPart, parts_of_pairs
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Verdict
-from pooling.audit.frame import frame_keys
 from pooling.heavy import pl
 from pooling.models import Collection, Pool, PoolEntry
+from pooling.ranking.frame import frame_keys
 from pooling.ranking.ranking import query_starts
 
 PAIR = ["query_id", "document_id"]

@@ -17,6 +17,14 @@ from evaluation.measures import (
     rank_labels,
     share,
 )
+from evaluation.measures.significance import (
+    BOOTSTRAP_SAMPLES,
+    LARGEST_RESAMPLED,
+    LEVEL,
+    IntervalSettings,
+    interval_settings,
+    mean_intervals,
+)
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.coverage import (
     Unjudged,
@@ -44,14 +52,6 @@ from evaluation.scoring.scoring import (
 )
 from evaluation.scoring.strata import Stratum, rows_by_tag
 from evaluation.scoring.wording import usual_cutoff
-from evaluation.significance import (
-    BOOTSTRAP_SAMPLES,
-    LARGEST_RESAMPLED,
-    LEVEL,
-    IntervalSettings,
-    interval_settings,
-    mean_intervals,
-)
 from pooling.formats.parts import PlainRows, in_threads
 from pooling.heavy import Booleans as Mask
 from pooling.heavy import np, pl

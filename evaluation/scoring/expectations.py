@@ -10,8 +10,8 @@ from itertools import combinations
 from typing import Protocol
 
 from evaluation.measures import Floats, key_of, split_name, titled
+from evaluation.measures.significance import power_line
 from evaluation.scoring.figures import MeanCount
-from evaluation.significance import power_line
 from pooling.formats.wording import counted
 from pooling.heavy import np, npt
 

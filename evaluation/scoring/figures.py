@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 from evaluation.measures import mlflow_name, split_name
-from evaluation.significance import IntervalSettings
+from evaluation.measures.significance import IntervalSettings
 
 
 class Span(TypedDict):

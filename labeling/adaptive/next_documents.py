@@ -1,6 +1,6 @@
 """What comes next in a query, from what is known of its documents; without Django.
 
-Documents go by their keys here. The rules are those of `pooling/audit/selection.py`; this is the step from
+Documents go by their keys here. The rules are those of `pooling/ranking/selection.py`; this is the step from
 what a queue stores of a query to that, and back.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pooling.audit.bounds import Remainder
-from pooling.audit.frame import frame_order
-from pooling.audit.sample import drawn_order
-from pooling.audit.selection import Standing, next_batches
 from pooling.heavy import np
+from pooling.ranking.bounds import Remainder
+from pooling.ranking.frame import frame_order
+from pooling.ranking.sample import drawn_order
+from pooling.ranking.selection import Standing, next_batches
 from pooling.strategies import Candidates, candidates_of_query, strategy_named
 from pooling.strategies.prior import with_prior
 

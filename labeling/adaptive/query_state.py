@@ -163,7 +163,7 @@ def _consensus(judgments: Iterable[Judgment]) -> bool | None:
 
 def drawn_in_order_of(pool: Pool) -> set[tuple[int, int]]:
     """The pairs (keys of query and document) that other pools drew in the order of this pool's frame: all
-    frames of a seed have one (`pooling.audit.frame`).
+    frames of a seed have one (`pooling.ranking.frame`).
 
     Such a pair was judged because it comes early there, so it is no label known before the draw. Were it
     taken out of the population, what the frames share would be left with those that come late, and the draw

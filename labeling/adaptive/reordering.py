@@ -1,7 +1,7 @@
 """Adaptive queues: labels flowing in move the order of what is left, and everything ends by a stated rule.
 
 Who decides what. The *selection* (which documents come next) goes batch by batch: ten documents of a query
-that a strategy and the audit choose together, as `pooling/audit/selection.py` says. The *presentation* is the
+that a strategy and the audit choose together, as `ranking/selection.py` says. The *presentation* is the
 stored order key of each item, the only thing a claim reads: batches go in rounds over the queries, and
 within one the documents are shuffled by the queue's seed. What is beyond the budget has a key that no claim
 looks at.
@@ -37,11 +37,11 @@ from labeling.adaptive.query_state import HELD_BACK, QueryState, known_before, r
 from labeling.adaptive.stopping import is_stopped, look_at_all, look_at_query
 from labeling.items.ordering import drawn_queries, fingerprint
 from labeling.models import Item, QueryPlan, Queue, Selection
-from pooling.audit.budget_rules import BATCH
-from pooling.audit.selection import spread
 from pooling.interface.results import Progress
 from pooling.jobs.running import start_job
 from pooling.models import Document, Pool, PoolEntry, Query
+from pooling.ranking.budget_rules import BATCH
+from pooling.ranking.selection import spread
 from pooling.strategies.prior import usual_votes
 
 logger = logging.getLogger(__name__)

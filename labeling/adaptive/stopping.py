@@ -5,7 +5,7 @@ looks fixed beforehand, that with 95 % confidence at most a stated share of the 
 Each look spends 0.05/m of the error, so that all of them together err in at most 5 of 100 campaigns
 (Bonferroni).
 For one query the bound is exact (hypergeometric); over all queries it is the binomial one with the smallest
-sampling fraction; both are in `pooling/audit/bounds.py`. A run of documents that are not relevant stops
+sampling fraction; both are in `pooling/ranking/bounds.py`. A run of documents that are not relevant stops
 nothing.
 
 Whatever stops after a look has used the audit up: it was seen and acted on. So as many documents as it had
@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from labeling.adaptive.facts import Look
 from labeling.models import QueryPlan, Selection
-from pooling.audit.bounds import Remainder, most_missing, most_missing_in_all
+from pooling.ranking.bounds import Remainder, most_missing, most_missing_in_all
 
 LEVEL = 0.05
 

@@ -38,12 +38,12 @@ from labeling.adjudication.waiting import (
 )
 from labeling.gold.rule import ENOUGH_TO_READ, Score
 from labeling.gold.scores import gold_rows
+from labeling.judging.images import allow_images
 from labeling.judging.offers import question_offer
 from labeling.judging.submissions import Submission
 from labeling.judging.views import MarkedDocument, marked_document
 from labeling.models import Queue, Reason, Verdict
 from labeling.qrels.explanation import Opinion
-from labeling.reading.images import allow_images
 from pooling.formats.wording import counted
 from pooling.interface.pages import asked, page_of, person
 from pooling.interface.problems import InputError

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pooling.formats.sources import Source
 from pooling.heavy import Booleans, Integers, np
-from pooling.query_logs.rows import CLICKED, SHOWN, Faults, LogRow, ubi_rows
-from pooling.sampling.drawing import query_key
+from pooling.logs.drawing import query_key
+from pooling.logs.rows import CLICKED, SHOWN, Faults, LogRow, ubi_rows
 
 DAY = 86_400_000
 #: A client who asks more often in a day, or clicks on more than this share of what it is shown, is a program.

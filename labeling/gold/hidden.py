@@ -17,19 +17,64 @@ whatever sizes one claims, returns, skips, takes back or lets leases run out. So
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Collection as SomeOf
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
 
-from labeling.gold.places import drawn
+from labeling.gold.places import Shares, drawn, gold_places, wants_relevant
 from labeling.gold.repeats import make_repeats, repeatable, repeats_due
-from labeling.gold.stream import Stock, gold_due, gold_of, seed_of, take_gold
 from labeling.items.bookmarks import places_ahead
-from labeling.items.dealt import Undealt, put_off, store_deal, undealt
+from labeling.items.dealt import Undealt, put_off, store_deal, undealt, unused_gold
 from labeling.items.ordering import STRETCH_KEYS
 from labeling.items.statements import Keys
-from labeling.models import Bookmark, Dealt, Judgment
+from labeling.models import Bookmark, Dealt, Judgment, Verdict
+
+# Gold questions among the items that a person is given: how many in a stretch, and which.
+
+
+#: The unused gold questions of a query, by their answer.
+Stock = dict[str, list[int]]
+
+
+def gold_due(bookmark: Bookmark, size: int) -> int:
+    """How many of the next `size` places of the bookmark's owner are to have gold questions."""
+    queue = bookmark.queue
+    if not queue.gold_count:
+        return 0
+    shares = Shares(queue.gold_first_share, queue.gold_share)
+    return len(gold_places(seed_of(bookmark), bookmark.handed_out, size, shares))
+
+
+def gold_of(bookmark: Bookmark, queries: SomeOf[int], now: datetime) -> dict[int, Stock]:
+    """What can be asked of each query; looked for even where none is due."""
+    stock: dict[int, Stock] = defaultdict(lambda: {Verdict.RELEVANT: [], Verdict.NOT_RELEVANT: []})
+    if bookmark.queue.gold_count:
+        draw = drawn(~seed_of(bookmark), bookmark.handed_out)
+        for query, item, answer in unused_gold(bookmark, queries, draw, now):
+            stock[query][answer].append(item)
+    return stock
+
+
+def take_gold(bookmark: Bookmark, stock: Stock, count: int) -> list[int]:
+    """Take up to `count` questions out of the stock of a query, in all as many with each answer."""
+    taken: list[int] = []
+    while len(taken) < count and any(stock.values()):
+        is_relevant = wants_relevant(seed_of(bookmark), bookmark.gold_dealt)
+        wanted, other = Verdict.RELEVANT, Verdict.NOT_RELEVANT
+        if not is_relevant:
+            wanted, other = other, wanted
+        taken.append((stock[wanted] or stock[other]).pop(0))
+        bookmark.gold_dealt += 1
+    return taken
+
+
+def seed_of(bookmark: Bookmark) -> int:
+    """What the places of somebody's gold questions are drawn by."""
+    return bookmark.gold_seed ^ bookmark.pk
+
 
 #: As many places lie between an item that is put off and its new place: nobody can hold more at once.
 PUT_OFF_FOR = 50

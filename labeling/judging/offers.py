@@ -6,9 +6,9 @@ the queue assists (see `labeling/exposure/showing.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -17,12 +17,45 @@ from labeling.exposure.showing import Proposal, proposals_for
 from labeling.items.numbers import number_of
 from labeling.items.passages import best_passage, strongest_sentence, term_marks
 from labeling.items.statements import left_of_queries
+from labeling.judging.flow import reflowed
+from labeling.judging.images import image_of
+from labeling.judging.rich import rich_html
 from labeling.models import FactItem, Highlight, Item, Lease, Queue
-from labeling.reading.facts import facts_of
-from labeling.reading.flow import reflowed
-from labeling.reading.images import image_of
-from labeling.reading.rich import rich_html
 from pooling.texts.word_forms import forms_of
+
+# What the metadata of a document say about it that helps to judge it: when, from whom, from where.
+
+
+#: Under which names metadata have it, in the order in which it is shown. Nothing else is: metadata may hold
+#: ranks, scores or answers.
+FACTS: dict[str, tuple[str, ...]] = {
+    "Date": ("date", "published", "published_at"),
+    "Source": ("source", "site", "publisher"),
+    "Author": ("author", "authors"),
+    "URL": ("url",),
+}
+LONGEST_FACT = 300
+
+
+def facts_of(metadata: Mapping[str, Any]) -> list[str]:
+    """Date, source, author and URL, as far as they are known, as plain text.
+
+    >>> facts_of({"url": "https://example.org", "date": "2026-03-04", "score": 3})
+    ['2026-03-04', 'https://example.org']
+    """
+    found = (
+        next((text for name in names if (text := _text(metadata.get(name)))), "") for names in FACTS.values()
+    )
+    return [text for text in found if text]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        value = ", ".join(one for one in value if isinstance(one, str))
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return ""
+    text = " ".join(str(value).split())
+    return text if len(text) <= LONGEST_FACT else f"{text[:LONGEST_FACT]} …"
 
 
 class OfferedQuery(TypedDict):

@@ -30,6 +30,8 @@ from labeling.items.answers import given_in
 from labeling.items.numbers import LARGEST_NUMBER, item_of, number_of
 from labeling.items.passages import Part, marked_parts
 from labeling.judging.blind_counts import own_figures
+from labeling.judging.choices import CHOICES, reading_of
+from labeling.judging.images import allow_images
 from labeling.judging.leases import PRACTICE_FIRST, EmptyQueue, claim
 from labeling.judging.offers import Offer, OfferedDocument, offers_of
 from labeling.judging.sentences import (
@@ -49,8 +51,6 @@ from labeling.models import (
     Reason,
     Verdict,
 )
-from labeling.reading.choices import CHOICES, reading_of
-from labeling.reading.images import allow_images
 from pooling.interface.markdown import beginning_of, render_markdown
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
@@ -297,7 +297,7 @@ def marked_document(document: OfferedDocument, *, whole: bool = False) -> Marked
         "title_parts": marked_parts(document["title"], document["title_marks"]),
         "text_parts": marked_parts(text, marks),
         "shown": "passage" if is_passage else "document",
-        "rich": mark_safe(document["html"] or ""),  # noqa: S308  see labeling/reading/rich.py
+        "rich": mark_safe(document["html"] or ""),  # noqa: S308  see labeling/judging/rich.py
         "image": document["image"],
         "starts_late": is_passage and start > 0,
         "ends_early": is_passage and end < len((document["text"] or "").rstrip()),

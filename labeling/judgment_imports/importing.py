@@ -7,11 +7,12 @@ the moment of their import on, whatever time they carry: an audit drawn before d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
@@ -20,21 +21,62 @@ from django.utils import timezone
 from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
 from labeling.judgment_imports import storing
 from labeling.judgment_imports.choices import ImportChoices
-from labeling.judgment_imports.people import people_of
 from labeling.judgment_imports.staging import STAGED_JUDGMENT, Read, notes_of, stage_file
-from labeling.models import JudgmentEvent, JudgmentImport, Queue, Verdict
+from labeling.models import ImportedAnnotator, JudgmentEvent, JudgmentImport, Queue, Verdict
 from labeling.queues.opening import count_newcomers
 from pooling.formats.registry import name_of
 from pooling.formats.wording import counted, plural
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress, Result
-from pooling.models import Collection, Document, Pool
+from pooling.models import Collection, Document, Membership, Pool, Role
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import Showing, Shown, importer
 from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import LONGEST_NAME, disk_errors_named, sha256_of, tell_the_planner
 from pooling.texts.importing import lock
 from pooling.tidying.kinds import undo_address
+
+# Who the people of a file are here: accounts of the collection, or imported annotators.
+
+
+# Nobody can choose such a name for an account: it has blanks and brackets.
+MARK = " (imported)"
+
+
+def accounts_of(collection: Collection) -> dict[str, User]:
+    """User names, and emails that one person alone has, of those who judge in a collection."""
+    members = Membership.objects.filter(collection=collection, role__in=(Role.ADMIN, Role.ANNOTATOR))
+    people = [one.user for one in members.select_related("user") if one.user.is_active]
+    by_mail: dict[str, list[User]] = {}
+    for person in people:
+        if person.email:
+            by_mail.setdefault(person.email.lower(), []).append(person)
+    found = {email: owners[0] for email, owners in by_mail.items() if len(owners) == 1}
+    return {**found, **{person.get_username(): person for person in people}}
+
+
+def people_of(collection: Collection, names: Iterable[str], *, accounts: bool) -> dict[str, User]:
+    """The account of each name: an account that exists where that was asked for, or one that nobody can sign
+    in to, made when it is first needed. Needs a transaction.
+    """
+    known = accounts_of(collection) if accounts else {}
+    imported = {one.name: one.user for one in collection.imported_annotators.select_related("user")}
+    found: dict[str, User] = {}
+    for name in dict.fromkeys(names):
+        account = known.get(name) or known.get(name.lower()) if accounts else None
+        found[name] = account or imported.get(name) or _make(collection, name)
+    return found
+
+
+def _make(collection: Collection, name: str) -> User:
+    base = name.removesuffix(MARK)
+    taken = set(User.objects.filter(username__startswith=base + MARK[:-1]).values_list("username", flat=True))
+    numbers = (MARK, *(f"{MARK[:-1]} {number})" for number in range(2, len(taken) + 3)))
+    username = next(one for mark in numbers if (one := base + mark) not in taken)
+    user = User.objects.create(username=username, password=make_password(None), is_active=False)
+    ImportedAnnotator.objects.create(collection=collection, user=user, name=name)
+    return user
+
 
 IMPORT_KIND = "judgments"
 MOST_SHOWN = 50

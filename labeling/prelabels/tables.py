@@ -45,7 +45,7 @@ def use_told(use: PrelabelUse) -> str:
 
 
 def worth_table(found: Mapping[str, Any]) -> str:
-    """One model and prompt, as `labeling.verification.api.worth_and_samples` has it."""
+    """One model and prompt, as `labeling.worth.api.worth_and_samples` has it."""
     lines = [
         f"{found['prelabeler']['name']}: {found['pairs']:,} pairs, {found['labels']:,} blind labels",
         found["verdict"] or (found["why"] if found["pairs"] else "It has no pre-labels yet."),

@@ -11,13 +11,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import release_for
-from labeling.exports.options import ExportOptions
-from labeling.exports.registry import EXPORTS
 from labeling.models import QrelsRelease
 from labeling.qrels import serializers
 from labeling.qrels.downloads import export_options, release_content
 from labeling.qrels.imported import label_files
 from labeling.qrels.lists import RELEASES
+from labeling.qrels.options import ExportOptions
+from labeling.qrels.registry import EXPORTS
 from labeling.qrels.releases import (
     FORMATS,
     newest_release,

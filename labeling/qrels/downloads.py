@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from labeling.exports.labelled import labelled
-from labeling.exports.options import OPTIONS, ExportOptions
-from labeling.exports.registry import EXPORTS
 from labeling.models import QrelsRelease
+from labeling.qrels.labelled import labelled
+from labeling.qrels.options import OPTIONS, ExportOptions
+from labeling.qrels.registry import EXPORTS
 from labeling.qrels.releases import SIDECAR, as_json, export_release, read_release
 from pooling.formats.writing import replaced, write_pieces
 from pooling.interface.problems import InputError

@@ -8,8 +8,8 @@ from dataclasses import replace
 from django import forms
 
 from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.exports.options import OPTIONS
-from labeling.exports.registry import Export
+from labeling.qrels.options import OPTIONS
+from labeling.qrels.registry import Export
 from pooling.interface.option_fields import form_field
 from pooling.models import Collection
 

@@ -19,7 +19,6 @@ from django.utils import timezone
 
 from labeling.adaptive.facts import FrozenOrder
 from labeling.adaptive.state import frozen_orders
-from labeling.exports.registry import EXPORTS
 from labeling.facts.releasing import (
     FACT_FORMATS,
     Frozen,
@@ -31,6 +30,7 @@ from labeling.facts.releasing import (
 from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease, Queue
 from labeling.qrels.imported import QrelsImport, import_qrels
 from labeling.qrels.labels import Labels, current_labels
+from labeling.qrels.registry import EXPORTS
 from pooling.formats import read_qrels
 from pooling.formats.errors import FormatError
 from pooling.formats.registry import Format, writing

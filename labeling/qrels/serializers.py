@@ -7,9 +7,9 @@ from typing import Any
 from rest_framework import serializers
 
 from labeling.consensus.rule_names import RULE_NAMES
-from labeling.exports.options import ExportOptions
 from labeling.models import LabelFile, QrelsRelease
 from labeling.qrels.imported import QrelsImported
+from labeling.qrels.options import ExportOptions
 from pooling.interface.option_fields import serializer_fields
 from pooling.interface.shapes import shape
 

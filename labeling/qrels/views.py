@@ -11,8 +11,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from labeling.access import release_for
 from labeling.adaptive.state import endings_sentence
-from labeling.exports.options import ExportOptions
-from labeling.exports.registry import EXPORTS
 from labeling.facts.releasing import FACT_FORMATS, has_facts
 from labeling.items.reading_speed import too_fast_in
 from labeling.models import LabelFile, QrelsRelease
@@ -22,6 +20,8 @@ from labeling.qrels.forms import QrelsForm, ReleaseForm, export_form
 from labeling.qrels.imported import label_files
 from labeling.qrels.labels import has_labels
 from labeling.qrels.lists import RELEASES
+from labeling.qrels.options import ExportOptions
+from labeling.qrels.registry import EXPORTS
 from labeling.qrels.releases import FORMATS, OWN_FORMATS, current_labels, release_file_name, release_qrels
 from labeling.qrels.withdrawing import withdraw_labels
 from pooling.formats.wording import counted

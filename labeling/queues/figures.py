@@ -20,11 +20,11 @@ from labeling.models import GoldQuestion, Item, Judgment, Selection
 from labeling.queues.opening import ROWS_AT_ONCE, SAME_PAIR, entries_to_judge, known_verdicts, nothing_left
 from labeling.queues.options import QueueOptions
 from labeling.queues.workload import Terms, judgments_needed
-from pooling.audit.selection import spread
 from pooling.formats.wording import plural
 from pooling.interface.forms import Figure
 from pooling.interface.problems import InputError
 from pooling.models import Pool, PoolEntry
+from pooling.ranking.selection import spread
 
 Pair = tuple[int, int]
 PAIR = ("query_id", "document_id")

@@ -8,7 +8,7 @@ new documents. An estimate therefore adds up strata, one for each query and vers
 earlier version drew has to be drawn again: a document that was left out of the first audit stays what it
 was, one of those for which that audit speaks.
 
-Where the audit has a reach (`pooling.audit.frame`), it goes on instead: the order of a frame is that of its
+Where the audit has a reach (`pooling.ranking.frame`), it goes on instead: the order of a frame is that of its
 documents' own keys, so that one draw serves all versions, and probabilities are those of the newest.
 """
 

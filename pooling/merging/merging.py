@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from pooling.audit.frame import Draw, choose_from_frame
-from pooling.audit.sample import Budget, choose
 from pooling.heavy import NDArray, np, pl
 from pooling.merging.choice import Choice
+from pooling.ranking.frame import Draw, choose_from_frame
 from pooling.ranking.ranking import RRF_K, order_run, query_starts
+from pooling.ranking.sample import Budget, choose
 from pooling.ranking.score_sums import with_score_sums
 from pooling.strategies import strategy_named
 
@@ -183,10 +183,10 @@ def build_pool(
     The pooled frame, sorted by query id bytewise and then position: the columns of `merge_runs` and
     `position` (UInt32, 1-based in the query), `in_audit` (Boolean), `inclusion_probability` (Float64, null
     when the pair is neither in the budget nor in the audit). How budget and audit work stands in
-    `pooling.audit.sample`. Without `finders` the columns `runs` and `ranks` are left out, which saves memory.
+    `ranking.sample`. Without `finders` the columns `runs` and `ranks` are left out, which saves memory.
 
     With a `reach`, the audit is drawn from the first `reach` places of every run and of `text`, a ranking of
-    the collection's texts (query_id, document_id, score); `pooling.audit.frame` says how. Then there are two
+    the collection's texts (query_id, document_id, score); `ranking.frame` says how. Then there are two
     columns more: `frame_size` (UInt32, documents in the frame of the query) and `is_beyond` (Boolean), which
     marks the rows of documents beyond the depth: those that were drawn and, `with_reserve`, those that a
     queue may come to draw. What only the text ranking has is of 0 runs, and its best rank is null.

@@ -15,7 +15,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from pooling.audit.sample import spread_budget
 from pooling.formats import name_of, read_run
 from pooling.formats.writing import delimitable, shortest_decimals
 from pooling.heavy import np, pl
@@ -23,6 +22,7 @@ from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool
 from pooling.ranking.chunks import Chunks, collapse_chunks, said
 from pooling.ranking.ranking import order_run, query_starts
+from pooling.ranking.sample import spread_budget
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

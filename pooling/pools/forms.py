@@ -5,15 +5,39 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.template.loader import render_to_string
 
 from pooling.interface.forms import FIRST, numbered_name
 from pooling.interface.option_fields import form_fields
 from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_STRATEGY, Choice, offered_choice
 from pooling.models import Collection, Pool, Run
 from pooling.options.option import chosen, options_of
-from pooling.pools.strategy_choices import StrategyChoices
 from pooling.pools.versions import Extension, next_name, runs_beside
 from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
+from pooling.strategies import RECOMMENDED
+
+# Strategies to choose from in a form: those we recommend as cards, the others below.
+
+
+class StrategyChoices(forms.RadioSelect):
+    """Radio buttons of strategies; the recommended ones come first and say when to choose them."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
+        context = self.get_context(name, value, attrs)["widget"]
+        options = {option["value"]: option for _, group, _ in context["optgroups"] for option in group}
+        cards = [
+            {"option": options[strategy], "why": why}
+            for strategy, why in RECOMMENDED.items()
+            if strategy in options
+        ]
+        others = [
+            (heading, [option for option in group if option["value"] not in RECOMMENDED])
+            for heading, group, _ in context["optgroups"]
+        ]
+        is_other = any(option["selected"] for _, group in others for option in group)
+        rows = {"widget": context, "cards": cards, "others": others, "is_other": is_other}
+        return render_to_string("pooling/_strategy_choices.html", rows)
+
 
 BUDGET = ("budget", "audit_share", "reach", "seed")
 

@@ -3,22 +3,154 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core import signing
+from django.core.files.base import File
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on, person, say_done
-from pooling.interface.problems import refusals
+from pooling.interface.problems import InputError, refusals
 from pooling.interface.results import Result
 from pooling.interface.uploads import refuse_uploads
 from pooling.models import Collection, Job
-from pooling.storage.imports import SHOWING, take_in
-from pooling.storage.previews import Preview, import_staged, preview
+from pooling.storage import uploads
+from pooling.storage.imports import SHOWING, Shown, import_later, import_now, take_in, would_import
+
+# Previews of imports on pages: the file is sent once, shown, and then imported or forgotten.
+
+
+SALT = "previewed upload"
+GONE = "This preview is more than a day old, or its file was imported. Choose the file again."
+# Counts of results, in the order and the words in which a preview shows them.
+COUNTS = {
+    "rows": "rows",
+    "queries": "queries",
+    "depth": "deep at most",
+    "judgments": "judgments that count",
+    "pairs": "pairs",
+    "created": "new",
+    "changed": "changed",
+    "unchanged": "the same",
+    "left_out": "left out",
+    "new_documents": "new documents without text",
+}
+
+
+class Waiting(TypedDict):
+    """An upload that waits for its import: its name in storage, and what was asked for."""
+
+    upload: str
+    file_name: str
+    kind: str
+    options: dict[str, Any]
+    is_large: bool
+    collection: int
+    user: int
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What importing a file would do.
+
+    staged: the signed text with which it is imported. problem: why it cannot be. is_large: it was not read,
+    for only the background worker reads files of this size.
+    """
+
+    file_name: str
+    staged: str
+    counts: Sequence[tuple[str, int]] = ()
+    notes: Sequence[str] = ()
+    tables: Sequence[Shown] = ()
+    problem: str = ""
+    is_large: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """Whether the import should wait for an answer."""
+        return bool(self.problem) or self.is_large or any(table.asks for table in self.tables)
+
+
+def preview(
+    collection: Collection, kind: str, upload: UploadedFile[Any], *, user: User, **options: Any
+) -> Preview:
+    """Keep an uploaded file and say what importing it would do; the import's refusals, with nothing kept."""
+    file_name, is_large = upload.name or "upload", uploads.is_large(upload)
+    waiting: Waiting = {
+        "upload": uploads.keep(upload, uploads.PREVIEWED),
+        "file_name": file_name,
+        "kind": kind,
+        "options": options,
+        "is_large": is_large,
+        "collection": collection.pk,
+        "user": user.pk,
+    }
+    staged = signing.dumps(waiting, salt=SALT, compress=True)
+    try:
+        return (
+            Preview(file_name, staged, is_large=True)
+            if is_large
+            else _read(collection, waiting, staged, user)
+        )
+    except BaseException:
+        uploads.discard(waiting["upload"])
+        raise
+
+
+def _read(collection: Collection, waiting: Waiting, staged: str, user: User) -> Preview:
+    kind, file_name = waiting["kind"], waiting["file_name"]
+    with uploads.kept(waiting["upload"]) as path:
+        tables = SHOWING[kind].tables(collection, path, file_name)
+        try:
+            result = would_import(
+                collection, kind, path, file_name=file_name, user=user, **waiting["options"]
+            )
+        except refusals() as error:
+            if not any(table.asks for table in tables):
+                raise
+            return Preview(file_name, staged, tables=tables, problem=str(error))
+    counts = [(words, int(result[key])) for key, words in COUNTS.items() if key in result]  # type: ignore[literal-required]
+    more = SHOWING[kind].told
+    return Preview(file_name, staged, counts, _notes(result), [*tables, *(more(result) if more else ())])
+
+
+def _notes(result: Result) -> Sequence[str]:
+    found: Any = result
+    return [*found.get("notes", ()), *found.get("preflight", {}).get("notes", ())]
+
+
+def import_staged(collection: Collection, kind: str, staged: str, *, user: User) -> Result | Job:
+    """Import the file of a preview, as it was asked for there.
+
+    `InputError` if it was imported before, or shown to another person, for another collection or more than a
+    day ago.
+    """
+    try:
+        waiting: Waiting = signing.loads(staged, salt=SALT, max_age=uploads.IMPORTABLE)
+    except signing.BadSignature:
+        raise InputError(GONE) from None
+    meant = (waiting["kind"], waiting["collection"], waiting["user"])
+    if meant != (kind, collection.pk, user.pk) or not default_storage.exists(waiting["upload"]):
+        raise InputError(GONE)
+    file_name, options = waiting["file_name"], waiting["options"]
+    try:
+        if waiting["is_large"]:
+            with default_storage.open(waiting["upload"]) as file:
+                kept = uploads.keep(File(file))
+            return import_later(collection, kind, kept, file_name=file_name, user=user, **options)
+        with uploads.kept(waiting["upload"]) as path:
+            return import_now(collection, kind, path, file_name=file_name, user=user, **options)
+    finally:
+        uploads.discard(waiting["upload"])
+
 
 # Says whether an import should be shown before it is done, though nobody asked for a preview.
 Asks = Callable[[Collection], bool]

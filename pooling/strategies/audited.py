@@ -1,6 +1,6 @@
 """A greedy part and a uniform audit in one queue, kept apart so that what is left can be estimated.
 
-The audit is the beginning of a random order of each query's pool (`pooling.audit.sample.audit_order`). The
+The audit is the beginning of a random order of each query's pool (`pooling.ranking.sample.audit_order`). The
 greedy part sees neither who is in it nor its labels until its own order reaches the document; then the
 document is not judged twice. So, given all that the greedy part has used, the audit documents it has not
 reached are a uniform sample of the documents it has not reached.
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pooling.audit.sample import audit_order
 from pooling.heavy import Booleans, Floats, Integers, np, pl
+from pooling.ranking.sample import audit_order
 from pooling.strategies.base import UNKNOWN, Strategy
 from pooling.strategies.candidates import Candidates
 from pooling.strategies.learned import Learned
@@ -131,7 +131,7 @@ def drawing(one: Candidates, seed: int) -> Integers:
 def campaign(
     strategy: Audited, one: Candidates, *, budget: int, audit: int, answer: Callable[[int], bool]
 ) -> None:
-    """Judge a query to its end as `pooling.audit.sample` says: the audit, then the greedy part, until
+    """Judge a query to its end as `pooling.ranking.sample` says: the audit, then the greedy part, until
     `budget`
     is spent.
 

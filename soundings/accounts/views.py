@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from pooling.people.activity_log import record_action
 from pooling.people.letters import MOST_TO_ONE
 from soundings.accounts.forms import ChangePasswordForm, ForgotPasswordForm, NewPasswordForm, SignInForm
-from soundings.sessions.keeping import note_use
+from soundings.sign_in.keeping import note_use
 from soundings.sign_in.passwords import has_password, where_passwords_are
 from soundings.sign_in.second_factor import asks_for_code, remember_first_step
 

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 
+from labeling.fact_pages.claims import claim_item
+from labeling.fact_pages.opening import FactQueueOptions, open_fact_queue
+from labeling.fact_pages.showing import shown_page
+from labeling.fact_pages.storing import FactPage, FactVerdict, store_page
 from labeling.facts.importing import FactImport, import_facts
 from labeling.models import FactItem, Queue
-from labeling.supports.claims import claim_item
-from labeling.supports.opening import FactQueueOptions, open_fact_queue
-from labeling.supports.showing import shown_page
-from labeling.supports.storing import FactPage, FactVerdict, store_page
 from pooling.formats.facts.reading import read_facts, read_supports_of
 from pooling.formats.facts.writing import WORDS
 from pooling.models import Collection, Pool

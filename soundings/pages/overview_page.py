@@ -13,12 +13,12 @@ from django.db.models import Exists, OuterRef
 
 from evaluation.reports.summaries import Told, history_of
 from evaluation.scoring.estimate_figures import LABELS
+from labeling.fact_pages.progress import fact_counts
 from labeling.judging.blind_counts import own_queues
 from labeling.models import Item, Queue
 from labeling.progress.of_collection import Judging, judging_of
 from labeling.progress.of_queues import QueueState, queue_states
 from labeling.qrels.unreleased import unreleased_count
-from labeling.supports.progress import fact_counts
 from pooling.models import Collection, Pool, PoolEntry
 from pooling.pools.building import choice_of
 from pooling.pools.uncovered import new_pairs, newest_merged_pool, newest_run_outside

@@ -4,14 +4,127 @@ lets through, in one sentence each.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template import loader
+from django.utils.translation import gettext, gettext_noop
+from django.views import defaults
+from django.views.csrf import csrf_failure
 
 from pooling.formats.bytes.storable import PROBLEM, unstorable_in
-from pooling.interface.problems import InputError, refusals
-from soundings.pages.errors import in_a_sentence
+from pooling.interface.pages import speak
+from pooling.interface.problems import (
+    DATABASE_AWAY,
+    PROBLEM_TYPE,
+    RETRY_SECONDS,
+    InputError,
+    StorageFullError,
+    is_disk_full,
+    is_outage,
+    problem_body,
+    refusals,
+)
+
+# What goes wrong outside any view: a page, or below /api/ the object that every refusal there is.
+
+
+# For a person, where the cause is not only that the database is away.
+FULL = {
+    "heading": gettext_noop("The server's disk is full"),
+    "sentence": gettext_noop(
+        "Nothing can be saved until there is space again. Tell the person who runs this site."
+    ),
+}
+
+
+def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400, for a request that Django itself refuses."""
+    if _is_for_a_program(request):
+        return _problem(HTTPStatus.BAD_REQUEST, "The request was not understood.")
+    speak(request)
+    return defaults.bad_request(request, exception)
+
+
+def in_a_sentence(request: HttpRequest, error: Exception) -> HttpResponse:
+    """What was asked for cannot be done, and its sentence says why: 400 unless the refusal says another."""
+    status = error.status if isinstance(error, InputError) else HTTPStatus.BAD_REQUEST
+    if _is_for_a_program(request):
+        return _problem(status, str(error), error.fields if isinstance(error, InputError) else None)
+    answer = render(request, "400.html", {"sentence": str(error)}, status=status)
+    if wait := getattr(error, "wait", None):
+        answer["Retry-After"] = str(wait)
+    return answer
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404, for an address that is none."""
+    if _is_for_a_program(request):
+        return _problem(HTTPStatus.NOT_FOUND, "No such address; see /api/docs/ for the list.")
+    speak(request)
+    return defaults.page_not_found(request, exception)
+
+
+def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403, with the role that is missing."""
+    speak(request)
+    return defaults.permission_denied(request, exception)
+
+
+def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403, for a form without the token of its cookie."""
+    speak(request)
+    return csrf_failure(request, reason)
+
+
+def our_fault(request: HttpRequest) -> HttpResponse:
+    """500, which says nothing of the cause, for the log does.
+
+    503 when it is the database that is away, 507 when the disk is full.
+    """
+    error = sys.exc_info()[1]
+    if error is not None and is_disk_full(error):
+        return _full(request)
+    if error is not None and is_outage(error):
+        return _away(request)
+    if _is_for_a_program(request):
+        return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong.")
+    speak(request)
+    return defaults.server_error(request)
+
+
+def _away(request: HttpRequest) -> HttpResponse:
+    if _is_for_a_program(request):
+        response = _problem(HTTPStatus.SERVICE_UNAVAILABLE, DATABASE_AWAY)
+    else:
+        response = _page(request, HTTPStatus.SERVICE_UNAVAILABLE, {})
+    response["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
+def _full(request: HttpRequest) -> HttpResponse:
+    if _is_for_a_program(request):
+        return _problem(HTTPStatus.INSUFFICIENT_STORAGE, str(StorageFullError()))
+    return _page(request, HTTPStatus.INSUFFICIENT_STORAGE, FULL)
+
+
+def _page(request: HttpRequest, code: HTTPStatus, words: dict[str, str]) -> HttpResponse:
+    """Without a request in its context, for that would ask the database who is signed in."""
+    speak(request)
+    words = {name: gettext(sentence) for name, sentence in words.items()}
+    return HttpResponse(loader.get_template("503.html").render(words), status=code)
+
+
+def _is_for_a_program(request: HttpRequest) -> bool:
+    return request.path_info.startswith("/api/")
+
+
+def _problem(code: HTTPStatus, detail: str, fields: Mapping[str, str] | None = None) -> HttpResponse:
+    return JsonResponse(problem_body(code, detail, fields), status=code, content_type=PROBLEM_TYPE)
 
 
 class Refusing:

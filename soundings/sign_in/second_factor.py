@@ -26,8 +26,8 @@ from django.utils.translation import gettext as _
 
 from pooling.people.activity_log import record_action
 from soundings.installation.sign_in import OFF, REQUIRED
-from soundings.sessions.keeping import end_sessions, sessions_of
 from soundings.sign_in.chosen import FACTORS, table
+from soundings.sign_in.keeping import end_sessions, sessions_of
 from soundings.sign_in.passwords import BY_PROVIDER
 
 APP_CODE, RECOVERY = "totp", "recovery_codes"

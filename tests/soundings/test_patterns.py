@@ -31,7 +31,7 @@ PUT_TOGETHER = {
     "labeling/language_models/answers.py",  # the names of two fields
     "labeling/language_models/client.py",  # the names of options
     "labeling/language_models/prompting.py",  # the name of a prompt
-    "pooling/query_logs/rows.py",  # the pattern of a log, given on the command line
+    "pooling/logs/rows.py",  # the pattern of a log, given on the command line
 }
 
 

@@ -8,8 +8,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from evaluation.drift.reembedding import check_text, check_vectors
-from evaluation.drift.vectors import read_pairs
+from evaluation.logs.reembedding import check_text, check_vectors
+from evaluation.logs.vectors import read_pairs
 from pooling.interface.commands import InputCommand
 
 

@@ -7,14 +7,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from evaluation.drift.rendering import drift_text
-from evaluation.drift.report import compared, drift_of
-from evaluation.drift.vectors import read_vectors
-from evaluation.weighting.design import sample_of
+from evaluation.logs.design import sample_of
+from evaluation.logs.rendering import drift_text
+from evaluation.logs.report import compared, drift_of
+from evaluation.logs.vectors import read_vectors
 from pooling.formats.records import read_queries
 from pooling.heavy import Floats
 from pooling.interface.commands import InputCommand
-from pooling.sampling.population import read_log_table
+from pooling.logs.population import read_log_table
 
 
 class Command(InputCommand):

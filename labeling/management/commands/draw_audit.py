@@ -6,9 +6,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.prelabels.export import newest_named
-from labeling.score_audits.audits import AuditDraw, draw_audit, plan_audit
-from labeling.score_audits.tables import audit_table
-from labeling.verification.pool_scores import prelabels_of_pool
+from labeling.worth.audits import AuditDraw, draw_audit, plan_audit
+from labeling.worth.pool_scores import prelabels_of_pool
+from labeling.worth.tables import audit_table
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
 from pooling.pools.versions import pool_named

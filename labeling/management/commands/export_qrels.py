@@ -6,10 +6,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from labeling.exports.options import OPTIONS
-from labeling.exports.registry import EXPORTS
 from labeling.facts.releasing import FACT_FORMATS
 from labeling.qrels.downloads import export_file, export_options
+from labeling.qrels.options import OPTIONS
+from labeling.qrels.registry import EXPORTS
 from labeling.qrels.releases import newest_release, release_named
 from pooling.formats.registry import writing
 from pooling.interface.commands import InputCommand

@@ -8,9 +8,9 @@ from typing import Any
 
 from pooling.formats.writing import write_text
 from pooling.interface.commands import InputCommand
-from pooling.sampling.drawing import draw
-from pooling.sampling.plan import plan_text
-from pooling.sampling.population import drawn_lines, read_log_table
+from pooling.logs.drawing import draw
+from pooling.logs.plan import plan_text
+from pooling.logs.population import drawn_lines, read_log_table
 from pooling.storage.storing import disk_errors_named
 
 TARGETS = ("both", "traffic", "queries")

@@ -8,8 +8,8 @@ from typing import Any
 
 from pooling.formats.writing import write_pieces, write_run
 from pooling.interface.commands import InputCommand
-from pooling.query_logs.reading import production_run, queries_lines, read_log, summary
-from pooling.query_logs.rows import checked_pattern
+from pooling.logs.reading import production_run, queries_lines, read_log, summary
+from pooling.logs.rows import checked_pattern
 from pooling.storage.storing import disk_errors_named
 
 

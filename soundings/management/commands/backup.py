@@ -12,7 +12,7 @@ from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from pooling.people.activity_log import record_action
-from soundings.backups.taking import take_backup
+from soundings.installation.taking import take_backup
 
 
 class Command(InputCommand):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.fact_drafts.drafting import DraftOptions, draft_facts
+from labeling.fact_pages.drafting import DraftOptions, draft_facts
 from labeling.prelabels.costs import parse_budget, parse_prices
 from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand

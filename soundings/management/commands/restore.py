@@ -10,7 +10,7 @@ from django.core.management.base import CommandParser
 from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
-from soundings.backups.restoring import restore_backup
+from soundings.installation.restoring import restore_backup
 
 
 class Command(InputCommand):

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from evaluation.canaries.regressions import ValueChange, change_between, false_falls, is_fall, least_fall
-from evaluation.significance import queries_needed, randomisation_test
+from evaluation.measures.significance import queries_needed, randomisation_test
 
 
 def changed(differences: list[float], *, confidence: float = 0.95, comparisons: int = 1) -> ValueChange:

@@ -15,7 +15,7 @@ from evaluation import compare, compare_all, comparison_table, deciding_labels, 
 from evaluation.comparisons.comparing import Method, compare_at
 from evaluation.comparisons.stored import turned
 from evaluation.comparisons.verdict import Comparison
-from evaluation.significance import adjusted, paired_differences, t_test
+from evaluation.measures.significance import adjusted, paired_differences, t_test
 
 DOCUMENTS = "abcdef"
 CUTOFFS = (1, 2, 3)

@@ -9,7 +9,7 @@ import pytest
 from evaluation.estimates.from_audit import relevant_estimate
 from evaluation.estimates.sample import POOL, AuditSample, audit_sample
 from evaluation.estimates.totals import Remainder, estimated_total
-from pooling.audit.sample import walk
+from pooling.ranking.sample import walk
 
 SCHEMA = dict(
     zip(

@@ -13,7 +13,7 @@ import pytest
 
 from evaluation.estimates.sample import FRAME, PAIR, AuditSample, audit_sample
 from evaluation.estimates.union import answered_in_full, with_others
-from pooling.audit.sample import walk
+from pooling.ranking.sample import walk
 from tests.evaluation.estimates.test_audit_sample import SCHEMA, labels_of, pool_of
 
 NOWHERE = pl.DataFrame(schema={**dict.fromkeys(PAIR, pl.String), "is_inside": pl.Boolean})

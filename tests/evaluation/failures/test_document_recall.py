@@ -8,8 +8,8 @@ from django.test import Client
 from evaluation.failures.document_recall import sentence_of
 from evaluation.models import Report
 from pooling.models import Document
-from tests.evaluation.document_groups.test_recall import of
 from tests.evaluation.failures.test_ceiling import report_of
+from tests.evaluation.failures.test_recall import of
 from tests.world import World
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from evaluation.plans.expected_width import (
     expected_intervals,
     fitted_curve,
 )
-from pooling.audit.sample import choose_in_query
+from pooling.ranking.sample import choose_in_query
 
 
 def whole(*numbers: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from django.core.management import call_command
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from evaluation.significance import queries_needed
+from evaluation.measures.significance import queries_needed
 from labeling.models import Queue
 from pooling.jobs.running import end_abandoned_jobs
 from pooling.merging.choice import usual_choice

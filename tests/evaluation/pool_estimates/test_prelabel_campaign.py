@@ -15,8 +15,8 @@ from labeling.prelabels.options import prelabeler_for
 from labeling.prelabels.passes import PassOptions, run_here
 from labeling.qrels.releases import release_qrels
 from labeling.queues.opening import open_queue
-from labeling.verification.samples import Wanted, open_sample, samples_of
-from labeling.verification.worth import worth
+from labeling.worth.samples import Wanted, open_sample, samples_of
+from labeling.worth.worth import worth
 from pooling.models import Collection, Document, Pool
 from pooling.pools.building import build_pool
 from pooling.runs.stored import import_run

@@ -9,11 +9,11 @@ from uuid import uuid4
 
 from django.contrib.auth.models import User
 
+from labeling.fact_pages.claims import hold_item
+from labeling.fact_pages.opening import FactQueueOptions, open_fact_queue
+from labeling.fact_pages.storing import FactPage, FactVerdict, PageOutcome, store_page
 from labeling.facts.importing import FactImport, import_facts
 from labeling.models import Fact, FactItem, Queue
-from labeling.supports.claims import hold_item
-from labeling.supports.opening import FactQueueOptions, open_fact_queue
-from labeling.supports.storing import FactPage, FactVerdict, PageOutcome, store_page
 from tests.labeling.helpers import make_pool
 from tests.world import World
 

@@ -22,7 +22,7 @@ from labeling.gold.questions import (
     add_question,
     gold_balance,
 )
-from labeling.gold_keeping.proposals import accept_proposals, decline_proposals, suggestions
+from labeling.gold_pages.proposals import accept_proposals, decline_proposals, suggestions
 from labeling.items.numbers import number_of
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import record_judgment, skip

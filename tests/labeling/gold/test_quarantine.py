@@ -14,11 +14,11 @@ from labeling.gold.practice import practice_round
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.gold.scores import gold_answers, gold_rows
+from labeling.gold_pages.practice_answers import answer_practice
 from labeling.judging.leases import PAUSED_FOR_YOU, claim
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import undo
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Quarantine, Queue
-from labeling.practice.answers import answer_practice
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
 from pooling.models import Document

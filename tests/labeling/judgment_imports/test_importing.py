@@ -20,8 +20,8 @@ from labeling.judging.leases import claim
 from labeling.judgment_imports.choices import ImportChoices
 from labeling.judgment_imports.importing import Imported, import_judgments
 from labeling.models import Item, Judgment, JudgmentEvent, JudgmentImport, Lease, Queue
-from labeling.own_pages.hours import hours_by_day
 from labeling.progress.counts import queue_progress
+from labeling.progress.hours import hours_by_day
 from labeling.qrels.judgments import judgment_rows
 from labeling.qrels.labels import current_labels
 from labeling.quality.figures import queue_quality

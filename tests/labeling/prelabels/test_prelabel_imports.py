@@ -17,7 +17,7 @@ from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, 
 from labeling.prelabels.export import export_prelabels
 from labeling.prelabels.importing import Imported, PrelabelChoices, import_prelabels, withdraw_prelabels
 from labeling.prelabels.page import models_of
-from labeling.verification.blind_labels import evidence
+from labeling.worth.blind_labels import evidence
 from pooling.formats.errors import FormatError
 from pooling.interface.problems import InputError
 from pooling.models import Document

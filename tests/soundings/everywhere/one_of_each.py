@@ -29,7 +29,7 @@ from pooling.people.invitations import invite, offer
 from pooling.pools.building import build_pool
 from pooling.runs.stored import import_run
 from soundings.accounts.tokens import make_token
-from soundings.sessions.keeping import SEEN
+from soundings.sign_in.keeping import SEEN
 from tests.evaluation.canary_cast import make_canary
 from tests.evaluation.cast import make_report
 from tests.evaluation.indexes.test_latency_reports import make_latency_report

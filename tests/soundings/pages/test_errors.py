@@ -14,7 +14,7 @@ from django.test.client import encode_multipart
 from django.views.defaults import bad_request, server_error
 from pytest_django import Settings
 
-from soundings.pages.errors import our_fault
+from soundings.pages.refusing import our_fault
 from tests.world import World
 
 

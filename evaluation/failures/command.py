@@ -1,0 +1,90 @@
+"""`evaluate --stage1 RUN`: what a ranker loses, and what it never got. Heavy libraries wait until it runs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from evaluation.failures.stage_ceiling import DEFAULT_K1, Ceilings, ceilings
+from evaluation.rendering.cells import Cells, Part
+from evaluation.scoring.results import Evaluation
+from evaluation.scoring.wording import decimal
+from pooling.formats.wording import counted
+
+# The ceilings of rankers as a table.
+
+
+HEADER = ("run", "K1", "K", "found", "lost", "missed", "ceiling", "bounds", "best", "nDCG", "its ceiling")
+
+
+def ceiling_part(found: Ceilings) -> Part:
+    """For `evaluation.rendering.formats.render`."""
+    return Part("ceilings", ceiling_cells(found), found.to_dict())
+
+
+def ceiling_cells(found: Ceilings) -> Cells:
+    """One row per ranker, K1 and K."""
+    rows = tuple(
+        (
+            ranker,
+            str(k1),
+            str(k),
+            *(decimal(at.recall[part]) for part in ("found", "lost", "missed", "ceiling")),
+            f"{decimal(at.recall['low'])}–{decimal(at.recall['high'])}",
+            decimal(at.recall["best"]),
+            decimal(at.ndcg["found"]),
+            decimal(at.ndcg["ceiling"]),
+        )
+        for ranker, by_k1 in found.runs.items()
+        for k1, one in by_k1.items()
+        for k, at in one.by_k.items()
+    )
+    return Cells(HEADER, rows, tuple(_notes(found)), f"Ceilings of rankers over {found.stage1}")
+
+
+def _notes(found: Ceilings) -> list[str]:
+    notes = [
+        f"Recall over {counted(found.queries, 'query')}: found by the run among the first K1 documents of "
+        f"{found.stage1}, lost by it there, and missed by {found.stage1}; the three add up to 1.",
+        "ceiling: what the best order of the same K1 documents finds; bounds: whatever the labels of the "
+        "unjudged documents; best: what K places can hold.",
+    ]
+    for ranker, by_k1 in found.runs.items():
+        elsewhere = [f"{one.elsewhere:,} at K1 = {k1}" for k1, one in by_k1.items() if one.elsewhere]
+        if elsewhere:
+            deepest = max(k for one in by_k1.values() for k in one.by_k)
+            notes.append(
+                f"{ranker}: documents in its first {deepest} that {found.stage1} does not hand on, left out "
+                f"of its order: {', '.join(elsewhere)}."
+            )
+    return notes
+
+
+def add_stage_arguments(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("ranker and first stage")
+    group.add_argument(
+        "--stage1",
+        metavar="RUN",
+        type=Path,
+        help="the run whose first documents RUN… order again: what they lose, and what they never got",
+    )
+    group.add_argument(
+        "--k1",
+        metavar="N",
+        nargs="+",
+        action="extend",
+        type=int,
+        help="how many documents of --stage1 are handed on (10 20 50 100)",
+    )
+
+
+def stage_parts(result: Evaluation, options: Mapping[str, Any]) -> list[Part]:
+    """The ceilings that the options ask for; nothing without --stage1."""
+    if options["stage1"] is None:
+        if options["k1"] is not None:
+            raise ValueError("--k1 belongs to --stage1 RUN; name the run of the first stage.")
+        return []
+
+    return [ceiling_part(ceilings(result, [options["stage1"]], options["k1"] or DEFAULT_K1))]

@@ -1,0 +1,165 @@
+"""The means of an evaluation, taken back to the log its queries were drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+
+from evaluation.logs.design import OLD_DAYS, Sample, Target
+from evaluation.logs.hajek import Design, WeightedMeans, effective_size, ratio_means, weighted_means
+from evaluation.measures import Floats, Integers, key_of
+from evaluation.measures.significance import IntervalSettings
+from evaluation.scoring.figures import Figure, RunFigures, WeightedHow
+from evaluation.scoring.results import Evaluation, RunEvaluation
+from pooling.heavy import np
+
+METHOD = "Student's t, with the variance of the draw"
+
+
+def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: date) -> Evaluation:
+    """The same evaluation with each mean, interval, micro mean and bound for the log.
+
+    target: `traffic` counts each query as often as it was asked, `queries` each distinct query once. Queries
+    outside the draw are in no mean. Raises ValueError where no labelled query was drawn.
+    """
+    ids = evaluation.labels.query_ids.to_list()
+    rows = np.array([row for row, query in enumerate(ids) if query in sample.queries], dtype=np.int64)
+    if not len(rows):
+        raise ValueError("No query of the draw has a label; compare the query ids of both.")
+    answered = sample.answered(ids[row] for row in rows.tolist())
+    drawn = [answered.queries[ids[row]] for row in rows.tolist()]
+    strata = {name: number for number, name in enumerate(dict.fromkeys(one.stratum for one in drawn))}
+    sizes = np.array([one.size for one in drawn])
+    design = Design(
+        sizes if target == "traffic" else np.ones(len(drawn)),
+        np.array([one.probability for one in drawn]),
+        np.array([strata[one.stratum] for one in drawn], dtype=np.int64),
+    )
+    counts = evaluation.in_mean[rows]
+    how = _how(evaluation, sample, target, today=today)
+    how["effective"] = effective_size(design.weights[counts]) if counts.any() else 0.0
+    how["speaks_for"] = float(design.weights[counts].sum() / design.weights.sum())
+    level = evaluation.settings["interval"]["level"]
+    runs = {
+        name: replace(run, figures=_figures(evaluation, run, rows, design=design, level=level))
+        for name, run in evaluation.runs.items()
+    }
+    interval: IntervalSettings = {**evaluation.settings["interval"], "method": METHOD, "resampled": False}
+    return replace(
+        evaluation, runs=runs, settings={**evaluation.settings, "interval": interval, "weights": how}
+    )
+
+
+def _how(evaluation: Evaluation, sample: Sample, target: Target, *, today: date) -> WeightedHow:
+    labelled = set(evaluation.labels.query_ids.to_list())
+    age = sample.age(today)
+    window = f" {sample.window}" if sample.window else ""
+    if target == "traffic" and age is not None and age > OLD_DAYS:
+        words = f"weights: as asked in{window}, {age} days ago, Hájek"
+    else:
+        words = f"weights: {target}{window}, Hájek"
+    return {
+        "target": target,
+        "window": sample.window,
+        "age_days": age,
+        "words": words,
+        "drawn": len(sample.queries),
+        "effective": 0.0,
+        "speaks_for": 0.0,
+        "dropped": sample.dropped,
+        "unlabelled": len(sample.queries.keys() - labelled),
+        "strangers": len(labelled - sample.queries.keys()),
+    }
+
+
+def _figures(
+    evaluation: Evaluation, run: RunEvaluation, rows: Integers, *, design: Design, level: float
+) -> RunFigures:
+    column = {k: index for index, k in enumerate(evaluation.cutoffs.tolist())}
+    values = [
+        run.whole[measure][rows] if k is None else run.values[measure][rows, column[k]]
+        for measure, k in evaluation.keys
+    ]
+    table = np.stack(values, axis=1)
+    found = weighted_means(table, design)
+    low, high = _within(found, level)
+    figures: dict[str, Figure] = {}
+    for place, (measure, k) in enumerate(evaluation.keys):
+        before = run.figures[key_of(measure, k)]
+        figure: Figure = {
+            "mean": _plain(found.mean[place]),
+            "low": _plain(low[place]),
+            "high": _plain(high[place]),
+            "queries": int(np.count_nonzero(~np.isnan(table[:, place]))),
+        }
+        if measure == "recall" and k is not None:
+            figure |= _of_recall(run, rows, column[k], design=design)
+        if "mean_of_retrieved" in before and k is not None:
+            counts = run.counted.counts
+            retrieved = counts.retrieved[rows, column[k]]
+            judged = np.divide(
+                counts.judged[rows, column[k]],
+                retrieved,
+                out=np.full(len(rows), np.nan),
+                where=(retrieved > 0) & run.scored[rows],
+            )
+            figure["mean_of_retrieved"] = _mean(judged, design)
+        figures[key_of(measure, k)] = figure
+    return figures
+
+
+def _of_recall(run: RunEvaluation, rows: Integers, at: int, *, design: Design) -> Figure:
+    """What recall has next to its mean: micro, bounds, and ties where they matter."""
+    counts, scored = run.counted.counts, run.scored[rows]
+    hits = (counts.hits[rows, at] * scored).astype(np.float64)
+    relevant = (counts.relevant[rows] * scored).astype(np.float64)
+    more: Figure = {}  # type: ignore[typeddict-item]  # joined to a figure that has the rest
+    more["micro"] = _plain(ratio_means(hits[:, None], relevant[:, None], design).mean[0])
+    lower, upper = run.bounds or (None, None)
+    more["bounds"] = [None if one is None else _mean(one[rows, at], design) for one in (lower, upper)]
+    ties = run.counted.ties
+    if ties is not None:
+        shares = [
+            _mean(np.where(scored, side[rows, at] / np.maximum(relevant, 1), np.nan), design)
+            for side in (ties.least, ties.expected, ties.most)
+        ]
+        if shares[0] != shares[2]:
+            more["ties"] = {"min": shares[0], "expected": shares[1], "max": shares[2]}
+    return more
+
+
+def _mean(values: Floats, design: Design) -> float | None:
+    return _plain(weighted_means(values[:, None], design).mean[0])
+
+
+def _within(found: WeightedMeans, level: float) -> tuple[Floats, Floats]:
+    """The limits, within [0, 1]: every measure is."""
+    low, high = found.limits(level)
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def _plain(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
+
+
+def weighted_notes(how: WeightedHow) -> Sequence[str]:
+    """What a reader of weighted means must know, one sentence each."""
+    unit = "the traffic" if how["target"] == "traffic" else "the distinct queries"
+    notes = [
+        f"Weighted to {unit} of the log ({how['words'].removeprefix('weights: ')}): {how['drawn']} drawn "
+        f"queries, worth {how['effective']:.0f} of equal weight; those with a value speak for "
+        f"{how['speaks_for']:.0%} of it."
+    ]
+    if how["age_days"] is None:
+        notes.append("The draw does not tell the days of its log, so its age is unknown.")
+    elif how["age_days"] > OLD_DAYS:
+        notes.append(f"The log ended {how['age_days']} days ago; draw from a newer one.")
+    if how["dropped"] or how["unlabelled"]:
+        notes.append(
+            f"{how['dropped']} drawn queries were dropped and {how['unlabelled']} have no label; the others "
+            "of their strata speak for them."
+        )
+    if how["strangers"]:
+        notes.append(f"{how['strangers']} labelled queries are outside the draw and in no mean.")
+    return notes

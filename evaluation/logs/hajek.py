@@ -1,0 +1,120 @@
+"""Means of a probability sample of queries, taken back to the log they were drawn from.
+
+With importance a (how often the query is asked for traffic, 1 for distinct queries) and inclusion probability
+π the mean is Σ a y / π ÷ Σ a / π (Hájek, Comment on an essay by D. Basu, 1971).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evaluation.measures.student import student_limit
+from pooling.heavy import Floats, Integers, np
+
+
+@dataclass(frozen=True)
+class Design:
+    """How n queries were drawn. importance, probability: (n,). stratum: (n,) numbers; neighbours in size have
+    neighbouring numbers."""
+
+    importance: Floats
+    probability: Floats
+    stratum: Integers
+
+    @property
+    def weights(self) -> Floats:
+        """(n,) a / π."""
+        result: Floats = self.importance / self.probability
+        return result
+
+
+@dataclass(frozen=True)
+class WeightedMeans:
+    """(M,) of each column: mean, its standard error, and the degrees of freedom of that."""
+
+    mean: Floats
+    error: Floats
+    freedom: Integers
+
+    def limits(self, level: float) -> tuple[Floats, Floats]:
+        """(M,) and (M,): Student's interval; NaN where there is no degree of freedom."""
+        tails = {one: student_limit(level, one) for one in set(self.freedom.tolist()) if one > 0}
+        reach = np.array([tails.get(one, np.nan) for one in self.freedom.tolist()]) * self.error
+        return self.mean - reach, self.mean + reach
+
+
+def weighted_means(values: Floats, design: Design) -> WeightedMeans:
+    """The mean of each column of `values` (n, M), NaN where a query does not count.
+
+    A query that does not count is outside the domain: its residual is 0. The variance is that of sampling
+    without replacement with unequal probabilities, Σ over strata of m/(m-1) Σ (1-π)(e/π - B)² over the m
+    queries with π < 1, with e = a (y - mean) and B the mean of e/π weighted by 1-π (Hájek 1964; Deville and
+    Tillé 2005). A stratum with one such query joins its neighbour.
+
+    >>> design = Design(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.5, 0.5]), np.zeros(3, dtype=int))
+    >>> found = weighted_means(np.array([[1.0], [0.0], [0.5]]), design)
+    >>> found.mean.round(4).tolist(), found.error.round(4).tolist()
+    ([0.5714], [0.101])
+    """
+    counted = ~np.isnan(values)
+    weights = np.where(counted, design.weights[:, None], 0.0)
+    total = weights.sum(axis=0)
+    filled = np.where(counted, values, 0.0)
+    return ratio_means(filled * counted, counted.astype(np.float64), design, total=total)
+
+
+def ratio_means(
+    above: Floats, below: Floats, design: Design, *, total: Floats | None = None
+) -> WeightedMeans:
+    """Σ w above ÷ Σ w below of each column (n, M); with residuals a (above - ratio · below)."""
+    weights = design.weights[:, None]
+    total = (weights * below).sum(axis=0) if total is None else total
+    sums = (weights * above).sum(axis=0)
+    ratio = np.divide(sums, total, out=np.full(len(total), np.nan), where=total > 0)
+    residual = design.importance[:, None] * (above - np.nan_to_num(ratio) * below)
+    variance, freedom = _variance(residual, design)
+    error = np.divide(np.sqrt(variance), total, out=np.full(len(total), np.nan), where=total > 0)
+    return WeightedMeans(ratio, error, np.full(len(total), freedom, dtype=np.int64))
+
+
+def _variance(residual: Floats, design: Design) -> tuple[Floats, int]:
+    """(M,) the variance of the total of the residuals, and its degrees of freedom."""
+    uncertain = design.probability < 1
+    groups = _collapsed(design.stratum[uncertain])
+    probability, expanded = design.probability[uncertain], residual[uncertain]
+    expanded = expanded / probability[:, None]
+    variance, freedom = np.zeros(residual.shape[1]), 0
+    for group in np.unique(groups):
+        inside = groups == group
+        many = int(inside.sum())
+        if many < 2:
+            continue
+        left = (1 - probability[inside])[:, None]
+        centre = (left * expanded[inside]).sum(axis=0) / left.sum()
+        variance += many / (many - 1) * (left * (expanded[inside] - centre) ** 2).sum(axis=0)
+        freedom += many - 1
+    return variance, freedom
+
+
+def _collapsed(stratum: Integers) -> Integers:
+    """The strata with at least two members each, where that can be had: a single one joins its neighbour."""
+    numbers, counts = np.unique(stratum, return_counts=True)
+    joined: dict[int, int] = {}
+    current, held = None, 0
+    for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+        if current is None or held >= 2:
+            current, held = number, 0
+        joined[number], held = current, held + count
+    if current is not None and held < 2 and len(set(joined.values())) > 1:
+        before = max(one for one in joined.values() if one != current)
+        joined = {number: before if one == current else one for number, one in joined.items()}
+    return np.array([joined[number] for number in stratum.tolist()], dtype=np.int64)
+
+
+def effective_size(weights: Floats) -> float:
+    """Kish's (Σw)² ÷ Σw²: how many queries drawn with equal weights would be worth as much.
+
+    >>> effective_size(np.array([1.0, 1.0, 2.0]))
+    2.6666666666666665
+    """
+    return float(weights.sum() ** 2 / (weights**2).sum())

@@ -1,0 +1,265 @@
+"""Whether an evaluation set still looks like the log: tests that are calibrated to sizes of evaluation sets,
+and what people act on first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from evaluation.logs.design import Sampled
+from evaluation.logs.distances import mmd2, psi, psi_p, squared_jensen_shannon, tell_apart
+from evaluation.logs.features import Binned, features
+from evaluation.measures.corrections import holm
+from pooling.formats.records import QueryRecord
+from pooling.heavy import Floats, np
+from pooling.logs.drawing import Logged, query_key
+
+#: Certainty and size that a told shift of one feature must have.
+LEVEL, LEAST_PSI = 0.05, 0.1
+#: The classifier sees this many queries of a side at most.
+MOST_TOLD_APART = 600
+#: Words in common, of all words of both, from which two queries are neighbours.
+NEAR = 0.6
+LEAST_ALIKE = 50
+LEAST_QUERIES = 10
+
+
+class BinShare(TypedDict):
+    """The share of the log's traffic and of the set in one bin."""
+
+    bin: str
+    log: float
+    set: float
+
+
+class FeatureDrift(TypedDict):
+    """One feature; p_holm: corrected for all tests of the report. shift: certain and large enough to tell."""
+
+    feature: str
+    psi: float
+    js2: float
+    p: float
+    p_holm: float
+    shift: bool
+    bins: list[BinShare]
+
+
+class ClassifierDrift(TypedDict):
+    """How well a classifier tells set and log apart, in a number and in words."""
+
+    auc: float
+    p: float
+    p_holm: float
+    shift: bool
+    words: str
+
+
+class VectorDrift(TypedDict):
+    """The maximum mean discrepancy of two sets of vectors."""
+
+    mmd2: float
+    gamma: float
+    p: float
+    p_holm: float
+    shift: bool
+    sizes: tuple[int, int]
+
+
+class Covered(TypedDict):
+    """Shares of the log's traffic whose query is in the set, or has a neighbour there; and of the set's
+    queries that the log has.
+    """
+
+    traffic_in_set: float
+    traffic_near_set: float
+    set_in_log: float
+
+
+class UnlikeQuery(TypedDict):
+    """A query of the log that the classifier finds least like the set; higher scores are less like it."""
+
+    query: str
+    count: float
+    score: float
+
+
+class LogSize(TypedDict):
+    queries: int
+    traffic: float
+
+
+class SetSize(TypedDict):
+    """effective: what the set is worth in queries of equal weight (Kish)."""
+
+    queries: int
+    weighted: bool
+    effective: float
+
+
+class Drift(TypedDict):
+    """The whole report."""
+
+    log: LogSize
+    set: SetSize
+    level: float
+    looks: int
+    shift: bool
+    covered: Covered
+    features: list[FeatureDrift]
+    classifier: ClassifierDrift
+    mmd: VectorDrift | None
+    least_alike: list[UnlikeQuery]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What is compared: the log, the set's texts, and what each of them stands for in the traffic."""
+
+    log: Sequence[Logged]
+    texts: Sequence[str]
+    weights: Floats
+    is_weighted: bool
+
+
+def compared(
+    log: Sequence[Logged], queries: Sequence[QueryRecord], sample: Mapping[str, Sampled] | None
+) -> Compared:
+    """A drawn set stands for the traffic by the sizes and probabilities of its draw; in any other, each query
+    counts the same. ValueError for fewer than ten queries on a side.
+    """
+    kept = [query for query in queries if sample is None or query.id in sample]
+    if min(len(kept), len(log)) < LEAST_QUERIES:
+        raise ValueError(
+            f"The log has {len(log):,} queries and the set {len(kept):,}; "
+            f"each needs {LEAST_QUERIES} to be compared."
+        )
+    weights = np.ones(len(kept))
+    if sample is not None:
+        weights = np.array([sample[query.id].size / sample[query.id].probability for query in kept])
+    return Compared(log, [query.text for query in kept], weights, sample is not None)
+
+
+def drift_of(
+    both: Compared, vectors: tuple[Floats, Floats] | None = None, *, looks: int = 1, seed: int = 0
+) -> Drift:
+    """The report. Holm's correction goes over all its tests, and the level of 5 % is spent over `looks`."""
+    chance = np.random.default_rng(seed)
+    traffic = np.array([query.size for query in both.log], dtype=float)
+    texts = [query.text for query in both.log]
+    effective = float(both.weights.sum() ** 2 / (both.weights**2).sum())
+    binned = [one for one in features(texts, both.texts, traffic) if len(one.bins) > 1]
+    drifts = [_feature(one, both, traffic, effective=effective, chance=chance) for one in binned]
+    classifier, least_alike = _classifier(both, traffic, chance)
+    found: list[FeatureDrift | ClassifierDrift | VectorDrift] = [*drifts, classifier]
+    mmd = None if vectors is None else _vectors(vectors, seed)
+    found += [] if mmd is None else [mmd]
+    level = LEVEL / looks
+    for one, corrected in zip(found, holm(np.array([one["p"] for one in found])).tolist(), strict=True):
+        one["p_holm"] = corrected
+        one["shift"] = corrected < level
+    for feature in drifts:
+        feature["shift"] &= feature["psi"] >= LEAST_PSI
+    return {
+        "log": {"queries": len(both.log), "traffic": float(traffic.sum())},
+        "set": {"queries": len(both.texts), "weighted": both.is_weighted, "effective": effective},
+        "level": level,
+        "looks": looks,
+        "shift": any(one["shift"] for one in found),
+        "covered": _covered(both, traffic),
+        "features": drifts,
+        "classifier": classifier,
+        "mmd": mmd,
+        "least_alike": least_alike,
+    }
+
+
+def _feature(
+    one: Binned, both: Compared, traffic: Floats, *, effective: float, chance: np.random.Generator
+) -> FeatureDrift:
+    count = len(one.bins)
+    log: Floats = np.bincount(one.log, weights=traffic, minlength=count).astype(np.float64)
+    chosen: Floats = np.bincount(one.chosen, weights=both.weights, minlength=count).astype(np.float64)
+    chosen *= effective / chosen.sum()
+    # How often people repeat a query is no evidence of how the log's queries are spread.
+    size = min(float(traffic.sum()), float(len(traffic)))
+    scaled = log * size / log.sum()
+    return {
+        "feature": one.name,
+        "psi": psi(scaled, chosen),
+        "js2": squared_jensen_shannon(log, chosen),
+        "p": psi_p(scaled, chosen, sizes=(size, effective), chance=chance),
+        "p_holm": 1.0,
+        "shift": False,
+        "bins": [
+            {"bin": name, "log": float(log[at] / log.sum()), "set": float(chosen[at] / chosen.sum())}
+            for at, name in enumerate(one.bins)
+        ],
+    }
+
+
+def _classifier(
+    both: Compared, traffic: Floats, chance: np.random.Generator
+) -> tuple[ClassifierDrift, list[UnlikeQuery]]:
+    """Queries of the log, drawn by their traffic, against those of the set, drawn by their weights."""
+    from_log = _drawn(traffic, chance)
+    from_set = _drawn(both.weights, chance)
+    texts = [both.log[at].text for at in from_log]
+    auc, p, scores = tell_apart(texts, [both.texts[at] for at in from_set], chance)
+    order = np.argsort(scores[: len(texts)], kind="stable")[:LEAST_ALIKE]
+    unlike: list[UnlikeQuery] = [
+        {"query": texts[at], "count": both.log[from_log[at]].size, "score": -float(scores[at])}
+        for at in order
+    ]
+    words = "hardly different" if auc < 0.6 else "partly different" if auc <= 0.75 else "clearly different"
+    return {"auc": auc, "p": p, "p_holm": 1.0, "shift": False, "words": words}, unlike
+
+
+def _drawn(weights: Floats, chance: np.random.Generator) -> list[int]:
+    """Places of at most `MOST_TOLD_APART` rows, likelier with more weight (Efraimidis, Spirakis, 2006)."""
+    if len(weights) <= MOST_TOLD_APART:
+        return list(range(len(weights)))
+    keys = np.log(chance.random(len(weights))) / weights
+    return sorted(np.argsort(-keys, kind="stable")[:MOST_TOLD_APART].tolist())
+
+
+def _vectors(vectors: tuple[Floats, Floats], seed: int) -> VectorDrift:
+    told, p, gamma = mmd2(*vectors, seed=seed)
+    sizes = len(vectors[0]), len(vectors[1])
+    return {"mmd2": told, "gamma": gamma, "p": p, "p_holm": 1.0, "shift": False, "sizes": sizes}
+
+
+def _covered(both: Compared, traffic: Floats) -> Covered:
+    keys = {query_key(text) for text in both.texts}
+    held = {query.key for query in both.log}
+    within = np.array([query.key in keys for query in both.log])
+    near = within | _has_neighbour([query.key for query in both.log], keys)
+    return {
+        "traffic_in_set": float(traffic[within].sum() / traffic.sum()),
+        "traffic_near_set": float(traffic[near].sum() / traffic.sum()),
+        "set_in_log": len(keys & held) / len(keys),
+    }
+
+
+def _has_neighbour(log: Sequence[str], keys: set[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Whether a query of the set shares `NEAR` of its words with each query of the log (Jaccard)."""
+    words_of = [frozenset(key.split()) for key in sorted(keys)]
+    with_word: dict[str, list[int]] = defaultdict(list)
+    for number, words in enumerate(words_of):
+        for word in words:
+            with_word[word].append(number)
+    found = np.zeros(len(log), bool)
+    for at, key in enumerate(log):
+        words = frozenset(key.split())
+        # Queries that share enough have one of any few words in common: the rarest are looked up.
+        few = sorted(words, key=lambda word: len(with_word.get(word, ())))
+        few = few[: len(words) - math.ceil(NEAR * len(words)) + 1]
+        for other in {number for word in few for number in with_word.get(word, ())}:
+            shared = len(words & words_of[other])
+            if shared >= NEAR * (len(words) + len(words_of[other]) - shared):
+                found[at] = True
+                break
+    return found

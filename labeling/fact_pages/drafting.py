@@ -1,0 +1,337 @@
+"""Drafting facts of a collection: from its relevant documents, by a model, as proposals."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from string import Template
+from typing import Any, Final, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+
+from labeling.facts.editing import next_id, next_position
+from labeling.language_models.answers import MalformedAnswerError, object_in, storable
+from labeling.language_models.client import (
+    Asking,
+    Dialect,
+    ModelClient,
+    ModelError,
+    NotTakenError,
+    PassingError,
+    StopError,
+    UnanswerableError,
+)
+from labeling.language_models.prompting import NOTHING_SAID, TURN, Messages, latest_version, unused_word
+from labeling.models import Fact, FactVersion, ImportedLabel, Judgment, Prelabeler, Verdict
+from labeling.prelabels.costs import Budget, Prices, most_input_tokens
+from labeling.prelabels.options import checked_url, hash_of, key_for, missing_key, site_prices, uses_site_key
+from pooling.interface.problems import InputError
+from pooling.interface.results import Progress
+from pooling.models import Collection, Document, Query
+from pooling.people.activity_log import record_action
+from pooling.storage.storing import checked_name
+from pooling.texts.importing import lock
+
+# Asking a model for facts: what is sent, within which budget, and how the answer is read. No database.
+
+
+#: Documents in one request; facts of one query at most.
+WINDOW, MOST_FACTS = 10, 30
+MOST_WORDS, MOST_CHARACTERS = 25, 6_000
+TRIES, WAIT_SECONDS = 3, 2.0
+SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "facts": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "text": {"type": "string"},
+                    "importance": {"type": "string", "enum": ["vital", "okay"]},
+                },
+                "required": ["text", "importance"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["facts"],
+    "additionalProperties": False,
+}
+
+
+class DraftedFact(NamedTuple):
+    """A proposal: one line of text, vital or okay."""
+
+    text: str
+    importance: str
+
+
+@dataclass(frozen=True)
+class FactPrompt:
+    """The two halves of the template, the collection's question and guidelines filled in."""
+
+    task: str
+    turn: Template
+
+    def messages(
+        self, query: str, narrative: str, known: Sequence[str], documents: Sequence[str]
+    ) -> Messages:
+        """What is sent for a window of documents; no text can leave its place, see `unused_word`."""
+        listed = "\n".join(f"- {one}" for one in known) or "(none)"
+        texts = "\n\n---\n\n".join(text[:MOST_CHARACTERS] for text in documents)
+        told = self.turn.substitute(
+            boundary=unused_word(query, narrative, listed, texts),
+            query=query,
+            narrative=narrative or "(none)",
+            known=listed,
+            documents=texts,
+            most=MOST_FACTS - len(known),
+        )
+        return [{"role": "system", "content": self.task}, {"role": "user", "content": told}]
+
+
+@dataclass
+class Drafting:
+    """A pass over queries: what it asks with, and what it has cost."""
+
+    client: ModelClient
+    asking: Asking
+    prompt: FactPrompt
+    prices: Prices | None
+    budget: Budget
+    dialect: Dialect = field(default_factory=Dialect)
+    requests: int = 0
+
+    async def facts_of(
+        self, query: str, narrative: str, known: Sequence[str], documents: Sequence[str]
+    ) -> list[DraftedFact] | None:
+        """New facts of a query, window by window, each told what is known already; None where the budget does
+        not reach. `ModelError` where the model does not answer.
+        """
+        texts, found = list(known), []
+        for start in range(0, len(documents), WINDOW):
+            if len(texts) >= MOST_FACTS:
+                break
+            messages = self.prompt.messages(query, narrative, texts, documents[start : start + WINDOW])
+            content = await self._asked(messages)
+            if content is None:
+                return None
+            for fact in read_facts(content):
+                if len(texts) < MOST_FACTS and _folded(fact.text) not in map(_folded, texts):
+                    texts.append(fact.text)
+                    found.append(fact)
+        return found
+
+    async def _asked(self, messages: Messages) -> str | None:
+        at_most = self._most_cost(messages)
+        if not self.budget.reserve(at_most):
+            return None
+        spent = at_most  # what is not known to be free may be paid
+        try:
+            for trial in range(TRIES):
+                self.requests += 1
+                try:
+                    answer = await self.client.ask(self.asking, messages, self.dialect)
+                except NotTakenError as error:
+                    self.dialect = error.dialect
+                except PassingError as error:
+                    if trial == TRIES - 1:
+                        raise
+                    await asyncio.sleep(min(error.wait or WAIT_SECONDS, 30))
+                else:
+                    spent = self._cost(answer.input_tokens, answer.output_tokens, at_most)
+                    return answer.content
+        finally:
+            self.budget.settle(at_most, spent)
+        raise UnanswerableError("malformed", "The server takes none of the forms of a request.")
+
+    def _most_cost(self, messages: Messages) -> Decimal:
+        if self.prices is None:
+            return Decimal(0)
+        given = most_input_tokens([one["content"] for one in messages])
+        return self.prices.cost(given, self.asking.max_tokens)
+
+    def _cost(self, given: int | None, answered: int | None, at_most: Decimal) -> Decimal:
+        if self.prices is None or given is None or answered is None:
+            return at_most
+        return self.prices.cost(given, answered)
+
+
+def read_facts(content: str) -> list[DraftedFact]:
+    """The facts of an answer; those that are no text or too long for a fact are left out.
+    `MalformedAnswerError` where there is no list of facts.
+    """
+    told = object_in(content).get("facts")
+    if not isinstance(told, list):
+        raise MalformedAnswerError("The answer has no list of facts.")
+    found = []
+    for one in told:
+        text = one.get("text") if isinstance(one, dict) else None
+        if not isinstance(text, str):
+            continue
+        text = " ".join(storable(text).split())
+        if text and len(text.split()) <= MOST_WORDS:
+            importance = "okay" if one.get("importance") == "okay" else "vital"
+            found.append(DraftedFact(text, importance))
+    return found
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.lower().strip(". ").split())
+
+
+PROMPT, MOST_TOKENS = "facts", 2_000
+OPTIONS: dict[str, Any] = {"temperature": 0.0, "seed": 1, "max_tokens": MOST_TOKENS}
+
+
+@dataclass(frozen=True)
+class DraftOptions:
+    """What is asked. queries: ids; None is every query with a relevant document and fewer facts than there
+    may be. budget: cost at most; None is no cap. prices: those of the settings where None.
+    """
+
+    model: str
+    base_url: str | None = None
+    queries: Sequence[str] | None = None
+    budget: Decimal | None = None
+    prices: Prices | None = None
+
+
+@dataclass
+class Drafted:
+    """What a pass did. failed: query -> why there is no usable answer. left: queries that the budget did not
+    reach. cost: by the usage that the server told, or at most.
+    """
+
+    queries: int = 0
+    facts: int = 0
+    requests: int = 0
+    cost: Decimal = Decimal(0)
+    failed: dict[str, str] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+
+
+def draft_facts(collection: Collection, options: DraftOptions, progress: Progress | None = None) -> Drafted:
+    """Ask a model for facts of queries, from documents that somebody found relevant, and store proposals.
+
+    The model learns of the facts that a query has, rejected ones too, and does not propose them again. What
+    was stored stays when a later query fails. `InputError` for what cannot be asked, such as a budget without
+    prices.
+    """
+    url = checked_url(options.base_url)
+    prices = options.prices or site_prices(options.model)
+    _check(collection, options, url, prices)
+    prompt, digest = _prompt(collection)
+    chosen = _queries(collection, options.queries)
+    prelabeler, _ = Prelabeler.objects.get_or_create(
+        {"options": OPTIONS, "prompt_version": latest_version(PROMPT, settings.PROMPTS_DIR)},
+        collection=collection,
+        source=Prelabeler.Source.LANGUAGE_MODEL,
+        model=checked_name(options.model, "model"),
+        base_url=url,
+        prompt=PROMPT,
+        prompt_hash=digest,
+        options_hash=hash_of(OPTIONS),
+    )
+    done, budget = Drafted(), Budget(options.budget)
+    for place, query in enumerate(chosen):
+        if progress:
+            progress(place / len(chosen), f"Query {query.external_id}")
+        known = list(Fact.objects.filter(query=query).values_list("text", flat=True))
+        documents = _relevant_texts(query)
+        if not documents or len(known) >= MOST_FACTS:
+            continue
+        asking = Asking(options.model, SCHEMA, MOST_TOKENS, seed=1, logprobs=False)
+        client = ModelClient(url, key_for(collection, url), timeout=settings.LLM_TIMEOUT)
+        drafting = Drafting(client, asking, prompt, prices, budget)
+        try:
+            found = asyncio.run(_asked(drafting, query, known, documents))
+        except StopError as error:
+            raise InputError(error.detail) from error
+        except (ModelError, MalformedAnswerError) as error:
+            done.failed[query.external_id] = str(error)
+            found = []
+        done.requests += drafting.requests
+        done.cost = budget.spent
+        if found is None:
+            done.left = [one.external_id for one in chosen[place:]]
+            break
+        done.queries += 1
+        done.facts += _store(query, found, prelabeler)
+    facts = {"model": options.model, "facts": done.facts, "cost": str(done.cost)}
+    record_action(collection, None, "facts drafted", f"{done.queries} queries", **facts)
+    return done
+
+
+async def _asked(
+    drafting: Drafting, query: Query, known: Sequence[str], documents: Sequence[str]
+) -> list[DraftedFact] | None:
+    async with drafting.client:
+        return await drafting.facts_of(query.text, query.narrative, known, documents)
+
+
+def _check(collection: Collection, options: DraftOptions, url: str, prices: Prices | None) -> None:
+    if options.budget is not None and prices is None:
+        raise InputError("A budget needs prices: name them, or set SOUNDINGS_LLM_PRICES.", field="budget")
+    if problem := missing_key(collection, url):
+        raise InputError(problem, field="base_url")
+    if uses_site_key(collection, url) and settings.SITE_KEY_MONTHLY_SUM:
+        raise InputError(
+            "The site's key is kept to a sum a month, which drafts do not count towards. Save a key for this "
+            "collection (prelabel_key).",
+            field="base_url",
+        )
+
+
+def _prompt(collection: Collection) -> tuple[FactPrompt, str]:
+    """The newest prompt with question and guidelines in it, and the SHA-256 of all that."""
+    version = latest_version(PROMPT, settings.PROMPTS_DIR)
+    written = (settings.PROMPTS_DIR / f"{PROMPT}-{version}.txt").read_text(encoding="utf-8")
+    task, _, turn = written.partition(TURN)
+    given = {"question": collection.question, "guidelines": collection.guidelines.strip() or NOTHING_SAID}
+    digest = hashlib.sha256(json.dumps([written, given], sort_keys=True).encode()).hexdigest()
+    return FactPrompt(Template(task).substitute(given), Template(turn.strip())), digest
+
+
+def _queries(collection: Collection, names: Sequence[str] | None) -> list[Query]:
+    rows = collection.queries.order_by("external_id")
+    if names is None:
+        return list(rows)
+    found = list(rows.filter(external_id__in=names))
+    if missing := set(names) - {query.external_id for query in found}:
+        raise InputError(f"There is no query “{min(missing)}”.", field="queries")
+    return found
+
+
+def _relevant_texts(query: Query) -> list[str]:
+    """Title and text of the documents that somebody, or a file, found relevant to a query."""
+    judged = Judgment.objects.counted().filter(query=query, verdict=Verdict.RELEVANT)
+    brought = ImportedLabel.objects.filter(query=query, relevance__gt=0)
+    keys = {key for rows in (judged, brought) for key in rows.values_list("document", flat=True)}
+    rows = Document.objects.filter(pk__in=keys).order_by("external_id")
+    texts = rows.exclude(text=None).values_list("title", "text")
+    return [f"{title}\n\n{text}".strip() for title, text in texts if text]
+
+
+def _store(query: Query, found: Sequence[DraftedFact], prelabeler: Prelabeler) -> int:
+    with transaction.atomic():
+        lock(query.collection)
+        for one in found:
+            fact = Fact.objects.create(
+                collection_id=query.collection_id,
+                query=query,
+                external_id=next_id(query.pk),
+                text=one.text,
+                importance=one.importance,
+                position=next_position(query.pk),
+                origin=Fact.Origin.DRAFTED,
+                prelabeler=prelabeler,
+            )
+            FactVersion.objects.create(fact=fact, version=1, text=one.text)
+    return len(found)

@@ -1,0 +1,243 @@
+"""How far a queue of facts is, how far its people agree, and which facts they read differently."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Any, TypedDict
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Max, Q, Sum
+from django.utils import timezone
+
+from labeling.consensus.agreement import agreement
+from labeling.fact_pages.storing import judged_by
+from labeling.facts.items import OF_THIS_MEANING
+from labeling.models import Fact, FactItem, FactLease, GoldSupport, Queue, Support, SupportVerdict
+from pooling.heavy import pl
+
+# Below this agreement on "supports" people read a fact differently; shown from this many shared pairs.
+UNCLEAR_BELOW, LEAST_SHARED = 0.5, 5
+
+
+class OwnFacts(TypedDict):
+    """An annotator's own numbers: facts judged, and documents of the queue that wait for somebody."""
+
+    judged: int
+    open_documents: int
+
+
+class FactAnnotator(TypedDict):
+    """What a person did."""
+
+    username: str
+    judged: int
+    supports: int
+    partly: int
+    cannot: int
+    active_seconds: float
+    facts_per_minute: float | None
+    # Answers to pairs with a known answer, and right ones.
+    gold: int
+    gold_right: int
+    last_at: datetime | None
+
+
+class AgreementFigures(TypedDict):
+    """Agreement on “supports” over pairs that two people judged; null where these are too few."""
+
+    pairs: int
+    alpha: float | None
+    ac1: float | None
+    positive: float | None
+
+
+class UnclearFact(TypedDict):
+    """A fact that people read differently."""
+
+    query: str
+    fact: str
+    text: str
+    pairs: int
+    positive: float
+
+
+class FactProgress(TypedDict):
+    """How far a queue of facts is."""
+
+    documents: int
+    open: int
+    held: int
+    audit: int
+    facts_asked: int
+    facts_judged: int
+    audit_supports: Annotated[
+        int, "Documents that were labelled not relevant and support a fact all the same."
+    ]
+    agreement: AgreementFigures
+    annotators: list[FactAnnotator]
+    unclear: list[UnclearFact]
+
+
+def own_progress(queue: Queue, user: User) -> OwnFacts:
+    """What an annotator may know of a queue."""
+    return {
+        "judged": judged_by(user, queue),
+        "open_documents": queue.fact_items.filter(is_open=True).count(),
+    }
+
+
+def fact_counts(queues: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """By queue: its documents, and those that are done. One statement for all."""
+    rows = FactItem.objects.filter(queue__in=queues).order_by().values_list("queue")
+    counted = rows.annotate(all=Count("pk"), done=Count("pk", filter=Q(is_open=False)))
+    return {queue: (every, done) for queue, every, done in counted}
+
+
+def fact_progress(queue: Queue) -> FactProgress:
+    """Everything that the page and the call about a queue of facts show to admins and viewers."""
+    items = queue.fact_items.order_by()
+    counts = items.aggregate(
+        documents=Count("pk"),
+        open=Count("pk", filter=Q(is_open=True)),
+        audit=Count("pk", filter=Q(is_audit=True)),
+        asked=Sum("asked"),
+    )
+    votes = _votes(queue)
+    held = FactLease.objects.filter(item__queue=queue, expires_at__gt=timezone.now()).values("item")
+    return {
+        "documents": counts["documents"],
+        "open": counts["open"],
+        "held": held.distinct().count(),
+        "audit": counts["audit"],
+        "facts_asked": (counts["asked"] or 0) * queue.judgments_per_item,
+        "facts_judged": len(votes),
+        "audit_supports": _supports_in_audit(queue),
+        "agreement": _agreement(votes),
+        "annotators": _annotators(queue),
+        "unclear": _unclear(queue, votes),
+    }
+
+
+def _in_queue(queue: Queue) -> Any:
+    return Support.objects.filter(OF_THIS_MEANING, event__queue=queue, fact__state=Fact.State.CONFIRMED)
+
+
+def _supports_in_audit(queue: Queue) -> int:
+    """Documents that were labelled not relevant and support a fact all the same."""
+    audited = set(queue.fact_items.filter(is_audit=True).values_list("query", "document"))
+    said = _in_queue(queue).filter(verdict=SupportVerdict.SUPPORTS).order_by()
+    return len(audited & set(said.values_list("fact__query", "document").distinct()))
+
+
+def _votes(queue: Queue) -> pl.DataFrame:
+    """query_id (the fact), document_id, annotator, relevant (whether they say that it supports), as the
+    measures of agreement take them; without those who cannot judge.
+    """
+    said = _in_queue(queue).filter(is_adjudication=False).exclude(verdict=SupportVerdict.CANNOT).order_by()
+    rows = [
+        (str(fact), str(document), str(annotator), verdict == SupportVerdict.SUPPORTS)
+        for fact, document, annotator, verdict in said.values_list(
+            "fact", "document", "annotator", "verdict"
+        ).iterator()
+    ]
+    names = ("query_id", "document_id", "annotator")
+    schema = {**dict.fromkeys(names, pl.String), "relevant": pl.Boolean}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _agreement(votes: pl.DataFrame) -> AgreementFigures:
+    found = agreement(votes)
+    return {
+        "pairs": found.pairs,
+        "alpha": found.krippendorff.value,
+        "ac1": found.gwet.value,
+        "positive": found.positive.value,
+    }
+
+
+def _unclear(queue: Queue, votes: pl.DataFrame) -> list[UnclearFact]:
+    """Facts with positive agreement below one half, the worst first."""
+    pairs = (
+        votes.group_by("query_id", "document_id")
+        .agg(n=pl.len(), yes=pl.col("relevant").sum())
+        .filter(pl.col("n") >= 2)
+        # Of ordered pairs of two people: those where both, and those where one says that it supports.
+        .with_columns(
+            both=pl.col("yes") * (pl.col("yes") - 1) / (pl.col("n") - 1), one=pl.col("yes").cast(pl.Float64)
+        )
+    )
+    by_fact = (
+        pairs.group_by("query_id")
+        .agg(pairs=pl.len(), both=pl.col("both").sum(), one=pl.col("one").sum())
+        .filter((pl.col("pairs") >= LEAST_SHARED) & (pl.col("one") > 0))
+        .with_columns(positive=pl.col("both") / pl.col("one"))
+        .filter(pl.col("positive") < UNCLEAR_BELOW)
+        .sort("positive", "query_id")
+    )
+    facts = Fact.objects.filter(pk__in=[int(one) for one in by_fact["query_id"]]).select_related("query")
+    known = {str(fact.pk): fact for fact in facts}
+    return [
+        {
+            "query": known[key].query.external_id,
+            "fact": known[key].external_id,
+            "text": known[key].text,
+            "pairs": shared,
+            "positive": positive,
+        }
+        for key, shared, positive in by_fact.select("query_id", "pairs", "positive").iter_rows()
+    ]
+
+
+def _annotators(queue: Queue) -> list[FactAnnotator]:
+    rows = (
+        _in_queue(queue)
+        .order_by()
+        .values("annotator__username", "annotator")
+        .annotate(
+            judged=Count("pk"),
+            supports=Count("pk", filter=Q(verdict=SupportVerdict.SUPPORTS)),
+            partly=Count("pk", filter=Q(verdict=SupportVerdict.PARTLY)),
+            cannot=Count("pk", filter=Q(verdict=SupportVerdict.CANNOT)),
+            spent=Sum("event__active_ms"),
+            timed=Count("event__active_ms"),
+            last_at=Max("judged_at"),
+        )
+        .order_by("annotator__username")
+    )
+    gold = _gold(queue)
+    return [
+        {
+            "username": row["annotator__username"],
+            "judged": row["judged"],
+            "supports": row["supports"],
+            "partly": row["partly"],
+            "cannot": row["cannot"],
+            "active_seconds": (row["spent"] or 0) / 1000,
+            "facts_per_minute": row["timed"] * 60_000 / row["spent"] if row["spent"] else None,
+            "gold": len(gold.get(row["annotator"], [])),
+            "gold_right": sum(gold.get(row["annotator"], [])),
+            "last_at": row["last_at"],
+        }
+        for row in rows
+    ]
+
+
+def _gold(queue: Queue) -> dict[int, list[bool]]:
+    """By person: whether each answer to a pair with a known answer is right."""
+    known = {
+        (fact, document): answer
+        for fact, document, answer in GoldSupport.objects.filter(collection=queue.collection_id).values_list(
+            "fact", "document", "answer"
+        )
+    }
+    found: dict[int, list[bool]] = {}
+    if not known:
+        return found
+    said = (
+        _in_queue(queue).filter(fact__in={fact for fact, _ in known}).exclude(verdict=SupportVerdict.CANNOT)
+    )
+    for fact, document, annotator, verdict in said.values_list("fact", "document", "annotator", "verdict"):
+        if (fact, document) in known:
+            found.setdefault(annotator, []).append(known[fact, document] == verdict)
+    return found

@@ -1,0 +1,127 @@
+"""What an annotator gets to see of a document and a page of facts: for the page and the call alike.
+
+Nothing of runs, ranks, labels or other people's answers belongs in here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, TypedDict
+from uuid import uuid4
+
+from django.contrib.auth.models import User
+
+from labeling.facts.items import asked_facts, own_supports
+from labeling.items.numbers import number_of
+from labeling.items.passages import strongest_sentence, term_marks
+from labeling.judging.flow import reflowed
+from labeling.judging.offers import OfferedDocument, OfferedQuery, offered_document, offered_query
+from labeling.models import Fact, FactItem, Highlight, Queue, Support, SupportVerdict
+from pooling.interface.results import PAGE_ONLY
+from pooling.texts.word_forms import forms_of
+
+#: One for each digit.
+FACTS_ON_A_PAGE = 9
+
+
+class ShownFact(TypedDict):
+    """A fact, with what you said of it in this document."""
+
+    # `marks` are the spans of its words in the text, `sentence` the one that has most of them, as far as the
+    # queue highlights these. `heading`: whether its group begins with it.
+
+    id: str
+    text: str
+    group: str
+    heading: Annotated[bool, PAGE_ONLY]
+    version: int
+    verdict: Annotated[str, {"choices": [("", "nothing yet"), *SupportVerdict.choices]}]
+    evidence: tuple[int, int] | None
+    marks: Annotated[list[tuple[int, int]], PAGE_ONLY]
+    sentence: Annotated[tuple[int, int] | None, PAGE_ONLY]
+
+
+class ShownQuery(TypedDict):
+    """The query."""
+
+    id: str
+    text: str
+    narrative: str
+
+
+class ShownDocument(TypedDict):
+    """The document to judge in; offsets of evidence are characters of `text`."""
+
+    id: str
+    title: str
+    text: str | None
+
+
+class ShownPage(TypedDict):
+    """A page of facts; `stored` says of each page whether you have judged all of it."""
+
+    item: int
+    # Names what is sent, once.
+    key: Annotated[str, PAGE_ONLY]
+    number: int
+    pages: int
+    stored: list[bool]
+    document_version: int
+    query: Annotated[OfferedQuery, ShownQuery]
+    document: Annotated[OfferedDocument, ShownDocument]
+    facts: list[ShownFact]
+
+
+def shown_page(queue: Queue, annotator: User, item: FactItem, number: int | None = None) -> ShownPage:
+    """A page of the item's facts: the first with a fact that is not judged, unless one is asked for."""
+    facts = asked_facts(item, annotator)
+    mine = own_supports(item, annotator)
+    pages = [facts[start : start + FACTS_ON_A_PAGE] for start in range(0, len(facts), FACTS_ON_A_PAGE)]
+    stored = [all(fact.pk in mine for fact in page) for page in pages]
+    first = stored.index(False) + 1 if False in stored else 1
+    number = min(max(number or first, 1), max(len(pages), 1))
+    before = pages[number - 2][-1].group if number > 1 else None
+    return {
+        "item": number_of(item.pk),
+        "key": str(uuid4()),
+        "number": number,
+        "pages": len(pages),
+        "stored": stored,
+        "document_version": item.document.version,
+        "query": offered_query(item),
+        "document": offered_document(item, queue),
+        "facts": _shown(item, pages[number - 1] if pages else [], mine, before),
+    }
+
+
+def _shown(
+    item: FactItem, facts: Sequence[Fact], mine: dict[int, Support], before: str | None
+) -> list[ShownFact]:
+    collection = item.queue.collection
+    text = reflowed(item.document.text or "")
+    forms = forms_of(collection.language, collection.synonyms)
+    highlight = item.queue.highlight
+    shown: list[ShownFact] = []
+    for fact in facts:
+        said = mine.get(fact.pk)
+        marks = term_marks(fact.text, text, forms)
+        span = (said.event.span_start, said.event.span_end) if said else (None, None)
+        shown.append(
+            {
+                "id": fact.external_id,
+                "text": fact.text,
+                "group": fact.group,
+                "heading": bool(fact.group) and fact.group != before,
+                "version": fact.version,
+                "verdict": said.verdict if said else "",
+                "evidence": None if span[0] is None or span[1] is None else (span[0], span[1]),
+                "marks": marks if highlight != Highlight.NONE else [],
+                "sentence": (
+                    strongest_sentence(fact.text, text, marks, forms)
+                    if highlight == Highlight.SENTENCE
+                    else None
+                ),
+            }
+        )
+        before = fact.group
+    return shown

@@ -1,0 +1,176 @@
+"""Pages of queues of facts: judging them, how far they are, and opening one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from labeling.access import queue_for
+from labeling.fact_pages.claims import claim_item, left_for, skip_item
+from labeling.fact_pages.opening import open_fact_queue, options_from
+from labeling.fact_pages.progress import fact_progress, own_progress
+from labeling.fact_pages.showing import FACTS_ON_A_PAGE, shown_page
+from labeling.fact_pages.storing import pages_given, store_page, undo_page, was_handed_out
+from labeling.fact_pages.support_forms import FactQueueForm, page_from
+from labeling.facts.items import asked_facts
+from labeling.items.numbers import LARGEST_NUMBER, item_of, number_of
+from labeling.judging.images import allow_images
+from labeling.judging.views import guidelines_of, looks_of, marked_document
+from labeling.models import FactItem, Queue, SupportVerdict
+from pooling.interface.forms import show_problem
+from pooling.interface.pages import person, speak
+from pooling.interface.problems import InputError
+from pooling.models import Role
+from pooling.people.access import ADMIN, JUDGES, MEMBERS, NOTHING_HERE, collection_for, fetch
+
+
+def fact_queue_for(user: User, queue_id: int, roles: tuple[Role, ...], *, deleted_too: bool = False) -> Queue:
+    """Fetch a queue of facts for somebody with one of `roles`."""
+    queue = queue_for(user, queue_id, roles, deleted_too=deleted_too)
+    if queue.kind != Queue.Kind.FACTS:
+        raise Http404(NOTHING_HERE)
+    return queue
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def judge_facts(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """A document with a page of facts; take a page, or the last one back, or skip the document.
+
+    `?item=` and `?page=` name what is shown. htmx gets the part that changes, in the answer to what it sent.
+    """
+    speak(request)
+    queue = fact_queue_for(person(request), queue_id, JUDGES, deleted_too=True)
+    if request.method == "GET":
+        return _shown(request, queue, _named(request, queue), _number(request.GET.get("page", "")))
+    try:
+        if request.POST.get("action") == "undo":
+            return _undone(request, queue)
+        if request.POST.get("action") == "skip":
+            return _skipped(request, queue)
+        item_id, page = page_from(request.POST.dict())
+        item = fetch(queue.fact_items.select_related("query", "document"), pk=item_id)
+        outcome = store_page(queue, person(request), item, page)
+    except InputError as error:
+        return _refused(request, queue, str(error))
+    item.queue = queue
+    return _went_on(request, queue, item if outcome.left else None)
+
+
+def _undone(request: HttpRequest, queue: Queue) -> HttpResponse:
+    last = pages_given(queue, person(request)).order_by("-pk").first()
+    item = undo_page(queue, person(request))
+    if item is None or last is None:
+        return _refused(request, queue, _("Nothing to undo."))
+    asked = [fact.pk for fact in asked_facts(item, person(request))]
+    place = asked.index(last.fact_id) if last.fact_id in asked else 0
+    return _went_on(request, queue, item, place // FACTS_ON_A_PAGE + 1)
+
+
+def _skipped(request: HttpRequest, queue: Queue) -> HttpResponse:
+    number = _number(request.POST.get("item", ""))
+    item = fetch(queue.fact_items.all(), pk=None if number is None else item_of(number))
+    skip_item(item, person(request))
+    return _went_on(request, queue, None)
+
+
+def _refused(request: HttpRequest, queue: Queue, problem: str) -> HttpResponse:
+    if request.headers.get("HX-Request"):
+        return _shown(request, queue, None, None, problem=problem)
+    messages.error(request, problem)
+    return redirect("judge_facts", queue.pk)
+
+
+def _went_on(
+    request: HttpRequest, queue: Queue, item: FactItem | None, number: int | None = None
+) -> HttpResponse:
+    if request.headers.get("HX-Request"):
+        return _shown(request, queue, item, number)
+    named = f"?item={number_of(item.pk)}" + (f"&page={number}" if number else "") if item else ""
+    return redirect(reverse("judge_facts", args=[queue.pk]) + named)
+
+
+def _named(request: HttpRequest, queue: Queue) -> FactItem | None:
+    """The document that the address names, where the person holds it or has judged in it."""
+    number = _number(request.GET.get("item", ""))
+    if number is None:
+        return None
+    item = queue.fact_items.filter(pk=item_of(number)).select_related("query", "document").first()
+    if item is None:
+        return None
+    item.queue = queue
+    user = person(request)
+    return item if was_handed_out(item, user) else None
+
+
+def _number(written: str) -> int | None:
+    is_number = written.isascii() and written.isdigit() and len(written) < 19
+    return int(written) if is_number and int(written) <= LARGEST_NUMBER else None
+
+
+def _shown(
+    request: HttpRequest, queue: Queue, item: FactItem | None, number: int | None, *, problem: str = ""
+) -> HttpResponse:
+    user = person(request)
+    item = item or claim_item(queue, user)
+    page = shown_page(queue, user, item, number) if item else None
+    context: dict[str, Any] = {
+        "queue": queue,
+        "collection": queue.collection,
+        "section": "queues",
+        "page": page,
+        "problem": problem,
+        "verdicts": [(one.value, one.in_words) for one in SupportVerdict],
+        "left": left_for(item, user) if item else 0,
+        "own": own_progress(queue, user),
+        "can_undo": pages_given(queue, user).exists(),
+        **guidelines_of(queue.collection),
+        **looks_of(user, page["query"]["text"] if page else ""),
+    }
+    if page:
+        context |= marked_document(page["document"], whole=True)
+    part = bool(request.headers.get("HX-Request"))
+    template = "labeling/_fact_page.html" if part else "labeling/judge_facts.html"
+    return allow_images(render(request, template, context), queue.collection)
+
+
+@login_required
+@require_GET
+def fact_queue(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """How far a queue of facts is; annotators see their own numbers alone."""
+    queue = fact_queue_for(person(request), queue_id, MEMBERS)
+    context: dict[str, Any] = {"queue": queue, "collection": queue.collection, "section": "queues"}
+    if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
+        speak(request)
+        context["own"] = own_progress(queue, person(request))
+    else:
+        progress = fact_progress(queue)
+        context |= {"progress": progress, "done": progress["documents"] - progress["open"]}
+    return render(request, "labeling/fact_queue.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def fact_queue_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """A form that opens a queue of facts over a pool."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = FactQueueForm(collection, request.POST or None, initial={"pool": request.GET.get("pool")})
+    if request.method == "POST" and form.is_valid():
+        values = form.cleaned_data
+        try:
+            queue = open_fact_queue(
+                values["pool"], options_from(values), name=values["name"], user=person(request)
+            )
+            return redirect("fact_queue", queue.pk)
+        except InputError as error:
+            show_problem(form, error)
+    context = {"form": form, "collection": collection, "section": "facts"}
+    return render(request, "labeling/fact_queue_new.html", context)

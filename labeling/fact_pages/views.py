@@ -1,0 +1,170 @@
+"""Pages on which facts are kept: the queries with theirs, the facts of one query, and files in and out."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_GET, require_http_methods
+
+from labeling.fact_pages.files import FACT_FILES, FACT_TITLES
+from labeling.fact_pages.forms import FactChangeForm, FactForm, FactsFileForm
+from labeling.fact_pages.lists import QUERIES_WITH_FACTS, queries_with_facts
+from labeling.facts.editing import (
+    FactDraft,
+    add_fact,
+    change_fact,
+    decide_facts,
+    fact_named,
+    merge_facts,
+    remark_on,
+)
+from labeling.facts.labels import fact_counts
+from labeling.models import Fact, ImportedLabel, Judgment, Queue, Verdict
+from pooling.interface.downloads import offered
+from pooling.interface.pages import asked, person
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Query
+from pooling.people.access import ADMIN, READERS, collection_for, fetch
+from pooling.storage.pages import upload
+from pooling.tables.answers import answer
+
+DOCUMENTS_SHOWN = 30
+
+
+@login_required
+@require_GET
+def facts(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The queries of a collection with how many facts each has, and the queues of facts."""
+    collection = collection_for(request.user, slug, READERS)
+    context = {
+        "collection": collection,
+        "section": "facts",
+        "table": QUERIES_WITH_FACTS.shown(request, queries_with_facts(collection), collection),
+        "counts": fact_counts(collection),
+        "fact_queues": collection.queues.listed().filter(kind=Queue.Kind.FACTS),
+        "files": FACT_TITLES,
+    }
+    return answer(request, "labeling/facts.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def facts_import(request: HttpRequest, slug: str) -> HttpResponse:
+    """A form that takes a file of facts or supports in."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = FactsFileForm(request.POST or None, request.FILES or None)
+    if request.method == "POST":
+        response = upload(request, collection, "facts", form, section="facts")
+        if response is not None:
+            return response
+    context = {"collection": collection, "section": "facts", "form": form}
+    return render(request, "labeling/facts_import.html", context)
+
+
+@login_required
+@require_GET
+def facts_download(request: HttpRequest, slug: str, format: str) -> HttpResponseBase:
+    """Confirmed facts, or what documents say of them, as a file."""
+    collection = collection_for(request.user, slug, READERS)
+    try:
+        return offered(FACT_FILES, format, collection.slug, collection)
+    except InputError as error:
+        messages.error(request, str(error))
+        return redirect("facts", collection.slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def query_facts(request: HttpRequest, slug: str) -> HttpResponse:
+    """The facts of the query that `?query=` names: proposals, confirmed ones, and those that were put aside.
+
+    POST writes one down, changes one, decides on some or merges one; htmx gets the lists alone.
+    """
+    collection = collection_for(request.user, slug, READERS if request.method == "GET" else ADMIN)
+    query = fetch(Query.objects.filter(collection=collection), external_id=asked(request, "query"))
+    problem = ""
+    if request.method == "POST":
+        try:
+            said = _done(request, collection, query)
+        except InputError as error:
+            problem = str(error)
+        else:
+            if not request.headers.get("HX-Request"):
+                messages.success(request, said)
+                return redirect(_address(query))
+    context = _shown(collection, query) | {"problem": problem, "section": "facts"}
+    if request.headers.get("HX-Request"):
+        return render(request, "labeling/_query_facts.html", context)
+    beside = {"documents": _relevant_documents(collection, query), "form": FactForm()}
+    return render(request, "labeling/query_facts.html", {**context, **beside})
+
+
+def _address(query: Query) -> str:
+    address = reverse("query_facts", args=[query.collection.slug])
+    return f"{address}?{urlencode({'query': query.external_id})}"
+
+
+def _done(request: HttpRequest, collection: Collection, query: Query) -> str:
+    """Do what the form asks; a sentence about it."""
+    user, action = person(request), request.POST.get("action", "")
+    if action == "add":
+        form = FactForm(request.POST)
+        if not form.is_valid():
+            raise InputError(_first_problem(form))
+        fact = add_fact(query, FactDraft(**form.cleaned_data), user=user)
+        return f"Fact {fact.external_id} added. {remark_on(fact.text)}".strip()
+    chosen = [fact_named(collection, query.external_id, name) for name in request.POST.getlist("fact")]
+    if action in (Fact.State.CONFIRMED, Fact.State.REJECTED, Fact.State.PROPOSED):
+        done = decide_facts(chosen, action, user=user)
+        return f"{done} {action}."
+    if not chosen:
+        raise InputError("Choose a fact.")
+    if action == "merge":
+        into = fact_named(collection, query.external_id, request.POST.get("into", ""))
+        merge_facts(chosen[0], into, user=user)
+        return f"Fact {chosen[0].external_id} merged into {into.external_id}."
+    return _changed(request, chosen[0], user)
+
+
+def _changed(request: HttpRequest, fact: Fact, user: User) -> str:
+    form = FactChangeForm(request.POST)
+    if not form.is_valid():
+        raise InputError(_first_problem(form))
+    change_fact(fact, user=user, **form.cleaned_data)
+    return f"Fact {fact.external_id} changed. {remark_on(form.cleaned_data['text'])}".strip()
+
+
+def _first_problem(form: FactForm) -> str:
+    name, problems = next(iter(form.errors.items()))
+    return f"{name}: {problems[0]}"
+
+
+def _shown(collection: Collection, query: Query) -> dict[str, object]:
+    state = Fact.State
+    every = list(Fact.objects.filter(query=query).select_related("merged_into").order_by("position", "pk"))
+    for fact in every:
+        fact.remark = remark_on(fact.text)  # type: ignore[attr-defined]
+    return {
+        "collection": collection,
+        "query": query,
+        "proposed": [fact for fact in every if fact.state == state.PROPOSED],
+        "confirmed": [fact for fact in every if fact.state == state.CONFIRMED],
+        "aside": [fact for fact in every if fact.state in (state.REJECTED, state.MERGED)],
+        "importances": Fact.Importance.choices,
+        "groups": sorted({fact.group for fact in every if fact.group}),
+    }
+
+
+def _relevant_documents(collection: Collection, query: Query) -> list[tuple[str, str]]:
+    """Id and title of documents that somebody, or a file, found relevant: what facts are read from."""
+    judged = Judgment.objects.counted().filter(query=query, verdict=Verdict.RELEVANT)
+    brought = ImportedLabel.objects.filter(query=query, relevance__gt=0)
+    keys = {key for rows in (judged, brought) for key in rows.values_list("document", flat=True)}
+    rows = collection.documents.filter(pk__in=keys).order_by("external_id")
+    return list(rows.values_list("external_id", "title")[:DOCUMENTS_SHOWN])

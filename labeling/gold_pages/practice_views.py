@@ -1,0 +1,105 @@
+"""The practice round on the judging page: the same layout and keys, and an explanation after each verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from labeling.access import queue_for
+from labeling.gold.practice import PracticeRound, practice_round
+from labeling.gold_pages.practice_answers import answer_practice, practised
+from labeling.judging.images import allow_images
+from labeling.judging.offers import question_offer
+from labeling.judging.sentences import QUERY_SIZES
+from labeling.judging.submissions import Submission
+from labeling.judging.views import (
+    VerdictForm,
+    guidelines_of,
+    looks_of,
+    marked_document,
+    version_of_guidelines,
+)
+from labeling.models import Item, Queue, Reason, Verdict
+from pooling.interface.pages import person
+from pooling.interface.problems import refusals
+from pooling.people.access import JUDGES
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def practice(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """One practice question at a time; after the verdict the pair stays, with what is right and why."""
+    queue = queue_for(request.user, queue_id, JUDGES)
+    context: dict[str, Any] = {"queue": queue, "collection": queue.collection, "section": "queues"}
+    if request.method == "POST":
+        return _explained(request, queue, context)
+    state = practice_round(queue, person(request))
+    if state.next:
+        return _page(request, queue, state.next, state=state, context=context)
+    answers = practised(queue, person(request)) if "summary" in request.GET else []
+    if not answers:
+        return redirect(reverse("judge", args=[queue.pk]))
+    context |= {"answers": answers, "right": sum(answer.is_right for answer in answers)}
+    return render(request, "labeling/practice_summary.html", context)
+
+
+def _explained(request: HttpRequest, queue: Queue, context: dict[str, Any]) -> HttpResponse:
+    form = VerdictForm(request.POST)
+    if not form.is_valid() or not form.cleaned_data["verdict"]:
+        messages.error(request, _("The verdict was incomplete. Please choose again."))
+        return redirect("practice", queue.pk)
+    values = {name: value for name, value in form.cleaned_data.items() if value not in (None, "")}
+    try:
+        explained = answer_practice(queue, person(request), Submission(**values))
+    except refusals() as error:
+        messages.error(request, str(error))
+        return redirect("practice", queue.pk)
+    state = practice_round(queue, person(request))
+    item = Item.objects.select_related("query", "document", "queue__collection").get(pk=values["item"])
+    following = reverse("practice", args=[queue.pk]) + ("" if state.next else "?summary")
+    given = Verdict(values["verdict"]).in_words
+    context |= {"explained": explained, "given": given, "following": following}
+    return _page(request, queue, item, state=state, context=context)
+
+
+def _page(
+    request: HttpRequest, queue: Queue, item: Item, *, state: PracticeRound, context: dict[str, Any]
+) -> HttpResponse:
+    offer = question_offer(item)
+    is_explained = "explained" in context
+    number = state.answered + (not is_explained)
+    begins = not state.answered and "begun" not in request.GET and not is_explained
+    page_data = {
+        "api": reverse("api_practice", args=[queue.pk]),
+        "account": {"id": person(request).pk, "name": person(request).get_username()},
+        "queue": {"id": queue.pk, "name": queue.public_name},
+        "collection": queue.collection.slug,
+        "query_sizes": QUERY_SIZES,
+        "guidelines_version": version_of_guidelines(queue.collection),
+        "begins": begins,
+        "item": offer,
+        "total": state.total,
+        "answered": state.answered,
+        "summary": reverse("practice", args=[queue.pk]) + "?summary",
+    }
+    context |= {
+        "practice": state,
+        "number": number,
+        "item": offer,
+        "begins": begins,
+        "key": str(uuid4()),
+        "reasons": Reason.choices,
+        "page_data": page_data,
+        **marked_document(offer["document"], whole=is_explained),
+        **guidelines_of(queue.collection),
+        **looks_of(person(request), offer["query"]["text"]),
+    }
+    return allow_images(render(request, "labeling/judge.html", context), queue.collection)

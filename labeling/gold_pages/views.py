@@ -1,0 +1,248 @@
+"""The pages on which an admin keeps gold questions: proposed, made, edited and checked."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from labeling.gold.gaps import queries_without_gold
+from labeling.gold.questions import (
+    NewQuestion,
+    add_question,
+    change_question,
+    change_questions,
+    gold_balance,
+)
+from labeling.gold_pages.answers import NOBODY, records
+from labeling.gold_pages.forms import (
+    BulkForm,
+    DecideForm,
+    GoldChangeForm,
+    GoldFileForm,
+    GoldForm,
+    MadeForm,
+)
+from labeling.gold_pages.lists import ANSWERS_TO, PROPOSALS, QUESTIONS
+from labeling.gold_pages.proposals import (
+    accept_proposals,
+    decline_proposals,
+    pairs_named,
+    proposals,
+    set_size,
+)
+from labeling.gold_pages.separation import balanced_set
+from labeling.items.withdrawn import THERE
+from labeling.judging.images import allow_images
+from labeling.judging.offers import question_offer
+from labeling.judging.views import marked_document
+from labeling.models import GoldQuestion, Item, Queue, Verdict
+from pooling.formats.wording import counted
+from pooling.interface.forms import show_problem
+from pooling.interface.pages import asked, page_here, person
+from pooling.interface.problems import InputError
+from pooling.models import Collection
+from pooling.people.access import ADMIN, collection_for, fetch, require_role
+from pooling.storage.pages import upload
+from pooling.tables.answers import answer
+
+SHOWN = 8
+MOST_CHOSEN = 200
+USES = {
+    "hidden": {"active": True, "practice": False},
+    "practice": {"active": True, "practice": True},
+    "out": {"active": False},
+}
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def gold(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The gold questions of a collection, the best proposals, and a form for one more."""
+    collection = collection_for(request.user, slug, ADMIN)
+    initial = {name: request.GET.get(name, "") for name in ("query", "document")}
+    form = GoldForm(request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            add_question(collection, NewQuestion(**form.cleaned_data), user=person(request))
+        except InputError as error:
+            show_problem(form, error)
+        else:
+            messages.success(request, "The pair is now a gold question.")
+            return redirect("gold", slug)
+    found = proposals(collection)
+    context = {
+        "collection": collection,
+        "section": "gold",
+        "form": form,
+        "balance": gold_balance(collection),
+        "doubtful": _doubtful(collection),
+        "without": queries_without_gold(collection),
+        "table": QUESTIONS.shown(request, _questions(collection), collection),
+        "proposed": found[:SHOWN],
+        "proposal_count": len(found),
+    }
+    return answer(request, "labeling/gold.html", context)
+
+
+@login_required
+@require_http_methods(["GET"])
+def gold_proposals(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """All proposals, best first; `?set=20` shows 20 that are balanced by answer and query."""
+    collection = collection_for(request.user, slug, ADMIN)
+    found = proposals(collection)
+    context: dict[str, object] = {"collection": collection, "section": "gold", "most": MOST_CHOSEN}
+    if size := asked(request, "set"):
+        try:
+            found = balanced_set(found, set_size(size, MOST_CHOSEN))
+            context["balanced"] = found
+        except InputError as error:
+            context["problem"] = str(error)
+    context["table"] = PROPOSALS.shown(request, found, collection)
+    return answer(request, "labeling/gold_proposals.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def gold_decide(request: HttpRequest, slug: str) -> HttpResponse:
+    """The chosen proposals with their answers; POST makes them gold questions, or declines them for good."""
+    collection = collection_for(request.user, slug, ADMIN)
+    pairs = pairs_named((request.POST or request.GET).getlist("pair")[:MOST_CHOSEN])
+    form = DecideForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        if request.POST.get("decision") == "decline":
+            done = decline_proposals(collection, pairs, user=person(request))
+            messages.success(request, f"Declined: {counted(done, 'proposal')}.")
+        else:
+            done = accept_proposals(collection, pairs, user=person(request), **form.cleaned_data)
+            messages.success(request, f"New gold questions: {done:,}.")
+        return redirect("gold", slug)
+    context = {
+        "collection": collection,
+        "section": "gold",
+        "form": form,
+        "chosen": proposals(collection, only=pairs),
+    }
+    return render(request, "labeling/gold_decide.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def gold_edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """The chosen gold questions; POST changes all of them."""
+    collection = collection_for(request.user, slug, ADMIN)
+    keys = [
+        int(key) for key in (request.POST or request.GET).getlist("gold") if key.isdecimal() and len(key) < 19
+    ]
+    chosen = list(_questions(collection).filter(pk__in=keys[:MOST_CHOSEN]))
+    form = BulkForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        changes: dict[str, object] = {**USES.get(form.cleaned_data["use"], {})}
+        if reason := form.cleaned_data["reason"].strip():
+            changes["reason"] = reason
+        if changes:
+            change_questions(collection, chosen, **changes)
+            messages.success(request, f"Changed: {counted(len(chosen), 'gold question')}.")
+            return redirect("gold", slug)
+        form.add_error(None, "Choose what to change.")
+    context = {"collection": collection, "section": "gold", "form": form, "chosen": chosen}
+    return render(request, "labeling/gold_edit.html", context)
+
+
+@login_required
+@require_POST
+def gold_make(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make a pair a gold question from wherever it is shown, and go back there."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = MadeForm(request.POST)
+    if form.is_valid():
+        given = dict(form.cleaned_data)
+        del given["next"]
+        try:
+            add_question(collection, NewQuestion(**given), user=person(request))
+        except InputError as error:
+            messages.error(request, str(error))
+        else:
+            said = Verdict(given["answer"]).label.lower()
+            messages.success(request, f"A gold question with the answer {said}.")
+    else:
+        messages.error(request, "Choose the answer of the gold question.")
+    return redirect(page_here(request, request.POST.get("next", "")) or reverse("gold", args=[slug]))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def gold_import(request: HttpRequest, slug: str) -> HttpResponse:
+    """A form for a file of gold questions."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = GoldFileForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and (response := upload(request, collection, "gold", form, section="gold")):
+        return response
+    context = {"form": form, "collection": collection, "section": "gold"}
+    return render(request, "labeling/gold_import.html", context)
+
+
+@login_required
+@require_POST
+def gold_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
+    """Accept or decline the chosen proposals at once."""
+    collection = collection_for(request.user, slug, ADMIN)
+    pairs = pairs_named(request.POST.getlist("pair")[:MOST_CHOSEN])
+    if request.POST.get("decision") == "accept":
+        made = accept_proposals(collection, pairs, user=person(request))
+        messages.success(request, f"New gold questions: {made:,}.")
+    else:
+        declined = decline_proposals(collection, pairs, user=person(request))
+        messages.success(request, f"Declined: {declined:,}.")
+    return redirect("gold", slug)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def gold_change(request: HttpRequest, question_id: int) -> HttpResponseBase:
+    """A gold question as annotators see it, and how they answered; POST takes it out of use or into it, for
+    practice or for the stream."""
+    question = fetch(GoldQuestion.objects.select_related("collection", "query", "document"), pk=question_id)
+    require_role(request.user, question.collection, ADMIN)
+    if request.method == "POST":
+        form = GoldChangeForm(request.POST)
+        if form.is_valid():
+            change = form.cleaned_data["change"]
+            name, yes = ("active", "active") if change in ("active", "inactive") else ("practice", "practice")
+            change_question(question, **{name: change == yes})
+            messages.success(request, "Changed.")
+        return redirect("gold", question.collection.slug)
+    record = records(question.collection).get(question.pk, NOBODY)
+    # What an annotator is offered is made of the pair, and of what its queue highlights.
+    queue = question.collection.queues.filter(kind=Queue.Kind.PAIRS).order_by("pk").last() or Queue()
+    queue.collection = question.collection
+    offer = question_offer(Item(pk=0, queue=queue, query=question.query, document=question.document))
+    context = {
+        "collection": question.collection,
+        "section": "gold",
+        "question": question,
+        "record": record,
+        "item": offer,
+        **marked_document(offer["document"]),
+        "table": ANSWERS_TO.shown(request, list(record.given), question.collection),
+    }
+    return allow_images(answer(request, "labeling/gold_question.html", context), question.collection)
+
+
+def _questions(collection: Collection) -> QuerySet[GoldQuestion]:
+    rows = collection.gold_questions.filter(**THERE).select_related("collection", "query", "document")
+    return rows.defer("document__text")
+
+
+def _doubtful(collection: Collection) -> list[GoldQuestion]:
+    """Questions whose answer looks wrong, each with its `record`."""
+    doubted = {key: record for key, record in records(collection).items() if record.is_doubtful}
+    found = list(_questions(collection).filter(pk__in=doubted))
+    for question in found:
+        question.record = doubted[question.pk]  # type: ignore[attr-defined]
+    return found

@@ -1,0 +1,63 @@
+"""Messages from pairs: sent from the judging page without scripts, listed and answered by admins."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.access import queue_for
+from labeling.items.numbers import LARGEST_NUMBER, item_of
+from labeling.progress.message_lists import MESSAGES
+from labeling.progress.sending import answer_message, message_for_admin, send_message
+from pooling.interface.pages import person
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, collection_for
+from pooling.tables.answers import answer
+
+LONGEST_NUMBER = 18
+
+
+@login_required
+@require_GET
+def message_list(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """What annotators wrote, for admins."""
+    collection = collection_for(request.user, slug, ADMIN)
+    rows = collection.pair_messages.select_related("author", "query", "document", "queue", "answered_by")
+    table = MESSAGES.shown(request, rows.defer("document__text"), collection)
+    context = {"table": table, "collection": collection, "section": "messages"}
+    return answer(request, "labeling/messages.html", context)
+
+
+@login_required
+@require_POST
+def message_send(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Send a message from the pair on screen, and go on judging."""
+    queue = queue_for(request.user, queue_id)
+    number = request.POST.get("item", "")
+    is_number = number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER
+    key = f"message:{request.POST.get('key', '')}"
+    try:
+        item = item_of(int(number)) if is_number and int(number) <= LARGEST_NUMBER else 0
+        send_message(queue, person(request), item, request.POST.get("message", ""), key=key)
+        messages.success(request, _("Sent to the admins. Their answer will be on the page of your work."))
+    except InputError as error:
+        messages.error(request, str(error))
+    return redirect("judge", queue_id)
+
+
+@login_required
+@require_POST
+def message_answer(request: HttpRequest, message_id: int) -> HttpResponse:
+    """Answer a message."""
+    message = message_for_admin(request.user, message_id)
+    try:
+        answer_message(message, request.POST.get("answer", ""), by=person(request))
+        messages.success(request, f"Answered. {message.author.get_username()} sees it with their work.")
+    except InputError as error:
+        messages.error(request, str(error))
+    return redirect("messages", message.collection.slug)

@@ -1,0 +1,155 @@
+"""An annotator's own work over all queues of the collections they belong to."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from labeling.judging.own_work import OwnWork, own_work
+from labeling.models import Judgment, JudgmentEvent, PairMessage, Quarantine, Queue, Verdict
+from labeling.plausibility.decisions import questions_for
+from pooling.people.access import collections_of
+
+# How often somebody agrees with the final labels of a queue, as far as the admin lets them know.
+
+
+ENOUGH, ROUNDED_TO, NEWEST = 50, 5, 1_000
+# SQLite and PostgreSQL both take so many documents in one statement.
+BATCH = 500
+
+
+def agreement_with_labels(queue: Queue, user: User, *, now: datetime | None = None) -> int | None:
+    """In per cent, to the nearest 5, as of the day before; None where the queue does not tell, or too few
+    of the pairs have a label that does not rest on this person alone."""
+    if not queue.tells_agreement:
+        return None
+    now = now or timezone.now()
+    midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    counted = Judgment.objects.counted().exclude(verdict=Verdict.CANNOT_JUDGE)
+    own = counted.filter(
+        annotator=user, event__queue=queue, is_adjudication=False, judged_at__lt=midnight
+    ).order_by("-event")
+    said = {(query, document): verdict for query, document, verdict in own.values_list(*PAIR)[:NEWEST]}
+    compared = agreed = 0
+    for pair, label in _labels(queue, user, said).items():
+        compared += 1
+        agreed += said[pair] == label
+    if compared < ENOUGH:
+        return None
+    return round(100 * agreed / compared / ROUNDED_TO) * ROUNDED_TO
+
+
+PAIR = ("query_id", "document_id", "verdict")
+
+
+def _labels(queue: Queue, user: User, said: dict[tuple[int, int], str]) -> dict[tuple[int, int], str]:
+    """The majority of all verdicts on each pair, or what settled it; ties and what only `user` judged have
+    none."""
+    documents = sorted({document for _, document in said})
+    votes: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+    settled: dict[tuple[int, int], str] = {}
+    for start in range(0, len(documents), BATCH):
+        others = Judgment.objects.counted().filter(
+            collection=queue.collection_id, document__in=documents[start : start + BATCH]
+        )
+        rows = others.exclude(verdict=Verdict.CANNOT_JUDGE).exclude(annotator=user)
+        for query, document, verdict, settles in rows.values_list(*PAIR, "is_adjudication"):
+            if (query, document) in said:
+                votes[query, document][verdict] += 1
+                if settles:
+                    settled[query, document] = verdict
+    labels = {}
+    for pair, others_said in votes.items():
+        counts = others_said + Counter([said[pair]])
+        (first, most), *rest = counts.most_common()
+        if pair in settled:
+            labels[pair] = settled[pair]
+        elif not rest or most > rest[0][1]:
+            labels[pair] = first
+    return labels
+
+
+MOST_QUEUES, MOST_MESSAGES = 20, 50
+
+
+@dataclass(frozen=True)
+class QueueOfWork:
+    """A queue with one person's pace there; `agreement` in per cent, or None where it is not told."""
+
+    queue: Queue
+    work: OwnWork
+    agreement: int | None
+    questions: int
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """Judgments of yours that were set aside."""
+
+    # The same for the rule and for an admin: nothing here tells of gold questions.
+
+    queue: Annotated[Queue, int, {"source": "queue.pk"}]
+    at: datetime
+    until: Annotated[datetime | None, "Since when they count again."]
+
+    @property
+    def sentence(self) -> str:
+        """The same for the person."""
+        day, queue = date_format(self.at, _("j F Y")), self.queue.public_name
+        if self.until:
+            since = date_format(self.until, _("j F Y"))
+            sentence = _(
+                "On {day}, your judgments in {queue} were set aside. Since {since} they count again."
+            )
+            return sentence.format(day=day, queue=queue, since=since)
+        sentence = _(
+            "On {day}, your judgments in {queue} were set aside because the admins doubt that pairs were "
+            "read with care. They can restore them: ask."
+        )
+        return sentence.format(day=day, queue=queue)
+
+
+def queues_worked_in(user: User) -> QuerySet[Queue]:
+    """The queues in which somebody gave verdicts, of collections they still belong to, newest first."""
+    given = JudgmentEvent.objects.filter(
+        queue=OuterRef("pk"),
+        annotator=user,
+        kind=JudgmentEvent.Kind.VERDICT,
+        is_practice=False,
+        brought_by=None,
+    )
+    there = Queue.objects.filter(deleted_at=None, collection__in=collections_of(user))
+    return there.filter(Exists(given)).select_related("collection")
+
+
+def queues_of_work(user: User) -> list[QueueOfWork]:
+    """The newest of these with pace, agreement and open questions; a few statements for each."""
+    return [
+        QueueOfWork(
+            queue,
+            own_work(queue, user),
+            agreement_with_labels(queue, user),
+            sum(not one.reply for one in questions_for(queue, user)),
+        )
+        for queue in queues_worked_in(user)[:MOST_QUEUES]
+    ]
+
+
+def set_aside_of(user: User) -> list[SetAside]:
+    """What was set aside of somebody's work, newest first."""
+    rows = Quarantine.objects.filter(annotator=user, queue__in=queues_worked_in(user))
+    return [SetAside(row.queue, row.imposed_at, row.lifted_at) for row in rows.select_related("queue")]
+
+
+def messages_of(user: User) -> QuerySet[PairMessage]:
+    """What somebody wrote to the admins, with the answers, newest first."""
+    sent = PairMessage.objects.filter(author=user, queue__in=queues_worked_in(user))
+    return sent.select_related("query", "document", "queue").defer("document__text")[:MOST_MESSAGES]

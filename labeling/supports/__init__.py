@@ -1,1 +1,0 @@
-"""Queues of facts: which facts of a query a document supports, judged a page of nine at a time."""

@@ -1,0 +1,122 @@
+"""Labels that people gave without having seen a pre-label, held next to what models proposed for the
+pairs.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef
+
+from labeling.models import Judgment, JudgmentEvent, Prelabel, PrelabelSeen, Verdict
+from labeling.models.prelabels import ORDER_SCORE
+from labeling.models.words import THERE
+from labeling.worth.audit_weights import inclusion_probabilities
+from labeling.worth.figures import Compared
+from pooling.heavy import np
+from pooling.models import Collection, Pool
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class BlindLabel:
+    """relevant: what people say of a pair; drawn: whether only a sample by the model's scores or verdicts
+    asked them.
+    """
+
+    relevant: bool
+    drawn: bool
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The pairs that people judged blind and a model labelled too: `pairs` are keys of query and document,
+    parallel to `compared`. `weighed` says that its negatives and positives were judged at unequal shares;
+    `audited` counts the labels that an audit drew, which weigh by their inclusion probability.
+    """
+
+    pairs: list[Pair]
+    compared: Compared
+    weighed: bool
+    audited: int = 0
+
+
+def blind_labels(collection: Collection, pairs: Exists | None = None) -> dict[Pair, BlindLabel]:
+    """The label of each pair by the blind verdicts that count: the majority, or what an adjudicator said.
+
+    Of each person the last verdict counts that came before they had seen any model's pre-label of the pair:
+    where a pre-label was revealed afterwards and they changed their mind, the one before. A tie is no label,
+    and deleted queries and documents have none.
+    """
+    stands = Judgment.objects.counted().filter(
+        query=OuterRef("query"), document=OuterRef("document"), annotator=OuterRef("annotator")
+    )
+    events = JudgmentEvent.objects.filter(
+        Exists(stands),
+        collection=collection,
+        kind=JudgmentEvent.Kind.VERDICT,
+        gold=None,
+        repeats=None,
+        undone_by=None,
+        brought_by__deleted_at=None,
+        **THERE,
+    ).exclude(prelabel_seen=PrelabelSeen.BEFORE)
+    if pairs is not None:
+        events = events.filter(pairs)
+    fields = ("query", "document", "annotator", "verdict", "is_adjudication", "queue__pool__strategy")
+    last = {row[:3]: row[3:] for row in events.order_by("pk").values_list(*fields).iterator()}
+    votes: dict[Pair, list[tuple[str, bool, bool]]] = defaultdict(list)
+    for (query, document, _), (verdict, settles, strategy) in last.items():
+        votes[query, document].append((verdict, settles, strategy in Pool.SAMPLES))
+    labels = {}
+    for pair, said in votes.items():
+        heard = [verdict for verdict, settles, _ in said if settles][-1:] or [row[0] for row in said]
+        balance = heard.count(Verdict.RELEVANT) - heard.count(Verdict.NOT_RELEVANT)
+        if balance:
+            labels[pair] = BlindLabel(balance > 0, all(drawn for _, _, drawn in said))
+    return labels
+
+
+def evidence(collection: Collection, prelabeler: int | None = None) -> dict[int, Evidence]:
+    """For each prelabeler of a collection (or one), its pre-labels of pairs with a blind label.
+
+    Pre-labels of texts that have changed since are left out. A label that an audit drew weighs 1/π. Where a
+    sample by its verdicts or scores was judged, its negatives and positives were not judged at equal shares;
+    then each weighs by how many there are.
+    """
+    labels = blind_labels(collection)
+    theirs = Prelabel.objects.current().filter(prelabeler__collection=collection).order_by()
+    if prelabeler is not None:
+        theirs = theirs.filter(prelabeler=prelabeler)
+    said = theirs.values("prelabeler", "verdict").annotate(pairs=Count("pk"))
+    sizes = {(row["prelabeler"], row["verdict"] == Verdict.RELEVANT): row["pairs"] for row in said}
+    judged = JudgmentEvent.objects.filter(query=OuterRef("query"), document=OuterRef("document"))
+    rows = theirs.filter(Exists(judged)).order_by("prelabeler", "query", "document")
+    probability = inclusion_probabilities(collection, Exists(judged))
+    fields = ("prelabeler", "query", "document", "verdict", ORDER_SCORE)
+    found: dict[int, list[tuple[Pair, bool, float]]] = defaultdict(list)
+    for key, query, document, verdict, score in rows.values_list(*fields).iterator():
+        if (query, document) in labels:
+            found[key].append(((query, document), verdict == Verdict.RELEVANT, score))
+    result = {}
+    for key, answers in found.items():
+        pairs = [pair for pair, _, _ in answers]
+        verdicts = np.array([verdict for _, verdict, _ in answers])
+        weighed = any(labels[pair].drawn for pair in pairs)
+        weight = np.array([1 / probability.get(pair, 1.0) for pair in pairs])
+        if weighed:
+            for verdict in (False, True):
+                inside = verdicts == verdict
+                if inside.any():
+                    weight[inside] *= sizes[key, verdict] / weight[inside].sum()
+        compared = Compared.of(
+            [labels[pair].relevant for pair in pairs],
+            verdicts,
+            score=[score for _, _, score in answers],
+            weight=weight,
+            query=[query for query, _ in pairs],
+        )
+        result[key] = Evidence(pairs, compared, weighed, sum(pair in probability for pair in pairs))
+    return result

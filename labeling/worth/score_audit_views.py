@@ -1,0 +1,75 @@
+"""The page of a collection's audits by scores: what a draw would promise, the draw, and those there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from labeling.worth.audits import AuditFacts, audits_of, draw_audit, plan_audit
+from labeling.worth.score_audit_forms import AuditForm
+from labeling.worth.strata import StratumFacts
+from labeling.worth.tables import rate_source
+from pooling.interface.forms import show_problem
+from pooling.interface.pages import person
+from pooling.interface.problems import refusals
+from pooling.models import Collection
+from pooling.people.access import ADMIN, collection_for
+
+
+@dataclass(frozen=True)
+class StratumRow:
+    """A stratum of a plan, where its supposed rate comes from, and that rate in per cent."""
+
+    stratum: StratumFacts
+    source: str
+    percent: float
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def score_audits(request: HttpRequest, slug: str) -> HttpResponse:
+    """The form; with the number of pairs in the address the plan, and by POST the draw."""
+    collection = collection_for(request.user, slug, ADMIN)
+    if request.method == "POST":
+        form = AuditForm(collection, request.POST)
+        if form.is_valid():
+            try:
+                pool, prelabeler = form.cleaned_data["pool"], form.cleaned_data["prelabeler"]
+                queue = draw_audit(pool, prelabeler, form.draw(), by=person(request))
+                messages.success(request, f"Queue “{queue.name}” is open; people judge it blind.")
+                return redirect(queue)
+            except refusals() as error:
+                show_problem(form, error)
+        return _shown(request, collection, form, None)
+    if "pairs" not in request.GET:
+        return _shown(request, collection, AuditForm(collection, initial=request.GET.dict()), None)
+    form, plan = AuditForm(collection, request.GET), None
+    if form.is_valid():
+        try:
+            data = form.cleaned_data
+            drawable = plan_audit(data["pool"], data["prelabeler"], data["pairs"], strata=data["strata"])
+            plan = drawable.facts()
+        except refusals() as error:
+            show_problem(form, error)
+    return _shown(request, collection, form, plan)
+
+
+def _shown(
+    request: HttpRequest, collection: Collection, form: AuditForm, plan: AuditFacts | None
+) -> HttpResponse:
+    strata = [] if plan is None else plan["strata"]
+    context = {
+        "collection": collection,
+        "section": "prelabels",
+        "form": form,
+        "plan": plan,
+        "strata": [StratumRow(stratum, rate_source(stratum), 100 * stratum["rate"]) for stratum in strata],
+        "audits": audits_of(collection),
+        "can_draw": all(form.fields[name].queryset.exists() for name in ("pool", "prelabeler")),  # type: ignore[attr-defined]
+    }
+    return render(request, "labeling/score_audits.html", context)

@@ -1,0 +1,25 @@
+"""What the command `draw_audit` prints: the plan of an audit by scores as lines for a terminal."""
+
+from __future__ import annotations
+
+from labeling.progress.tables import columns
+from labeling.worth.audits import AuditFacts, AuditProvenance
+from labeling.worth.strata import StratumFacts
+
+
+def audit_table(plan: AuditFacts | AuditProvenance) -> str:
+    """The plan of an audit, before or after the draw."""
+    head = ("score", "pairs", "relevant, supposed", "from", "drawn")
+    rows = [
+        (one["name"], f"{one['pairs']:,}", f"{one['rate']:.1%}", rate_source(one), f"{one['drawn']:,}")
+        for one in plan["strata"]
+    ]
+    without = f"{plan['population']:,} pairs without a label, {plan['certain']:,} with one."
+    return "\n".join([*columns([head, *rows]), without, plan["sentence"]])
+
+
+def rate_source(stratum: StratumFacts) -> str:
+    """Where the supposed rate of a stratum comes from."""
+    if stratum["rests_on"] == "labels":
+        return f"{stratum['labels']:,} blind labels"
+    return "mean score" if stratum["rests_on"] == "scores" else stratum["rests_on"]

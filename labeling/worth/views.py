@@ -1,0 +1,124 @@
+"""Whether pre-labels pay: the models of a collection, the page of each, and its verification samples."""
+
+from __future__ import annotations
+
+import hashlib
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.cache import cache
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
+from labeling.models import Prelabeler
+from labeling.queues.score_order import order_or_start
+from labeling.worth import charts as prelabel_charts
+from labeling.worth.forms import SampleForm
+from labeling.worth.lists import PRELABELERS
+from labeling.worth.samples import open_sample, samples_of
+from labeling.worth.worth import worth, worth_of_all
+from pooling.interface.charting import VARIANTS
+from pooling.interface.forms import show_problem
+from pooling.interface.pages import page_of, person
+from pooling.interface.problems import refusals
+from pooling.models import Job
+from pooling.people.access import ADMIN, collection_for
+from pooling.tables.answers import answer
+
+QUERIES_PER_PAGE = 25
+KEPT_SECONDS = 600
+
+
+@login_required
+@require_GET
+def prelabelers(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The models and prompts of a collection, each with its verdict."""
+    collection = collection_for(request.user, slug, ADMIN)
+    rows = worth_of_all(collection)
+    context = {
+        "collection": collection,
+        "section": "prelabels",
+        "table": PRELABELERS.shown(request, rows, collection),
+        "best": [row["best"]["sentence"] for row in rows if row["best"]],
+    }
+    return answer(request, "labeling/prelabelers.html", context)
+
+
+@login_required
+@require_GET
+def prelabeler(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
+    """What one model and prompt are worth on the blind labels that there are."""
+    return _shown(request, prelabeler_for_admin(request.user, prelabeler_id), SampleForm())
+
+
+@login_required
+@require_POST
+def sample(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
+    """Draw a verification sample and open its queue."""
+    found = prelabeler_for_admin(request.user, prelabeler_id)
+    form = SampleForm(request.POST)
+    if form.is_valid():
+        try:
+            needed = form.cleaned_data["judgments_per_item"]
+            queue = open_sample(found, *form.wanted(), judgments_per_item=needed, by=person(request))
+            messages.success(request, f"Queue “{queue.name}” is open; people judge it blind.")
+            return redirect(queue)
+        except refusals() as error:
+            show_problem(form, error)
+    return _shown(request, found, form)
+
+
+@login_required
+@require_GET
+def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpResponse:
+    """The picture of a model's calibration as SVG."""
+    found = prelabeler_for_admin(request.user, prelabeler_id)
+    if variant not in VARIANTS:
+        raise Http404("No such chart.")
+    bins = worth(found)["calibration"]["bins"]
+    key = f"calibration-{hashlib.sha256(repr(bins).encode()).hexdigest()}-{variant}"
+    content = cache.get_or_set(key, lambda: prelabel_charts.calibration_svg(bins, variant), KEPT_SECONDS)
+    return HttpResponse(content, content_type="image/svg+xml")
+
+
+@login_required
+@require_POST
+def order(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Put what is left of a queue in the order of a model's scores, or of an adaptive one without them."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    named = request.POST.get("prelabeler", "")
+    number = int(named) if named.isascii() and named.isdigit() else 0
+    found = None if "without" in request.POST else prelabeler_for_queue(queue, number)
+    try:
+        done = order_or_start(queue, found, by=person(request))
+    except refusals() as error:
+        messages.error(request, str(error))
+        return redirect("prelabels", queue.pk)
+    if isinstance(done, Job):
+        return redirect(done)
+    pairs = f"{done:,} pairs that nobody had judged"
+    said = f"In the order of {found}: {pairs}." if found else f"In order without scores again: {pairs}."
+    messages.success(request, said)
+    return redirect("prelabels", queue.pk)
+
+
+def _shown(request: HttpRequest, prelabeler: Prelabeler, form: SampleForm) -> HttpResponse:
+    found = worth(prelabeler)
+    page = page_of(request, found["by_query"], QUERIES_PER_PAGE)
+    context = {
+        "prelabeler": prelabeler,
+        "collection": prelabeler.collection,
+        "section": "prelabels",
+        "worth": found,
+        "page": page,
+        "samples": samples_of(prelabeler),
+        "form": form,
+        "wide_size": prelabel_charts.picture_size(),
+        "narrow_size": prelabel_charts.picture_size(narrow=True),
+        # So that a picture is fetched again when there are more labels.
+        "picture_key": f"{found['labels']}-{found['pairs']}",
+    }
+    return render(request, "labeling/prelabeler.html", context)

@@ -1,0 +1,167 @@
+"""The queries of a log with how often each was asked, from a table; a draw of them as a file of queries."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pooling.formats.errors import shown
+from pooling.formats.records import records_source
+from pooling.formats.sources import Source
+from pooling.formats.tables import column_named
+from pooling.logs.drawing import Drawn, Logged, query_key, strata_by_traffic
+
+TEXT = ("query", "text", "user_query", "q")
+COUNT = ("count", "frequency", "weight", "n", "times")
+#: What `--strata` may say besides the name of a column.
+BY_TRAFFIC, NO_STRATA = "traffic", "none"
+WHOLE_LOG = "all"
+
+
+@dataclass(frozen=True)
+class LogTable:
+    """Queries of a log, each key once, in the order of the file. merged: rows added to one of their key."""
+
+    queries: tuple[Logged, ...]
+    merged: int
+
+    @property
+    def traffic(self) -> float:
+        """How often all of them were asked."""
+        return sum(query.size for query in self.queries)
+
+
+@dataclass
+class _Row:
+    text: str
+    most: float
+    size: float
+    stratum: str
+
+
+def read_log_table(path: Path | str, strata: str = BY_TRAFFIC) -> LogTable:
+    """A table with a query and a count in each row: TSV or CSV with a header, JSON lines, JSON or Parquet.
+
+    strata: `traffic` for head, torso and tail, `none`, or a column of the file. Rows whose queries differ in
+    case and blanks alone are one query, in the spelling with the largest count. Raises FormatError for a
+    missing column, an empty query and a count that is not a finite number above 0.
+    """
+    source, records = records_source(path, None, None)
+    found: dict[str, _Row] = {}
+    count = 0
+    for line, text, record in _texts(source, records):
+        count += 1
+        size = _count(source, line, record)
+        stratum = _stratum(source, line, record, strata)
+        row = found.setdefault(query_key(text), _Row(text, size, 0.0, stratum))
+        if row.stratum != stratum:
+            problem = (
+                f"query {shown(text)} is in the stratum {shown(stratum)} here and {shown(row.stratum)} before"
+            )
+            raise source.error(line, problem, "Give each query one stratum.")
+        if size > row.most:
+            row.text, row.most = text, size
+        row.size += size
+    if not found:
+        raise source.empty()
+    names = strata_by_traffic([row.size for row in found.values()]) if strata == BY_TRAFFIC else None
+    queries = tuple(
+        Logged(key, row.text, row.size, names[at] if names else row.stratum)
+        for at, (key, row) in enumerate(found.items())
+    )
+    return LogTable(queries, count - len(found))
+
+
+def _texts(
+    source: Source, records: Iterable[tuple[int, Mapping[str, Any]]]
+) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+    """Line, text and record. Where every text of the file is written as JSON, it is read as such."""
+    held = list(records)
+    texts = [_text(source, line, record) for line, record in held]
+    if texts and all(len(text) > 1 and text[0] == text[-1] == '"' for text in texts):
+        texts = [_unquoted(text) for text in texts]
+    for (line, record), text in zip(held, texts, strict=True):
+        if not query_key(text):
+            raise source.error(line, "the query is empty", "Leave the row out.")
+        yield line, " ".join(text.split()), record
+
+
+def _text(source: Source, line: int, record: Mapping[str, Any]) -> str:
+    name = column_named(record, TEXT)
+    if name is None:
+        found = shown(", ".join(map(str, record)), 80)
+        raise source.error(line, f"no query among the columns {found}", "Call the column query.")
+    if not isinstance(record[name], str):
+        raise source.error(line, f"the query is not text but {shown(record[name])}", "Write a string.")
+    return str(record[name])
+
+
+def _unquoted(text: str) -> str:
+    try:
+        read = json.loads(text)
+    except ValueError:
+        return text[1:-1].replace('""', '"')
+    return read if isinstance(read, str) else text
+
+
+def _count(source: Source, line: int, record: Mapping[str, Any]) -> float:
+    name = column_named(record, COUNT)
+    if name is None:
+        found = shown(", ".join(map(str, record)), 80)
+        raise source.error(line, f"no count among the columns {found}", "Call the column count.")
+    try:
+        size = float(record[name])
+    except (TypeError, ValueError):
+        size = math.nan
+    if isinstance(record[name], bool) or not 0 < size < math.inf:
+        raise source.error(
+            line, f"the count {shown(record[name])} is not a number above 0", "Write how often."
+        )
+    return size
+
+
+def _stratum(source: Source, line: int, record: Mapping[str, Any], strata: str) -> str:
+    if strata in (BY_TRAFFIC, NO_STRATA):
+        return WHOLE_LOG
+    value = record.get(strata)
+    if value is None or str(value).strip() == "":
+        found = shown(", ".join(map(str, record)), 80)
+        raise source.error(
+            line, f"no {strata} among the columns {found}", "Name a column that every row has."
+        )
+    return str(value).strip()
+
+
+def query_id(key: str) -> str:
+    """The id of a query of a log, the same in every draw, so that its labels are found again.
+
+    >>> query_id("night bus")
+    'q-3e279f8817'
+    """
+    return f"q-{hashlib.sha256(key.encode()).hexdigest()[:10]}"
+
+
+def drawn_lines(drawn: Sequence[Drawn], *, draw: str, window: str) -> Iterator[str]:
+    """The draw as JSON lines of queries: `_id`, `text`, and `metadata` with `frequency` and `sampling`."""
+    for one in drawn:
+        sampling = {
+            "draw": draw,
+            "window": window,
+            "stratum": one.query.stratum,
+            "N_h": one.in_stratum,
+            "n_h": one.drawn,
+            "size": one.query.size,
+            "pi": one.probability,
+            "prn": one.number,
+        }
+        record = {
+            "_id": query_id(one.query.key),
+            "text": one.query.text,
+            "metadata": {"frequency": one.query.size, "sampling": sampling},
+        }
+        yield json.dumps(record, ensure_ascii=False) + "\n"

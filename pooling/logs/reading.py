@@ -1,0 +1,222 @@
+"""A log as a table of counted queries, and the production system's answers as a run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pooling.formats.errors import FormatError, shown
+from pooling.formats.records import records_source
+from pooling.formats.registry import source_of
+from pooling.formats.sources import Source
+from pooling.formats.tables import column_named
+from pooling.heavy import pl
+from pooling.logs.counting import AskedQuery, LogCounts
+from pooling.logs.drawing import query_key
+from pooling.logs.population import query_id, read_log_table
+from pooling.logs.rows import DEFINED, pattern_rows, ubi_rows
+
+#: A log is read as it streams, so it may be as large as it likes.
+ANY_SIZE = 2**60
+UBI_NAMES = {"query_id", "action_name", "user_query", "index", "create", "_source"}
+CLIENTS = ("clients", "users", "people")
+COLUMNS = ("query", "count", "clients", "first_seen", "last_seen")
+DAY = 86_400_000
+
+
+@dataclass(frozen=True)
+class ReadLog:
+    """A log as it was read: all its queries, and of UBI and text logs what was counted on the way.
+
+    told: whether the log says who asked. lists: the production system's documents by key of the query.
+    """
+
+    queries: tuple[AskedQuery, ...]
+    counts: LogCounts | None
+    told: bool
+    lists: Mapping[str, tuple[str, ...]]
+
+    def shown(self, minimum_clients: int) -> list[AskedQuery]:
+        """The queries that at least that many people asked; all, where a table says nothing of people."""
+        if self.counts is None and not self.told:
+            return list(self.queries)
+        return [query for query in self.queries if query.clients >= minimum_clients]
+
+
+def read_log(paths: Sequence[Path], pattern: re.Pattern[str] | None = None) -> ReadLog:
+    """One or more files of one kind: UBI as NDJSON, lines of text with a `pattern`, or one table with a query
+    and a count in each row (CSV, TSV, JSON lines, Parquet).
+
+    Raises FormatError for a file in which no search can be read.
+    """
+    if pattern is None and not _is_ubi(paths[0]):
+        if len(paths) > 1:
+            raise ValueError("Give one table of counts at a time, or files of UBI, or --pattern.")
+        return _read_table(paths[0])
+    counts = LogCounts()
+    for path in paths:
+        source = _source(path)
+        before = counts.queries + counts.events
+        counts.add(
+            ubi_rows(source, counts.faults)
+            if pattern is None
+            else pattern_rows(source, pattern, counts.faults)
+        )
+        if counts.queries + counts.events == before:
+            remedy = "Give NDJSON of User Behavior Insights." if pattern is None else "Check the pattern."
+            raise source.error(None, "no row could be read", remedy)
+    asked = tuple(counts.asked())
+    if not asked:
+        raise FormatError(
+            paths[0].name, None, "no row has the text of a query", "Give the rows of the queries too."
+        )
+    return ReadLog(asked, counts, any(query.clients for query in asked), counts.lists)
+
+
+def _source(path: Path) -> Source:
+    return Source(path, path.name, ANY_SIZE)
+
+
+def _is_ubi(path: Path) -> bool:
+    """Whether the first row is one of UBI's, or of a bulk request."""
+    source = source_of(path, None, ANY_SIZE)
+    if source.format != "jsonl" and path.name.removesuffix(".gz").rpartition(".")[2] not in (
+        "ndjson",
+        "log",
+        "bulk",
+    ):
+        return False
+    for _, line in source.lines():
+        if line.strip():
+            return bool(UBI_NAMES & set(re.findall(r'"(\w+)"\s*:', line.decode(errors="replace"))))
+    raise source.empty()
+
+
+def _read_table(path: Path) -> ReadLog:
+    """A table of counts; its optional columns are clients, first_seen and last_seen."""
+    table = read_log_table(path, "none")
+    facts: dict[str, AskedQuery] = {}
+    told = False
+    source, records = records_source(path, None, None)
+    for line, record in records:
+        name = column_named(record, ("query", "text", "user_query", "q"))
+        key = query_key(str(record[name])) if name else ""
+        clients = _number(source, line, record)
+        told |= clients is not None
+        times = [_day(record.get(column)) for column in ("first_seen", "last_seen")]
+        held = facts.get(key)
+        if held is not None:  # other spellings of one query: people are those of one of them at least
+            clients = max(clients or 0, held.clients)
+            times = [_least(times[0], held.first), _most(times[1], held.last)]
+        facts[key] = AskedQuery(key, "", 0, clients or 0, *times)
+    queries = [
+        AskedQuery(
+            one.key,
+            one.text,
+            int(one.size),
+            facts[one.key].clients,
+            facts[one.key].first,
+            facts[one.key].last,
+        )
+        if one.key in facts
+        else AskedQuery(one.key, one.text, int(one.size), 0, None, None)
+        for one in table.queries
+    ]
+    return ReadLog(tuple(sorted(queries, key=lambda one: (-one.count, one.key))), None, told, {})
+
+
+def _number(source: Source, line: int, record: Mapping[str, Any]) -> int | None:
+    name = column_named(record, CLIENTS)
+    if name is None or record[name] in (None, ""):
+        return None
+    try:
+        return int(record[name])
+    except (TypeError, ValueError):
+        raise source.error(
+            line, f"{shown(record[name])} is no number of people", "Write a whole number."
+        ) from None
+
+
+def _day(value: object) -> int | None:
+    try:
+        return int(datetime.fromisoformat(str(value)).replace(tzinfo=UTC).timestamp() * 1000)
+    except ValueError:
+        return None
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    return min((time for time in (one, other) if time is not None), default=None)
+
+
+def _most(one: int | None, other: int | None) -> int | None:
+    return max((time for time in (one, other) if time is not None), default=None)
+
+
+def queries_lines(queries: Sequence[AskedQuery]) -> Iterator[str]:
+    """The queries as a table of tab-separated values with a header; days are those of UTC.
+
+    Texts are as they are, quotation marks too. Where all of them are in quotation marks, which readers take
+    for those of the file, they are written as JSON.
+    """
+    quoted = all(len(query.text) > 1 and query.text[0] == query.text[-1] == '"' for query in queries)
+    yield "\t".join(COLUMNS) + "\n"
+    for query in queries:
+        text = json.dumps(query.text, ensure_ascii=False) if quoted else query.text
+        yield (
+            "\t".join((text, str(query.count), str(query.clients), day(query.first), day(query.last))) + "\n"
+        )
+
+
+def production_run(log: ReadLog, queries: Sequence[AskedQuery]) -> pl.DataFrame:
+    """What the production system returned last for each of these queries: query_id, document_id, rank and
+    score (1 / rank); a query has the id that `draw_queries` gives it.
+    """
+    found = [
+        (query_id(query.key), document, rank, 1 / rank)
+        for query in queries
+        for rank, document in enumerate(log.lists.get(query.key, ()), 1)
+    ]
+    columns = {"query_id": pl.String, "document_id": pl.String, "rank": pl.Int64, "score": pl.Float64}
+    return pl.DataFrame(found, schema=columns, orient="row")
+
+
+def day(time: int | None) -> str:
+    """A day as 2026-10-31; empty where it is not known."""
+    return "" if time is None else datetime.fromtimestamp(time / 1000, UTC).date().isoformat()
+
+
+def summary(log: ReadLog, shown_queries: Sequence[AskedQuery], minimum_clients: int) -> list[str]:
+    """What was read, what is wrong with it, and what the table speaks for, a sentence each."""
+    traffic, said = sum(query.count for query in log.queries), sum(query.count for query in shown_queries)
+    lines = []
+    if log.counts is not None:
+        counts = log.counts
+        rows = counts.queries + counts.events
+        lines.append(
+            f"{rows:,} rows: {counts.queries:,} queries and {counts.events:,} events, "
+            f"{counts.defined:,} of them {', '.join(DEFINED[:-1])} or {DEFINED[-1]}."
+        )
+        lines += [f"{number:,} {fault}." for fault, number in sorted(counts.faults.items())]
+        if counts.clicks:
+            lost = counts.clicks_without_impression
+            lines.append(
+                f"{lost:,} of {counts.clicks:,} clicks have no impression of the same query and document."
+            )
+    firsts = [query.first for query in log.queries if query.first is not None]
+    lasts = [query.last for query in log.queries if query.last is not None]
+    window = f", from {day(min(firsts))} to {day(max(lasts))}" if firsts and lasts else ""
+    lines.append(f"{traffic:,} searches for {len(log.queries):,} queries{window}.")
+    if len(shown_queries) < len(log.queries):
+        hidden = len(log.queries) - len(shown_queries)
+        lines.append(
+            f"Left out: {hidden:,} queries that fewer than {minimum_clients} people asked. "
+            f"The table speaks for {said / traffic:.1%} of the traffic."
+        )
+    elif log.counts is None and not log.told and minimum_clients > 0:
+        lines.append("The table does not say how many people asked a query, so rare ones are not left out.")
+    return lines

@@ -1,1 +1,0 @@
-"""The whole installation in one file, and out of it again, on either database."""
