@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypedDict
-
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -13,12 +11,12 @@ from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.failures.breakdown import BreakdownResult, BrokenGroupResult, GroupResult, WeightedResult
+from evaluation.failures.missed_documents import Missed
 from evaluation.failures.page import BREAKDOWN_FILES, WhereChoice, breakdown_stem, near
 from evaluation.failures.side_by_side import (
-    ListResult,
-    PlaceResult,
+    Place,
     QueryResult,
-    RelevantResult,
+    Relevant,
     SideBySideResult,
     side_by_side,
 )
@@ -40,7 +38,6 @@ from pooling.interface.downloads import attachment, offered
 from pooling.interface.pages import numbered_page
 from pooling.interface.serializers import FILE
 from pooling.interface.shapes import shape
-from pooling.pools.serializers import Finder
 
 
 class BreakdownQuerySerializer(serializers.Serializer[dict[str, object]]):
@@ -129,32 +126,7 @@ class QueriesQuerySerializer(serializers.Serializer[dict[str, object]]):
     page = serializers.IntegerField(required=False, min_value=1, default=1)
 
 
-class MissedResult(TypedDict):
-    """A relevant document outside the run's first K."""
-
-    document_id: str
-    title: str
-    relevance: int
-    rank: Annotated[int | None, "Where it came; null: not retrieved."]
-    found_by: Annotated[list[Finder], "The others that have it there."]
-
-
-class QueryRowResult(TypedDict):
-    """One query of a run."""
-
-    query_id: str
-    text: str
-    weight: float | None
-    value: Annotated[float | None, "Null: the query does not count."]
-    relevant: int
-    found: int
-    answered: Annotated[bool, "Whether the run has the query at all."]
-    tags: list[str]
-    missed: int
-    missed_documents: Annotated[list[MissedResult], "The first ten."]
-
-
-shape(MissedResult, "MissedDocument")
+shape(Missed, "MissedDocument")
 
 
 class QueriesSerializer(serializers.Serializer[dict[str, object]]):
@@ -163,14 +135,14 @@ class QueriesSerializer(serializers.Serializer[dict[str, object]]):
     count = serializers.IntegerField()
     page = serializers.IntegerField()
     pages = serializers.IntegerField()
-    queries = shape(QueryRowResult, "QueryRow")(many=True)
+    queries = shape(QueryRow, more=["missed_documents"])(many=True)
 
 
 class ReportQueries(APIView):
     """The queries of a report one by one."""
 
     @answers(QueriesSerializer, operation_id="reports_queries", parameters=[QueriesQuerySerializer])
-    def get(self, request: Request, report_id: int) -> Response:
+    def get(self, request: Request, report_id: int) -> object:
         """Value, relevant, found and missed documents of each query of a run, 50 to a page."""
         report = report_for(request.user, report_id)
         asked, page_number = _queries_asked(request, report)
@@ -178,7 +150,7 @@ class ReportQueries(APIView):
         page = numbered_page(range(table.height), page_number, PER_PAGE)
         rows = query_rows(report, asked, table.slice(max(page.start_index() - 1, 0), PER_PAGE))
         counts = {"count": table.height, "page": page.number, "pages": page.paginator.num_pages}
-        return Response({**counts, "queries": [_plain(row) for row in rows]})
+        return {**counts, "queries": rows}
 
 
 def _queries_asked(request: Request, report: Report) -> tuple[QueriesAsked, int]:
@@ -187,30 +159,6 @@ def _queries_asked(request: Request, report: Report) -> tuple[QueriesAsked, int]
     page_number = values.pop("page")
     k = _cutoff(report, values["measure"], values.pop("k", None))
     return QueriesAsked(**values | {"k": k, "search": values.pop("q")}), page_number
-
-
-def _plain(row: QueryRow) -> QueryRowResult:
-    return {
-        "query_id": row.query_id,
-        "text": row.text,
-        "weight": row.weight,
-        "value": row.value,
-        "relevant": row.relevant,
-        "found": row.found,
-        "answered": row.answered,
-        "tags": list(row.tags),
-        "missed": row.missed.count,
-        "missed_documents": [
-            {
-                "document_id": one.document_id,
-                "title": one.title,
-                "relevance": one.relevance,
-                "rank": one.rank,
-                "found_by": [{"run": run, "rank": rank} for run, rank in one.others],
-            }
-            for one in row.missed.shown
-        ],
-    }
 
 
 class DetailQuerySerializer(serializers.Serializer[dict[str, object]]):
@@ -227,9 +175,8 @@ class DetailQuerySerializer(serializers.Serializer[dict[str, object]]):
     k = serializers.IntegerField(required=False, help_text="10, or the nearest, if absent.")
 
 
-shape(PlaceResult, "PlaceInList")
-shape(ListResult, "ListOfRun")
-shape(RelevantResult, "RelevantDocument")
+shape(Place, "PlaceInList")
+shape(Relevant, "RelevantDocument")
 shape(QueryResult, "QueryOfLists")
 
 
@@ -241,13 +188,13 @@ class ReportQuery(APIView):
         operation_id="reports_query",
         parameters=[DetailQuerySerializer],
     )
-    def get(self, request: Request, report_id: int) -> Response:
+    def get(self, request: Request, report_id: int) -> object:
         """Both lists with labels, and what one found and the other missed."""
         report = report_for(request.user, report_id)
         values = parsed(DetailQuerySerializer, request)
         k = _cutoff(report, "recall", values.get("k"))
         found = side_by_side(report, values["query"], k or 0, a=values.get("a"), b=values.get("b"))
-        return Response(found.to_dict())
+        return found.to_dict()
 
 
 def _cutoff(report: Report, measure: str, k: int | None) -> int | None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from django.db.models.functions import Substr
 
 from evaluation.models import Report
 from evaluation.report_store.files import relevant_of, run_names
+from pooling.interface.results import PAGE_ONLY
 from pooling.models import Document
+from pooling.pools.serializers import Finder
 
 MOST_DOCUMENTS = 10
 MOST_CHARACTERS = 1500
@@ -18,19 +20,16 @@ MOST_CHARACTERS = 1500
 
 @dataclass(frozen=True)
 class Missed:
-    """A relevant document that is not in the run's first K; `rank` is where it came, if at all.
-
-    others: the other runs that have it in their first K, with its rank there, best first. known: whether its
-    text was imported; `text` is its beginning.
-    """
+    """A relevant document outside the run's first K."""
 
     document_id: str
     title: str
-    text: str
-    known: bool
+    # Its beginning, and whether it was imported.
+    text: Annotated[str, PAGE_ONLY]
+    known: Annotated[bool, PAGE_ONLY]
     relevance: int
-    rank: int | None
-    others: Sequence[tuple[str, int]]
+    rank: Annotated[int | None, "Where it came; null: not retrieved."]
+    found_by: Annotated[Sequence[Finder], "The others that have it there."]
 
 
 @dataclass(frozen=True)
@@ -80,16 +79,15 @@ def texts_of(report: Report, document_ids: Iterable[str]) -> dict[str, Text]:
     }
 
 
-def found_by(
-    row: Mapping[str, Any], names: Sequence[str], k: int, leave_out: Iterable[str]
-) -> list[tuple[str, int]]:
+def found_by(row: Mapping[str, Any], names: Sequence[str], k: int, leave_out: Iterable[str]) -> list[Finder]:
     """The runs, without some, that have a document in their first k, with its rank there, best first.
 
     row: of `report_files.relevant_of`; names: the report's runs in their order.
     """
     out = set(leave_out)
     ranks = [(name, row[f"rank_{index}"]) for index, name in enumerate(names) if name not in out]
-    return sorted(((name, rank) for name, rank in ranks if rank and rank <= k), key=lambda item: item[1])
+    found: list[Finder] = [{"run": name, "rank": rank} for name, rank in ranks if rank and rank <= k]
+    return sorted(found, key=lambda one: one["rank"])
 
 
 class _MissedRow(NamedTuple):
@@ -98,7 +96,7 @@ class _MissedRow(NamedTuple):
     document_id: str
     relevance: int
     rank: int | None
-    others: list[tuple[str, int]]
+    found_by: list[Finder]
 
 
 def _missed_rows(report: Report, run: str, k: int, rows: Sequence[Mapping[str, Any]]) -> list[_MissedRow]:

@@ -15,6 +15,7 @@ from labeling.qrels.releases import read_release
 from pooling.formats.query_facts import known_weight, tags_of
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
+from pooling.interface.results import PAGE_ONLY
 from pooling.models import Query
 from pooling.pools.serializers import Finder
 from pooling.ranking.ranking import order_run
@@ -27,88 +28,54 @@ MOST_PLACES = 100
 
 @dataclass(frozen=True)
 class Place:
-    """One document in a list: its label, and its place in the other list (None: not retrieved there)."""
-
-    rank: int
-    document_id: str
-    title: str
-    text: str | None
-    label: str
-    relevance: int | None
-    other: int | None
-    only_here: bool
-
-
-@dataclass(frozen=True)
-class ListOfRun:
-    """A run's first places for the query.
-
-    recall: of the query at K, None where it does not count. depth: how many documents the run returns, None
-    where the run is no longer stored. is_tied: whether the documents at K and behind it have equal scores.
-    """
-
-    run: str
-    recall: float | None
-    found: int
-    depth: int | None
-    places: Sequence[Place]
-    is_tied: bool
-
-
-@dataclass(frozen=True)
-class Relevant:
-    """A relevant document, where each of the two has it, and which other runs have it in their first K."""
-
-    document_id: str
-    title: str
-    text: str | None
-    relevance: int
-    rank_a: int | None
-    rank_b: int | None
-    others: Sequence[tuple[str, int]]
-
-
-class PlaceResult(TypedDict):
     """One document in a run's list."""
 
     rank: int
     document_id: str
     title: str
+    text: Annotated[str | None, PAGE_ONLY]
     label: Annotated[str, Literal["relevant", "not_relevant", "unjudged"]]
     relevance: int | None
+    # None: not retrieved there.
     rank_in_other: int | None
     only_here: Annotated[bool, "Not in the first K of the other."]
 
 
-class ListResult(TypedDict):
+@dataclass(frozen=True)
+class ListOfRun:
     """The first places of a run, at most 100."""
 
     run: str
+    # At K; None where the query does not count.
     recall: float | None
     found: int
+    # How many documents the run returns.
     depth: Annotated[int | None, "Null: the run is no longer stored."]
+    documents: Sequence[Place]
+    # Whether the documents at K and behind it have equal scores.
     tied_at_k: bool
-    documents: list[PlaceResult]
 
 
-class RelevantResult(TypedDict):
+@dataclass(frozen=True)
+class Relevant:
     """A relevant document and where it came."""
 
     document_id: str
     title: str
+    text: Annotated[str | None, PAGE_ONLY]
     relevance: int
     rank_a: int | None
     rank_b: int | None
-    found_by: Annotated[list[Finder], "Others that have it in their first K."]
+    found_by: Annotated[Sequence[Finder], "Others that have it in their first K."]
 
 
 class RelevantParts(TypedDict):
     """Relevant documents by which of the two has them in its first K."""
 
-    only_a: list[RelevantResult]
-    only_b: list[RelevantResult]
-    both: list[RelevantResult]
-    neither: list[RelevantResult]
+    only_a: Sequence[Relevant]
+    only_b: Sequence[Relevant]
+    both: Sequence[Relevant]
+    neither: Sequence[Relevant]
 
 
 class QueryResult(TypedDict):
@@ -125,16 +92,9 @@ class SideBySideResult(TypedDict):
 
     query: QueryResult
     k: int
-    a: ListResult
-    b: ListResult
+    a: ListOfRun
+    b: ListOfRun
     relevant: RelevantParts
-
-
-class _Parts(TypedDict):
-    only_a: list[Relevant]
-    only_b: list[Relevant]
-    both: list[Relevant]
-    neither: list[Relevant]
 
 
 @dataclass(frozen=True)
@@ -169,13 +129,13 @@ class SideBySide:
                 "weight": self.weight,
             },
             "k": self.k,
-            "a": _plain_list(self.a),
-            "b": _plain_list(self.b),
+            "a": self.a,
+            "b": self.b,
             "relevant": {
-                "only_a": [_plain_relevant(one) for one in self.only_a],
-                "only_b": [_plain_relevant(one) for one in self.only_b],
-                "both": [_plain_relevant(one) for one in self.both],
-                "neither": [_plain_relevant(one) for one in self.neither],
+                "only_a": self.only_a,
+                "only_b": self.only_b,
+                "both": self.both,
+                "neither": self.neither,
             },
         }
 
@@ -275,7 +235,7 @@ class _Facts:
         found = sum(1 for row in self.rows if row[own] and row[own] <= k)
         order, compared = self.orders[run], self.orders[other]
         if order is None:
-            return ListOfRun(run, recall, found, None, (), is_tied=False)
+            return ListOfRun(run, recall, found, None, (), tied_at_k=False)
         elsewhere = {} if compared is None else dict(compared.select("document_id", "position").iter_rows())
         first = order.head(min(k, MOST_PLACES)).select("document_id", "position")
         places = [
@@ -295,11 +255,11 @@ class _Facts:
             text=known.text,
             label=_label(relevance, self.report.options["conventions"]["min_relevance"]),
             relevance=relevance,
-            other=there,
+            rank_in_other=there,
             only_here=there is None or there > self.k,
         )
 
-    def relevant_by_finder(self, first: str, second: str) -> _Parts:
+    def relevant_by_finder(self, first: str, second: str) -> RelevantParts:
         """The relevant documents by who has them in the first k, highest label first, then best rank."""
         documents = [self._relevant(row, first, second) for row in self.rows]
         documents.sort(key=lambda one: (-one.relevance, _best(one), one.document_id))
@@ -323,7 +283,7 @@ class _Facts:
             relevance=row["relevance"],
             rank_a=row[self._rank(first)],
             rank_b=row[self._rank(second)],
-            others=found_by(row, run_names(self.report), self.k, (first, second)),
+            found_by=found_by(row, run_names(self.report), self.k, (first, second)),
         )
 
     def _rank(self, run: str) -> str:
@@ -338,36 +298,3 @@ def _label(relevance: int | None, least: int) -> str:
 
 def _best(one: Relevant) -> float:
     return min((rank for rank in (one.rank_a, one.rank_b) if rank), default=float("inf"))
-
-
-def _plain_list(shown: ListOfRun) -> ListResult:
-    return {
-        "run": shown.run,
-        "recall": shown.recall,
-        "found": shown.found,
-        "depth": shown.depth,
-        "tied_at_k": shown.is_tied,
-        "documents": [
-            {
-                "rank": place.rank,
-                "document_id": place.document_id,
-                "title": place.title,
-                "label": place.label,
-                "relevance": place.relevance,
-                "rank_in_other": place.other,
-                "only_here": place.only_here,
-            }
-            for place in shown.places
-        ],
-    }
-
-
-def _plain_relevant(one: Relevant) -> RelevantResult:
-    return {
-        "document_id": one.document_id,
-        "title": one.title,
-        "relevance": one.relevance,
-        "rank_a": one.rank_a,
-        "rank_b": one.rank_b,
-        "found_by": [{"run": run, "rank": rank} for run, rank in one.others],
-    }

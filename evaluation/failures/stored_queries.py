@@ -8,11 +8,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, Annotated
 
 from django.db.models import Q
 
-from evaluation.failures.missed_documents import MissedOfQuery, missed_documents
+from evaluation.failures.missed_documents import Missed, MissedOfQuery, missed_documents
 from evaluation.failures.stored_breakdown import (
     check_measure,
     check_runs,
@@ -71,17 +71,22 @@ class QueriesAsked:
 
 @dataclass(frozen=True)
 class QueryRow:
-    """One query of the table; value: None where it does not count. answered: whether the run has it."""
+    """One query of a run."""
 
     query_id: str
     text: str
     tags: Sequence[str]
     weight: float | None
-    value: float | None
+    value: Annotated[float | None, "Null: the query does not count."]
     relevant: int
     found: int
-    missed: MissedOfQuery
-    answered: bool
+    missed: Annotated[MissedOfQuery, int, {"source": "missed.count"}]
+    answered: Annotated[bool, "Whether the run has the query at all."]
+
+    @property
+    def missed_documents(self) -> Annotated[Sequence[Missed], "The first ten."]:
+        """Those that are shown."""
+        return self.missed.shown
 
 
 def depth_of(report: Report, k: int | None) -> int:

@@ -302,7 +302,9 @@ def test_two_runs_side_by_side_say_who_found_what(world: World) -> None:
     assert [one.document_id for one in found.only_a] == ["d2"]
     assert (found.only_a[0].rank_a, found.only_a[0].rank_b) == (1, 3)
     assert (found.a.recall, found.b.recall, found.relevant) == (1, 0, 1)
-    assert [(place.document_id, place.label, place.other, place.only_here) for place in found.b.places] == [
+    assert [
+        (place.document_id, place.label, place.rank_in_other, place.only_here) for place in found.b.documents
+    ] == [
         ("d6", "not_relevant", 2, False),
         ("d3", "not_relevant", None, True),
     ]
@@ -329,7 +331,7 @@ def test_unjudged_documents_lost_runs_and_ties_at_k_are_said(world: World, clien
         assert words in page, words
     assert "The text of this document was not imported." in page
     ranked = make_report(world, SPARSE, k=[1], conventions=Conventions(ties="rank"), name="by rank")
-    assert not side_by_side(ranked, "q1", 1, a="tied", b="beta").a.is_tied
+    assert not side_by_side(ranked, "q1", 1, a="tied", b="beta").a.tied_at_k
     Run.objects.get(name="tied").delete()
     assert "This run is no longer stored" in get(client, report, "queries/detail/?query=q1&a=tied&k=1")
 

@@ -64,7 +64,7 @@ def test_a_declaration_holds_for_the_queries_of_its_file_alone(world: World) -> 
         query: {
             place.relevance
             for one in (side_by_side(report, query, 2).a, side_by_side(report, query, 2).b)
-            for place in one.places or ()
+            for place in one.documents or ()
         }
         for query in ("q1", "q2")
     }

@@ -83,14 +83,14 @@ def test_a_report_keeps_its_figures_when_a_run_is_renamed_or_deleted(world: Worl
     rename(alpha, "gamma", by=world.ada)
     client.force_login(world.ada)
     assert sorted(client.get(f"/api/reports/{report.pk}/").json()["runs"]) == ["alpha", "beta"]
-    assert side_by_side(report, "q1", 2).a.places
+    assert side_by_side(report, "q1", 2).a.documents
     again = request_again(report, world.ada)
     assert isinstance(again, Report)
     assert [run["name"] for run in again.options["runs"]] == ["gamma", "beta"]
     assert "2 reports keep their figures" in "; ".join(one.sentence() for one in dependants_of(alpha))
     delete(beta)
     assert client.get(report.get_absolute_url()).status_code == 200
-    assert side_by_side(report, "q1", 2, a="alpha", b="beta").b.places == ()
+    assert side_by_side(report, "q1", 2, a="alpha", b="beta").b.documents == ()
     with pytest.raises(InputError, match="Run “beta” of this report was deleted"):
         request_again(report, world.ada)
 

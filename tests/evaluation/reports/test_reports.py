@@ -140,7 +140,7 @@ def test_the_worst_queries_say_what_was_missed_and_who_found_it(world: World) ->
     assert [(query.query_id, query.recall) for query in worst] == [("q2", 0), ("q3", 0)]
     (missed,) = worst[0].missed
     assert (missed.document_id, missed.title, missed.rank) == ("d2", "Lost property", 3)
-    assert missed.others == [("alpha", 1)]
+    assert missed.found_by == [{"run": "alpha", "rank": 1}]
 
 
 @pytest.mark.parametrize(
