@@ -25,7 +25,7 @@ from evaluation.facts.command import (
 )
 from evaluation.facts.tables import fact_part, render_facts
 from evaluation.failures.command import add_stage_arguments, stage_parts
-from evaluation.failures.table import breakdown_asked, breakdown_part
+from evaluation.failures.table import breakdown_of_result, breakdown_part
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from evaluation.logs.command import refuse_with_weights, weighted_result
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
@@ -107,18 +107,18 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     """Evaluate, write what was asked for, then compare with the thresholds: the exit code."""
-    asked = fact_options(options)
-    if asked is not None:
-        options = asked.options
+    fact_choice = fact_options(options)
+    if fact_choice is not None:
+        options = fact_choice.options
     settings = _settings(options)
-    check_gates(options, {**(settings.thresholds or {}), **(asked.thresholds if asked else {})})
+    check_gates(options, {**(settings.thresholds or {}), **(fact_choice.thresholds if fact_choice else {})})
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
     if options["against"]:
         chosen, _ = _tagged(options["queries"], options["tag"], None)
         return run_against(options, settings, chosen, chunks, output=output, errors=errors)
     refuse_without_exact_run(options)
-    if asked is not None and asked.qrels is None:
-        return _facts_alone(asked, settings, output, errors)
+    if fact_choice is not None and fact_choice.qrels is None:
+        return _facts_alone(fact_choice, settings, output, errors)
     refuse_with_weights(options)
     if not options["runs"]:
         raise ValueError("The following arguments are required: RUN. Name one run or more after the labels.")
@@ -154,8 +154,8 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     if made:
         parts.append(_comparison_part(made, _margin(settings)))
     facts = None
-    if asked is not None:
-        facts = evaluated_facts(asked, settings, queries=queries, chunks=chunks, pool=pool)
+    if fact_choice is not None:
+        facts = evaluated_facts(fact_choice, settings, queries=queries, chunks=chunks, pool=pool)
         parts.append(fact_part(facts))
     output.write(
         render(
@@ -168,7 +168,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         )
     )
     checks = checked(result.runs, result.thresholds, result.rests_on)
-    checks += checked_facts(facts, asked.thresholds) if asked and facts else []
+    checks += checked_facts(facts, fact_choice.thresholds) if fact_choice and facts else []
     write_gates(options, checks, lambda: render(result, "markdown", parts=parts, estimates=estimates))
     failures = [check.sentence for check in checks if check.is_below]
     notes = [*result.notes, *(facts.notes if facts else ())]
@@ -177,15 +177,15 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     return 1 if failures else 0
 
 
-def _facts_alone(asked: FactOptions, settings: Settings, output: Writer, errors: Writer) -> int:
+def _facts_alone(choice: FactOptions, settings: Settings, output: Writer, errors: Writer) -> int:
     """Where nothing is measured over documents; the exit code as above."""
-    options = asked.options
+    options = choice.options
     queries, _ = _tagged(options["queries"], options["tag"], None)
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
     pool = _pool(_pools(options["pool"], queries))
-    found = evaluated_facts(asked, settings, queries=queries, chunks=chunks, pool=pool)
+    found = evaluated_facts(choice, settings, queries=queries, chunks=chunks, pool=pool)
     output.write(render_facts(found, options["format"], terminal=output.isatty()))
-    checks = checked_facts(found, asked.thresholds)
+    checks = checked_facts(found, choice.thresholds)
     write_gates(options, checks, lambda: render_facts(found, "markdown"))
     failures = [check.sentence for check in checks if check.is_below]
     for sentence in (*found.notes, *failures):
@@ -236,8 +236,8 @@ def _breakdown(result: Evaluation, options: Mapping[str, Any]) -> list[Part]:
         return []
 
     names = {"by": "by", "queries": "queries", "measure": "by_measure", "threshold": "by_threshold"}
-    asked = {name: options[option] for name, option in names.items()}
-    return [breakdown_part(breakdown_asked(result, **asked))]
+    choice = {name: options[option] for name, option in names.items()}
+    return [breakdown_part(breakdown_of_result(result, **choice))]
 
 
 def _add_comparisons(parser: ArgumentParser) -> None:
@@ -295,7 +295,7 @@ def _basis(result: Evaluation, pools: Mapping[str, pl.DataFrame], options: Mappi
 def _answer(
     result: Evaluation,
     options: Mapping[str, Any],
-    asked: Settings,
+    settings: Settings,
     basis: Basis | None,
     *,
     made: Sequence[Comparison],
@@ -307,7 +307,7 @@ def _answer(
 
     test = options["test"] if options["compare"] else usual_test(result)
     method = Method(test, options["correction"])
-    request = AnswerRequest(_margin(asked), method, names_k=asked.k is not None)
+    request = AnswerRequest(_margin(settings), method, names_k=settings.k is not None)
     found = answered(result, request, basis=basis, made=made, estimates=estimates)
     return [answer_part(found)]
 

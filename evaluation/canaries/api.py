@@ -105,10 +105,10 @@ class Canaries(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Watch a measure over some queries; the runs that are there are measured in the background."""
         collection = collection_for(request.user, slug, ADMIN)
-        asked = parsed(CanarySerializer, request)
+        body = parsed(CanarySerializer, request)
         alerts = Alerts(
             **{
-                name: asked.pop(name)
+                name: body.pop(name)
                 for name in (
                     "threshold",
                     "only_clear",
@@ -118,12 +118,12 @@ class Canaries(APIView):
                     "reference",
                     "pinned",
                 )
-                if name in asked
+                if name in body
             }
         )
         made = create_canary(
             collection,
-            CanaryDefinition(**asked),
+            CanaryDefinition(**body),
             alerts,
             user=person(request),
             site=request.build_absolute_uri("/"),

@@ -75,6 +75,6 @@ class ReportChart(APIView):
     def get(self, request: Request, report_id: int, name: str) -> HttpResponseBase:
         """The numbers behind a picture as JSON or CSV, or the picture itself."""
         report = report_for(request.user, report_id)
-        asked: Any = request.query_params
-        format = asked.get("format") or "json"
-        return chart_file(report, name, format, ChartView(asked, report=report))
+        parameters: Any = request.query_params
+        format = parameters.get("format") or "json"
+        return chart_file(report, name, format, ChartView(parameters, report=report))

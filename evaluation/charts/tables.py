@@ -51,10 +51,10 @@ class Figures:
 
     def values(self, measure: str, k: int, runs: Sequence[str] | None = None) -> pl.DataFrame:
         """run, query_id, value of the queries that count; runs in order, queries in that of the labels."""
-        asked = (pl.col("measure") == measure) & (pl.col("k") == k) & pl.col("value").is_not_null()
+        condition = (pl.col("measure") == measure) & (pl.col("k") == k) & pl.col("value").is_not_null()
         if runs is not None:
-            asked &= pl.col("run").is_in(list(runs))
-        return self.per_query.filter(asked).select("run", "query_id", "value").collect()
+            condition &= pl.col("run").is_in(list(runs))
+        return self.per_query.filter(condition).select("run", "query_id", "value").collect()
 
 
 def best_runs(figures: Figures, measure: str, k: int | None, count: int = MOST_CHOSEN) -> list[str]:

@@ -66,11 +66,11 @@ def report_chart_file(request: HttpRequest, report_id: int, name: str, format: s
     return chart_file(shown, name, format, ChartView(request.GET, report=shown))
 
 
-def chart_file(shown: Report, name: str, format: str, asked: ChartView) -> HttpResponseBase:
+def chart_file(shown: Report, name: str, format: str, view: ChartView) -> HttpResponseBase:
     """The same for pages and the HTTP interface; `Http404` names what there is."""
     kind = _kind(shown, name)
     stem = f"{file_stem(shown)}-{name}"
-    return offered(CHART_FILES, format, stem, shown, kind, asked.choice())
+    return offered(CHART_FILES, format, stem, shown, kind, view.choice())
 
 
 def _kind(shown: Report, name: str) -> ChartKind:

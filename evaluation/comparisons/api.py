@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.comparisons.deciding_queue import DecisionResult, WantedPair, decision, open_deciding_queue
-from evaluation.comparisons.stored import AskedComparisons, comparisons_asked
+from evaluation.comparisons.stored import ChosenComparisons, chosen_comparisons
 from evaluation.comparisons.verdict import ComparisonResult
 from evaluation.models import Report
 from labeling.queues.opening_jobs import QueueOpened, opening_result
@@ -32,7 +32,7 @@ class ComparisonQuerySerializer(serializers.Serializer[dict[str, object]]):
 
 
 shape(ComparisonResult, "Comparison")
-ComparisonsSerializer = shape(AskedComparisons, "Comparisons")
+ComparisonsSerializer = shape(ChosenComparisons, "Comparisons")
 
 
 class ReportComparisons(APIView):
@@ -44,8 +44,8 @@ class ReportComparisons(APIView):
     def get(self, request: Request, report_id: int) -> Response:
         """Differences with intervals, tests, bounds and verdicts at one K."""
         report = report_for(request.user, report_id)
-        asked = parsed(ComparisonQuerySerializer, request)
-        return Response(comparisons_asked(report, asked.get("a"), asked.get("b"), asked.get("k")))
+        query = parsed(ComparisonQuerySerializer, request)
+        return Response(chosen_comparisons(report, query.get("a"), query.get("b"), query.get("k")))
 
 
 class RunPairSerializer(serializers.Serializer[dict[str, object]]):
@@ -81,7 +81,7 @@ class Deciding(APIView):
         return opened if isinstance(opened, Job) else opening_result(opened)
 
 
-def _pair(report: Report, asked: dict[str, Any]) -> tuple[str, str, int]:
-    first, second, k = asked["a"], asked["b"], asked["k"]
-    comparisons_asked(report, first, second, k)
+def _pair(report: Report, query: dict[str, Any]) -> tuple[str, str, int]:
+    first, second, k = query["a"], query["b"], query["k"]
+    chosen_comparisons(report, first, second, k)
     return first, second, k

@@ -187,11 +187,11 @@ def _compared(
     audits = [(audited or {}).get((*pair, k)) or Difference(None, None) for _, k in keys for pair in pairs]
     bounds = [_bounds(evaluation, opened, pair, key) for key in keys for pair in pairs]
     # Of a pair that its bounds have decided no audit is asked, so it is none of the many.
-    asked = [
+    p_values = [
         None if found is not None and excludes_zero(found.mean()) else one.p_value
         for found, one in zip(bounds, audits, strict=True)
     ]
-    corrected = method.corrected(np.array(asked, dtype=np.float64), len(keys))
+    corrected = method.corrected(np.array(p_values, dtype=np.float64), len(keys))
     made = []
     for at, (key, pair) in enumerate((key, pair) for key in keys for pair in pairs):
         row = _Row(

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 
 from evaluation.comparisons.deciding import Standing, can_decide, deciding_set, expected_share
-from evaluation.comparisons.stored import PAIR, UNJUDGED, comparisons_asked
+from evaluation.comparisons.stored import PAIR, UNJUDGED, chosen_comparisons
 from evaluation.models import Report
 from evaluation.report_store.completing import complete_queries
 from evaluation.report_store.files import run_names, scan_beside, scan_per_query, scan_relevant
@@ -237,7 +237,7 @@ def open_deciding_queue(
 
     `InputError` where the sign is decided, nothing is left to judge, or such a queue is still open.
     """
-    comparisons_asked(report, first, second, k)
+    chosen_comparisons(report, first, second, k)
     found = decision(report, first, second, k)
     if found.wanted.is_empty():
         raise InputError(found.sentence, conflict=True)
@@ -276,14 +276,14 @@ def open_deciding_queue(
 
 def decision_of(queue: Queue) -> tuple[Report, Decision] | None:
     """How the two runs stand that a deciding queue was opened for; None where its report is gone."""
-    asked = queue.pool.provenance
+    provenance = queue.pool.provenance
     report = Report.objects.select_related("collection", "release").filter(
-        pk=asked.get("report"), collection=queue.collection_id
+        pk=provenance.get("report"), collection=queue.collection_id
     )
     if queue.pool.strategy != Pool.DECIDING or (found := report.first()) is None:
         return None
-    first, second = asked["runs"]
-    return found, decision(found, first, second, asked["k"])
+    first, second = provenance["runs"]
+    return found, decision(found, first, second, provenance["k"])
 
 
 def queues_of(report: Report, first: str, second: str, k: int) -> list[Queue]:

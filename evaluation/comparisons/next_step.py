@@ -67,14 +67,14 @@ def estimate_move(report: Report, answer: Answer) -> NextMove | None:
     share = min(1.0, math.ceil(100 * drawn / max(pairs, 1)) / 100)
     judgments = math.ceil(share * pairs)
     price = price_of(report, judgments)
-    asked: dict[str, str | list[int]] = {
+    parameters: dict[str, str | list[int]] = {
         "runs": [run.pk for run in runs],
         "depth": f"{depth}",
         "strategy": "rrf",
         "audit_share": f"{share:g}",
         "reach": f"{usual_reach(depth)}",
     }
-    address = f"{reverse('pool_new', args=[report.collection.slug])}?{urlencode(asked, doseq=True)}"
+    address = f"{reverse('pool_new', args=[report.collection.slug])}?{urlencode(parameters, doseq=True)}"
     sentence = f"Estimate the rest: {counted(judgments, 'judgment')}{price and f', {price}'}"
     return NextMove("estimate", sentence, address, sentence, price)
 

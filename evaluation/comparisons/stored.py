@@ -55,7 +55,7 @@ class GradedFields(TypedDict):
     sentence: str
 
 
-class AskedComparisons(TypedDict):
+class ChosenComparisons(TypedDict):
     """The comparisons of a report at one K."""
 
     k: int
@@ -218,9 +218,9 @@ def _comparison(one: Any) -> Comparison:
     return Comparison(**{field.name: one[field.name] for field in fields(Comparison) if field.name in one})
 
 
-def comparisons_asked(
+def chosen_comparisons(
     report: Report, first: str | None, second: str | None, k: int | None
-) -> AskedComparisons:
+) -> ChosenComparisons:
     """All pairs at a K (10, or the nearest), those of one run, or one pair; `InputError` for what is not
     there."""
     found = compared(report)

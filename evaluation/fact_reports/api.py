@@ -36,8 +36,8 @@ class ReportFacts(APIView):
         report = report_for(request.user, report_id)
         if facts_in(report) is None:
             raise Http404(NO_FACTS)
-        asked = request._request.GET
-        run, k = chosen_run(report, asked.get("run", "")), chosen_cutoff(report, asked.get("k", ""))
+        parameters = request._request.GET
+        run, k = chosen_run(report, parameters.get("run", "")), chosen_cutoff(report, parameters.get("k", ""))
 
         def shown(rows: Sequence[FactRow]) -> Any:
             fill_others(report, run, k, rows)

@@ -28,7 +28,7 @@ BATCH = 5_000
 
 
 @dataclass(frozen=True)
-class AskedOfFacts:
+class FactRequest:
     """What the report asks: its runs and cutoffs, how runs are ordered, and how intervals are made."""
 
     runs: Sequence[Run]
@@ -53,7 +53,7 @@ class MeasuredFacts:
 
 
 def measured_facts(
-    release: QrelsRelease, asked: AskedOfFacts, pool: pl.DataFrame | None
+    release: QrelsRelease, request: FactRequest, pool: pl.DataFrame | None
 ) -> MeasuredFacts | None:
     """The report's runs on the facts of its release; None where the release has none that anybody judged."""
     if not has_facts(release):
@@ -63,27 +63,27 @@ def measured_facts(
         return None
     covered_by = release.sidecar["facts"]["covered_by"]
     names = [name for name in MEASURES if covered_by is None or name == "fact_recall"]
-    keys = [(name, k) for name in names for k in asked.k]
-    frames = {run.name: _ordered(run, asked) for run in asked.runs}
+    keys = [(name, k) for name in names for k in request.k]
+    frames = {run.name: _ordered(run, request) for run in request.runs}
     table = table_of_frames(facts, supports)
-    intervals = asked.settings_of(len(table.query_ids))
-    recall_alone = [("fact_recall", k) for k in asked.k]
+    intervals = request.settings_of(len(table.query_ids))
+    recall_alone = [("fact_recall", k) for k in request.k]
     try:
-        how = HowMeasured(FactConventions(), asked.conventions, intervals)
+        how = HowMeasured(FactConventions(), request.conventions, intervals)
         found = evaluate_table(table, frames, keys, how, pool=pool)
-        how = HowMeasured(FactConventions("vital"), asked.conventions, intervals)
+        how = HowMeasured(FactConventions("vital"), request.conventions, intervals)
         of_vital = table_of_frames(facts, supports, importance="vital")
         vital = evaluate_table(of_vital, frames, recall_alone, how, pool=pool)
     except ValueError as error:
         raise InputError(str(error)) from error
-    lengths = _lengths(release.collection, table, frames, max(asked.k))
+    lengths = _lengths(release.collection, table, frames, max(request.k))
     places, documents, context = [], [], {}
     for name, frame in frames.items():
-        placed = run_places(table, frame, max(asked.k))
+        placed = run_places(table, frame, max(request.k))
         places.append(fact_places(table, placed).select(_named(name), pl.all()))
-        rows = document_facts(table, placed, max(asked.k))
+        rows = document_facts(table, placed, max(request.k))
         documents.append(rows.frame.select(_named(name), pl.all()))
-        context[name] = context_figures(rows, frame, lengths, cutoffs=asked.k, intervals=intervals)
+        context[name] = context_figures(rows, frame, lengths, cutoffs=request.k, intervals=intervals)
     return MeasuredFacts(
         {
             **found.to_dict(),
@@ -97,8 +97,8 @@ def measured_facts(
     )
 
 
-def _ordered(run: Run, asked: AskedOfFacts) -> pl.DataFrame:
-    conventions = asked.conventions
+def _ordered(run: Run, request: FactRequest) -> pl.DataFrame:
+    conventions = request.conventions
     frame = read_stored_run(run, need_rank=conventions.ties == "rank")
     return order_run(frame, ties=conventions.ties, scores=conventions.scores)
 

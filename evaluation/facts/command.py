@@ -89,13 +89,13 @@ def _name(measure: str) -> str:
 def fact_options(options: Mapping[str, Any]) -> FactOptions | None:
     """What is asked of facts; None without --facts, and ValueError for what belongs to it."""
     measures, gates = options["measure"] or (), options["fail_under"] or ()
-    asked = [name for name in measures if is_of_facts(name)]
+    fact_measures = [name for name in measures if is_of_facts(name)]
     thresholds = {name: wanted for name, wanted in gates if is_of_facts(name)}
     if options["facts"] is None:
         for name in ("supports", "partial", "importance", "denominator"):
             if options[name]:
                 raise ValueError(f"--{name} belongs to --facts FILE; name the facts, or leave it out.")
-        for name in (*asked, *thresholds):
+        for name in (*fact_measures, *thresholds):
             raise ValueError(f"{name} is measured over facts; name them with --facts FILE.")
         return None
     others = [name for name in measures if not is_of_facts(name)]
@@ -111,7 +111,7 @@ def fact_options(options: Mapping[str, Any]) -> FactOptions | None:
     kept = [(name, wanted) for name, wanted in gates if not is_of_facts(name)]
     left = {**options, "measure": others or None, "fail_under": kept or None}
     return FactOptions(
-        left, qrels, runs, _keys(options, [*(asked or DEFAULT_MEASURES), *thresholds]), thresholds
+        left, qrels, runs, _keys(options, [*(fact_measures or DEFAULT_MEASURES), *thresholds]), thresholds
     )
 
 
@@ -159,7 +159,7 @@ def _is_run(path: Path) -> bool:
 
 
 def evaluated_facts(
-    asked: FactOptions,
+    choice: FactOptions,
     settings: Settings,
     *,
     queries: Collection[str] | None,
@@ -167,7 +167,7 @@ def evaluated_facts(
     pool: pl.DataFrame | None,
 ) -> FactEvaluation:
     """Read facts, supports and runs, and measure."""
-    options, arguments = asked.options, settings.arguments()
+    options, arguments = choice.options, settings.arguments()
     file = read_facts(options["facts"])
     supports, notes = file.supports, [*file.notes]
     if options["supports"] is not None:
@@ -176,16 +176,16 @@ def evaluated_facts(
     if not supports:
         raise ValueError("The facts have no supports; name a file of them with --supports FILE.")
     order = arguments.get("conventions", Conventions())
-    runs = named_runs(list(asked.runs))
+    runs = named_runs(list(choice.runs))
     if chunks is not None:
-        cutoffs = [k for _, k in asked.keys if k is not None] or [1]
+        cutoffs = [k for _, k in choice.keys if k is not None] or [1]
         runs = collapsed_sources(runs, chunks, order, notes=notes, cutoffs=cutoffs)
     preset = FACT_PRESETS.get((settings.conventions or {}).get("preset", ""), "all")
     return evaluate_facts(
         file.facts,
         supports,
         runs,
-        asked.keys,
+        choice.keys,
         conventions=FactConventions(
             options["importance"] or "all", options["denominator"] or preset, options["partial"]
         ),

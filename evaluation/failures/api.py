@@ -25,8 +25,8 @@ from evaluation.failures.stored_queries import (
     PER_PAGE,
     SHOWN,
     SORTS,
-    QueriesAsked,
     QueryRow,
+    QuerySelection,
     missed_csv,
     query_rows,
     query_table,
@@ -75,7 +75,7 @@ class ReportBreakdown(APIView):
     def get(self, request: Request, report_id: int) -> Response:
         """A measure by tag, metadata, relevant documents or how often queries are asked."""
         report = report_for(request.user, report_id)
-        return Response(breakdown_of(report, _breakdown_asked(request, report)).to_dict())
+        return Response(breakdown_of(report, _breakdown_request(request, report)).to_dict())
 
 
 class BreakdownFile(APIView):
@@ -94,13 +94,13 @@ class BreakdownFile(APIView):
     def get(self, request: Request, report_id: int, format: str) -> HttpResponseBase:
         """Download a breakdown: its rows as CSV, its picture as SVG or PNG."""
         report = report_for(request.user, report_id)
-        asked = _breakdown_asked(request, report)
-        found = breakdown_of(report, asked)
-        shown = WhereChoice(asked.by, asked.measure, asked.k, found.threshold, order="group", run=None)
-        return offered(BREAKDOWN_FILES, format, breakdown_stem(report, asked.by), found, shown)
+        choice = _breakdown_request(request, report)
+        found = breakdown_of(report, choice)
+        shown = WhereChoice(choice.by, choice.measure, choice.k, found.threshold, order="group", run=None)
+        return offered(BREAKDOWN_FILES, format, breakdown_stem(report, choice.by), found, shown)
 
 
-def _breakdown_asked(request: Request, report: Report) -> BreakdownRequest:
+def _breakdown_request(request: Request, report: Report) -> BreakdownRequest:
     values = parsed(BreakdownQuerySerializer, request)
     return BreakdownRequest(
         by=values["by"],
@@ -145,20 +145,20 @@ class ReportQueries(APIView):
     def get(self, request: Request, report_id: int) -> object:
         """Value, relevant, found and missed documents of each query of a run, 50 to a page."""
         report = report_for(request.user, report_id)
-        asked, page_number = _queries_asked(request, report)
-        table = query_table(report, asked)
+        selection, page_number = _query_selection(request, report)
+        table = query_table(report, selection)
         page = numbered_page(range(table.height), page_number, PER_PAGE)
-        rows = query_rows(report, asked, table.slice(max(page.start_index() - 1, 0), PER_PAGE))
+        rows = query_rows(report, selection, table.slice(max(page.start_index() - 1, 0), PER_PAGE))
         counts = {"count": table.height, "page": page.number, "pages": page.paginator.num_pages}
         return {**counts, "queries": rows}
 
 
-def _queries_asked(request: Request, report: Report) -> tuple[QueriesAsked, int]:
+def _query_selection(request: Request, report: Report) -> tuple[QuerySelection, int]:
     """What the address asks for, and the page of it."""
     values = parsed(QueriesQuerySerializer, request)
     page_number = values.pop("page")
     k = _cutoff(report, values["measure"], values.pop("k", None))
-    return QueriesAsked(**values | {"k": k, "search": values.pop("q")}), page_number
+    return QuerySelection(**values | {"k": k, "search": values.pop("q")}), page_number
 
 
 class DetailQuerySerializer(serializers.Serializer[dict[str, object]]):
@@ -214,5 +214,5 @@ class MissedDocuments(APIView):
     def get(self, request: Request, report_id: int) -> HttpResponseBase:
         """Download the relevant documents missed in the queries asked for, as CSV."""
         report = report_for(request.user, report_id)
-        content = missed_csv(report, _queries_asked(request, report)[0])
+        content = missed_csv(report, _query_selection(request, report)[0])
         return attachment(content, f"{file_stem(report)}-missed.csv", "text/csv")

@@ -42,16 +42,16 @@ class CeilingForm(forms.Form):
         self.fields["stage1"].choices = [(name, name) for name in run_names(report)]  # type: ignore[attr-defined]
         self.fields["k"].choices = [(k, k) for k in report.options["k"]]  # type: ignore[attr-defined]
 
-    def chosen(self, report: Report) -> CeilingAsked:
+    def chosen(self, report: Report) -> CeilingChoice:
         """The choice, with what is left out or unknown as usual."""
         values = self.cleaned_data if self.is_valid() else {}
-        return CeilingAsked(
+        return CeilingChoice(
             values.get("stage1") or run_names(report)[0],
             values.get("k") or headline_k(report.options),
         )
 
 
-class CeilingAsked(NamedTuple):
+class CeilingChoice(NamedTuple):
     """The first stage's run, and K."""
 
     stage1: str
@@ -77,7 +77,7 @@ class CeilingRow:
         return [("found", 0.0, found), ("lost", found, lost), ("missed", found + lost, missed)]
 
 
-def ceiling_rows(report: Report, asked: CeilingAsked) -> list[CeilingRow]:
+def ceiling_rows(report: Report, choice: CeilingChoice) -> list[CeilingRow]:
     """A row for each other run and K1 from K on. `InputError` where the report is too large for a page, and
     where a run was deleted.
     """
@@ -88,19 +88,19 @@ def ceiling_rows(report: Report, asked: CeilingAsked) -> list[CeilingRow]:
         )
     conventions = conventions_from(report.options["conventions"])
     frames = {name: read_stored_run(run, need_rank=conventions.ties == "rank") for name, run in runs.items()}
-    first = frames.pop(asked.stage1)
+    first = frames.pop(choice.stage1)
     if not frames:
         return []
     labels = completed_labels(report.release, [first, *frames.values()])
     depth = int(first.group_by("query_id").len()["len"].max() or 0)  # type: ignore[arg-type]
-    wanted = [k1 for k1 in DEPTHS if k1 >= asked.k and k1 <= depth] or [max(depth, asked.k)]
+    wanted = [k1 for k1 in DEPTHS if k1 >= choice.k and k1 <= depth] or [max(depth, choice.k)]
     try:
-        evaluation = evaluate(labels, frames, [asked.k], ["recall"], conventions)
-        found = ceilings(evaluation, {asked.stage1: first}, wanted)
+        evaluation = evaluate(labels, frames, [choice.k], ["recall"], conventions)
+        found = ceilings(evaluation, {choice.stage1: first}, wanted)
     except ValueError as error:
         raise InputError(str(error)) from error
     return [
-        CeilingRow(run, k1, one.by_k[asked.k].recall, one.elsewhere)
+        CeilingRow(run, k1, one.by_k[choice.k].recall, one.elsewhere)
         for run, by_k1 in found.runs.items()
         for k1, one in by_k1.items()
     ]
@@ -112,17 +112,17 @@ def report_ceiling(request: HttpRequest, report_id: int) -> HttpResponse:
     """What each run makes of the first K1 documents of another one."""
     report = report_for(request.user, report_id)
     form = CeilingForm(request.GET, report=report)
-    asked = form.chosen(report)
+    choice = form.chosen(report)
     context: dict[str, Any] = {
         "report": report,
         "collection": report.collection,
         "section": "reports",
-        "asked": asked,
+        "choice": choice,
         "runs": run_names(report),
         "cutoffs": report.options["k"],
     }
     try:
-        context["rows"] = ceiling_rows(report, asked)
+        context["rows"] = ceiling_rows(report, choice)
     except InputError as error:
         context["problem"] = str(error)
     return render(request, "evaluation/report_ceiling.html", context)
@@ -168,6 +168,6 @@ class ReportCeiling(APIView):
         if not form.is_valid():
             name, problems = next(iter(form.errors.items()))
             raise InputError(str(problems[0]), field=name)
-        asked = form.chosen(report)
-        rows = ceiling_rows(report, asked)
-        return {"stage1": asked.stage1, "k": asked.k, "rows": rows}
+        choice = form.chosen(report)
+        rows = ceiling_rows(report, choice)
+        return {"stage1": choice.stage1, "k": choice.k, "rows": rows}

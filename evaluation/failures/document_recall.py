@@ -195,17 +195,17 @@ class DocumentGroupsForm(forms.Form):
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
         self._report, self._keys = report, keys
 
-    def chosen(self) -> GroupsAsked:
+    def chosen(self) -> GroupChoice:
         """The choice, with what is left out or unknown as usual."""
         values = self.cleaned_data if self.is_valid() else {}
-        return GroupsAsked(
+        return GroupChoice(
             values.get("by") or self._keys[0],
             values.get("run") or run_names(self._report)[0],
             values.get("k") or headline_k(self._report.options),
         )
 
 
-class GroupsAsked(NamedTuple):
+class GroupChoice(NamedTuple):
     """A key of the metadata, a run, and K."""
 
     by: str
@@ -239,15 +239,15 @@ def group_keys(report: Report) -> tuple[RelevantDocuments, list[str]]:
     return found, offered_keys(found.metadata.values())
 
 
-def grouped_recall(report: Report, found: RelevantDocuments, asked: GroupsAsked) -> GroupedRecall:
+def grouped_recall(report: Report, found: RelevantDocuments, choice: GroupChoice) -> GroupedRecall:
     """Recall of each group in the run's first K, with the report's resampling."""
-    rank = found.pairs[f"rank_{run_names(report).index(asked.run)}"]
+    rank = found.pairs[f"rank_{run_names(report).index(choice.run)}"]
     options = report.options
     return recall_by_documents(
         (found.pairs["query_id"].rank("dense") - 1).to_numpy().astype("int64"),
         found.pairs["document_id"].to_list(),
-        (rank <= asked.k).fill_null(False).to_numpy(),
-        cut_documents(asked.by, found.metadata),
+        (rank <= choice.k).fill_null(False).to_numpy(),
+        cut_documents(choice.by, found.metadata),
         resampling=Resampling(
             options["bootstrap_samples"], options["seed"], options.get("confidence") or 0.95
         ),
@@ -285,9 +285,9 @@ def report_documents(request: HttpRequest, report_id: int) -> HttpResponse:
         "problem": "" if keys else NO_KEYS,
     }
     if keys:
-        asked = DocumentGroupsForm(request.GET, report=report, keys=keys).chosen()
-        grouped = grouped_recall(report, found, asked)
-        context |= {"asked": asked, "grouped": grouped, "sentence": sentence_of(grouped)}
+        choice = DocumentGroupsForm(request.GET, report=report, keys=keys).chosen()
+        grouped = grouped_recall(report, found, choice)
+        context |= {"choice": choice, "grouped": grouped, "sentence": sentence_of(grouped)}
         context["rows"] = [grouped.everything, *grouped.groups]
     return render(request, "evaluation/report_documents.html", context)
 
@@ -325,6 +325,6 @@ class ReportDocuments(APIView):
         if not form.is_valid():
             name, problems = next(iter(form.errors.items()))
             raise InputError(str(problems[0]), field=name)
-        asked = form.chosen()
-        grouped = grouped_recall(report, found, asked)
-        return {**asked._asdict(), "keys": keys, "everything": grouped.everything, "groups": grouped.groups}
+        choice = form.chosen()
+        grouped = grouped_recall(report, found, choice)
+        return {**choice._asdict(), "keys": keys, "everything": grouped.everything, "groups": grouped.groups}

@@ -194,8 +194,8 @@ def chosen_breakdown(
 ) -> Breakdown:
     """The breakdown of a choice; `at_once` as in `breakdown_of`."""
     runs = None if choice.run is None else [choice.run]
-    asked = BreakdownRequest(choice.by, choice.measure, choice.k, choice.threshold, runs)
-    return breakdown_of(report, asked, at_once=at_once, queries=queries)
+    request = BreakdownRequest(choice.by, choice.measure, choice.k, choice.threshold, runs)
+    return breakdown_of(report, request, at_once=at_once, queries=queries)
 
 
 def where_context(report: Report, view: WhereView) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from django.urls import reverse
 from evaluation.failures.page import query_string
 from evaluation.failures.stored_queries import (
     PER_PAGE,
-    QueriesAsked,
     QueryRow,
+    QuerySelection,
     depth_of,
     query_rows,
     query_table,
@@ -56,24 +56,24 @@ class QueryLine:
 class QueriesOfRun(ArrangedRows):
     """The queries of a report for one run, in the order asked for."""
 
-    def __init__(self, report: Report, asked: QueriesAsked) -> None:
+    def __init__(self, report: Report, selection: QuerySelection) -> None:
         self._report = report
-        self._asked = asked
+        self._selection = selection
 
     @cached_property
     def _table(self) -> pl.DataFrame:
-        return query_table(self._report, self._asked)
+        return query_table(self._report, self._selection)
 
     def arranged(self, state: State) -> QueriesOfRun:
         """The queries that the state of the table asks for."""
         sort = f"{'-' if state.is_descending else '+'}{state.sorted_by}"
-        asked = replace(
-            self._asked,
+        selection = replace(
+            self._selection,
             search=state.search,
             show=state.filters.get(SHOW.key, SHOW.default),
             sort="worst" if sort == "+value" else sort,
         )
-        return self if asked == self._asked else QueriesOfRun(self._report, asked)
+        return self if selection == self._selection else QueriesOfRun(self._report, selection)
 
     def __len__(self) -> int:
         return self._table.height
@@ -81,8 +81,8 @@ class QueriesOfRun(ArrangedRows):
     def __getitem__(self, place: Any) -> Any:
         if not isinstance(place, slice):
             return self[place : place + 1 or None][0]
-        rows = query_rows(self._report, self._asked, self._table[place])
-        at, run = depth_of(self._report, self._asked.k), self._asked.run
+        rows = query_rows(self._report, self._selection, self._table[place])
+        at, run = depth_of(self._report, self._selection.k), self._selection.run
         page = reverse("report_query", args=[self._report.pk])
         return [
             QueryLine(
@@ -96,12 +96,12 @@ class QueriesOfRun(ArrangedRows):
         ]
 
 
-def table_of_queries(request: HttpRequest, report: Report, asked: QueriesAsked) -> ShownTable:
+def table_of_queries(request: HttpRequest, report: Report, selection: QuerySelection) -> ShownTable:
     """The queries of a run, the worst first until the address asks for another order.
 
     `InputError` where the report has no such group.
     """
-    shown = titled(asked.measure, asked.k)
+    shown = titled(selection.measure, selection.k)
     cell = "evaluation/_query_{}.html".format
     table = Table(
         "report-queries",
@@ -121,11 +121,11 @@ def table_of_queries(request: HttpRequest, report: Report, asked: QueriesAsked) 
         search=("query", "text"),
         search_hint="Words or id of a query",
         filters=(SHOW,),
-        caption=f"{shown} of {asked.run} by query",
+        caption=f"{shown} of {selection.run} by query",
         empty=Empty("This report has no such queries."),
         per_page=PER_PAGE,
     )
-    return table.shown(request, QueriesOfRun(report, asked), report.collection)
+    return table.shown(request, QueriesOfRun(report, selection), report.collection)
 
 
 def _weight(line: QueryLine) -> str | None:

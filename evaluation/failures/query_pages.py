@@ -12,7 +12,7 @@ from evaluation.failures.page import near, query_string
 from evaluation.failures.queries_listed import table_of_queries, weight_in_words
 from evaluation.failures.query_groups import OWN, TAG
 from evaluation.failures.side_by_side import MOST_PLACES, SideBySide, side_by_side
-from evaluation.failures.stored_queries import SHOWN, QueriesAsked, depth_of
+from evaluation.failures.stored_queries import SHOWN, QuerySelection, depth_of
 from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
 from evaluation.report_store.choices import tagged_queries
@@ -43,12 +43,12 @@ class QueriesView(forms.Form):
         for name, values in options.items():
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
-    def asked(self) -> QueriesAsked:
+    def chosen(self) -> QuerySelection:
         """The valid part of the query string, filled up."""
         self.is_valid()
         values = self.cleaned_data
         measure = values.get("measure") or "recall"
-        return QueriesAsked(
+        return QuerySelection(
             run=values.get("run") or run_names(self._report)[0],
             measure=measure,
             k=near(values.get("k"), cutoffs_of(self._report, measure)),
@@ -60,36 +60,36 @@ class QueriesView(forms.Form):
         )
 
 
-def address_of(asked: QueriesAsked, **others: object) -> str:
+def address_of(selection: QuerySelection, **others: object) -> str:
     """The run, measure, K and group asked for as a query string, with some of them replaced by `others`."""
-    values = {**asdict(asked), "ungrouped": 1 if asked.ungrouped else None}
+    values = {**asdict(selection), "ungrouped": 1 if selection.ungrouped else None}
     for name in ("search", "show", "sort"):
         del values[name]
     return query_string({**values, **others})
 
 
-def queries_context(request: HttpRequest, report: Report, asked: QueriesAsked) -> dict[str, Any]:
+def queries_context(request: HttpRequest, report: Report, selection: QuerySelection) -> dict[str, Any]:
     """Everything the template of the table needs; the database queries are constant."""
     problem = ""
     try:
-        table = table_of_queries(request, report, asked)
+        table = table_of_queries(request, report, selection)
     except InputError as error:  # a group that is gone: a tag that no query has any more
         problem, table = str(error), None
     return {
-        "asked": asked,
+        "selection": selection,
         "problem": problem,
         "table": table,
-        "shown": titled(asked.measure, asked.k),
-        "at": depth_of(report, asked.k),
+        "shown": titled(selection.measure, selection.k),
+        "at": depth_of(report, selection.k),
         "runs": run_names(report),
         "measures": [(name, MEASURES[name].title) for name in report.options["measures"]],
-        "cutoffs": [k for k in cutoffs_of(report, asked.measure) if k],
+        "cutoffs": [k for k in cutoffs_of(report, selection.measure) if k],
         "tags": _tags(report),
-        "by_title": OWN.get(asked.by or "", asked.by),
+        "by_title": OWN.get(selection.by or "", selection.by),
         "tag": TAG,
         "kept": [(name, request.GET[name]) for name in ("q", "show", "sort") if name in request.GET],
-        "address": address_of(asked),
-        "without_group": address_of(asked, by=None, group=None, ungrouped=None),
+        "address": address_of(selection),
+        "without_group": address_of(selection, by=None, group=None, ungrouped=None),
     }
 
 

@@ -32,7 +32,7 @@ from pooling.interface.problems import InputError
 from pooling.models import Query
 
 # Fewer are asked for by name, so that a collection of many queries is not read for a report on some.
-ASKED_BY_NAME = 1000
+MOST_NAMED = 1000
 # More draws of the bootstrap take longer than a page may.
 DRAWN_AT_ONCE = 10_000_000
 # Counts up when kept intervals would come out otherwise.
@@ -68,7 +68,7 @@ class BreakdownRequest:
 
 def breakdown_of(
     report: Report,
-    asked: BreakdownRequest,
+    request: BreakdownRequest,
     *,
     at_once: bool = False,
     queries: QueriesNow | None = None,
@@ -79,17 +79,17 @@ def breakdown_of(
     all but those over all queries are left out, and the breakdown `waits`. queries: where they were read
     before. `InputError` names what the report does not have.
     """
-    check_measure(report, asked.measure, asked.k)
-    check_runs(report, asked.runs or ())
+    check_measure(report, request.measure, request.k)
+    check_runs(report, request.runs or ())
     known = queries or queries_now(report)
-    grouping = grouping_of(report, asked.by, known.ids, known.metadata)
-    values = _values(report, asked, known)
+    grouping = grouping_of(report, request.by, known.ids, known.metadata)
+    values = _values(report, request, known)
     limits = _kept_limits(report, values, grouping, at_once=at_once)
     return break_down(
         values,
         grouping,
         resampling_of(report),
-        threshold=THRESHOLD if asked.threshold is None else asked.threshold,
+        threshold=THRESHOLD if request.threshold is None else request.threshold,
         limits=undrawn_limits(values, grouping, _own_limits(report, values)) if limits is None else limits,
         waits=limits is None,
     )
@@ -114,8 +114,10 @@ def check_measure(report: Report, measure: str, k: int | None) -> None:
     cutoffs = cutoffs_of(report, measure)
     if k not in cutoffs:
         known = ", ".join("none (the whole run)" if at is None else str(at) for at in cutoffs)
-        asked = "no K" if k is None else f"K = {k}"
-        raise InputError(f"This report does not have {measure} at {asked}; choose one of {known}.", field="k")
+        cutoff = "no K" if k is None else f"K = {k}"
+        raise InputError(
+            f"This report does not have {measure} at {cutoff}; choose one of {known}.", field="k"
+        )
 
 
 def check_runs(report: Report, runs: Sequence[str], field: str = "run") -> None:
@@ -142,7 +144,7 @@ def labelled_queries(report: Report) -> list[str]:
 def stored_queries(report: Report, ids: Sequence[str]) -> QuerySet[Query]:
     """These queries as the collection has them now, and perhaps others."""
     queries = Query.objects.filter(collection_id=report.collection_id).order_by()
-    return queries.filter(external_id__in=ids) if len(ids) <= ASKED_BY_NAME else queries
+    return queries.filter(external_id__in=ids) if len(ids) <= MOST_NAMED else queries
 
 
 def metadata_of(report: Report, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
@@ -163,16 +165,16 @@ def value_rows(report: Report, measure: str, k: int | None, runs: Sequence[str])
     return scan_per_query(report).filter(wanted).select("run", "query_id", "value")
 
 
-def _values(report: Report, asked: BreakdownRequest, queries: QueriesNow) -> Values:
-    runs = asked.runs or run_names(report)
-    rows = value_rows(report, asked.measure, asked.k, runs).collect()
+def _values(report: Report, request: BreakdownRequest, queries: QueriesNow) -> Values:
+    runs = request.runs or run_names(report)
+    rows = value_rows(report, request.measure, request.k, runs).collect()
     by_run = rows.partition_by("run", as_dict=True)
     # The file has the queries of every run in the same order.
     columns = [by_run[(run,)]["value"].fill_null(np.nan).to_numpy() for run in runs]
     weights = [known_weight(queries.metadata.get(query, {})) for query in queries.ids]
     return Values(
-        asked.measure,
-        asked.k,
+        request.measure,
+        request.k,
         tuple(queries.ids),
         tuple(runs),
         np.stack(columns, axis=1),

@@ -50,7 +50,7 @@ SORTED_BY = {
 
 
 @dataclass(frozen=True)
-class QueriesAsked:
+class QuerySelection:
     """Which queries of a report, and of which run, measure and K (None: the whole run).
 
     by, group: those of a group of a breakdown; ungrouped: those in none of its groups. search: words, each in
@@ -94,31 +94,37 @@ def depth_of(report: Report, k: int | None) -> int:
     return int(report.options["k"][-1] if k is None else k)
 
 
-def query_table(report: Report, asked: QueriesAsked) -> pl.DataFrame:
+def query_table(report: Report, selection: QuerySelection) -> pl.DataFrame:
     """The queries asked for, in order: query_id, value (null: does not count), relevant, found, missed, and
     weight where it is sorted by.
 
     `InputError` names what the report does not have.
     """
-    check_runs(report, [asked.run])
-    check_measure(report, asked.measure, asked.k)
-    order = _order(asked.sort)
-    if asked.show not in SHOWN:
-        raise InputError(f"There is no show {asked.show}; choose one of {', '.join(SHOWN)}.", field="show")
-    counts = relevant_counts(report, asked.run, depth_of(report, asked.k))
-    values = value_rows(report, asked.measure, asked.k, [asked.run]).select("query_id", "value").collect()
+    check_runs(report, [selection.run])
+    check_measure(report, selection.measure, selection.k)
+    order = _order(selection.sort)
+    if selection.show not in SHOWN:
+        raise InputError(
+            f"There is no show {selection.show}; choose one of {', '.join(SHOWN)}.", field="show"
+        )
+    counts = relevant_counts(report, selection.run, depth_of(report, selection.k))
+    values = (
+        value_rows(report, selection.measure, selection.k, [selection.run])
+        .select("query_id", "value")
+        .collect()
+    )
     table = values.join(counts, on="query_id", how="left", maintain_order="left").with_columns(
         pl.col("relevant", "found").fill_null(0).cast(pl.Int64)
     )
     table = table.with_columns(missed=pl.col("relevant") - pl.col("found"))
-    table = _searched(report, _grouped(report, table, asked), asked)
+    table = _searched(report, _grouped(report, table, selection), selection)
     if any(column == "weight" for column, _ in order):
         table = table.with_columns(_weights(report, table))
     # q2 before q10, as in every table.
     natural = pl.Series("natural", [natural_key(query) for query in table["query_id"]], dtype=pl.String)
     keys = [("natural" if column == "query_id" else column, falls) for column, falls in order]
     columns, falling = zip(*(*keys, ("natural", False), ("query_id", False)), strict=True)
-    table = table.with_columns(natural).filter(_shown(asked.show))
+    table = table.with_columns(natural).filter(_shown(selection.show))
     return table.sort(columns, descending=falling, nulls_last=True).drop("natural")
 
 
@@ -130,13 +136,13 @@ def _order(sort: str) -> tuple[tuple[str, bool], ...]:
     return SORTS[sort]
 
 
-def query_rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[QueryRow]:
+def query_rows(report: Report, selection: QuerySelection, table: pl.DataFrame) -> list[QueryRow]:
     """Some rows of the table with text, tags, weight and the first documents missed; two database queries."""
     ids = table["query_id"].to_list()
-    missed = missed_documents(report, asked.run, depth_of(report, asked.k), ids)
+    missed = missed_documents(report, selection.run, depth_of(report, selection.k), ids)
     rows = stored_queries(report, ids).values_list("external_id", "text", "metadata")
     facts = {id: (text, metadata) for id, text, metadata in rows}
-    absent = set(report.result["queries"]["missing_ids"].get(asked.run, ()))
+    absent = set(report.result["queries"]["missing_ids"].get(selection.run, ()))
     described = []
     for row in table.iter_rows(named=True):
         text, metadata = facts.get(row["query_id"], ("", {}))
@@ -156,16 +162,16 @@ def query_rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list
     return described
 
 
-def missed_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
+def missed_csv(report: Report, selection: QuerySelection) -> IO[bytes]:
     """Every document missed in the queries asked for: query_id, document_id, relevance, rank in the run, how
     many other runs have it in their first K, and which (separated by blanks)."""
-    names, k = run_names(report), depth_of(report, asked.k)
-    table = query_table(report, asked).select("query_id").with_row_index("order")
-    own = pl.col(f"rank_{names.index(asked.run)}")
+    names, k = run_names(report), depth_of(report, selection.k)
+    table = query_table(report, selection).select("query_id").with_row_index("order")
+    own = pl.col(f"rank_{names.index(selection.run)}")
     finders = [
         pl.when(pl.col(f"rank_{number}") <= k).then(pl.lit(name))
         for number, name in enumerate(names)
-        if name != asked.run
+        if name != selection.run
     ]
     found_by = pl.concat_list(finders).list.drop_nulls() if finders else pl.lit([], dtype=pl.List(pl.String))
     missed = (
@@ -182,23 +188,23 @@ def missed_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
     return file
 
 
-def _grouped(report: Report, table: pl.DataFrame, asked: QueriesAsked) -> pl.DataFrame:
-    if not asked.by or (asked.group is None and not asked.ungrouped):
+def _grouped(report: Report, table: pl.DataFrame, selection: QuerySelection) -> pl.DataFrame:
+    if not selection.by or (selection.group is None and not selection.ungrouped):
         return table
     ids = labelled_queries(report)
-    grouping = grouping_of(report, asked.by, ids, metadata_of(report, ids))
-    group = grouping.group(None if asked.ungrouped else asked.group)
-    if group is None and not asked.ungrouped:
-        raise InputError(f"There is no group {asked.group} by {grouping.title}.", field="group")
+    grouping = grouping_of(report, selection.by, ids, metadata_of(report, ids))
+    group = grouping.group(None if selection.ungrouped else selection.group)
+    if group is None and not selection.ungrouped:
+        raise InputError(f"There is no group {selection.group} by {grouping.title}.", field="group")
     wanted = group.query_ids if group else ()
     return table.filter(pl.col("query_id").is_in(list(wanted)))
 
 
-def _searched(report: Report, table: pl.DataFrame, asked: QueriesAsked) -> pl.DataFrame:
-    if not asked.search:
+def _searched(report: Report, table: pl.DataFrame, selection: QuerySelection) -> pl.DataFrame:
+    if not selection.search:
         return table
     queries = Query.objects.filter(collection_id=report.collection_id)
-    for word in asked.search.split():
+    for word in selection.search.split():
         queries = queries.filter(Q(text__icontains=word) | Q(external_id__icontains=word))
     wanted = list(queries.order_by().values_list("external_id", flat=True))
     return table.filter(pl.col("query_id").is_in(wanted))

@@ -17,7 +17,7 @@ from pooling.formats.query_facts import known_weight
 from pooling.heavy import np
 
 
-def breakdown_asked(
+def breakdown_of_result(
     evaluation: Evaluation, *, by: str, queries: Path | None, measure: str | None, threshold: float | None
 ) -> Breakdown:
     """`broken_down` by what stands in the file of the queries."""

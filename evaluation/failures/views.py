@@ -69,8 +69,8 @@ def report_where_file(request: HttpRequest, report_id: int, format: str) -> Http
 def report_queries(request: HttpRequest, report_id: int) -> HttpResponseBase:
     """The queries of a report one by one for a run."""
     shown = report_for(request.user, report_id)
-    asked = QueriesView(request.GET, report=shown).asked()
-    context = {**_context(shown), **queries_context(request, shown, asked)}
+    selection = QueriesView(request.GET, report=shown).chosen()
+    context = {**_context(shown), **queries_context(request, shown, selection)}
     return answer(request, "evaluation/report_queries.html", context)
 
 
@@ -82,7 +82,7 @@ def report_queries_file(request: HttpRequest, report_id: int, what: str) -> Http
     if what != "missed":
         raise Http404("This report has no such file.")
     try:
-        content = missed_csv(shown, QueriesView(request.GET, report=shown).asked())
+        content = missed_csv(shown, QueriesView(request.GET, report=shown).chosen())
     except InputError as error:
         raise Http404(str(error)) from None
     return attachment(content, f"{file_stem(shown)}-{what}.csv", "text/csv")

@@ -69,8 +69,8 @@ class LatencyReports(APIView):
     def post(self, request: Request, slug: str) -> Made:
         """Hold approximate runs against an exact one: 201, or 202 with a job to poll when they are large."""
         collection = collection_for(request.user, slug, ADMIN)
-        asked = LatencyRequest(**parsed(LatencyRequestSerializer, request))
-        outcome = request_latency_report(collection, asked, person(request))
+        latency_request = LatencyRequest(**parsed(LatencyRequestSerializer, request))
+        outcome = request_latency_report(collection, latency_request, person(request))
         return link_to(outcome) if isinstance(outcome, LatencyReport) else outcome
 
 

@@ -19,8 +19,8 @@ EXAMPLE = "run,latency_ms,ef\nhnsw-16,0.21,16\nhnsw-64,0.34,64"
 
 def measured_settings(runs: QuerySet[Run]) -> str:
     """The newest runs of engines with their median latency, as settings are written; "" without one."""
-    asked = runs.filter(preflight__engine__isnull=False).order_by("-pk")
-    rows = list(asked.values_list("name", "preflight__engine__latency_ms__p50")[:MOST_OFFERED])
+    engine_runs = runs.filter(preflight__engine__isnull=False).order_by("-pk")
+    rows = list(engine_runs.values_list("name", "preflight__engine__latency_ms__p50")[:MOST_OFFERED])
     return table_text((RUN, LATENCY), rows) if rows else ""
 
 

@@ -62,17 +62,17 @@ def request_latency_report(
 
     What can be refused is refused here, before a job is queued: `InputError` names the field.
     """
-    asked = _resolved(collection, request)
-    if sum(run.row_count for run in [asked.exact, *asked.runs]) > settings.BACKGROUND_REPORT_ROWS:
+    inputs = _resolved(collection, request)
+    if sum(run.row_count for run in [inputs.exact, *inputs.runs]) > settings.BACKGROUND_REPORT_ROWS:
         return start_job(collection, "latency report", asdict(request), user)
-    return _create(collection, request, asked, user)
+    return _create(collection, request, inputs, user)
 
 
 @job_kind("latency report", title="Comparing indexes", begins_at="latency_new")
 def _create_in_background(job: Job, progress: Progress) -> Link:
     request = LatencyRequest(**job.arguments)
-    asked = _resolved(job.collection, request)
-    return link_to(_create(job.collection, request, asked, job.created_by, progress=progress))
+    inputs = _resolved(job.collection, request)
+    return link_to(_create(job.collection, request, inputs, job.created_by, progress=progress))
 
 
 def _resolved(collection: Collection, request: LatencyRequest) -> LatencyInputs:
@@ -111,31 +111,31 @@ def _exact(collection: Collection, name: str) -> Run:
 def _create(
     collection: Collection,
     request: LatencyRequest,
-    asked: LatencyInputs,
+    inputs: LatencyInputs,
     user: User | None,
     *,
     progress: Progress | None = None,
 ) -> LatencyReport:
     progress = progress or (lambda share, detail: None)
-    runs = asked.runs
+    runs = inputs.runs
     sources = {run.name: _Reader(run, done / len(runs), progress) for done, run in enumerate(runs)}
     try:
         found = recall_against(
-            _Reader(asked.exact, 0.0, progress), sources, asked.k, exact_name=asked.exact.name
+            _Reader(inputs.exact, 0.0, progress), sources, inputs.k, exact_name=inputs.exact.name
         )
     except InputError:
         raise
     except ValueError as error:
         raise InputError(str(error), field="runs") from error
-    table = latency_table(found, asked.settings, asked.k, asked.target)
-    made = LatencyReport(collection=collection, name=asked.name, exact=asked.exact, created_by=user)
+    table = latency_table(found, inputs.settings, inputs.k, inputs.target)
+    made = LatencyReport(collection=collection, name=inputs.name, exact=inputs.exact, created_by=user)
     made.options = {
-        "exact": provenance_of(asked.exact),
+        "exact": provenance_of(inputs.exact),
         "runs": [provenance_of(run) for run in runs],
-        "k": asked.k,
-        "target": asked.target,
+        "k": inputs.k,
+        "target": inputs.target,
         "settings": request.settings,
-        "parameters": list(asked.settings[0].parameters),
+        "parameters": list(inputs.settings[0].parameters),
         "software": software_versions(),
     }
     made.result = against_as_dict(found, table)

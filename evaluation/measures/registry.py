@@ -109,20 +109,20 @@ def titled(measure: str, k: int | None) -> str:
     return key_of(MEASURES[measure].title, k)
 
 
-def asked_keys(measures: Iterable[str], cutoffs: Iterable[int]) -> list[tuple[str, int | None]]:
+def measure_keys(measures: Iterable[str], cutoffs: Iterable[int]) -> list[tuple[str, int | None]]:
     """(measure, k) for every measure that names its cutoff, and for the others at each of `cutoffs`.
 
     k is None for what is over the whole run.
 
-    >>> asked_keys(["recall@10", "success", "map"], [1, 5])
+    >>> measure_keys(["recall@10", "success", "map"], [1, 5])
     [('recall', 10), ('success', 1), ('success', 5), ('map', None)]
     """
     values = list(cutoffs)
-    asked: list[tuple[str, int | None]] = []
+    keys: list[tuple[str, int | None]] = []
     for name, k in map(split_name, measures):
         at_each = k is None and not MEASURES[name].whole
-        asked += [(name, at) for at in values] if at_each else [(name, k)]
-    return list(dict.fromkeys(asked))
+        keys += [(name, at) for at in values] if at_each else [(name, k)]
+    return list(dict.fromkeys(keys))
 
 
 def share(above: npt.NDArray[Any], below: npt.NDArray[Any]) -> Floats:

@@ -55,13 +55,13 @@ def basis_line(result: Evaluation) -> str:
     return f"{means}; recall is {of_relevant_found(int(result.labels.relevant.sum()))}."
 
 
-def _cutoffs(asked: list[int | None], at: int | None) -> list[int | None]:
+def _cutoffs(cutoffs: list[int | None], at: int | None) -> list[int | None]:
     """Those that fit, the one that sentences are about among them."""
-    if len(asked) <= MOST_CUTOFFS:
-        return asked
-    place = asked.index(at)
-    first = min(max(0, place - MOST_CUTOFFS // 2), len(asked) - MOST_CUTOFFS)
-    return asked[first : first + MOST_CUTOFFS]
+    if len(cutoffs) <= MOST_CUTOFFS:
+        return cutoffs
+    place = cutoffs.index(at)
+    first = min(max(0, place - MOST_CUTOFFS // 2), len(cutoffs) - MOST_CUTOFFS)
+    return cutoffs[first : first + MOST_CUTOFFS]
 
 
 def _best_first(result: Evaluation, measure: str, k: int | None) -> list[str]:

@@ -25,8 +25,8 @@ def picture_of(result: Evaluation, kind: str, measure: str, *, dark: bool) -> Pi
     if kind not in there:
         raise ValueError(f"There is no chart {kind!r} of this result; choose one of {', '.join(there)}.")
     if measure not in result.measures:
-        asked = ", ".join(result.measures)
-        raise ValueError(f"{measure} was not measured; choose one of {asked}, or name it under measures.")
+        names = ", ".join(result.measures)
+        raise ValueError(f"{measure} was not measured; choose one of {names}, or name it under measures.")
     choice = default_choice(figures, measure)
     table = there[kind].table(figures, choice)
     drawn = there[kind].draw(table, figures, choice, dark=dark)

@@ -63,7 +63,7 @@ FILLED = {
 }
 
 
-def asked_for(collection: Collection, given: Any) -> PlanForm:
+def filled_form(collection: Collection, given: Any) -> PlanForm:
     """The form filled with the address's parameters; what is not there has its default, and no run is all."""
     data = given.copy()
     for name, value in DEFAULTS.items():

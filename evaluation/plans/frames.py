@@ -37,8 +37,8 @@ def planned_frame(
     texts = collection.documents.listed().exclude(text=None).count()
     deepest = max(min(reach, every[index].depth) for index in indexes)
     numbered, folder = numbered_tops(collection, every, deepest)
-    asked = hashlib.blake2b(repr((reach, texts, list(indexes))).encode(), digest_size=12).hexdigest()
-    key = f"plan-frame-{folder.name}-{asked}"
+    digest = hashlib.blake2b(repr((reach, texts, list(indexes))).encode(), digest_size=12).hexdigest()
+    key = f"plan-frame-{folder.name}-{digest}"
     found: PlannedFrame | None = cache.get(key)
     if found is None:
         tops = numbered.chosen(indexes, deepest)

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from evaluation.plans.forms import PlanForm, asked_for
+from evaluation.plans.forms import PlanForm, filled_form
 from evaluation.plans.launch import begin
 from evaluation.plans.page import address, parameters, pilot_address, plan_context, problems_in_words
 from evaluation.plans.planning import plan
@@ -27,7 +27,7 @@ def plan_page(request: HttpRequest, slug: str) -> HttpResponse:
     """What a campaign will be; htmx gets the figures alone. A POST builds its pool and opens its queue."""
     collection = collection_for(request.user, slug, ADMIN)
     given = request.POST if request.method == "POST" else request.GET
-    form = asked_for(collection, given)
+    form = filled_form(collection, given)
     name = given.get("name", "")
     if request.method == "POST" and form.is_valid():
         try:

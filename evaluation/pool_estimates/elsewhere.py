@@ -45,11 +45,11 @@ def _certain(pool: Pool, release: QrelsRelease) -> Iterator[tuple[str, str]]:
 def inside_frame(pool: Pool, pairs: pl.DataFrame) -> pl.DataFrame:
     """Of pairs (query_id, document_id) without a row in a pool with a reach, whether its frame has them:
     `is_inside`, null where only the text ranking could have them, which is not kept."""
-    asked = pairs.select(PAIR).unique()
-    if pool.reach is None or asked.is_empty():
-        return asked.head(0).with_columns(is_inside=pl.lit(None, dtype=pl.Boolean))
+    unique_pairs = pairs.select(PAIR).unique()
+    if pool.reach is None or unique_pairs.is_empty():
+        return unique_pairs.head(0).with_columns(is_inside=pl.lit(None, dtype=pl.Boolean))
     places = pool.pool_runs.select_related("run__collection")
-    queries = dict.fromkeys(asked["query_id"].unique().to_list(), 0)
+    queries = dict.fromkeys(unique_pairs["query_id"].unique().to_list(), 0)
     tops, _ = read_tops([place.run for place in places], queries, choice_of(pool), lambda share, detail: None)
     found = (
         pl.concat([top.select(PAIR) for top in tops.values()]).unique().with_columns(is_found=pl.lit(True))
@@ -61,6 +61,6 @@ def inside_frame(pool: Pool, pairs: pl.DataFrame) -> pl.DataFrame:
         if pool.frame.get("text")
         else pl.lit(False)
     )
-    return asked.join(found, on=PAIR, how="left").select(
+    return unique_pairs.join(found, on=PAIR, how="left").select(
         *PAIR, is_inside=pl.when("is_found").then(pl.lit(True)).otherwise(otherwise)
     )

@@ -78,7 +78,7 @@ def choose_pool(
     qrels: pl.DataFrame,
     evaluation: Evaluation,
     *,
-    asked: Pool | None = None,
+    named_pool: Pool | None = None,
 ) -> PoolChoice | None:
     """The pool that was asked for, else the one whose audit is furthest answered over the runs and queries
     measured, of equals the one with the largest frame, of these the newest; one that is shallower than the
@@ -96,13 +96,13 @@ def choose_pool(
     }
     shares = {pool.pk: _standing(pool, samples[pool.pk], evaluation) for pool in pools if pool.pk in samples}
     best = max((pool for pool in pools if pool.pk in samples), key=lambda pool: shares[pool.pk], default=None)
-    chosen = asked or (_last_judged_whole(best, shares, samples) if best else next(iter(pools), None))
+    chosen = named_pool or (_last_judged_whole(best, shares, samples) if best else next(iter(pools), None))
     if chosen is None:
         return None
     if (audit := samples.get(chosen.pk)) is None:
         audit = read_sample(chosen, release, qrels, least, chosen=chosen_by_all)
     answered = {pool.name: shares[pool.pk].answered for pool in pools if pool.pk in shares}
-    return PoolChoice(chosen, audit, chosen.pk in shares, answered, asked is not None)
+    return PoolChoice(chosen, audit, chosen.pk in shares, answered, named_pool is not None)
 
 
 def _last_judged_whole(

@@ -23,12 +23,12 @@ def basis_of(
     qrels: pl.DataFrame,
     evaluation: Evaluation,
     *,
-    asked: Pool | None = None,
+    named_pool: Pool | None = None,
 ) -> Basis:
     """Read the runs again for their documents without a label, and the pool for its audit: the one that was
     asked for, or the one that `choose_pool` takes."""
     basis = Basis.of(evaluation, None)
-    choice = choose_pool(collection, release, qrels, evaluation, asked=asked)
+    choice = choose_pool(collection, release, qrels, evaluation, named_pool=named_pool)
     if choice is None:
         return basis
     pool = choice.pool

@@ -42,11 +42,11 @@ def write_gates(options: Mapping[str, Any], checks: Sequence[Check], tables: Cal
         append_summary(place, checks, tables())
 
 
-def summary_path(asked: str | None) -> Path | None:
+def summary_path(option: str | None) -> Path | None:
     """The file of `--job-summary`; without a name it is the one of GitHub Actions."""
-    if asked is None:
+    if option is None:
         return None
-    place = asked or os.environ.get(SUMMARY_VARIABLE, "")
+    place = option or os.environ.get(SUMMARY_VARIABLE, "")
     if not place:
         raise ValueError(f"--job-summary needs a FILE where {SUMMARY_VARIABLE} is not set.")
     return Path(place)

@@ -39,8 +39,8 @@ class Replays(APIView):
     def post(self, request: Request, slug: str) -> Made:
         """Replay strategies on the collection's labels: 201, or 202 with a job to poll when it takes long."""
         collection = collection_for(request.user, slug, ADMIN)
-        asked = parsed(ReplayRequestSerializer, request)
-        outcome = request_replay(collection, ReplayRequest(**asked), person(request))
+        body = parsed(ReplayRequestSerializer, request)
+        outcome = request_replay(collection, ReplayRequest(**body), person(request))
         return link_to(outcome) if isinstance(outcome, Replay) else outcome
 
 

@@ -91,11 +91,11 @@ def request_replay(collection: Collection, request: ReplayRequest, user: User | 
 
     What can be refused is refused here, before a job is queued: `InputError` names the field.
     """
-    asked = _resolved(collection, request)
-    if asked.steps > settings.BACKGROUND_REPLAY_STEPS:
-        fixed = {"runs": [run.name for run in asked.runs], "strategies": list(asked.strategies)}
+    inputs = _resolved(collection, request)
+    if inputs.steps > settings.BACKGROUND_REPLAY_STEPS:
+        fixed = {"runs": [run.name for run in inputs.runs], "strategies": list(inputs.strategies)}
         return start_job(collection, "replay", {**asdict(request), **fixed}, user)
-    return _create(collection, asked, user)
+    return _create(collection, inputs, user)
 
 
 @job_kind(
@@ -105,8 +105,8 @@ def request_replay(collection: Collection, request: ReplayRequest, user: User | 
     begins_at="replay_new",
 )
 def _create_in_background(job: Job, progress: Progress) -> Link:
-    asked = _resolved(job.collection, ReplayRequest(**job.arguments))
-    return link_to(_create(job.collection, asked, job.created_by, progress))
+    inputs = _resolved(job.collection, ReplayRequest(**job.arguments))
+    return link_to(_create(job.collection, inputs, job.created_by, progress))
 
 
 def _resolved(collection: Collection, request: ReplayRequest) -> ReplayInputs:
@@ -116,7 +116,7 @@ def _resolved(collection: Collection, request: ReplayRequest) -> ReplayInputs:
     runs = runs_chosen(collection, request.runs)
     depth = request.depth or min(DEPTH, max(run.depth for run in runs))
     labels = f"release {release.name}" if release else "the labels so far"
-    asked = ReplayInputs(
+    inputs = ReplayInputs(
         name=checked_name(request.name or f"Replay on {labels}, depth {depth}", "replay"),
         release=release,
         runs=runs,
@@ -128,8 +128,8 @@ def _resolved(collection: Collection, request: ReplayRequest) -> ReplayInputs:
         batch=request.batch,
         k=request.k or depth,
     )
-    _check(asked)
-    return asked
+    _check(inputs)
+    return inputs
 
 
 def _strategies(names: Sequence[str] | None) -> tuple[str, ...]:
@@ -146,16 +146,17 @@ def _strategies(names: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in STRATEGIES if name in chosen)
 
 
-def _check(asked: ReplayInputs) -> None:
-    shares = asked.budgets and all(0 < budget <= 1 for budget in asked.budgets)
+def _check(inputs: ReplayInputs) -> None:
+    shares = inputs.budgets and all(0 < budget <= 1 for budget in inputs.budgets)
     problems = {
-        "depth": 1 <= asked.depth <= MOST_DEPTH or f"The depth is a number from 1 to {MOST_DEPTH:,}.",
-        "budgets": (shares and len(asked.budgets) <= MOST_BUDGETS)
+        "depth": 1 <= inputs.depth <= MOST_DEPTH or f"The depth is a number from 1 to {MOST_DEPTH:,}.",
+        "budgets": (shares and len(inputs.budgets) <= MOST_BUDGETS)
         or f"Name 1 to {MOST_BUDGETS} budgets, each a share of the pool above 0 and up to 1.",
-        "seeds": 1 <= asked.seeds <= MOST_SEEDS or f"The number of seeds must be between 1 and {MOST_SEEDS}.",
-        "noise": noise_problem(asked.noise) or True,
-        "batch": 1 <= asked.batch <= MOST_BATCH or f"A batch has 1 to {MOST_BATCH:,} labels.",
-        "k": 1 <= asked.k <= asked.depth or f"K must be between 1 and the depth, {asked.depth}.",
+        "seeds": 1 <= inputs.seeds <= MOST_SEEDS
+        or f"The number of seeds must be between 1 and {MOST_SEEDS}.",
+        "noise": noise_problem(inputs.noise) or True,
+        "batch": 1 <= inputs.batch <= MOST_BATCH or f"A batch has 1 to {MOST_BATCH:,} labels.",
+        "k": 1 <= inputs.k <= inputs.depth or f"K must be between 1 and the depth, {inputs.depth}.",
     }
     fields = {name: problem for name, problem in problems.items() if isinstance(problem, str)}
     if fields:
@@ -163,21 +164,21 @@ def _check(asked: ReplayInputs) -> None:
 
 
 def _create(
-    collection: Collection, asked: ReplayInputs, user: User | None, progress: Progress | None = None
+    collection: Collection, inputs: ReplayInputs, user: User | None, progress: Progress | None = None
 ) -> Replay:
     progress = progress or (lambda share, detail: None)
     progress(0.0, "Reading labels.")
-    labels = _labels(collection, asked.release)
+    labels = _labels(collection, inputs.release)
     read_at = timezone.now()
-    pool = _labelled_pool(labels, asked, progress)
-    simulation = _simulated(pool, asked, progress)
-    made = Replay(collection=collection, name=asked.name, release=asked.release, created_by=user)
+    pool = _labelled_pool(labels, inputs, progress)
+    simulation = _simulated(pool, inputs, progress)
+    made = Replay(collection=collection, name=inputs.name, release=inputs.release, created_by=user)
     made.options = {
-        "labels": _described(asked.release, labels, read_at.isoformat()),
-        "runs": [provenance_of(run) for run in asked.runs],
-        "strategies": list(asked.strategies),
-        "budgets": list(asked.budgets),
-        **{name: getattr(asked, name) for name in ("depth", "seeds", "noise", "batch", "k")},
+        "labels": _described(inputs.release, labels, read_at.isoformat()),
+        "runs": [provenance_of(run) for run in inputs.runs],
+        "strategies": list(inputs.strategies),
+        "budgets": list(inputs.budgets),
+        **{name: getattr(inputs, name) for name in ("depth", "seeds", "noise", "batch", "k")},
         "chosen_by": _chosen_by(collection),
         "software": software_versions(),
     }
@@ -196,18 +197,18 @@ def _labels(collection: Collection, release: QrelsRelease | None) -> pl.DataFram
     return labels.select("query_id", "document_id", "relevance")
 
 
-def _labelled_pool(labels: pl.DataFrame, asked: ReplayInputs, progress: Progress) -> LabelledPool:
+def _labelled_pool(labels: pl.DataFrame, inputs: ReplayInputs, progress: Progress) -> LabelledPool:
     tops = {}
-    for done, run in enumerate(asked.runs):
-        progress(0.1 * done / len(asked.runs), f"Reading run “{run.name}”.")
-        tops[run.name] = order_run(read_stored_run(run), depth=asked.depth).drop("position")
+    for done, run in enumerate(inputs.runs):
+        progress(0.1 * done / len(inputs.runs), f"Reading run “{run.name}”.")
+        tops[run.name] = order_run(read_stored_run(run), depth=inputs.depth).drop("position")
     try:
-        return labelled_pool(labels, tops, depth=asked.depth)
+        return labelled_pool(labels, tops, depth=inputs.depth)
     except ValueError as error:
         raise InputError(str(error)) from error
 
 
-def _simulated(pool: LabelledPool, asked: ReplayInputs, progress: Progress) -> Simulation:
+def _simulated(pool: LabelledPool, inputs: ReplayInputs, progress: Progress) -> Simulation:
     last = -1
 
     def moved(share: float, name: str) -> None:
@@ -220,12 +221,12 @@ def _simulated(pool: LabelledPool, asked: ReplayInputs, progress: Progress) -> S
 
     return simulate(
         pool,
-        asked.strategies,
-        budgets=asked.budgets,
-        seeds=asked.seeds,
-        noise=asked.noise,
-        batch=asked.batch,
-        k=asked.k,
+        inputs.strategies,
+        budgets=inputs.budgets,
+        seeds=inputs.seeds,
+        noise=inputs.noise,
+        batch=inputs.batch,
+        k=inputs.k,
         progress=moved,
     )
 

@@ -48,11 +48,11 @@ class Shared(NamedTuple):
 
 
 @transaction.atomic
-def share(report: Report, asked: Sharing, *, by: User) -> Shared:
+def share(report: Report, sharing: Sharing, *, by: User) -> Shared:
     """Make a link; `InputError` for an end that has passed or is more than a year away, and for too many."""
     now = timezone.now()
-    ends = _end(asked, now)
-    if len(asked.note) > LONGEST_NOTE:
+    ends = _end(sharing, now)
+    if len(sharing.note) > LONGEST_NOTE:
         raise InputError(f"A note may have at most {LONGEST_NOTE} characters.", field="note")
     if links_of(report).count() >= MOST_LINKS:
         raise InputError(f"This report has {MOST_LINKS} links. Withdraw one first.")
@@ -61,10 +61,10 @@ def share(report: Report, asked: Sharing, *, by: User) -> Shared:
         report=report,
         collection=report.collection,
         token_sha256=hashed(token),
-        first=asked.first,
-        second=asked.second,
-        k=asked.k,
-        note=asked.note.strip(),
+        first=sharing.first,
+        second=sharing.second,
+        k=sharing.k,
+        note=sharing.note.strip(),
         created_by=by,
         expires_at=ends,
     )
@@ -112,13 +112,13 @@ def opened_link(token: str) -> SharedLink:
     return link
 
 
-def _end(asked: Sharing, now: datetime) -> datetime:
+def _end(sharing: Sharing, now: datetime) -> datetime:
     """The moment at which a link ends."""
-    if asked.until is None:
-        if not 1 <= asked.days <= LONGEST_DAYS:
+    if sharing.until is None:
+        if not 1 <= sharing.days <= LONGEST_DAYS:
             raise InputError(f"A link is valid for 1 to {LONGEST_DAYS} days.", field="days")
-        return now + timedelta(days=asked.days)
+        return now + timedelta(days=sharing.days)
     today = timezone.localtime(now).date()
-    if not today <= asked.until <= today + timedelta(days=LONGEST_DAYS):
+    if not today <= sharing.until <= today + timedelta(days=LONGEST_DAYS):
         raise InputError("Choose a day from today to a year from now.", field="until")
-    return timezone.make_aware(datetime.combine(asked.until, time.max))
+    return timezone.make_aware(datetime.combine(sharing.until, time.max))

@@ -44,8 +44,8 @@ class Reports(APIView):
     def post(self, request: Request, slug: str) -> Made:
         """Measure stored runs on a qrels release: 201, or 202 with a job to poll when the runs are large."""
         collection = collection_for(request.user, slug, ADMIN)
-        asked = parsed(ReportRequestSerializer, request)
-        outcome = request_report(collection, _request(asked), person(request))
+        body = parsed(ReportRequestSerializer, request)
+        outcome = request_report(collection, _request(body), person(request))
         return link_to(outcome) if isinstance(outcome, Report) else outcome
 
 

@@ -17,7 +17,7 @@ from evaluation.comparisons.answering import AnswerRequest, answered
 from evaluation.comparisons.stored import StoredComparisons, compared_runs, store_comparisons, unjudged_frame
 from evaluation.comparisons.tables import answer_part
 from evaluation.comparisons.verdict import Comparison
-from evaluation.fact_reports.making import AskedOfFacts, MeasuredFacts, measured_facts
+from evaluation.fact_reports.making import FactRequest, MeasuredFacts, measured_facts
 from evaluation.fact_reports.stored import store_facts
 from evaluation.models import Report
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, too_large
@@ -116,11 +116,11 @@ def request_report(collection: Collection, request: ReportRequest, user: User | 
 
     What can be refused is refused here, before a job is queued: `InputError` names the field.
     """
-    asked = _resolved(collection, request)
-    if is_large(asked.runs):
-        fixed = {"release": asked.release.name, "runs": [run.name for run in asked.runs], "k": asked.k}
+    inputs = _resolved(collection, request)
+    if is_large(inputs.runs):
+        fixed = {"release": inputs.release.name, "runs": [run.name for run in inputs.runs], "k": inputs.k}
         return start_job(collection, "report", {**asdict(request), **fixed}, user)
-    return create_report(collection, asked, user=user)
+    return create_report(collection, inputs, user=user)
 
 
 def is_large(runs: Sequence[Run]) -> bool:
@@ -209,7 +209,7 @@ def _held(collection: Collection, values: Mapping[str, Any]) -> Settings:
 
 def create_report(
     collection: Collection,
-    asked: ReportInput,
+    inputs: ReportInput,
     *,
     user: User | None = None,
     progress: Progress | None = None,
@@ -222,40 +222,40 @@ def create_report(
     the release.
     """
     in_background, progress = progress is not None, progress or (lambda share, detail: None)
-    asked = _settled(asked)
-    release, runs = asked.release, asked.runs
-    strata = strata_chosen(collection, asked.held.tags)
+    inputs = _settled(inputs)
+    release, runs = inputs.release, inputs.runs
+    strata = strata_chosen(collection, inputs.held.tags)
     name = checked_name(
-        asked.name or f"{release.name}, {len(runs)} run{'s' if len(runs) > 1 else ''}", "report"
+        inputs.name or f"{release.name}, {len(runs)} run{'s' if len(runs) > 1 else ''}", "report"
     )
     pools = list(collection.pools.defer("diagnostics"))
     pooled = _pool_of_bounds(pools)
     found = chain((read_stored_run(run) for run in runs), [] if pooled is None else [pooled])
     qrels = completed_labels(release, found)
-    evaluation = _evaluation(qrels, asked, pooled, strata, progress=progress)
+    evaluation = _evaluation(qrels, inputs, pooled, strata, progress=progress)
     progress(0.75, "Comparing.")
     large = too_large(evaluation)
-    basis = None if large else basis_of(collection, release, qrels, evaluation, asked=asked.pool)
+    basis = None if large else basis_of(collection, release, qrels, evaluation, named_pool=inputs.pool)
     made_of_pairs, others = _pairs(basis, qrels)
     declared, frame = completeness(release, evaluation, qrels)
     complete = declared or frame is not None
     recalled = estimates_of(basis, complete=complete)
     answer = answered(
         evaluation,
-        AnswerRequest(_margin(asked), complete=complete, frame=frame, names_k=asked.names_k),
+        AnswerRequest(_margin(inputs), complete=complete, frame=frame, names_k=inputs.names_k),
         basis=basis,
         made=made_of_pairs,
         estimates=recalled,
     )
     progress(0.85, "Storing.")
     made = Report(collection=collection, name=name, release=release, created_by=user)
-    made.options = _options(asked, pools)
+    made.options = _options(inputs, pools)
     if answer is not None:
         made.options["headline"] = answer.k
-    rests_on = basis.pool.described["name"] if basis and basis.pool else asked.pool and asked.pool.name
+    rests_on = basis.pool.described["name"] if basis and basis.pool else inputs.pool and inputs.pool.name
     made.options["pool"] = rests_on
-    if asked.again_of is not None:
-        made.options["again_of"] = asked.again_of
+    if inputs.again_of is not None:
+        made.options["again_of"] = inputs.again_of
     estimates: Estimates = {
         **recalled,
         "prediction_powered": powered_of(basis),
@@ -270,7 +270,7 @@ def create_report(
         "estimates": estimates,
         "answer": None if answer is None else answer.to_dict(),
     }
-    of_facts = AskedOfFacts(runs, asked.k, asked.conventions, asked.held.arguments())
+    of_facts = FactRequest(runs, inputs.k, inputs.conventions, inputs.held.arguments())
     facts = measured_facts(release, of_facts, pooled)
     if facts is not None:
         made.result["facts"] = facts.figures
@@ -285,8 +285,8 @@ class _More(NamedTuple):
     facts: MeasuredFacts | None
 
 
-def _margin(asked: ReportInput) -> float:
-    return MARGIN if asked.held.margin is None else asked.held.margin
+def _margin(inputs: ReportInput) -> float:
+    return MARGIN if inputs.held.margin is None else inputs.held.margin
 
 
 def _pairs(
@@ -299,15 +299,15 @@ def _pairs(
     return () if stored["left_out"] else made, (stored, unjudged_frame(basis, qrels))
 
 
-def _settled(asked: ReportInput) -> ReportInput:
+def _settled(inputs: ReportInput) -> ReportInput:
     """The same with every K and measure that is named anywhere, and with defaults for the intervals."""
-    if not asked.runs:
+    if not inputs.runs:
         raise InputError("A report needs at least one run.", fields={"runs": "Choose at least one run."})
-    held = asked.held.over(Settings(confidence=LEVEL, samples=SAMPLES, seed=SEED, margin=MARGIN))
-    named = [*asked.measures, *(held.thresholds or {})]
+    held = inputs.held.over(Settings(confidence=LEVEL, samples=SAMPLES, seed=SEED, margin=MARGIN))
+    named = [*inputs.measures, *(held.thresholds or {})]
     measures = checked_measures(named)
-    cutoffs = checked_cutoffs([*asked.k, *own_cutoffs(named)])
-    return replace(asked, k=cutoffs, measures=measures, held=held)
+    cutoffs = checked_cutoffs([*inputs.k, *own_cutoffs(named)])
+    return replace(inputs, k=cutoffs, measures=measures, held=held)
 
 
 def _with_more(result: EvaluationResult, release: QrelsRelease, runs: Sequence[Run]) -> EvaluationResult:
@@ -337,7 +337,7 @@ def _readers(
 
 def _evaluation(
     qrels: pl.DataFrame,
-    asked: ReportInput,
+    inputs: ReportInput,
     pool: pl.DataFrame | None,
     strata: Mapping[str, Sequence[str]],
     *,
@@ -346,14 +346,14 @@ def _evaluation(
     try:
         return evaluate(
             qrels,
-            _readers(asked.runs, asked.conventions, progress),
-            asked.k,
-            asked.measures,
-            asked.conventions,
+            _readers(inputs.runs, inputs.conventions, progress),
+            inputs.k,
+            inputs.measures,
+            inputs.conventions,
             pool=pool,
             strata=strata,
             progress=lambda share, detail: progress(0.5 + 0.25 * share, detail),
-            **asked.held.arguments(),
+            **inputs.held.arguments(),
         )
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -369,15 +369,15 @@ def _pool_of_bounds(pools: Sequence[Pool]) -> pl.DataFrame | None:
     return pl.concat([pooled_frame(pool) for pool in pools]).unique()
 
 
-def _options(asked: ReportInput, pools: Sequence[Pool]) -> ReportOptions:
-    held = asked.held
+def _options(inputs: ReportInput, pools: Sequence[Pool]) -> ReportOptions:
+    held = inputs.held
     return {
-        "release": {"name": asked.release.name, "sha256": asked.release.sha256},
-        "runs": [provenance_of(run) for run in asked.runs],
-        "k": list(asked.k),
-        "measures": list(dict.fromkeys(key.partition("@")[0] for key in asked.measures)),
-        "asked": list(asked.measures),
-        "conventions": asked.conventions.to_dict(),
+        "release": {"name": inputs.release.name, "sha256": inputs.release.sha256},
+        "runs": [provenance_of(run) for run in inputs.runs],
+        "k": list(inputs.k),
+        "measures": list(dict.fromkeys(key.partition("@")[0] for key in inputs.measures)),
+        "asked": list(inputs.measures),
+        "conventions": inputs.conventions.to_dict(),
         "confidence": held.confidence,
         "tags": list(held.tags or ()),
         "minimum_queries": held.minimum_queries,

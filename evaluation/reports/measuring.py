@@ -43,15 +43,15 @@ def proposed_release(collection: Collection) -> str:
     return f"v{max(numbers, default=0) + 1}"
 
 
-def request_measuring(collection: Collection, asked: Measuring, user: User | None) -> Report | Job:
+def request_measuring(collection: Collection, choice: Measuring, user: User | None) -> Report | Job:
     """Release the labels and measure the runs on them, or the job that will when the runs are large.
 
     What can be refused is refused here, before a job is queued: `InputError` names the field.
     """
-    runs = runs_chosen(collection, asked.runs)
+    runs = runs_chosen(collection, choice.runs)
     settled = Measuring(
-        release=free_name(collection, asked.release or proposed_release(collection)),
-        rule=_known_rule(asked.rule),
+        release=free_name(collection, choice.release or proposed_release(collection)),
+        rule=_known_rule(choice.rule),
         runs=[run.name for run in runs],
     )
     if not has_labels(collection):
@@ -75,25 +75,25 @@ def _known_rule(rule: str) -> str:
     begins_at="releases",
 )
 def _in_background(job: Job, progress: Progress) -> Link:
-    asked = Measuring(**job.arguments)
-    return link_to(release_and_measure(job.collection, asked, user=job.created_by, progress=progress))
+    choice = Measuring(**job.arguments)
+    return link_to(release_and_measure(job.collection, choice, user=job.created_by, progress=progress))
 
 
 def release_and_measure(
     collection: Collection,
-    asked: Measuring,
+    choice: Measuring,
     *,
     user: User | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Freeze the labels, measure the runs on them, and return the report; where the runs cannot be measured,
     the release is taken back."""
-    name = asked.release or proposed_release(collection)
+    name = choice.release or proposed_release(collection)
     if progress:
         progress(0.0, "Releasing the labels.")
-    release = release_qrels(collection, name=name, rule=asked.rule, user=user)
+    release = release_qrels(collection, name=name, rule=choice.rule, user=user)
     try:
-        request = ReportRequest(release=release.name, runs=asked.runs)
+        request = ReportRequest(release=release.name, runs=choice.runs)
         return create_requested(collection, request, user=user, progress=progress)
     except BaseException:
         take_back(release, by=user)

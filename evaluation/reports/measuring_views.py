@@ -49,7 +49,7 @@ class MeasuringForm(forms.Form):
         self.fields["runs"].queryset = runs  # type: ignore[attr-defined]
         self.fields["runs"].initial = [run.pk for run in runs]
 
-    def asked(self) -> Measuring:
+    def chosen(self) -> Measuring:
         """What the form asks for; call it after `is_valid`."""
         values = self.cleaned_data
         return Measuring(values["release"], values["rule"], [run.name for run in values["runs"]])
@@ -64,8 +64,8 @@ def measure(request: HttpRequest, slug: str) -> HttpResponse:
     form = MeasuringForm(request.POST if is_form else None, collection=collection)
     if request.method == "POST" and (not is_form or form.is_valid()):
         try:
-            asked = form.asked() if is_form else Measuring()
-            return redirect(request_measuring(collection, asked, person(request)))
+            choice = form.chosen() if is_form else Measuring()
+            return redirect(request_measuring(collection, choice, person(request)))
         except refusals() as error:
             if is_form:
                 show_problem(form, error)

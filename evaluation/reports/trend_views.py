@@ -51,7 +51,7 @@ NOTHING: dict[str, object] = {"measure": "", "k": None, "reports": [], "runs": [
 def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
     """Reports of a collection over time; the query string chooses reports, measure and K."""
     collection = collection_for(request.user, slug)
-    trend = _asked(request, collection)
+    trend = _chosen_trend(request, collection)
     listed = collection.reports.listed().select_related("release").defer("result", "options")[:MOST_LISTED]
     context: dict[str, object] = {"collection": collection, "section": "trend", "listed": listed}
     if trend is not None:
@@ -75,7 +75,7 @@ def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def report_trend_picture(request: HttpRequest, slug: str, variant: str) -> HttpResponse:
     """The lines of the runs as SVG."""
-    trend = _asked(request, collection_for(request.user, slug))
+    trend = _chosen_trend(request, collection_for(request.user, slug))
     if variant not in VARIANTS or trend is None or not trend.drawn:
         raise Http404("There is no such picture.")
     told = repr([*map(chart_key, trend.reports), trend.measure, trend.k, variant])
@@ -98,22 +98,22 @@ def report_trend_picture(request: HttpRequest, slug: str, variant: str) -> HttpR
 def report_changes(request: HttpRequest, slug: str) -> HttpResponse:
     """The old address of two reports against each other."""
     collection = collection_for(request.user, slug)
-    asked = [key for name in ("before", "after") if (key := request.GET.get(name, ""))]
-    query = urlencode({"report": asked, "measure": request.GET.getlist("measure")}, doseq=True)
+    keys = [key for name in ("before", "after") if (key := request.GET.get(name, ""))]
+    query = urlencode({"report": keys, "measure": request.GET.getlist("measure")}, doseq=True)
     return redirect(
         f"{reverse('report_trend', args=[collection.slug])}{'?' if query else ''}{query}", permanent=True
     )
 
 
-def _asked(request: HttpRequest, collection: Collection) -> Trend | None:
+def _chosen_trend(request: HttpRequest, collection: Collection) -> Trend | None:
     """What the query string asks for, else recall at the K nearest 10; None without two reports that have
     something in common."""
     reports = reports_chosen(collection, request.GET.getlist("report"))
     measures = measures_of(reports)
     if len(reports) < 2 or not measures:
         return None
-    asked = request.GET.get("measure", "")
-    measure = asked if asked in measures else measures[0]
+    name = request.GET.get("measure", "")
+    measure = name if name in measures else measures[0]
     cutoffs = common_cutoffs(reports, measure)
     known = {str(k): k for k in cutoffs}
     over = [k for k in cutoffs if k is not None]
@@ -176,7 +176,7 @@ class ReportTrend(APIView):
     )
     def get(self, request: Request, slug: str) -> object:
         """Each run's figure in each report, its changes, and where the reports do not count alike."""
-        trend = _asked(request._request, collection_for(request.user, slug))
+        trend = _chosen_trend(request._request, collection_for(request.user, slug))
         return NOTHING if trend is None else _plain(trend)
 
 

@@ -10,9 +10,9 @@ from evaluation.measures import (
     Floats,
     Grades,
     Integers,
-    asked_keys,
     judged_of_retrieved,
     key_of,
+    measure_keys,
     measure_named,
     rank_labels,
     share,
@@ -152,10 +152,10 @@ def evaluate(
     conventions = conventions or Conventions()
     at_each = cutoffs_array(k).tolist()
     thresholds = dict(thresholds or {})
-    asked = asked_keys([*measures, *thresholds], at_each)
-    cutoffs = cutoffs_array([at for _, at in asked if at is not None] or at_each[-1:])
-    names = tuple(dict.fromkeys([*(name for name, _ in asked), "judged"]))
-    keys = tuple(dict.fromkeys([*asked, *(("judged", at) for at in cutoffs.tolist())]))
+    named_keys = measure_keys([*measures, *thresholds], at_each)
+    cutoffs = cutoffs_array([at for _, at in named_keys if at is not None] or at_each[-1:])
+    names = tuple(dict.fromkeys([*(name for name, _ in named_keys), "judged"]))
+    keys = tuple(dict.fromkeys([*named_keys, *(("judged", at) for at in cutoffs.tolist())]))
     keys_of_runs = Keys(id_key, collapse, query_ids, document_ids)
     sources = named_runs(runs, keys_of_runs)
     pool = lasting(pool)
@@ -173,7 +173,7 @@ def evaluate(
         raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
     keyed = len(sources) > 1 or pooled is not None
     scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
-    recalled = [at for name, at in asked if name == "recall" and at is not None]
+    recalled = [at for name, at in named_keys if name == "recall" and at is not None]
     kept = usual_cutoff(recalled) if recalled else 0
     progress = progress or (lambda share, detail: None)
     scored_runs = _score_all(scorer, sources, _Beside(pooled, kept, progress), notes, engine=engine)

@@ -214,12 +214,12 @@ class Evaluation:
 
     def per_query_frame(self) -> pl.DataFrame:
         """The rows of `per_query` as a Polars frame, with null where the query does not count."""
-        asked = {name: [k for measure, k in self.keys if measure == name and k] for name in self.measures}
+        depths = {name: [k for measure, k in self.keys if measure == name and k] for name in self.measures}
         parts = []
         for name, run in self.runs.items():
             for measure in self.measures:
-                if asked[measure]:
-                    parts.append(self._values_frame(name, measure, run.values[measure], asked[measure]))
+                if depths[measure]:
+                    parts.append(self._values_frame(name, measure, run.values[measure], depths[measure]))
                 if measure in run.whole:
                     parts.append(self._whole_frame(name, measure, run.whole[measure]))
         return pl.concat(parts)
@@ -279,8 +279,8 @@ class Evaluation:
         missed = self.labels.relevant[first:end] & ((position == 0) | (position > k))
         return sorted(self.labels.document_ids.gather(first + np.flatnonzero(missed)).to_list())
 
-    def _values_frame(self, run: str, measure: str, values: Floats, asked: Sequence[int]) -> pl.DataFrame:
-        columns = np.flatnonzero(np.isin(self.cutoffs, asked))
+    def _values_frame(self, run: str, measure: str, values: Floats, depths: Sequence[int]) -> pl.DataFrame:
+        columns = np.flatnonzero(np.isin(self.cutoffs, depths))
         queries, cutoffs = len(values), len(columns)
         frame = pl.DataFrame(
             {

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from evaluation.comparisons.deciding_queue import decision, open_deciding_queue
-from evaluation.comparisons.stored import comparisons_asked
+from evaluation.comparisons.stored import chosen_comparisons
 from labeling.models import Queue
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
@@ -31,7 +31,7 @@ class Command(InputCommand):
         if report is None:
             raise InputError(f"There is no report “{options['report']}” in “{collection.slug}”.")
         pair = options["first"], options["second"], options["k"]
-        comparisons_asked(report, *pair)
+        chosen_comparisons(report, *pair)
         self.stdout.write(decision(report, *pair).sentence)
         if options["open"]:
             opened = open_deciding_queue(report, *pair)

@@ -25,8 +25,8 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         collection = collection_named(options["slug"])
-        asked = Measuring(options["name"], options["rule"], options["run"])
-        made = request_measuring(collection, asked, None)
+        choice = Measuring(options["name"], options["rule"], options["run"])
+        made = request_measuring(collection, choice, None)
         if isinstance(made, Report):
             answer = made.result["runs"]
             self.stdout.write(

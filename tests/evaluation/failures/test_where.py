@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 from evaluation.failures import stored_breakdown as report_breakdown
 from evaluation.failures.side_by_side import side_by_side
 from evaluation.failures.stored_breakdown import BreakdownRequest, breakdown_of
-from evaluation.failures.stored_queries import QueriesAsked, query_table
+from evaluation.failures.stored_queries import QuerySelection, query_table
 from evaluation.models import Report
 from evaluation.scoring.conventions import Conventions
 from pooling.interface.problems import InputError
@@ -244,7 +244,7 @@ def test_the_table_is_sorted_and_filtered(world: World) -> None:
     say("q3", weight=7)
 
     def ids(**options: Any) -> list[str]:
-        return query_table(report, QueriesAsked("beta", k=2, **options))["query_id"].to_list()
+        return query_table(report, QuerySelection("beta", k=2, **options))["query_id"].to_list()
 
     assert ids() == ["q2", "q3", "q1"]
     assert ids(sort="best") == ["q1", "q2", "q3"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation import Conventions, evaluate
-from evaluation.measures import MEASURES, asked_keys, split_name
+from evaluation.measures import MEASURES, measure_keys, split_name
 
 # Four relevant documents (a b c d), one judged not relevant (n); the run finds a at 1, n at 2, b at 4.
 QRELS = {"q": {"a": 1, "b": 2, "c": 1, "d": 1, "n": 0}}
@@ -103,7 +103,7 @@ def test_a_measure_of_ranks_equals_its_count_by_hand(
 
 
 def test_a_measure_over_the_whole_run_is_asked_for_without_a_cutoff() -> None:
-    assert asked_keys(["map", "map@5", "AP@5", "rprec", "recall"], [1, 2]) == [
+    assert measure_keys(["map", "map@5", "AP@5", "rprec", "recall"], [1, 2]) == [
         ("map", None),
         ("map", 5),
         ("rprecision", None),

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
 
-from evaluation.comparisons.stored import comparisons_asked
+from evaluation.comparisons.stored import chosen_comparisons
 from evaluation.models import Report, SharedLink
 from evaluation.report_store.shared_links import MOST_LINKS, Sharing, share
 from pooling.models import AdminAction, Membership
@@ -134,7 +134,7 @@ def test_a_comparison_has_an_address_and_can_be_shared(world: World, client: Cli
     path = made(client, report, a="beta", b="alpha", k="2")
     shown = text(Client().get(path))  # type: ignore[arg-type]
     assert "beta and alpha at K = 2" in shown
-    (one,) = comparisons_asked(report, "beta", "alpha", 2)["comparisons"]
+    (one,) = chosen_comparisons(report, "beta", "alpha", 2)["comparisons"]
     assert escape(one["sentence"]) in shown
     assert b"<svg" in Client().get(f"{path}dark-narrow.svg").content
 
