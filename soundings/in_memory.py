@@ -12,7 +12,7 @@ from evaluation.replays.reading import read_labelled_pool
 from evaluation.replays.replaying import BUDGETS
 from evaluation.replays.simulation import Simulation
 from pooling.heavy import pl
-from pooling.inputs.asking import asked_run
+from pooling.inputs.asking import retriever_run
 from pooling.inputs.given import Keys, Runs, RunSource, Source
 from pooling.inputs.reading import named_runs, run_frame
 from pooling.interface.terminal import progress_bar, whole_installation
@@ -85,7 +85,7 @@ def run_of(
     ['night', 'bus']
     """
     with progress_bar("Asking") as told:
-        frame, notes = asked_run(retriever, queries, k, Keys(id_key, collapse), told=told)
+        frame, notes = retriever_run(retriever, queries, k, Keys(id_key, collapse), told=told)
     for note in notes:
         warnings.warn(note, stacklevel=2)
     return frame

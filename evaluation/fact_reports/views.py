@@ -25,7 +25,7 @@ from evaluation.fact_reports.stored import (
 )
 from evaluation.models import Report
 from evaluation.report_store.files import run_names, usual_cutoff
-from pooling.interface.pages import asked
+from pooling.interface.pages import parameter
 from pooling.interface.problems import InputError
 from pooling.tables.answers import answer
 
@@ -43,8 +43,11 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
     if facts is None:
         raise Http404(NO_FACTS)
     runs = run_names(report)
-    run, k = chosen_run(report, asked(request, "run")), chosen_cutoff(report, asked(request, "k"))
-    other = next((name for name in runs if name == asked(request, "against") and name != run), None)
+    run, k = (
+        chosen_run(report, parameter(request, "run")),
+        chosen_cutoff(report, parameter(request, "k")),
+    )
+    other = next((name for name in runs if name == parameter(request, "against") and name != run), None)
     stale = stale_documents(report, run, k)
     ours = held_by(report, run, k) if other else set()
     theirs = held_by(report, other, k) if other else set()

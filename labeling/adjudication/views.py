@@ -45,7 +45,7 @@ from labeling.judging.views import MarkedDocument, marked_document
 from labeling.models import Queue, Reason, Verdict
 from labeling.qrels.explanation import Opinion
 from pooling.formats.wording import counted
-from pooling.interface.pages import asked, page_of, person
+from pooling.interface.pages import page_of, parameter, person
 from pooling.interface.problems import InputError
 from pooling.models import Role
 from pooling.people.access import ADMIN, READERS
@@ -90,7 +90,7 @@ def adjudication(request: HttpRequest, queue_id: int) -> HttpResponse:
     found = form.cleaned_data
     wanted = Wanted(found.get("why", ""), found.get("annotator", ""))
     rows = unsettled_items(queue, wanted)
-    last = asked(request, "after")
+    last = parameter(request, "after")
     coming = after(rows, int(last)) if last.isdecimal() and len(last) <= 18 else rows
     items = list(coming[:PAIRS_ON_A_PAGE])
     context = {
@@ -119,7 +119,7 @@ def by_rule(request: HttpRequest, queue_id: int) -> HttpResponse:
         return _applied(request, queue)
     rows = gold_rows(queue)
     scores = {row.username: row.score for row in rows}
-    rule = asked(request, "rule")
+    rule = parameter(request, "rule")
     names = request.GET.getlist("trusted") if "chosen" in request.GET else list(trusted_annotators(rows))
     context = {
         "queue": queue,
@@ -153,7 +153,7 @@ def _shown(pair: UnsettledPair) -> ShownPair:
 
 def _query_string(request: HttpRequest) -> str:
     """What is shown, for the next address; not where in it."""
-    kept = [(name, value) for name in ("why", "annotator", "names") if (value := asked(request, name))]
+    kept = [(name, value) for name in ("why", "annotator", "names") if (value := parameter(request, name))]
     return f"?{urlencode(kept)}" if kept else ""
 
 

@@ -27,7 +27,7 @@ from labeling.facts.editing import (
 from labeling.facts.labels import fact_counts
 from labeling.models import Fact, ImportedLabel, Judgment, Queue, Verdict
 from pooling.interface.downloads import offered
-from pooling.interface.pages import asked, person
+from pooling.interface.pages import parameter, person
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Query
 from pooling.people.access import ADMIN, READERS, collection_for, fetch
@@ -87,7 +87,7 @@ def query_facts(request: HttpRequest, slug: str) -> HttpResponse:
     POST writes one down, changes one, decides on some or merges one; htmx gets the lists alone.
     """
     collection = collection_for(request.user, slug, READERS if request.method == "GET" else ADMIN)
-    query = fetch(Query.objects.filter(collection=collection), external_id=asked(request, "query"))
+    query = fetch(Query.objects.filter(collection=collection), external_id=parameter(request, "query"))
     problem = ""
     if request.method == "POST":
         try:

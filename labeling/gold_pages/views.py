@@ -44,7 +44,7 @@ from labeling.judging.views import marked_document
 from labeling.models import GoldQuestion, Item, Queue, Verdict
 from pooling.formats.wording import counted
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import asked, page_here, person
+from pooling.interface.pages import page_here, parameter, person
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for, fetch, require_role
@@ -97,7 +97,7 @@ def gold_proposals(request: HttpRequest, slug: str) -> HttpResponseBase:
     collection = collection_for(request.user, slug, ADMIN)
     found = proposals(collection)
     context: dict[str, object] = {"collection": collection, "section": "gold", "most": MOST_CHOSEN}
-    if size := asked(request, "set"):
+    if size := parameter(request, "set"):
         try:
             found = balanced_set(found, set_size(size, MOST_CHOSEN))
             context["balanced"] = found

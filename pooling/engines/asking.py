@@ -102,7 +102,7 @@ class Pace:
         self._stopped.set()
 
 
-def asked_patiently(asker: Asker, question: Question, pace: Pace, *, tries: int = TRIES) -> Answer:
+def patient_answer(asker: Asker, question: Question, pace: Pace, *, tries: int = TRIES) -> Answer:
     """The answer, asked for again with growing pauses while the engine is busy or away."""
     for attempt in range(1, tries + 1):
         pace.take_turn()
@@ -130,7 +130,7 @@ def answers(
     def answered(key: Key, question: Question) -> tuple[Key, Answer]:
         asker = idle.get()
         try:
-            return key, asked_patiently(asker, question, pace)
+            return key, patient_answer(asker, question, pace)
         finally:
             idle.put(asker)
 
@@ -139,8 +139,8 @@ def answers(
     pool = ThreadPoolExecutor(len(askers))
     try:
         while True:
-            while len(running) < len(askers) and (asked := next(waiting, None)) is not None:
-                running.add(pool.submit(answered, *asked))
+            while len(running) < len(askers) and (next_question := next(waiting, None)) is not None:
+                running.add(pool.submit(answered, *next_question))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)

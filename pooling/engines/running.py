@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from pooling.engine_models import Engine, EngineAnswer, EngineAsking
 from pooling.engines.answers import Answer
-from pooling.engines.asking import EngineError, Pace, answers, asked_patiently
+from pooling.engines.asking import EngineError, Pace, answers, patient_answer
 from pooling.engines.description import asker_of, settings_of
 from pooling.engines.options import EngineSettings
 from pooling.engines.stored import key_of
@@ -30,7 +30,7 @@ from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import JobCancelledError, note_stored, start_job
 from pooling.models import Collection, Job, Pool, Query, Run
 from pooling.pools.versions import Extension, extend_pool, extension_choice
-from pooling.runs.asked import AskedEngine, Latency
+from pooling.runs.engine_records import EngineRecord, Latency
 from pooling.runs.stored import RunImported, refuse_known_name, run_import_result, store_answers
 from pooling.signals import engine_failed
 from pooling.storage.storing import checked_name
@@ -70,7 +70,7 @@ def try_engine(collection: Collection, settings: EngineSettings, key: str, query
         why = f"There is no query “{query_id}”." if query_id else "The collection has no queries yet."
         raise InputError(why, field="query", missing=bool(query_id))
     with closing(asker_of(settings, key)) as asker:
-        answer = asked_patiently(asker, _question(query, settings), Pace(), tries=1)
+        answer = patient_answer(asker, _question(query, settings), Pace(), tries=1)
     hits = answer.hits
     scores: Sequence[float | None] = hits.scores or [None] * len(hits.ids)
     places = range(1, len(hits.ids) + 1)
@@ -264,7 +264,7 @@ def _stored_run(asking: EngineAsking, settings: EngineSettings, user: User | Non
     frame = _frame(rows)
     if frame.is_empty():
         raise InputError(f"Engine “{asking.engine.name}” found nothing for any query.")
-    asked: AskedEngine = {
+    record: EngineRecord = {
         "id": asking.engine_id,
         "name": asking.engine.name,
         "settings": dict(asking.settings),
@@ -276,9 +276,9 @@ def _stored_run(asking: EngineAsking, settings: EngineSettings, user: User | Non
         "retries": asking.retries,
         "latency_ms": latency_of([row.latency_ms for row in rows]),
     }
-    notes = _notes(rows, asked)
+    notes = _notes(rows, record)
     return store_answers(
-        asking.engine.collection, RunFile(asking.run_name, "", frame, notes), asked, user=user
+        asking.engine.collection, RunFile(asking.run_name, "", frame, notes), record, user=user
     )
 
 
@@ -296,7 +296,7 @@ def _frame(rows: Sequence[EngineAnswer]) -> pl.DataFrame:
     return pl.DataFrame(columns, schema=schema)
 
 
-def _notes(rows: Sequence[EngineAnswer], asked: AskedEngine) -> tuple[str, ...]:
+def _notes(rows: Sequence[EngineAnswer], record: EngineRecord) -> tuple[str, ...]:
     """What people should know of the answers."""
     by_place = sum(row.scores is None and bool(row.document_ids) for row in rows)
     repeated = sum(row.repeated for row in rows)
@@ -306,8 +306,8 @@ def _notes(rows: Sequence[EngineAnswer], asked: AskedEngine) -> tuple[str, ...]:
         notes.append(f"{many} without scores that fall down the list: documents count by their place.")
     if repeated:
         notes.append(f"{counted(repeated, 'hit')} left out because the document came before in the list.")
-    if asked["without_hits"]:
-        notes.append(f"The engine found nothing for {counted(asked['without_hits'], 'query', 'queries')}.")
+    if record["without_hits"]:
+        notes.append(f"The engine found nothing for {counted(record['without_hits'], 'query', 'queries')}.")
     return tuple(notes)
 
 

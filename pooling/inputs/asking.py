@@ -134,7 +134,7 @@ def _fields(query: Any) -> list[str]:
     return [name for name in known if isinstance(getattr(query, name, None), str | int)]
 
 
-def asked_run(
+def retriever_run(
     retriever: Any, queries: Any, k: int, keys: Keys, *, told: Told
 ) -> tuple[pl.DataFrame, list[str]]:
     """The answers as a run, and notes for people; `told` hears the share of the queries that is done."""

@@ -100,6 +100,6 @@ def page_here(request: HttpRequest, page: str) -> str:
     return page if is_here and page.startswith("/") else ""
 
 
-def asked(request: HttpRequest, name: str) -> str:
+def parameter(request: HttpRequest, name: str) -> str:
     """A search word of the address."""
     return request.GET.get(name, "")

@@ -26,7 +26,7 @@ Hashes: TypeAlias = "npt.NDArray[np.uint64]"
 
 
 @dataclass(frozen=True)
-class AskedQuery:
+class LogQuery:
     """A query of a log: its key, its most frequent spelling, searches, people, and when it was asked first
     and last (milliseconds since 1970, or None).
     """
@@ -138,7 +138,7 @@ class LogCounts:
         """The documents that the production system returned last, by the key of the query."""
         return {key: hits for key, (_, hits) in self._lists.items()}
 
-    def asked(self) -> list[AskedQuery]:
+    def log_queries(self) -> list[LogQuery]:
         """Every query, the most frequent first and then by its key."""
         self._one_row_each()
         texts = list(self._texts)
@@ -155,8 +155,8 @@ class LogCounts:
         np.minimum.at(first, key, rows["time"])
         np.maximum.at(last, key, np.where(rows["time"] == NO_TIME, -1, rows["time"]))
         spellings = _spellings(texts, key_of_text, np.bincount(rows["text"], minlength=len(texts)))
-        found = [
-            AskedQuery(
+        queries = [
+            LogQuery(
                 name,
                 spellings[at],
                 int(counts[at]),
@@ -167,7 +167,7 @@ class LogCounts:
             for name, at in keys.items()
             if counts[at]
         ]
-        return sorted(found, key=lambda query: (-query.count, query.key))
+        return sorted(queries, key=lambda query: (-query.count, query.key))
 
 
 def _people(key: npt.NDArray[np.int64], client: Hashes, keys: int) -> npt.NDArray[np.int64]:

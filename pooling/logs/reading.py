@@ -16,7 +16,7 @@ from pooling.formats.registry import source_of
 from pooling.formats.sources import Source
 from pooling.formats.tables import column_named
 from pooling.heavy import pl
-from pooling.logs.counting import AskedQuery, LogCounts
+from pooling.logs.counting import LogCounts, LogQuery
 from pooling.logs.drawing import query_key
 from pooling.logs.population import query_id, read_log_table
 from pooling.logs.rows import DEFINED, pattern_rows, ubi_rows
@@ -36,12 +36,12 @@ class ReadLog:
     told: whether the log says who asked. lists: the production system's documents by key of the query.
     """
 
-    queries: tuple[AskedQuery, ...]
+    queries: tuple[LogQuery, ...]
     counts: LogCounts | None
     told: bool
     lists: Mapping[str, tuple[str, ...]]
 
-    def shown(self, minimum_clients: int) -> list[AskedQuery]:
+    def shown(self, minimum_clients: int) -> list[LogQuery]:
         """The queries that at least that many people asked; all, where a table says nothing of people."""
         if self.counts is None and not self.told:
             return list(self.queries)
@@ -70,12 +70,12 @@ def read_log(paths: Sequence[Path], pattern: re.Pattern[str] | None = None) -> R
         if counts.queries + counts.events == before:
             remedy = "Give NDJSON of User Behavior Insights." if pattern is None else "Check the pattern."
             raise source.error(None, "no row could be read", remedy)
-    asked = tuple(counts.asked())
-    if not asked:
+    queries = tuple(counts.log_queries())
+    if not queries:
         raise FormatError(
             paths[0].name, None, "no row has the text of a query", "Give the rows of the queries too."
         )
-    return ReadLog(asked, counts, any(query.clients for query in asked), counts.lists)
+    return ReadLog(queries, counts, any(query.clients for query in queries), counts.lists)
 
 
 def _source(path: Path) -> Source:
@@ -100,7 +100,7 @@ def _is_ubi(path: Path) -> bool:
 def _read_table(path: Path) -> ReadLog:
     """A table of counts; its optional columns are clients, first_seen and last_seen."""
     table = read_log_table(path, "none")
-    facts: dict[str, AskedQuery] = {}
+    facts: dict[str, LogQuery] = {}
     told = False
     source, records = records_source(path, None, None)
     for line, record in records:
@@ -113,9 +113,9 @@ def _read_table(path: Path) -> ReadLog:
         if held is not None:  # other spellings of one query: people are those of one of them at least
             clients = max(clients or 0, held.clients)
             times = [_least(times[0], held.first), _most(times[1], held.last)]
-        facts[key] = AskedQuery(key, "", 0, clients or 0, *times)
+        facts[key] = LogQuery(key, "", 0, clients or 0, *times)
     queries = [
-        AskedQuery(
+        LogQuery(
             one.key,
             one.text,
             int(one.size),
@@ -124,7 +124,7 @@ def _read_table(path: Path) -> ReadLog:
             facts[one.key].last,
         )
         if one.key in facts
-        else AskedQuery(one.key, one.text, int(one.size), 0, None, None)
+        else LogQuery(one.key, one.text, int(one.size), 0, None, None)
         for one in table.queries
     ]
     return ReadLog(tuple(sorted(queries, key=lambda one: (-one.count, one.key))), None, told, {})
@@ -157,7 +157,7 @@ def _most(one: int | None, other: int | None) -> int | None:
     return max((time for time in (one, other) if time is not None), default=None)
 
 
-def queries_lines(queries: Sequence[AskedQuery]) -> Iterator[str]:
+def queries_lines(queries: Sequence[LogQuery]) -> Iterator[str]:
     """The queries as a table of tab-separated values with a header; days are those of UTC.
 
     Texts are as they are, quotation marks too. Where all of them are in quotation marks, which readers take
@@ -172,7 +172,7 @@ def queries_lines(queries: Sequence[AskedQuery]) -> Iterator[str]:
         )
 
 
-def production_run(log: ReadLog, queries: Sequence[AskedQuery]) -> pl.DataFrame:
+def production_run(log: ReadLog, queries: Sequence[LogQuery]) -> pl.DataFrame:
     """What the production system returned last for each of these queries: query_id, document_id, rank and
     score (1 / rank); a query has the id that `draw_queries` gives it.
     """
@@ -190,7 +190,7 @@ def day(time: int | None) -> str:
     return "" if time is None else datetime.fromtimestamp(time / 1000, UTC).date().isoformat()
 
 
-def summary(log: ReadLog, shown_queries: Sequence[AskedQuery], minimum_clients: int) -> list[str]:
+def summary(log: ReadLog, shown_queries: Sequence[LogQuery], minimum_clients: int) -> list[str]:
     """What was read, what is wrong with it, and what the table speaks for, a sentence each."""
     traffic, said = sum(query.count for query in log.queries), sum(query.count for query in shown_queries)
     lines = []

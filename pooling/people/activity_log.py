@@ -16,7 +16,7 @@ from django.db import transaction
 
 from pooling.models import AdminAction, Collection
 from pooling.people.chain import seal
-from pooling.people.current import asked_from
+from pooling.people.current import request_address
 
 SUBJECT_LENGTH = 300
 
@@ -31,7 +31,7 @@ def record_action(
     account for a person, never a name), and `detail` whatever plain values explain it.
     """
     about = cast("User", subject) if isinstance(subject, AbstractBaseUser) else None
-    address = asked_from()
+    address = request_address()
     salt = token_hex(16) if address else ""
     row = AdminAction.objects.create(
         collection=collection,

@@ -99,8 +99,8 @@ class Members(APIView):
         body = parsed(serializers.MemberSerializer, request)
         outcome = add_or_ask(collection, body["user"]["username"], body["role"], by=person(request))
         if isinstance(outcome, Invitation):
-            asked = serializers.AskedMemberSerializer(outcome)
-            return Response(asked.data, status=status.HTTP_202_ACCEPTED)
+            invitation = serializers.AskedMemberSerializer(outcome)
+            return Response(invitation.data, status=status.HTTP_202_ACCEPTED)
         return outcome
 
 

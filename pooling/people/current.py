@@ -15,6 +15,6 @@ def note_collection(slug: str) -> None:
     COLLECTION.set(slug)
 
 
-def asked_from() -> str:
+def request_address() -> str:
     """The network address that the request came from; nothing for commands and background work."""
     return ADDRESS.get()() or ""

@@ -165,9 +165,9 @@ def ranked_texts(
     texts = collection.documents.listed().exclude(text=None)
     if choice.reach is None or not texts.exists():
         return None
-    asked = {query for frame in frames.values() for query in frame["query_id"].unique().to_list()}
+    query_ids = {query for frame in frames.values() for query in frame["query_id"].unique().to_list()}
     known = collection.queries.listed().values_list("external_id", "text")
-    queries = {query: text for query, text in known if query in asked}
+    queries = {query: text for query, text in known if query in query_ids}
     rows = texts.order_by("pk").values_list("external_id", "title", "text").iterator(chunk_size=2_000)
     return text_ranking(
         queries,

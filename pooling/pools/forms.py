@@ -101,6 +101,6 @@ class ExtensionForm(RunDepthsForm):
             self.fields["runs"].widget = forms.MultipleHiddenInput()
         self.show_depths()
 
-    def asked(self) -> Extension:
+    def extension(self) -> Extension:
         """What was asked for; an empty field is as in the pool."""
         return Extension(**chosen(Extension, self.cleaned_data))

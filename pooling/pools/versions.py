@@ -85,18 +85,18 @@ def extend_pool(
     name: str | None = None,
     user: User | None = None,
     progress: Progress | None = None,
-    **asked: Any,
+    **changes: Any,
 ) -> Pool:
     """The next version of a pool: `runs` join its own; see `pooling/merging/extension.py`.
 
-    asked: fields of `Extension`. The depth is at least the pool's. A run with its own depth keeps it,
+    changes: fields of `Extension`. The depth is at least the pool's. A run with its own depth keeps it,
     unless `depths` has a greater one. budget and audit_share are for the new pairs alone; all other options
     are the pool's unless given. `InputError` where nothing would be new, for a run that the pool has already
     or of another collection, a pool that was extended before, and new pairs that
     would leave a pool with an audit without one.
     """
     progress = progress or (lambda share, detail: None)
-    choice = extension_choice(pool, runs, Extension(**asked))
+    choice = extension_choice(pool, runs, Extension(**changes))
     name = free_name(pool.collection, name or next_name(pool))
     all_runs = [place.run for place in pool.pool_runs.select_related("run")] + list(runs)
     query_keys = dict(pool.collection.queries.listed().values_list("external_id", "pk"))
@@ -165,7 +165,7 @@ def next_name(pool: Pool) -> str:
     return f"{pool.versions()[0].name}, version {pool.version + 1}"
 
 
-def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choice:
+def extension_choice(pool: Pool, runs: Sequence[Run], extension: Extension) -> Choice:
     """How the next version of a pool is merged and chosen; `InputError` for what will not do."""
     if pool.is_picked:
         raise InputError(
@@ -182,9 +182,10 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
             "build another pool.",
             conflict=True,
         )
-    given = {name: value for name, value in vars(asked).items() if value is not None}
+    given = {name: value for name, value in vars(extension).items() if value is not None}
     choice = replace(
-        choice_of(pool), **{**given, "budget": asked.budget, "depths": {**pool.depths, **asked.depths}}
+        choice_of(pool),
+        **{**given, "budget": extension.budget, "depths": {**pool.depths, **extension.depths}},
     )
     if pool.reach is not None:
         # One order of the frame serves all versions.
@@ -200,7 +201,7 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
         problems["runs"] = "Nothing would be new. Add a run or choose a greater depth."
     if choice.depth < pool.depth:
         problems["depth"] = f"An extension must be at least as deep as its pool ({pool.depth:,})."
-    if asked.reach is not None and (pool.reach is None or asked.reach < pool.reach):
+    if extension.reach is not None and (pool.reach is None or extension.reach < pool.reach):
         told = "has none, and its audit cannot be drawn again" if pool.reach is None else f"is {pool.reach:,}"
         problems["reach"] = f"The reach of pool “{pool.name}” {told}; an extension can only go deeper."
     less = next((run for run in sorted(before) if choice.depth_of(run) < pool.depth_of(run)), None)
@@ -259,12 +260,12 @@ def _extend_in_background(job: Job, progress: Progress) -> PoolBuilt:
 
 
 def extend_or_start(
-    pool: Pool, asked: Extension, *, runs: Sequence[Run], name: str | None, user: User | None
+    pool: Pool, extension: Extension, *, runs: Sequence[Run], name: str | None, user: User | None
 ) -> PoolBuilt | Job:
     """Extend by few pairs at once, by many in the background; what is refused is refused now."""
-    choice = extension_choice(pool, runs, asked)
+    choice = extension_choice(pool, runs, extension)
     if expected_pairs([*pool.runs.all(), *runs], choice) <= settings.BACKGROUND_POOL_PAIRS:
-        return pool_result(extend_pool(pool, runs=runs, name=name, user=user, **asdict(asked)))
+        return pool_result(extend_pool(pool, runs=runs, name=name, user=user, **asdict(extension)))
     name = free_name(pool.collection, name or next_name(pool))
-    arguments = {"pool": pool.pk, "name": name, "runs": [run.name for run in runs], **asdict(asked)}
+    arguments = {"pool": pool.pk, "name": name, "runs": [run.name for run in runs], **asdict(extension)}
     return start_job(pool.collection, "extension", arguments, user)

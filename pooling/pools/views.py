@@ -17,7 +17,7 @@ from pooling.diagnosis import rows as pictures
 from pooling.diagnosis.stored import PoolDiagnostics
 from pooling.interface.downloads import streamed
 from pooling.interface.forms import Figure, choose_from_address, fill_from_address, show_problem
-from pooling.interface.pages import answered, asked, go_on, person
+from pooling.interface.pages import answered, go_on, parameter, person
 from pooling.interface.problems import refusals
 from pooling.merging.choice import Choice
 from pooling.models import Pool, PoolEntry, Query, Role
@@ -80,7 +80,7 @@ def extend(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             name, runs = form.cleaned_data["name"], list(form.cleaned_data["runs"])
-            made = extend_or_start(pool, form.asked(), name=name, runs=runs, user=person(request))
+            made = extend_or_start(pool, form.extension(), name=name, runs=runs, user=person(request))
             return go_on(request, made)
         except refusals() as error:
             show_problem(form, error)
@@ -124,7 +124,7 @@ def pairs(request: HttpRequest, slug: str, pool_id: int) -> HttpResponseBase:
     pool = _pool(request, slug, pool_id)
     context = {"pool": pool, "collection": pool.collection, "section": "pools"}
     if "query" in request.GET:
-        query = get_object_or_404(Query, collection=pool.collection, external_id=asked(request, "query"))
+        query = get_object_or_404(Query, collection=pool.collection, external_id=parameter(request, "query"))
         table = replace(POOLED_PAIRS, prepare=_with_finders(pool)).shown(
             request, _entries(pool, query), pool.collection
         )

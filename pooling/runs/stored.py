@@ -27,7 +27,7 @@ from pooling.interface.results import Progress, Result
 from pooling.models import Collection, Run
 from pooling.ranking.chunk_rule import ChunksRule
 from pooling.ranking.chunks import Chunks, collapse_chunks
-from pooling.runs.asked import AskedEngine
+from pooling.runs.engine_records import EngineRecord
 from pooling.runs.ir_metadata import keep_metadata, metadata_of
 from pooling.signals import run_imported
 from pooling.storage.copies import local_path
@@ -52,7 +52,7 @@ class RunPreflight(StoredPreflight):
 
     chunks: NotRequired[CollapsedChunks]
     ir_metadata: NotRequired[dict[str, object]]
-    engine: NotRequired[AskedEngine]
+    engine: NotRequired[EngineRecord]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def import_run(
 
 
 def store_answers(
-    collection: Collection, run_file: RunFile, asked: AskedEngine, *, user: User | None = None
+    collection: Collection, run_file: RunFile, record: EngineRecord, *, user: User | None = None
 ) -> Run:
     """Store the run that an engine answered, as `import_run` stores that of a file.
 
@@ -103,9 +103,9 @@ def store_answers(
     refuse_known_name(collection, name)
     frame = run_file.frame.select(COLUMNS)
     sha256 = hashlib.sha256(frame.write_csv(separator="\t").encode()).hexdigest()
-    source = _Source(f"engine “{asked['name']}”", sha256, "The same lists are already stored as")
+    source = _Source(f"engine “{record['name']}”", sha256, "The same lists are already stored as")
     run = _described(collection, name, run_file, source)
-    run.preflight["engine"] = asked
+    run.preflight["engine"] = record
     run.imported_by = user
     return _stored(run, frame)
 

@@ -37,8 +37,8 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     if run.collection.slug != slug:
         raise Http404
     pools = run.pools.defer("diagnostics")
-    asked = run.preflight.get("engine", {}).get("id")
-    engine = Engine.objects.filter(collection=run.collection, pk=asked).first() if asked else None
+    engine_id = run.preflight.get("engine", {}).get("id")
+    engine = Engine.objects.filter(collection=run.collection, pk=engine_id).first() if engine_id else None
     metadata = facts_of(run.preflight.get("ir_metadata", {}))
     context = {"run": run, "pools": pools, "metadata": metadata, "engine": engine}
     context |= {"collection": run.collection, "section": "runs"}

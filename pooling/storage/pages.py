@@ -180,10 +180,10 @@ def upload(
             return None
         options = {name: value for name, value in form.cleaned_data.items() if name != "file"}
         files = files_of(form)
-        is_asked_for = "preview" in request.POST and kind in SHOWING
-        if is_asked_for or (asks and asks(collection)):
+        wants_preview = "preview" in request.POST and kind in SHOWING
+        if wants_preview or (asks and asks(collection)):
             shown = [preview(collection, kind, file, user=person(request), **options) for file in files]
-            if is_asked_for or any(one.asks for one in shown):
+            if wants_preview or any(one.asks for one in shown):
                 return _page(request, collection, shown, section)
             return _import_previewed(request, collection, kind, [one.staged for one in shown])
         for file in files:

@@ -13,7 +13,7 @@ from django.utils import translation
 from pooling.interface.downloads import streamed
 from pooling.tables.remembered import remember_columns
 from pooling.tables.shown import ShownTable
-from pooling.tables.state import columns_asked
+from pooling.tables.state import column_names
 
 CSV = "text/csv; charset=utf-8"
 
@@ -37,5 +37,5 @@ def answer(request: HttpRequest, template: str, context: Mapping[str, object]) -
 
 def _chosen(request: HttpRequest, table: ShownTable) -> tuple[str, ...]:
     names = table.state.names
-    chosen = names.known(columns_asked(request.GET, names))
+    chosen = names.known(column_names(request.GET, names))
     return () if chosen == names.by_default else chosen

@@ -113,15 +113,15 @@ def _parameters(table: Table) -> list[OpenApiParameter]:
 
 
 def _refuse_unknown(request: Request, names: Names) -> None:
-    asked = request.query_params
+    parameters = request.query_params
     known = _sortable(names)
-    sort = asked.get("sort", "")
+    sort = parameters.get("sort", "")
     if sort and sort.removeprefix("-") not in known:
         problem = f"Sort by one of {', '.join(known)}." if known else "This list cannot be sorted."
         raise InputError(problem, field="sort")
     for one in names.filters:
         choices = [choice.key for choice in one.choices]
-        if asked.get(one.key, one.default) not in choices:
+        if parameters.get(one.key, one.default) not in choices:
             raise InputError(f"Choose one of {', '.join(choices)}.", field=one.key)
 
 

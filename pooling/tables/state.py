@@ -118,29 +118,29 @@ class State:
         return replace(self, search="", filters={}, page="1")
 
 
-def read_state(asked: QueryDict, names: Names) -> State:
+def read_state(parameters: QueryDict, names: Names) -> State:
     """The state that an address asks for; what it cannot mean is left out."""
 
-    def said(name: str) -> str:
-        return str(asked.get(names.prefix + name, ""))
+    def value_of(name: str) -> str:
+        return str(parameters.get(names.prefix + name, ""))
 
-    sort = said("sort")
+    sort = value_of("sort")
     sortable = {column.key for column in names.columns if names.sorts(column)}
-    filters = {one.key: found.key for one in names.filters if (found := one.chosen(said(one.key)))}
+    filters = {one.key: found.key for one in names.filters if (found := one.chosen(value_of(one.key)))}
     own = {names.prefix + name for name in (*OWN, *(one.key for one in names.filters))} | {names.choose}
-    kept = [(name, value) for name, values in asked.lists() if name not in own for value in values]
+    kept = [(name, value) for name, values in parameters.lists() if name not in own for value in values]
     return State(
         names,
         sort=sort if sort.removeprefix("-") in sortable else names.sort,
-        search=said("q").strip()[:LONGEST_SEARCH],
+        search=value_of("q").strip()[:LONGEST_SEARCH],
         filters=filters,
-        columns=names.known(columns_asked(asked, names)),
-        page=said("page")[:9] or "1",
-        wants_file=said("format") == "csv",
+        columns=names.known(column_names(parameters, names)),
+        page=value_of("page")[:9] or "1",
+        wants_file=value_of("format") == "csv",
         kept=tuple(kept) if len(urlencode(kept)) <= LONGEST_KEPT else (),
     )
 
 
-def columns_asked(asked: QueryDict, names: Names) -> list[str]:
+def column_names(parameters: QueryDict, names: Names) -> list[str]:
     """Names of columns, in one value or in several."""
-    return ",".join(asked.getlist(f"{names.prefix}columns")).split(",")
+    return ",".join(parameters.getlist(f"{names.prefix}columns")).split(",")

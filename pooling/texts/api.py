@@ -18,7 +18,7 @@ from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
 from pooling.texts import serializers
 from pooling.texts.importing import TextsImported
-from pooling.texts.lists import DOCUMENTS, QUERIES, documents_of, pool_asked_for
+from pooling.texts.lists import DOCUMENTS, QUERIES, chosen_pool, documents_of
 from pooling.tidying.api import Tidied
 
 SUMMARY = shape(TextsImported, "ImportSummary")
@@ -54,7 +54,7 @@ class Documents(APIView):
     def get(self, request: Request, slug: str) -> Rows:
         """List the documents with the start of each text."""
         collection = collection_for(request.user, slug)
-        return documents_of(collection, pool_asked_for(request.query_params, collection))
+        return documents_of(collection, chosen_pool(request.query_params, collection))
 
     @imports(serializers.DocumentsUploadSerializer, SUMMARY)
     def post(self, request: Request, slug: str) -> Response:

@@ -52,9 +52,9 @@ DOCUMENTS = Table(
 )
 
 
-def pool_asked_for(asked: Mapping[str, str], collection: Collection) -> Pool | None:
+def chosen_pool(parameters: Mapping[str, str], collection: Collection) -> Pool | None:
     """The pool of the collection whose number the address has under `pool`; 404 where there is none such."""
-    number = asked.get("pool", "")
+    number = parameters.get("pool", "")
     if not (number.isdecimal() and number.isascii()):
         return None
     return get_object_or_404(Pool.objects.defer("diagnostics"), collection=collection, pk=int(number[:18]))

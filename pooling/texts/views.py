@@ -12,7 +12,7 @@ from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.storage.pages import upload
 from pooling.tables.answers import answer
 from pooling.texts.forms import DocumentsForm, QueriesForm
-from pooling.texts.lists import DOCUMENTS, QUERIES, documents_of, pool_asked_for
+from pooling.texts.lists import DOCUMENTS, QUERIES, chosen_pool, documents_of
 
 
 @login_required
@@ -40,7 +40,7 @@ def documents(request: HttpRequest, slug: str) -> HttpResponseBase:
         response := upload(request, collection, "documents", form, section="documents")
     ):
         return response
-    pool = pool_asked_for(request.GET, collection)
+    pool = chosen_pool(request.GET, collection)
     table = DOCUMENTS.shown(request, documents_of(collection, pool), collection)
     context = {"table": table, "form": form, "pool": pool, "collection": collection}
     return answer(request, "pooling/documents.html", {**context, "section": "documents"})

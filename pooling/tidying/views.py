@@ -186,7 +186,7 @@ def _question(request: HttpRequest, collection: Collection, chosen: Sequence[str
         "section": kind.section_of(things[0]),
         "kind": kind,
         "chosen": chosen,
-        "asked": [(kind.name_of(one), dependants_of(one)) for one in things],
+        "things": [(kind.name_of(one), dependants_of(one)) for one in things],
         "back": kind.list_url(collection, things[0]),
     }
     return render(request, "pooling/tidy_many.html", context)
@@ -221,20 +221,20 @@ def _kind(name: str) -> Kind:
 
 def _things(collection: Collection, chosen: Sequence[str]) -> list[Kept]:
     """The rows of `kind:key` names, in their order; 404 for what is not the collection's."""
-    asked: list[tuple[Kind, int]] = []
+    kinds_and_keys: list[tuple[Kind, int]] = []
     for one in chosen[:MOST_AT_ONCE]:
         name, _, key = one.partition(":")
         if not (key.isascii() and key.isdigit() and len(key) <= 18):
             raise Http404
-        asked.append((_kind(name), int(key)))
+        kinds_and_keys.append((_kind(name), int(key)))
     found: dict[tuple[str, int], Kept] = {}
-    for kind in dict.fromkeys(kind for kind, _ in asked):
-        keys = [key for one, key in asked if one is kind]
+    for kind in dict.fromkeys(kind for kind, _ in kinds_and_keys):
+        keys = [key for one, key in kinds_and_keys if one is kind]
         rows = kind.rows_of(collection).filter(pk__in=keys, erased_at=None)
         found |= {(kind.name, row.pk): row for row in rows}
-    if not asked or any((kind.name, key) not in found for kind, key in asked):
+    if not kinds_and_keys or any((kind.name, key) not in found for kind, key in kinds_and_keys):
         raise Http404
-    return [found[kind.name, key] for kind, key in asked]
+    return [found[kind.name, key] for kind, key in kinds_and_keys]
 
 
 def _to(thing: Kept, kind: Kind, collection: Collection) -> HttpResponse:

@@ -166,8 +166,8 @@ class Release(_Thing):
     def file(self, format: str = "trec") -> bytes:
         """The labels as a file, in a format that the site writes, such as trec, beir or sidecar."""
         path = f"collections/{self.collection.slug}/qrels"
-        asked = {"release": self.name, "format": format}
-        return self._connection.call("GET", path, query=asked).content
+        query = {"release": self.name, "format": format}
+        return self._connection.call("GET", path, query=query).content
 
 
 class Run(_Thing):
@@ -275,8 +275,8 @@ class Collection:
         """Measure runs (all, unless named) on a release (the newest), and read the result; settings: as in
         `POST /api/collections/{slug}/reports/`, such as `name`, `preset`, `tags` and `thresholds`.
         """
-        asked = {"release": release, "runs": runs, "k": k, "measures": measures, **settings}
-        body = {key: value for key, value in asked.items() if value is not None}
+        fields = {"release": release, "runs": runs, "k": k, "measures": measures, **settings}
+        body = {key: value for key, value in fields.items() if value is not None}
         return self._report(self._made("Measuring", "reports", body))
 
     def report_named(self, name: str) -> Report:

@@ -123,9 +123,9 @@ class Connection:
 
         for _, file, *_rest in (body.get("files") or {}).values():
             file.seek(0)  # sent from its beginning at each try
-        asked = {name: value for name, value in (query or {}).items() if value is not None}
+        parameters = {name: value for name, value in (query or {}).items() if value is not None}
         try:
-            return self._http.request(method, f"api/{path}", params=asked, **body), None
+            return self._http.request(method, f"api/{path}", params=parameters, **body), None
         except httpx2.ConnectError as error:
             return None, NotReached(f"{self.url} cannot be reached: {error}")
         except httpx2.TimeoutException:
@@ -153,9 +153,9 @@ def pause_after(attempt: int, answer: httpx2.Response | None = None) -> float:
     """Seconds until the next try: what the site asks for, else half a second and twice as long each time,
     with a random part, so that many clients do not come back at once.
     """
-    asked = answer.headers.get("Retry-After", "") if answer is not None else ""
-    if asked.isascii() and asked.isdigit():
-        return min(float(asked), LONGEST_PAUSE)
+    seconds = answer.headers.get("Retry-After", "") if answer is not None else ""
+    if seconds.isascii() and seconds.isdigit():
+        return min(float(seconds), LONGEST_PAUSE)
     usual = min(0.5 * 2 ** (attempt - 1), LONGEST_PAUSE)
     return float(usual * random.uniform(0.5, 1.0))  # noqa: S311  no secret
 

@@ -36,7 +36,7 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # untyped
         super().__init__(**{"client_config": waits} | options)
 
     def _open(self, name: str, mode: str = "rb") -> Any:
-        return _asked(lambda: self._fetched(name, mode))
+        return _patient_answer(lambda: self._fetched(name, mode))
 
     def _fetched(self, name: str, mode: str) -> Any:
         found = super()._open(name, mode)
@@ -44,22 +44,22 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # untyped
         return found
 
     def _save(self, name: str, content: Any) -> str:
-        return _asked(lambda: str(super(ObjectStorage, self)._save(name, content)))
+        return _patient_answer(lambda: str(super(ObjectStorage, self)._save(name, content)))
 
     def delete(self, name: str) -> None:
         """Remove a file; one that is not there is no error."""
-        _asked(lambda: super(ObjectStorage, self).delete(name))
+        _patient_answer(lambda: super(ObjectStorage, self).delete(name))
 
     def exists(self, name: str) -> bool:
         """Whether there is a file of this name."""
-        return _asked(lambda: bool(super(ObjectStorage, self).exists(name)))
+        return _patient_answer(lambda: bool(super(ObjectStorage, self).exists(name)))
 
     def listdir(self, path: str) -> Any:
         """Folders and files in a folder."""
-        return _asked(lambda: super(ObjectStorage, self).listdir(path))
+        return _patient_answer(lambda: super(ObjectStorage, self).listdir(path))
 
 
-def _asked(ask: Callable[[], Answer]) -> Answer:
+def _patient_answer(ask: Callable[[], Answer]) -> Answer:
     try:
         return ask()
     except (Boto3Error, BotoCoreError, ClientError) as error:

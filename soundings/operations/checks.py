@@ -52,18 +52,18 @@ class Check:
 def site_checks() -> list[Check]:
     """Ask every part of the site, one after the other; one that fails does not keep the others from it."""
     return [
-        _asked("Database", _database),
-        _asked("Worker", _worker),
-        _asked("Oldest job", _oldest_job),
-        _asked("File storage", _storage),
-        _asked("Disk", _disk),
-        _asked("Cache", _cache),
-        _asked("Mail", _mail),
+        _check("Database", _database),
+        _check("Worker", _worker),
+        _check("Oldest job", _oldest_job),
+        _check("File storage", _storage),
+        _check("Disk", _disk),
+        _check("Cache", _cache),
+        _check("Mail", _mail),
         Check("Versions", GOOD, _versions()),
     ]
 
 
-def _asked(name: str, ask: Callable[[], tuple[str, str]]) -> Check:
+def _check(name: str, ask: Callable[[], tuple[str, str]]) -> Check:
     started = time.perf_counter()
     try:
         state, detail = ask()

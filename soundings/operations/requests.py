@@ -25,7 +25,7 @@ def watched(get_response: View) -> View:
     def answer(request: HttpRequest) -> HttpResponseBase:
         request.number = number_for(request)  # type: ignore[attr-defined]
         tokens = REQUEST.set(request), COLLECTION.set("")
-        asked_from = ADDRESS.set(partial(client_address, request))
+        address_token = ADDRESS.set(partial(client_address, request))
         started = time.perf_counter()
         try:
             response = get_response(request)
@@ -42,7 +42,7 @@ def watched(get_response: View) -> View:
         finally:
             REQUEST.reset(tokens[0])
             COLLECTION.reset(tokens[1])
-            ADDRESS.reset(asked_from)
+            ADDRESS.reset(address_token)
 
     return answer
 

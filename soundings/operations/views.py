@@ -45,8 +45,8 @@ def _is_near(request: HttpRequest) -> bool:
     given = client_address(request)
     if given is None:
         return False
-    asked_from = ipaddress.ip_network(given)
-    return any(_within(asked_from, network) for network in settings.METRICS_NETWORKS)
+    client_network = ipaddress.ip_network(given)
+    return any(_within(client_network, network) for network in settings.METRICS_NETWORKS)
 
 
 def _within(inner: Network, outer: Network) -> bool:

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from pooling.interface.api import PROBLEM, answers
 from pooling.interface.api import person as signed_in
-from pooling.interface.pages import asked, person, speak
+from pooling.interface.pages import parameter, person, speak
 from pooling.interface.shapes import shape
 from pooling.models import Role
 from pooling.people.access import MEMBERS, collection_for
@@ -29,8 +29,8 @@ def find_anything(request: HttpRequest, slug: str = "") -> HttpResponse:
     collection = collection_for(request.user, slug, MEMBERS) if slug else None
     if collection is None or collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
         speak(request)
-    text = asked(request, "q")[:LONGEST]
-    context = {"kinds": find(person(request), collection, text), "asked": text.strip()}
+    text = parameter(request, "q")[:LONGEST]
+    context = {"kinds": find(person(request), collection, text), "search": text.strip()}
     if request.headers.get("HX-Request"):
         return render(request, "soundings/_found.html", context)
     return render(
@@ -61,5 +61,5 @@ class Find(APIView):
         """What you may see with `q` in its name or id, the best kind first; without `q`, where you can go."""
         slug = request.query_params.get("collection", "")
         collection = collection_for(request.user, slug, MEMBERS) if slug else None
-        text = asked(request._request, "q")[:LONGEST]
+        text = parameter(request._request, "q")[:LONGEST]
         return find(signed_in(request), collection, text)

@@ -62,69 +62,69 @@ def find(user: User, collection: Collection | None, text: str) -> list[Kind]:
 
     Of a collection, annotators find their pages and queues. `collection.role` is what `admit` left there.
     """
-    asked = " ".join(text[:LONGEST].split())
-    kinds = [kind for kind in _kinds(user, collection, asked) if kind.rows]
-    return sorted(kinds, key=lambda kind: kind.fit) if asked else kinds
+    search = " ".join(text[:LONGEST].split())
+    kinds = [kind for kind in _kinds(user, collection, search) if kind.rows]
+    return sorted(kinds, key=lambda kind: kind.fit) if search else kinds
 
 
-def _kinds(user: User, collection: Collection | None, asked: str) -> Iterator[Kind]:
+def _kinds(user: User, collection: Collection | None, search: str) -> Iterator[Kind]:
     if collection is not None:
         role = Role(collection.role)  # type: ignore[attr-defined]
-        yield Kind(_("Pages"), _pages(collection, role, asked))
-        if asked and role != Role.ANNOTATOR:
-            yield from _rows(collection, asked)
-        elif asked:
-            queues = own_queues(collection, user).filter(public_name__icontains=asked)[:SHOWN]
-            yield Kind(_("Queues"), [_named(queue, asked, queue.public_name) for queue in queues])
-        yield Kind(_("Actions"), _actions(collection, role, asked))
-    yield Kind(_("Collections"), _collections(user, collection, asked))
-    yield Kind(_("Site"), _of_the_site(user, asked))
+        yield Kind(_("Pages"), _pages(collection, role, search))
+        if search and role != Role.ANNOTATOR:
+            yield from _rows(collection, search)
+        elif search:
+            queues = own_queues(collection, user).filter(public_name__icontains=search)[:SHOWN]
+            yield Kind(_("Queues"), [_named(queue, search, queue.public_name) for queue in queues])
+        yield Kind(_("Actions"), _actions(collection, role, search))
+    yield Kind(_("Collections"), _collections(user, collection, search))
+    yield Kind(_("Site"), _of_the_site(user, search))
 
 
-def _pages(collection: Collection, role: Role, asked: str) -> list[Found]:
+def _pages(collection: Collection, role: Role, search: str) -> list[Found]:
     return [
-        Found(_(page.label), url, _(group.label), _fit(asked, _(page.label)))
+        Found(_(page.label), url, _(group.label), _fit(search, _(page.label)))
         for group, page, url in pages_of(collection, role)
-        if _goes_by(asked, f"{_(page.label)} {page.label} {_(group.label)} {group.label} {page.words}")
+        if _goes_by(search, f"{_(page.label)} {page.label} {_(group.label)} {group.label} {page.words}")
     ]
 
 
-def _actions(collection: Collection, role: Role, asked: str) -> list[Found]:
+def _actions(collection: Collection, role: Role, search: str) -> list[Found]:
     return [
-        Found(action.label, url, "", _fit(asked, action.label))
+        Found(action.label, url, "", _fit(search, action.label))
         for action, url in actions_of(collection, role)
-        if _goes_by(asked, f"{action.label} {action.words}")
+        if _goes_by(search, f"{action.label} {action.words}")
     ]
 
 
-def _collections(user: User, here: Collection | None, asked: str) -> list[Found]:
-    rows = collections_of(user).filter(Q(name__icontains=asked) | Q(slug__startswith=asked))
+def _collections(user: User, here: Collection | None, search: str) -> list[Found]:
+    rows = collections_of(user).filter(Q(name__icontains=search) | Q(slug__startswith=search))
     if here is not None:
         rows = rows.exclude(pk=here.pk)
-    return [Found(row.name, row.get_absolute_url(), "", _fit(asked, row.name)) for row in rows[:SHOWN]]
+    return [Found(row.name, row.get_absolute_url(), "", _fit(search, row.name)) for row in rows[:SHOWN]]
 
 
-def _of_the_site(user: User, asked: str) -> list[Found]:
+def _of_the_site(user: User, search: str) -> list[Found]:
     own = [
         (_("Your collections"), reverse("home"), "home"),
         *([(_("New collection"), reverse("collection_new"), "")] if may_create_collections(user) else []),
         (_("Your account"), reverse("account"), "token password language"),
         (_("Guide"), reverse("guide"), "help"),
     ]
-    if asked:
+    if search:
         pages = ((_("Guide: {page}").format(page=title), name) for name, title in PAGES.items())
         own += [(label, reverse("guide_page", args=[name]), "") for label, name in pages]
     return [
-        Found(label, url, "", _fit(asked, label))
+        Found(label, url, "", _fit(search, label))
         for label, url, words in own
-        if _goes_by(asked, f"{label} {words}")
+        if _goes_by(search, f"{label} {words}")
     ][:SHOWN]
 
 
-def _rows(collection: Collection, asked: str) -> Iterator[Kind]:
-    yield Kind("Pairs", _pairs(collection, asked))
-    yield Kind("Queries", _queries(collection, asked))
-    yield Kind("Documents", _documents(collection, asked))
+def _rows(collection: Collection, search: str) -> Iterator[Kind]:
+    yield Kind("Pairs", _pairs(collection, search))
+    yield Kind("Queries", _queries(collection, search))
+    yield Kind("Documents", _documents(collection, search))
     named: dict[str, QuerySet[Any]] = {
         "Runs": collection.runs.all(),
         "Pools": collection.pools.defer("diagnostics"),
@@ -136,52 +136,54 @@ def _rows(collection: Collection, asked: str) -> Iterator[Kind]:
         "Indexes": collection.latency_reports.defer("result"),
     }
     for label, rows in named.items():
-        best = _best_first(rows.filter(name__icontains=asked), "name", asked)[:SHOWN]
-        yield Kind(label, [_named(row, asked) for row in best])
+        best = _best_first(rows.filter(name__icontains=search), "name", search)[:SHOWN]
+        yield Kind(label, [_named(row, search) for row in best])
 
 
-def _named(row: Any, asked: str, name: str = "") -> Found:
+def _named(row: Any, search: str, name: str = "") -> Found:
     name = name or row.name
-    return Found(name, row.get_absolute_url(), "", _fit(asked, name))
+    return Found(name, row.get_absolute_url(), "", _fit(search, name))
 
 
-def _queries(collection: Collection, asked: str) -> list[Found]:
+def _queries(collection: Collection, search: str) -> list[Found]:
     rows = Query.objects.filter(collection=collection).defer("metadata")
-    rows = rows.filter(Q(external_id__icontains=asked) | Q(text__icontains=asked))
+    rows = rows.filter(Q(external_id__icontains=search) | Q(text__icontains=search))
     return [
-        Found(row.external_id, _listed("queries", collection, row), row.text, _fit(asked, row.external_id))
-        for row in _best_first(rows, "external_id", asked)[:SHOWN]
+        Found(row.external_id, _listed("queries", collection, row), row.text, _fit(search, row.external_id))
+        for row in _best_first(rows, "external_id", search)[:SHOWN]
     ]
 
 
-def _documents(collection: Collection, asked: str) -> list[Found]:
+def _documents(collection: Collection, search: str) -> list[Found]:
     """Those whose id begins with what is asked for, then those that have its words."""
     known = Document.objects.filter(collection=collection)
-    following = known.filter(external_id__gte=asked).order_by("external_id").values_list("pk", "external_id")
-    ids = [pk for pk, external_id in following[:NEXT_IDS] if external_id.startswith(asked)][:SHOWN]
-    ids += [pk for pk in _with_words(collection, known, asked) if pk not in ids][: SHOWN - len(ids)]
+    following = known.filter(external_id__gte=search).order_by("external_id").values_list("pk", "external_id")
+    ids = [pk for pk, external_id in following[:NEXT_IDS] if external_id.startswith(search)][:SHOWN]
+    ids += [pk for pk in _with_words(collection, known, search) if pk not in ids][: SHOWN - len(ids)]
     shown = {row.pk: row for row in known.filter(pk__in=ids).only("external_id", "title", "collection")}
     return [
-        Found(row.external_id, _listed("documents", collection, row), row.title, _fit(asked, row.external_id))
+        Found(
+            row.external_id, _listed("documents", collection, row), row.title, _fit(search, row.external_id)
+        )
         for row in (shown[pk] for pk in ids)
     ]
 
 
-def _with_words(collection: Collection, known: QuerySet[Document], asked: str) -> list[int]:
+def _with_words(collection: Collection, known: QuerySet[Document], search: str) -> list[int]:
     if TextIndex.objects.filter(collection=collection, is_behind=False).exists():
         try:
-            return search_documents(collection, asked, limit=SHOWN).documents
+            return search_documents(collection, search, limit=SHOWN).documents
         except InputError:  # nothing but signs, or too many words
             return []
     # Up to a key: of a list of keys PostgreSQL supposes that reading every title is quicker.
     last = list(known.order_by("pk").values_list("pk", flat=True)[TITLES_READ - 1 : TITLES_READ])
     first = known.filter(pk__lte=last[0]) if last else known
-    return list(first.filter(title__icontains=asked).order_by("pk").values_list("pk", flat=True)[:SHOWN])
+    return list(first.filter(title__icontains=search).order_by("pk").values_list("pk", flat=True)[:SHOWN])
 
 
-def _pairs(collection: Collection, asked: str) -> list[Found]:
+def _pairs(collection: Collection, search: str) -> list[Found]:
     """The pair whose query id and document id stand one after the other; ids may contain spaces."""
-    words = [word for word in asked.split(" ") if word not in ("×", "x", "/", "·")]
+    words = [word for word in search.split(" ") if word not in ("×", "x", "/", "·")]
     if not 1 < len(words) <= MOST_WORDS:
         return []
     ways = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))]
@@ -210,22 +212,22 @@ def _listed(address: str, collection: Collection, row: Query | Document) -> str:
     return f"{reverse(address, args=[collection.slug])}?{urlencode({'q': row.external_id})}"
 
 
-def _best_first(rows: QuerySet[Any], field: str, asked: str) -> QuerySet[Any]:
+def _best_first(rows: QuerySet[Any], field: str, search: str) -> QuerySet[Any]:
     fit = Case(
-        When(**{f"{field}__iexact": asked}, then=Value(EXACT)),
-        When(**{f"{field}__istartswith": asked}, then=Value(BEGINS)),
+        When(**{f"{field}__iexact": search}, then=Value(EXACT)),
+        When(**{f"{field}__istartswith": search}, then=Value(BEGINS)),
         default=Value(WITHIN),
         output_field=IntegerField(),
     )
     return rows.order_by(fit, "pk")
 
 
-def _fit(asked: str, name: str) -> int:
-    wanted, given = asked.casefold(), name.casefold()
+def _fit(search: str, name: str) -> int:
+    wanted, given = search.casefold(), name.casefold()
     return EXACT if wanted == given else BEGINS if given.startswith(wanted) else WITHIN
 
 
-def _goes_by(asked: str, words: str) -> bool:
+def _goes_by(search: str, words: str) -> bool:
     """Whether each word that is asked for begins one of `words`."""
     known = words.casefold().replace("-", " ").split() + words.casefold().split()
-    return all(any(word.startswith(part) for word in known) for part in asked.casefold().split())
+    return all(any(word.startswith(part) for word in known) for part in search.casefold().split())

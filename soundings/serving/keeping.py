@@ -68,8 +68,8 @@ class Plan:
         """What `written` wrote."""
         found = json.loads(text)
         children = [Child(**child) for child in found.pop("children")]
-        asked = found.pop("asked")
-        return cls(children=children, asked=tuple(asked) if asked else None, **found)
+        web = found.pop("asked")
+        return cls(children=children, asked=tuple(web) if web else None, **found)
 
 
 class Kept:

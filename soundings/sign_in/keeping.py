@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from pooling.account_models import SeenSession
 from pooling.people.activity_log import record_action
-from pooling.people.current import asked_from
+from pooling.people.current import request_address
 from pooling.tidying.erasing import forgets_old
 
 View = Callable[[HttpRequest], HttpResponse]
@@ -68,7 +68,7 @@ def note_use(request: HttpRequest, user: User) -> None:
         {
             "user": user,
             "seen_at": timezone.now(),
-            "address": asked_from(),
+            "address": request_address(),
             "browser": request.headers.get("User-Agent", "")[:LONGEST_BROWSER],
         },
         session_key=request.session.session_key,

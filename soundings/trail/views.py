@@ -114,5 +114,7 @@ def site_trail(request: HttpRequest) -> HttpResponseBase:
 
 
 def _address(page: str, form: TrailForm) -> str:
-    asked = {name: form.data[name] for name in form.fields if form.data.get(name)} if form.is_valid() else {}
-    return f"{page}?{urlencode(asked)}" if asked else page
+    filters = (
+        {name: form.data[name] for name in form.fields if form.data.get(name)} if form.is_valid() else {}
+    )
+    return f"{page}?{urlencode(filters)}" if filters else page

@@ -34,9 +34,9 @@ def read_references(source: Source, records: Iterable[Record]) -> Iterator[FactR
             found = shown(", ".join(map(str, record)), 80)
             problem = f"no question with its reference among the fields {found}"
             raise source.error(line, problem, "Add user_input and reference.")
-        asked = text_of(source, line, record, question)
+        question_text = text_of(source, line, record, question)
         if record.get("query_id") is None:
-            query = asked
+            query = question_text
         else:
             query = checked_id(source, line, "query", record["query_id"])
         if not query:

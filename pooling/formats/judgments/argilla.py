@@ -33,14 +33,14 @@ def read_argilla(source: Source, names: Names) -> Iterator[JudgmentRecord]:
     """Every submitted response to one question; drafts and discarded ones are passed over where the file says
     which they are: Argilla 2.8 leaves that out unless it flattens.
     """
-    asked, first = names.question, ""
+    chosen_question, first = names.question, ""
     is_list = source.format != "jsonl" or first_sign(source) == "["
     for line, element in json_elements(source) if is_list else json_line_records(source):
         record = object_of(source, line, element, "a record")
         nested = isinstance(record.get("fields"), Mapping)
         responses = _nested(source, line, record) if nested else _flat(record)
-        if asked:
-            responses = {name: given for name, given in responses.items() if name == asked}
+        if chosen_question:
+            responses = {name: given for name, given in responses.items() if name == chosen_question}
         if len(responses) > 1:
             problem = f"{len(responses)} questions are answered ({shown(', '.join(responses), 80)})"
             raise source.error(line, problem, "Choose one with --question.")

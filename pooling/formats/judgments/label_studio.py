@@ -58,7 +58,7 @@ def read_label_studio(source: Source, names: Names) -> Iterator[JudgmentRecord]:
             )
 
 
-def _answer(source: Source, line: int, results: Any, asked: str) -> tuple[str, str, str] | None:
+def _answer(source: Source, line: int, results: Any, chosen_question: str) -> tuple[str, str, str] | None:
     """Question, value and note of an annotation; None for one without an answer."""
     found: dict[str, list[Any]] = {}
     note = ""
@@ -72,8 +72,8 @@ def _answer(source: Source, line: int, results: Any, asked: str) -> tuple[str, s
             found[str(result.get("from_name"))] = given if isinstance(given, list) else [given]
         elif kind == "textarea" and isinstance(written := value.get("text"), list | str):
             note = "\n".join(map(str, written)) if isinstance(written, list) else written
-    if asked:
-        found = {name: values for name, values in found.items() if name == asked}
+    if chosen_question:
+        found = {name: values for name, values in found.items() if name == chosen_question}
     if len(found) > 1:
         problem = f"{len(found)} questions are answered ({', '.join(found)})"
         raise source.error(line, problem, "Choose one with --question.")

@@ -113,10 +113,10 @@ def verdict_of(record: JudgmentRecord, values: Mapping[str, str], place: str) ->
         raise FormatError(place, record.line, problem, remedy) from None
 
 
-def field_of(record: Mapping[str, Any], asked: str, usual: Sequence[str]) -> Any:
+def field_of(record: Mapping[str, Any], chosen_name: str, usual: Sequence[str]) -> Any:
     """What a record has under the name asked for, or else under the first usual one; None without it."""
-    if asked:
-        return record.get(asked)
+    if chosen_name:
+        return record.get(chosen_name)
     plain = {plain_name(name): name for name in reversed(list(record))}
     name = next((plain[one] for one in usual if one in plain and record[plain[one]] is not None), None)
     return None if name is None else record[name]

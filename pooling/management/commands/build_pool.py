@@ -72,6 +72,6 @@ class Command(InputCommand):
             if options[name] not in (None, getattr(pool, name)):
                 raise InputError(f"An extension uses the setting of its pool: omit --{name}.")
         runs = runs_named(collection, options["runs"]) if options["runs"] else list(runs_beside(pool))
-        asked = chosen(Extension, options)
+        extension = chosen(Extension, options)
         with progress_bar("Extending") as progress:
-            return extend_pool(pool, runs=runs, name=options["name"], progress=progress, **asked)
+            return extend_pool(pool, runs=runs, name=options["name"], progress=progress, **extension)

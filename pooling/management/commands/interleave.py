@@ -37,8 +37,8 @@ class Command(InputCommand):
         tops = {
             name: tops_by_query(order_run(run_frame(name, one), depth=k), k) for name, one in sources.items()
         }
-        asked = {"method": options["method"], "seed": options["seed"], "per_query": options["per_query"]}
-        lists = list(interleaved_lists(tops, k, **asked))
+        settings = {"method": options["method"], "seed": options["seed"], "per_query": options["per_query"]}
+        lists = list(interleaved_lists(tops, k, **settings))
         if not lists:
             raise ValueError("The runs have no query in common; compare the query ids of all.")
         with disk_errors_named():

@@ -31,7 +31,7 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, name: str, password_stdin: bool, site_admin: bool, **options: Any) -> None:
-        given = sys.stdin.readline().rstrip("\r\n") if password_stdin else _asked_for(name)
+        given = sys.stdin.readline().rstrip("\r\n") if password_stdin else _typed_password(name)
         if password_stdin or given:
             _require_good(given, name)
         # Programs read the password from the other stream.
@@ -43,7 +43,7 @@ class Command(InputCommand):
             self.stdout.write(f"Its password, shown only now: {password}")
 
 
-def _asked_for(name: str) -> str:
+def _typed_password(name: str) -> str:
     """What is typed on a terminal, twice the same; nothing means that one is to be generated."""
     if not sys.stdin.isatty():
         return ""

@@ -141,8 +141,8 @@ def test_the_newest_list_of_each_query_is_the_production_run(tmp_path: Path) -> 
         str(drawn),
         stdout=io.StringIO(),
     )
-    asked = json.loads(drawn.read_text())["_id"]
-    assert read_run(run).frame.select("query_id", "document_id").rows() == [(asked, "d1"), (asked, "d2")]
+    query = json.loads(drawn.read_text())["_id"]
+    assert read_run(run).frame.select("query_id", "document_id").rows() == [(query, "d1"), (query, "d2")]
 
 
 def test_lines_of_a_web_server_are_read_by_a_pattern(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_every_text_comes_back_from_the_table(
     counts = LogCounts()
     counts.add(LogRow(text, str(n), "ben", None) for n, text in enumerate(texts))
     read = {query.key: query.size / 2 for query in read_log_table(path.with_suffix(".tsv")).queries}
-    assert read == {query.key: query.count for query in counts.asked()}
+    assert read == {query.key: query.count for query in counts.log_queries()}
 
 
 @needs_data

@@ -15,7 +15,7 @@ class Latency(TypedDict):
     max: float
 
 
-class AskedEngine(TypedDict):
+class EngineRecord(TypedDict):
     """The live engine that a run is of: how it was asked, and how long it took; `settings` hold no key."""
 
     id: int
