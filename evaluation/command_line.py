@@ -150,7 +150,13 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     made = _comparisons(result, options, basis)
     parts = [*_answer(result, options, named, basis, made=made, estimates=estimates)]
     if options["html"]:
-        write_html(result, settings, options, estimates, said=[line for part in parts for line in part.said])
+        write_html(
+            result,
+            settings,
+            options,
+            estimates,
+            sentences=[line for part in parts for line in part.sentences],
+        )
     if made:
         parts.append(_comparison_part(made, _margin(settings)))
     facts = None
@@ -352,8 +358,8 @@ def _settings(options: Mapping[str, Any]) -> Settings:
     }
     names = ("confidence", "minimum_queries", "samples", "seed", "margin")
     named |= {name: options[name] for name in names}
-    held = read_settings(options["config"]) if options["config"] else Settings()
-    return settings_from(named).over(held)
+    settings = read_settings(options["config"]) if options["config"] else Settings()
+    return settings_from(named).over(settings)
 
 
 def _add_queries(parser: ArgumentParser) -> None:

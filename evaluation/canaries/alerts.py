@@ -180,21 +180,21 @@ def reasons_in_words(piece: News) -> list[str]:
         return []
     shown = f"{decimal(value.mean)}{interval(ends_of(value))}"
     count = counted(value.queries, "query")
-    said = []
+    reasons = []
     if BELOW in piece.reasons:
         clear = is_clear(canary.threshold, value.high)
         whether = "the whole interval is" if clear else "the interval is not wholly below, so it may be noise"
-        said.append(
+        reasons.append(
             f"{value.run.name}: {canary.measure} is {shown} over {count} {rests_on(canary)}, "
             f"below the threshold of {canary.threshold:g}; {whether}."
         )
     changes = {DROP: change_of(value), SINCE_REFERENCE: change_since_reference(value)}
-    said += [
+    reasons += [
         _fall(canary, value, change)
         for reason, change in changes.items()
         if change and reason in piece.reasons
     ]
-    return said
+    return reasons
 
 
 def _fall(canary: Canary, value: CanaryValue, change: ChangeFacts) -> str:

@@ -339,9 +339,9 @@ def _post(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
     except InputError as error:
         problem = str(error)
         return lambda: DeliveryOutcome(False, problem, tried=False)
-    said = payload(news)
-    about = {"type": f"canary.{said['event']}", "timestamp": delivery.created_at.isoformat()}
-    return _signed(url, json.dumps({**about, **said}, ensure_ascii=False), secret, delivery)
+    content = payload(news)
+    about = {"type": f"canary.{content['event']}", "timestamp": delivery.created_at.isoformat()}
+    return _signed(url, json.dumps({**about, **content}, ensure_ascii=False), secret, delivery)
 
 
 def _mail(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
@@ -355,10 +355,10 @@ def _mail(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
     # Counted once, however often the mail server is tried.
     if not (delivery.tries or may_send(to=receiver, by=by, about="canaries")):
         return lambda: TOO_MANY
-    said = payload(news)
-    subject = " ".join(f"{news[0].canary.collection.name}: {said['title']}".split())
-    links = list(dict.fromkeys(one["canary"]["url"] for one in said["alerts"]))
-    text = "\n".join([said["text"], "", *links])
+    content = payload(news)
+    subject = " ".join(f"{news[0].canary.collection.name}: {content['title']}".split())
+    links = list(dict.fromkeys(one["canary"]["url"] for one in content["alerts"]))
+    text = "\n".join([content["text"], "", *links])
 
     def send() -> DeliveryOutcome:
         try:

@@ -169,7 +169,7 @@ class WebhookForm(forms.Form):
         widget=forms.URLInput(attrs={"placeholder": "https://hooks.example.org/soundings"}),
     )
     events = forms.MultipleChoiceField(
-        choices=[(event.value, f"{said} ({event.value})") for event, said in EVENTS.items()],
+        choices=[(event.value, f"{words} ({event.value})") for event, words in EVENTS.items()],
         initial=[event.value for event in EVENTS],
         label="Send a message when",
         widget=forms.CheckboxSelectMultiple,

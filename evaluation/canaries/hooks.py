@@ -113,8 +113,8 @@ def _tell(
     """Tell of a thing, under the noun that the event begins with."""
     noun = event.value.partition(".")[0]
     for hook in hooks_for(collection, event):
-        told = {"collection": collection.slug, noun: {**thing, "url": f"{hook.site}{url}"}}
-        announce([hook], event, told, subject=subject)
+        content = {"collection": collection.slug, noun: {**thing, "url": f"{hook.site}{url}"}}
+        announce([hook], event, content, subject=subject)
 
 
 def _checked_url(url: str) -> str:

@@ -60,8 +60,8 @@ def canary_new(request: HttpRequest, slug: str) -> HttpResponse:
                 user=person(request),
                 site=request.build_absolute_uri("/"),
             )
-            said = f"Created “{made.name}”. Existing runs are being measured."
-            messages.success(request, f"{said} {state_of(made).least_fall.sentence()}")
+            sentence = f"Created “{made.name}”. Existing runs are being measured."
+            messages.success(request, f"{sentence} {state_of(made).least_fall.sentence()}")
             return redirect(made)
         except InputError as error:
             show_problem(form, error)
@@ -118,8 +118,8 @@ def canary_queries(request: HttpRequest, canary_id: int) -> HttpResponse:
     shown = canary_for(request.user, canary_id, ADMIN)
     try:
         take_over_tag(shown, person(request))
-        said = "From now on, the queries that currently have the tag are measured."
-        messages.success(request, f"{said} {state_of(shown).least_fall.sentence()}")
+        sentence = "From now on, the queries that currently have the tag are measured."
+        messages.success(request, f"{sentence} {state_of(shown).least_fall.sentence()}")
     except InputError as error:
         messages.error(request, str(error))
     return redirect(shown)

@@ -158,13 +158,13 @@ def change_alerts(canary: Canary, alerts: Alerts, user: User | None) -> Canary:
     rows = stretches_of([canary])[canary.pk].values.select_related("run", "previous", "reference")
     newest = {value.family: value for value in rows.order_by("run_id")}.values()
     known = {value.pk for value in newest if tells(canary, ends_of(value))}
-    told = set(receivers_of(canary))
+    receivers = set(receivers_of(canary))
     _give_alerts(canary, alerts)
     canary.save()
     record_action(canary.collection, user, "canary changed", canary.name, **_watched(canary))
     below = [value for value in newest if tells(canary, ends_of(value))]
     tell([News(canary, value, (BELOW,)) for value in below if value.pk not in known])
-    tell([News(canary, value, (BELOW,)) for value in below if value.pk in known], but_not=told)
+    tell([News(canary, value, (BELOW,)) for value in below if value.pk in known], but_not=receivers)
     return canary
 
 
@@ -300,9 +300,9 @@ def _measure_run(job: Job, progress: Progress) -> Result:
         news = [
             one for canary in canaries for one in _news(canary, found[canary.pk], lost.get(canary.pk, ""))
         ]
-        told = len(tell(news))
+        sent = len(tell(news))
     refused = [f"{canary.name}: {found[canary.pk]}" for canary in canaries if canary.trouble]
-    messages = f"{told} {plural(told, 'message')}"
+    messages = f"{sent} {plural(sent, 'message')}"
     counted = f"{len(canaries)} {plural(len(canaries), 'canary')}, {messages}."
     url = reverse("canaries", args=[collection.slug])
     return {"detail": " ".join([f"“{run.name}”: {counted}", *refused]), "url": url}

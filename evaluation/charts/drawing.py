@@ -123,7 +123,7 @@ def _behind(curve: pd.DataFrame, look: Look, share: dict[str, Any]) -> list[alt.
 
 def _hovered(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, single: bool) -> alt.Chart:
     """Unseen marks, larger than those below them, that say run, K, mean, interval and bounds."""
-    told = curve.assign(
+    rows = curve.assign(
         interval=_spans(curve, "low", "high"), bounds=_spans(curve, "lower_bound", "upper_bound")
     )
     words = [
@@ -133,7 +133,7 @@ def _hovered(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, single: 
         alt.Tooltip("interval:N", title="interval"),
         *([alt.Tooltip("bounds:N", title="bounds")] if _has_bounds(curve) else []),
     ]
-    mark = alt.Chart(told).mark_point(filled=True, size=260, opacity=0.0)
+    mark = alt.Chart(rows).mark_point(filled=True, size=260, opacity=0.0)
     if single:
         place = {"x": alt.X("mean:Q", **share), "y": alt.Y("run:N", sort=list(look.runs))}
     else:

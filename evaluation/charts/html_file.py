@@ -35,10 +35,10 @@ def write_html(
     options: Mapping[str, Any],
     estimates: Estimates | None = None,
     *,
-    said: Sequence[str] = (),
+    sentences: Sequence[str] = (),
 ) -> None:
     """Write the evaluation of the command's files to the path under `html`; estimates: of
-    `evaluation.pool_estimates.of_pool`, where a pool was named; said: what it begins with."""
+    `evaluation.pool_estimates.of_pool`, where a pool was named; sentences: what it begins with."""
     measure, k = evaluation.example_key()
     interval = evaluation.settings["interval"]
     runs = [Path(path) for path in options["runs"]]
@@ -59,7 +59,7 @@ def write_html(
         provenance=provenance,
         notes=[*evaluation.warnings(), *evaluation.below()],
         measures=evaluation.measures,
-        said=said,
+        sentences=sentences,
         worth=[] if estimates is None else estimate_tables(evaluation.to_dict()["runs"], estimates),
     )
     options["html"].write_text(render_html(report), encoding="utf-8")

@@ -31,7 +31,7 @@ Drawer = Callable[[ChartKind, ChartChoice, bool], bytes]
 
 @dataclass(frozen=True)
 class HtmlReport:
-    """What the file says. said: what it begins with, the first sentence loudest. notes: sentences above
+    """What the file says. sentences: what it begins with, the first sentence loudest. notes: sentences above
     everything else, such as warnings. draw: how a picture is had as SVG (kind, choice, dark); None draws it
     again. worth: tables of what the numbers are worth, of `evaluation.rendering.estimate_tables`."""
 
@@ -43,7 +43,7 @@ class HtmlReport:
     draw: Drawer | None = None
     measures: Sequence[str] = field(default=())
     worth: Sequence[Cells] = ()
-    said: Sequence[str] = ()
+    sentences: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class PictureSection:
 
     name: str
     title: str
-    said: str
+    summary: str
     reading: str
     drawn: str
     table: Table
@@ -157,7 +157,7 @@ def _picture(report: HtmlReport, kind: ChartKind, choice: ChartChoice) -> Pictur
     return PictureSection(
         name=kind.name,
         title=kind.title(choice),
-        said=kind.said(table, choice),
+        summary=kind.summary(table, choice),
         reading=kind.reading,
         drawn="".join(_inline(report, kind, choice, table, dark=dark) for dark in (False, True)),
         table=Table(

@@ -10,10 +10,10 @@ from evaluation.charts.drawing import picture_size, recall_curve
 from evaluation.charts.line_ends import are_enough
 from evaluation.charts.of_facts import (
     context_chart,
-    context_said,
+    context_summary,
     context_table,
     fact_curve_table,
-    facts_said,
+    facts_summary,
     has_context,
     has_facts,
 )
@@ -65,8 +65,8 @@ class ChartChoice:
 
 @dataclass(frozen=True)
 class ChartKind:
-    """A picture. table: its numbers, in the order of the picture. rows: what a page shows of them. said: the
-    picture in words. size: of the whole picture, known before it is drawn.
+    """A picture. table: its numbers, in the order of the picture. rows: what a page shows of them. summary:
+    the picture in words. size: of the whole picture, known before it is drawn.
     """
 
     name: str
@@ -76,7 +76,7 @@ class ChartKind:
     draw: Callable[..., alt.LayerChart]
     size: Callable[..., Size]
     rows: Callable[[pd.DataFrame, ChartChoice], pd.DataFrame]
-    said: Callable[[pd.DataFrame, ChartChoice], str]
+    summary: Callable[[pd.DataFrame, ChartChoice], str]
     is_there: Callable[[Figures], bool] = lambda figures: True
 
 
@@ -133,16 +133,16 @@ def bounds_open(figures: Figures, measure: str) -> bool:
     return any(least is not None and most is not None and least < most for least, most in ends)
 
 
-def _curve_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+def _curve_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
     last = table[table["k"] == table["k"].max()].dropna(subset="mean").sort_values("mean", ascending=False)
     if last.empty:
         return "No run has a mean."
     best, worst = last.iloc[0], last.iloc[-1]
     at = "over the whole run" if best["k"] == 0 else f"at K = {best['k']}"
-    said = (
+    summary = (
         f"{_curve_title(choice)} of {table['run'].nunique()} runs; {at} {best['run']} has {best['mean']:.3f}"
     )
-    return said + (f", {worst['run']} {worst['mean']:.3f}." if len(last) > 1 else ".")
+    return summary + (f", {worst['run']} {worst['mean']:.3f}." if len(last) > 1 else ".")
 
 
 CURVE = ChartKind(
@@ -156,7 +156,7 @@ CURVE = ChartKind(
     draw=_draw_curve,
     size=_curve_size,
     rows=lambda table, choice: table.dropna(axis="columns", how="all"),
-    said=_curve_said,
+    summary=_curve_summary,
 )
 
 # --- The distribution -------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def _rows_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False, l
     return rows_size(len(figures.runs), narrow=narrow, legend=legend)
 
 
-def _distribution_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+def _distribution_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
     parts = [
         f"{row.run}: half of the queries between {row.p25:.2f} and {row.p75:.2f}, {row.at_0:.0%} at 0"
         for row in table.head(MOST_CHOSEN).itertuples()
@@ -190,7 +190,7 @@ DISTRIBUTION = ChartKind(
     draw=_draw_distribution,
     size=_rows_size,
     rows=lambda table, choice: table,
-    said=_distribution_said,
+    summary=_distribution_summary,
     is_there=lambda figures: bool(figures.cutoffs("recall")),
 )
 
@@ -206,7 +206,7 @@ def _gains_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) 
     return GAINS_SIZES[narrow]
 
 
-def _gains_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+def _gains_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
     gains = table["gain"]
     if gains.empty:
         return "No query counts for both runs."
@@ -235,7 +235,7 @@ GAINS = ChartKind(
     draw=_draw_gains,
     size=_gains_size,
     rows=lambda table, choice: _ends(table),
-    said=_gains_said,
+    summary=_gains_summary,
     is_there=lambda figures: len(figures.runs) > 1 and bool(figures.cutoffs("recall")),
 )
 
@@ -250,7 +250,7 @@ def _lines_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) 
     return lines_size(len(_in_colour(figures, choice)), narrow=narrow)
 
 
-def _relevant_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+def _relevant_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
     bins = relevant_bins(table)
     if bins.empty:
         return "No query counts."
@@ -276,7 +276,7 @@ RELEVANT = ChartKind(
     draw=_draw_relevant,
     size=_lines_size,
     rows=lambda table, choice: relevant_bins(table),
-    said=_relevant_said,
+    summary=_relevant_summary,
     is_there=lambda figures: bool(figures.cutoffs("recall")),
 )
 
@@ -289,7 +289,7 @@ def _draw_precision_recall(
     return precision_recall_chart(table, _in_colour(figures, choice), **look)
 
 
-def _precision_recall_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+def _precision_recall_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
     parts = []
     for run in choice.chosen:
         rows = table[table["run"] == run].dropna()
@@ -312,7 +312,7 @@ PRECISION_RECALL = ChartKind(
     draw=_draw_precision_recall,
     size=_lines_size,
     rows=lambda table, choice: table,
-    said=_precision_recall_said,
+    summary=_precision_recall_summary,
     is_there=lambda figures: bool(set(figures.cutoffs("recall")) & set(figures.cutoffs("precision"))),
 )
 
@@ -347,7 +347,7 @@ def coverage_by_run(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _coverage_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+def _coverage_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
     rows = coverage_by_run(table)
     if rows.empty:
         return "No query counts."
@@ -370,7 +370,7 @@ COVERAGE = ChartKind(
     draw=_draw_coverage,
     size=lambda figures, choice, narrow=False: _rows_size(figures, choice, narrow=narrow, legend=46),
     rows=lambda table, choice: coverage_by_run(table),
-    said=_coverage_said,
+    summary=_coverage_summary,
     is_there=lambda figures: bool(figures.cutoffs("judged")),
 )
 
@@ -401,7 +401,7 @@ FACTS = ChartKind(
     ),
     size=_facts_size,
     rows=lambda table, choice: table.dropna(axis="columns", how="all"),
-    said=lambda table, choice: facts_said(table),
+    summary=lambda table, choice: facts_summary(table),
     is_there=has_facts,
 )
 
@@ -415,7 +415,7 @@ FACTS_BY_CHARACTERS = ChartKind(
     draw=lambda table, figures, choice, **look: context_chart(table, _in_colour(figures, choice), **look),
     size=lambda figures, choice, narrow=False: lines_size(len(_in_colour(figures, choice)), narrow=narrow),
     rows=lambda table, choice: table,
-    said=lambda table, choice: context_said(table),
+    summary=lambda table, choice: context_summary(table),
     is_there=has_context,
 )
 

@@ -84,7 +84,7 @@ def context_chart(
     )
 
 
-def facts_said(table: pd.DataFrame) -> str:
+def facts_summary(table: pd.DataFrame) -> str:
     """The picture over K in words."""
     last = table[table["k"] == table["k"].max()].dropna(subset="mean").sort_values("mean", ascending=False)
     if last.empty:
@@ -96,7 +96,7 @@ def facts_said(table: pd.DataFrame) -> str:
     )
 
 
-def context_said(table: pd.DataFrame) -> str:
+def context_summary(table: pd.DataFrame) -> str:
     """The picture over characters in words."""
     known = table.dropna(subset="facts").sort_values("facts", ascending=False, kind="stable")
     if known.empty:

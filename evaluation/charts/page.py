@@ -136,11 +136,11 @@ def charts_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
 def chart_context(report: Report, kind: ChartKind, choice: ChartChoice) -> dict[str, Any]:
     """One picture with its table."""
     table = kind.table(figures_of(report), choice)
-    rows, said = kind.rows(table, choice), kind.said(table, choice)
+    rows, summary = kind.rows(table, choice), kind.summary(table, choice)
     return {
         **form_context(report, choice),
-        "picture": picture_of(report, kind, choice, alt=said),
-        "said": said,
+        "picture": picture_of(report, kind, choice, alt=summary),
+        "summary": summary,
         "columns": columns_in_words(rows, choice),
         "rows": cells_in_words(rows.head(MOST_ROWS)),
         "more": max(0, len(rows) - MOST_ROWS),

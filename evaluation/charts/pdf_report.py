@@ -76,7 +76,7 @@ def render_pdf(report: HtmlReport) -> bytes:
 
 def _parts(report: HtmlReport, look: Look, width: float) -> Iterator[Any]:
     yield look.paragraph(report.title, "title")
-    for number, sentence in enumerate(report.said):
+    for number, sentence in enumerate(report.sentences):
         yield look.paragraph(sentence, "text" if number else "answer")
     yield look.paragraph(report.summary, "quiet")
     for note in report.notes:

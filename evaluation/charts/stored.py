@@ -118,7 +118,7 @@ def chart_data(report: Report, kind: ChartKind, choice: ChartChoice) -> ChartDat
         "a": choice.first,
         "b": choice.second,
         "reading": kind.reading,
-        "summary": kind.said(table, choice),
+        "summary": kind.summary(table, choice),
         "columns": list(table.columns),
         "rows": rows,
     }

@@ -191,10 +191,10 @@ class AnswerBasis:
         """Recall of a run as its readers meet it first; `figure` is that of the labels at hand."""
         found: Found = {"recall": figure["mean"], "relevant": self.relevant}
         estimates = self.estimates
-        held = None if estimates is None else estimates["runs"].get(run, {}).get(f"recall@{k}")
-        headline = None if held is None else held.get("headline")
-        is_told = headline is not None and headline["low"] is not None and not self.complete
-        if is_told and estimates is not None and headline is not None:
+        estimate = None if estimates is None else estimates["runs"].get(run, {}).get(f"recall@{k}")
+        headline = None if estimate is None else estimate.get("headline")
+        has_interval = headline is not None and headline["low"] is not None and not self.complete
+        if has_interval and estimates is not None and headline is not None:
             return {
                 "basis": SPAN if headline["value"] is None else ESTIMATE,
                 "recall": headline["value"],
@@ -233,7 +233,7 @@ def headline_cutoff(cutoffs: Sequence[int], reach: int | None = None, *, named: 
 def best_first(figures: Mapping[str, RunFigures], k: int) -> list[str]:
     """The runs whose recall at K is defined, the best first; by name where means are equal, because the order
     of stored runs differs between databases."""
-    means = {run: held[f"recall@{k}"]["mean"] for run, held in figures.items()}
+    means = {run: by_key[f"recall@{k}"]["mean"] for run, by_key in figures.items()}
     known = {run: mean for run, mean in means.items() if mean is not None}
     return sorted(known, key=lambda run: (-known[run], run))
 

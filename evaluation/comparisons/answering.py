@@ -129,15 +129,16 @@ def _outside(evaluation: Evaluation, run: str, k: int, basis: Basis | None) -> O
         return None
     kept = basis.opened if basis else unsettled_kept(evaluation, [run])
     opened = kept or unsettled(evaluation, [run], depth=k)
-    held, column = evaluation.runs[run], int(np.flatnonzero(evaluation.cutoffs == k)[0])
+    result, column = evaluation.runs[run], int(np.flatnonzero(evaluation.cutoffs == k)[0])
     top, pool = opened.tops[run].filter(opened.tops[run]["position"] <= k), opened.pool
     beyond = top.join(pool, on=["query", "document_id"], how="anti")["query"].to_numpy()
-    documents = int(held.scored[beyond].sum())
+    documents = int(result.scored[beyond].sum())
     if not documents:
         return None
-    counts = held.counted.counts
+    counts = result.counted.counts
     hits, judged, retrieved = (
-        int(numbers[held.scored, column].sum()) for numbers in (counts.hits, counts.judged, counts.retrieved)
+        int(numbers[result.scored, column].sum())
+        for numbers in (counts.hits, counts.judged, counts.retrieved)
     )
     share, relevant = documents / retrieved, documents * hits / judged if judged else None
     return Outside(documents, share, relevant, outside_sentence(run, k, (documents, share, relevant)))

@@ -24,8 +24,8 @@ def audited_differences(
         return {}
 
     audit, confidence = basis.pool.audit, basis.evaluation.confidence
-    held = audit.strata.filter("defined")
-    sampled, left = int(held["sampled"].sum()), audit.unlabelled
+    defined = audit.strata.filter("defined")
+    sampled, left = int(defined["sampled"].sum()), audit.unlabelled
     known = within_pool(audit, basis.places)
     found: dict[tuple[str, str, int | None], Difference] = {}
     pairs = list(combinations(names, 2))

@@ -282,7 +282,7 @@ def _cutoff(evaluation: Evaluation, measure: str, k: int | None) -> int | None:
 def _values(evaluation: Evaluation, run: str, measure: str, k: int | None) -> Floats:
     if run not in evaluation.runs:
         raise ValueError(f"There is no run {run!r}; the runs are {', '.join(evaluation.runs)}.")
-    held = evaluation.runs[run]
+    result = evaluation.runs[run]
     if k is None:
-        return held.whole[measure]
-    return held.values[measure][:, int(np.flatnonzero(evaluation.cutoffs == k)[0])]
+        return result.whole[measure]
+    return result.values[measure][:, int(np.flatnonzero(evaluation.cutoffs == k)[0])]

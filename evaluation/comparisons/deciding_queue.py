@@ -109,10 +109,10 @@ class Decision:
             )
         left = f"{counted(self.left, 'unjudged document')} that only one of the two has"
         if not self.is_enough:
-            told = f"Open, and not even all labels of the {left} can be expected to decide it."
-            return f"{told}{self._of_queries()}"
-        told = f"Open: {counted(self.count, 'label')} can be expected to decide it, of {left}."
-        return f"{told}{self._of_queries()}"
+            beginning = f"Open, and not even all labels of the {left} can be expected to decide it."
+            return f"{beginning}{self._of_queries()}"
+        beginning = f"Open: {counted(self.count, 'label')} can be expected to decide it, of {left}."
+        return f"{beginning}{self._of_queries()}"
 
     def _of_queries(self) -> str:
         """What labels cannot decide."""
@@ -144,7 +144,7 @@ def _decision(report: Report, first: str, second: str, k: int) -> Decision:
     relevant = scan_relevant(report).select(*PAIR, **shown).collect()
     open_pairs = _open_pairs(report, shown, k)
     new = _new_labels(report)
-    told = open_pairs.join(new, on=PAIR).filter(pl.col("mine") != pl.col("other"))
+    informative = open_pairs.join(new, on=PAIR).filter(pl.col("mine") != pl.col("other"))
     labelled = open_pairs.join(new.filter("is_relevant"), on=PAIR)
     elsewhere = new.filter("is_relevant").join(open_pairs, on=PAIR, how="anti")
     found = pl.concat(
@@ -178,7 +178,7 @@ def _decision(report: Report, first: str, second: str, k: int) -> Decision:
         ),
     )
     hits = float(np.sum(relevant["mine"].to_numpy()) + np.sum(relevant["other"].to_numpy()))
-    chance = expected_share(hits, judged, int(told["is_relevant"].sum()), told.height)
+    chance = expected_share(hits, judged, int(informative["is_relevant"].sum()), informative.height)
     wanted = deciding_set(standing, chance).join(
         table.select("query", "query_id"), on="query", maintain_order="left"
     )
@@ -187,7 +187,7 @@ def _decision(report: Report, first: str, second: str, k: int) -> Decision:
         *(first, second, k, standing.bounds(), leaders.get(standing.decided)),
         wanted=wanted.select(*PAIR, "rank"),
         left=alone.height,
-        new=told.height,
+        new=informative.height,
         is_enough=can_decide(standing, chance),
         queries_needed=standing.queries_needed(),
     )

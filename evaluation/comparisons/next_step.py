@@ -167,13 +167,13 @@ def price_of(report: Report, pairs: int) -> str:
     """How long people take to judge this many pairs, and what that costs, as far as the collection tells."""
     latest = Queue.objects.filter(collection=report.collection_id).order_by("-pk").first()
     judgments = pairs * (latest.judgments_per_item if latest else 1)
-    told = []
+    parts = []
     if (pace := seconds_taken(report.collection)) is not None:
-        told.append(f"about {in_time(pace * judgments)}")
+        parts.append(f"about {in_time(pace * judgments)}")
     if latest is not None and (prices := prices_of(latest)).price:
         money = prices.price * (1 + prices.overhead) * judgments
-        told.append(f"{money:,.2f} {prices.currency}".strip())
-    return ", ".join(told)
+        parts.append(f"{money:,.2f} {prices.currency}".strip())
+    return ", ".join(parts)
 
 
 def in_time(seconds: float) -> str:

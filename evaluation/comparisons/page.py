@@ -70,7 +70,7 @@ def comparison_context(report: Report, found: Compared, choice: PairChoice) -> d
     margin = margin_of(report)
     pairs = found.at(choice.k)
     stored = found.pair(choice.a, choice.b, choice.k)
-    held = grade_of(stored, margin)
+    grade = grade_of(stored, margin)
     wanted = deciding(report, choice.a, choice.b, choice.k)
     now = decision(report, choice.a, choice.b, choice.k)
     return {
@@ -78,8 +78,8 @@ def comparison_context(report: Report, found: Compared, choice: PairChoice) -> d
         "runs": found.runs,
         "cutoffs": found.cutoffs,
         "left_out": found.stored["left_out"],
-        "grade": held.grade,
-        "sentence": held.sentence,
+        "grade": grade.grade,
+        "sentence": grade.sentence,
         "verdict": stored["verdict"],
         "warnings": stored["warnings"],
         "power": stored["power"],

@@ -130,8 +130,8 @@ def results_table(
 
 def _estimate_in_words(figure: Figure) -> str:
     """What an audit tells of a recall; nothing where there is none."""
-    held = figure.get("estimate")
-    return "" if held is None else f"{decimal(held['value'])}{interval(held)}"
+    estimate = figure.get("estimate")
+    return "" if estimate is None else f"{decimal(estimate['value'])}{interval(estimate)}"
 
 
 def _minus(one: float | None, other: float | None) -> float | None:
@@ -158,9 +158,9 @@ def _bar(figure: Figure, axis: tuple[float, float]) -> dict[str, str]:
 
 def _all_figures(report: Report, run: str) -> dict[str, float | str | None]:
     """Every mean, and of recall its micro mean, bounds and ties, under the keys of the columns."""
-    held: Mapping[str, Figure] = report.result["runs"][run]
-    found: dict[str, float | str | None] = {key: figure["mean"] for key, figure in held.items()}
-    for key, figure in held.items():
+    figures: Mapping[str, Figure] = report.result["runs"][run]
+    found: dict[str, float | str | None] = {key: figure["mean"] for key, figure in figures.items()}
+    for key, figure in figures.items():
         if "micro" in figure:
             found[f"micro-{key}"] = figure["micro"]
         bounds, ties = figure.get("bounds"), figure.get("ties")
@@ -254,8 +254,8 @@ def means_of(earlier: Report, report: Report, measure: str, k: int | None) -> Ea
     """Its means of the runs of the report; None where it did not measure this."""
     runs = run_names(report)
 
-    key, held = key_of(measure, k), earlier.result["runs"]
-    known = {run: held[run][key]["mean"] for run in runs if run in held and key in held[run]}
+    key, figures = key_of(measure, k), earlier.result["runs"]
+    known = {run: figures[run][key]["mean"] for run in runs if run in figures and key in figures[run]}
     means = {run: mean for run, mean in known.items() if mean is not None}
     by_labels = earlier.release_id != report.release_id
     return Earlier(earlier.release.name, means, by_labels) if means else None

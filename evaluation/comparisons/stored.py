@@ -247,8 +247,8 @@ def chosen_comparisons(
 
 
 def _graded_fields(one: ComparisonResult, margin: float) -> GradedFields:
-    held = grade_of(one, margin)
-    return {"grade": held.grade, "sentence": held.sentence}
+    grade = grade_of(one, margin)
+    return {"grade": grade.grade, "sentence": grade.sentence}
 
 
 def _not_there(field: str, problem: str, known: Sequence[object]) -> InputError:

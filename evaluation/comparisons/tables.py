@@ -17,14 +17,14 @@ def answer_part(answer: Answer | None) -> Part:
     """What a report says first, for `evaluation.rendering.formats.render`."""
     if answer is None:
         return Part("answer", None, None)
-    return Part("answer", None, answer.to_dict(), said=answer_in_words(answer))
+    return Part("answer", None, answer.to_dict(), sentences=answer_in_words(answer))
 
 
 def comparison_part(comparisons: Sequence[Comparison], margin: float = MARGIN) -> Part:
     """Comparisons for `evaluation.rendering.formats.render`; margin: a difference that does not matter."""
     data = [
-        {**one.to_dict(), "power": one.power(), "grade": held.grade, "sentence": held.sentence}
-        for one, held in ((one, graded(one, margin)) for one in comparisons)
+        {**one.to_dict(), "power": one.power(), "grade": grade.grade, "sentence": grade.sentence}
+        for one, grade in ((one, graded(one, margin)) for one in comparisons)
     ]
     return Part("comparisons", comparison_cells(comparisons), data)
 

@@ -45,12 +45,12 @@ def outside_sentence(run: str, k: int, found: tuple[int, float, float | None]) -
     documents, share, relevant = found
     verb, them = ("is", "it") if documents == 1 else ("are", "them")
     there = f"{counted(documents, 'document')} in the first {k} of {run} ({percent(share)})"
-    told = f"{there} {verb} in no pool, so nobody could judge {them}"
+    beginning = f"{there} {verb} in no pool, so nobody could judge {them}"
     expected = round(relevant or 0)
     if not expected:
-        return f"{told}."
+        return f"{beginning}."
     verb = "is" if expected == 1 else "are"
-    return f"{told}; at the rate of the judged ones, about {expected:,} {verb} relevant."
+    return f"{beginning}; at the rate of the judged ones, about {expected:,} {verb} relevant."
 
 
 def recall_in_words(answer: Answer) -> str:
@@ -103,8 +103,8 @@ def frame_in_words(frame: FrameFigures | None) -> str:
         return "of what the pool holds"
     if queries := frame.get("queries"):
         there = "in the only query" if queries[0] == 1 else f"in {queries[0]:,} queries"
-        told = frame_in_words(_of_all_queries(frame))
-        return f"{told}, {there} of {queries[1]:,} whose audit is answered"
+        words = frame_in_words(_of_all_queries(frame))
+        return f"{words}, {there} of {queries[1]:,} whose audit is answered"
     if frame.get("whole"):
         return "of the whole collection"
     lists = counted(frame["runs"], "run") + (" and text search" if frame["text"] else "")

@@ -126,16 +126,16 @@ class Predicted:
         absent = [name for name in (*PAIR, "prediction") if name not in predictions.columns]
         if absent:
             raise ValueError(f"The predictions have no column {', '.join(absent)}.")
-        told = predictions.select(*PAIR, guess=pl.col("prediction").cast(pl.Float64)).drop_nulls("guess")
-        if not told["guess"].is_between(0, 1).all():
+        guesses = predictions.select(*PAIR, guess=pl.col("prediction").cast(pl.Float64)).drop_nulls("guess")
+        if not guesses["guess"].is_between(0, 1).all():
             raise ValueError(
                 "A prediction lies outside the range 0 to 1; divide graded ones by the top grade."
             )
-        if told.select(PAIR).is_duplicated().any():
+        if guesses.select(PAIR).is_duplicated().any():
             raise ValueError("A pair has two predictions; take those of one model and prompt.")
         drawn = Drawn.of(sample)
-        own = drawn.pairs.join(told, on=PAIR, how="left", maintain_order="left")["guess"]
-        rest = unsampled.select(PAIR).join(told, on=PAIR, how="left", maintain_order="left")
+        own = drawn.pairs.join(guesses, on=PAIR, how="left", maintain_order="left")["guess"]
+        rest = unsampled.select(PAIR).join(guesses, on=PAIR, how="left", maintain_order="left")
         uncertain = pl.Series(drawn.probability < 1)
         known = pl.concat([own.filter(uncertain), rest["guess"]])
         mean = float(known.mean() or 0.0)  # type: ignore[arg-type]
@@ -145,9 +145,10 @@ class Predicted:
             drawn,
             guess,
             rest.with_columns((pl.col("guess") - mean).fill_null(0.0)),
-            _told(known),
+            _answered_share(known),
             _alike(
-                _told(own.filter(uncertain), drawn.probability[drawn.probability < 1]), _told(rest["guess"])
+                _answered_share(own.filter(uncertain), drawn.probability[drawn.probability < 1]),
+                _answered_share(rest["guess"]),
             ),
         )
 
@@ -366,7 +367,7 @@ def _better(human: LabelInterval, powered: LabelInterval, weight: float) -> Powe
     return found if found.narrower else Powered(human, human, 0.0, NOT_NARROWER)
 
 
-def _told(guesses: pl.Series, probability: Floats | None = None) -> float:
+def _answered_share(guesses: pl.Series, probability: Floats | None = None) -> float:
     """The share of guesses that are there, each by 1 / its probability; 1 of none."""
     if not len(guesses):
         return 1.0

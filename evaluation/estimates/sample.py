@@ -151,11 +151,11 @@ def audit_sample(pool: pl.DataFrame, labels: pl.DataFrame, *, left_out: int = 0)
     rows = _split(pool.select(*POOL, *FRAME).join(labels.select(*PAIR, "relevant"), on=PAIR, how="left"))
     strata = _strata(rows)
     defined = strata.filter("defined").select("query_id").unique()
-    held = rows.join(defined, on="query_id", how="semi")
+    inside = rows.join(defined, on="query_id", how="semi")
     outside = labels.join(pool, on=PAIR, how="anti").join(defined, on="query_id", how="semi")
     is_sampled = ~pl.col("rest") | pl.col("drawn")
     parts = [
-        held.filter(is_sampled),
+        inside.filter(is_sampled),
         outside.select(
             *PAIR,
             "relevant",
@@ -166,14 +166,14 @@ def audit_sample(pool: pl.DataFrame, labels: pl.DataFrame, *, left_out: int = 0)
         ),
     ]
     sample = pl.concat([_sampled(part) for part in parts]).sort(PAIR)
-    unsampled = held.filter(~is_sampled).select(PAIR).sort(PAIR)
-    beyond = held.filter(pl.col("is_beyond").fill_null(False)).select(PAIR)
+    unsampled = inside.filter(~is_sampled).select(PAIR).sort(PAIR)
+    beyond = inside.filter(pl.col("is_beyond").fill_null(False)).select(PAIR)
     return AuditSample(sample, unsampled, strata, beyond, _hidden(strata), left_out)
 
 
 def _hidden(strata: pl.DataFrame) -> pl.DataFrame:
-    held = strata.filter(pl.col("defined") & (pl.col("hidden") > 0))
-    return held.group_by("query_id").agg(documents=pl.col("hidden").sum().cast(pl.Int64)).sort("query_id")
+    hiding = strata.filter(pl.col("defined") & (pl.col("hidden") > 0))
+    return hiding.group_by("query_id").agg(documents=pl.col("hidden").sum().cast(pl.Int64)).sort("query_id")
 
 
 def _split(rows: pl.DataFrame) -> pl.DataFrame:

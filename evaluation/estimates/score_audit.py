@@ -91,11 +91,11 @@ def score_audit(
     each stratum. labels: query_id, document_id, relevant (Boolean). unanswered: the pairs that nobody could
     judge.
     """
-    told = labels.select(*PAIR, "relevant")
-    certain = pairs.filter("known").join(told, on=PAIR, how="left")
+    labelled = labels.select(*PAIR, "relevant")
+    certain = pairs.filter("known").join(labelled, on=PAIR, how="left")
     rest = pairs.filter(~pl.col("known"))
     marks = unanswered.select(PAIR).unique().with_columns(given_up=pl.lit(True))
-    rows = drawn.join(told, on=PAIR, how="left").join(marks, on=PAIR, how="left")
+    rows = drawn.join(labelled, on=PAIR, how="left").join(marks, on=PAIR, how="left")
     answered = pl.col("relevant").is_not_null() | pl.col("given_up").fill_null(False)
     rows = rows.sort("stratum", "place").with_columns(answered=answered)
     begun = pl.col("answered").cast(pl.Int8).cum_prod().over("stratum") == 1
@@ -125,7 +125,7 @@ def score_audit(
         strata,
         certain.height,
         certain["relevant"].null_count(),
-        undrawn.join(told, on=PAIR, how="semi").height,
+        undrawn.join(labelled, on=PAIR, how="semi").height,
     )
 
 

@@ -66,9 +66,9 @@ def with_others(
     )
     rows = [design.select(*POOL, *FRAME).with_columns(is_added=False), added.with_columns(is_added=True)]
     marked = pl.concat(rows).join(marks, on=PAIR, how="left", maintain_order="left")
-    told = _told(marked.with_columns(pl.col("is_certain").fill_null(False)), labels)
+    rows_with_labels = _with_labels(marked.with_columns(pl.col("is_certain").fill_null(False)), labels)
     # Of the documents of the frame without a row, those that count get one; the others stay hidden.
-    kept = told.filter(pl.col("known") | ~pl.col("is_added")).select(*POOL, *FRAME)
+    kept = rows_with_labels.filter(pl.col("known") | ~pl.col("is_added")).select(*POOL, *FRAME)
     outside = strangers.filter(~pl.col("is_inside").fill_null(True))
     gone = strangers.select(PAIR).join(
         pl.concat([outside.select(PAIR), kept.select(PAIR)]), on=PAIR, how="anti"
@@ -82,30 +82,30 @@ def _frames(design: pl.DataFrame) -> pl.DataFrame:
     return deep.group_by("query_id").agg(pl.col("draw", "frame_size").max())
 
 
-def _told(rows: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
+def _with_labels(rows: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     """With `known` where another pool's choice counts: not where it would too likely take all that was
     drawn, by the sizes alone, so that the draw itself has no say in it."""
     own, is_reached = ~pl.col("is_added"), (pl.col("inclusion_probability") == 1).fill_null(False)
     rest = ~pl.col("known") & ~is_reached
     size = pl.coalesce(pl.col("frame_size").max(), own.sum().cast(pl.Int64))
     labelled = labels.select(*PAIR, is_labelled=pl.lit(True))
-    told = rows.join(labelled, on=PAIR, how="left", maintain_order="left").with_columns(
+    counted = rows.join(labelled, on=PAIR, how="left", maintain_order="left").with_columns(
         counts=pl.col("is_certain") & (pl.col("is_labelled").fill_null(False) | pl.col("cannot_judge"))
     )
-    sizes = told.group_by("query_id", "draw").agg(
+    sizes = counted.group_by("query_id", "draw").agg(
         rest=size - (own & ~rest).sum(),
         drawn=(rest & pl.col("in_audit")).sum(),
         taken=(rest & pl.col("counts")).sum(),
     )
     used = [(*row[:2], _is_used(*row[2:])) for row in sizes.iter_rows()]
     schema = {"query_id": pl.String, "draw": pl.Int64, "is_used": pl.Boolean}
-    told = told.join(
+    counted = counted.join(
         pl.DataFrame(used, schema=schema, orient="row"),
         on=["query_id", "draw"],
         how="left",
         maintain_order="left",
     )
-    return told.with_columns(known=pl.col("known") | (pl.col("counts") & pl.col("is_used")))
+    return counted.with_columns(known=pl.col("known") | (pl.col("counts") & pl.col("is_used")))
 
 
 def _is_used(rest: int, drawn: int, taken: int) -> bool:

@@ -14,12 +14,12 @@ def fact_list(k: int, other: str | None, theirs: Container[tuple[str, str]]) -> 
     of the two holds can be chosen.
     """
 
-    def is_held(row: FactRow) -> bool:
+    def is_in_top(row: FactRow) -> bool:
         return row.place is not None and row.place <= k
 
     choices = [
-        Choice("missed", f"Missed in the first {k}", lambda row: not is_held(row)),
-        Choice("held", f"Held by the first {k}", is_held),
+        Choice("missed", f"Missed in the first {k}", lambda row: not is_in_top(row)),
+        Choice("held", f"Held by the first {k}", is_in_top),
         Choice("all", "All facts"),
     ]
 
@@ -28,8 +28,8 @@ def fact_list(k: int, other: str | None, theirs: Container[tuple[str, str]]) -> 
 
     if other is not None:
         choices += [
-            Choice("ours", f"Held here, not by {other}", lambda row: is_held(row) and not is_theirs(row)),
-            Choice("theirs", f"Held by {other}, not here", lambda row: is_theirs(row) and not is_held(row)),
+            Choice("ours", f"Held here, not by {other}", lambda row: is_in_top(row) and not is_theirs(row)),
+            Choice("theirs", f"Held by {other}, not here", lambda row: is_theirs(row) and not is_in_top(row)),
         ]
     return Table(
         "report-facts",

@@ -22,9 +22,9 @@ def fact_places(table: FactTable, run: RunPlaces) -> pl.DataFrame:
         known, places = table.queries[number].known, run.places[number][:, None]
         # A last row for no document at all, so that there is always a least one.
         nowhere = np.full(len(facts), np.inf)
-        held = np.vstack((np.where(known >= 1, places, np.inf), nowhere))
-        rows = np.argmin(held, axis=0)
-        whole.append(held[rows, np.arange(len(facts))])
+        whole_places = np.vstack((np.where(known >= 1, places, np.inf), nowhere))
+        rows = np.argmin(whole_places, axis=0)
+        whole.append(whole_places[rows, np.arange(len(facts))])
         part.append(np.min(np.where(known >= 0.5, places, np.inf), axis=0, initial=np.inf))
         findable.append((known >= 1).any(axis=0))
         first += [documents[number][row] if row < len(known) else "" for row in rows.tolist()]
@@ -58,7 +58,7 @@ class DocumentFacts:
     table: FactTable
     frame: pl.DataFrame
 
-    def held(self, cutoffs: Sequence[int]) -> Floats:
+    def fact_counts(self, cutoffs: Sequence[int]) -> Floats:
         """(Q, C) facts held by the first K."""
         return self._sums("new", cutoffs)
 
@@ -145,9 +145,9 @@ def context_figures(
 ) -> dict[str, ContextFigure]:
     """By K: see `ContextFigure`. Queries with a text that is not known in their first K are left out."""
     characters = rows.characters(frame, lengths, cutoffs)
-    held, stale = rows.held(cutoffs), rows.nothing_new(cutoffs)
+    counts, stale = rows.fact_counts(cutoffs), rows.nothing_new(cutoffs)
     with np.errstate(divide="ignore", invalid="ignore"):
-        density = np.where(characters > 0, 1000 * held / characters, np.nan)
+        density = np.where(characters > 0, 1000 * counts / characters, np.nan)
     low, high = _limits(density, intervals)
     return {
         str(k): {

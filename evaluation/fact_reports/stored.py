@@ -71,7 +71,7 @@ def fact_rows(report: Report, run: str) -> list[FactRow]:
     return [FactRow(*row) for row in mine.iter_rows()]
 
 
-def held_by(report: Report, run: str, k: int) -> set[tuple[str, str]]:
+def facts_of_run(report: Report, run: str, k: int) -> set[tuple[str, str]]:
     """Query and fact of what a run's first K hold."""
     rows = _places(report).filter((pl.col("run") == run) & (pl.col("place") <= k))
     return set(rows.select("query_id", "fact_id").collect().iter_rows())
@@ -80,11 +80,11 @@ def held_by(report: Report, run: str, k: int) -> set[tuple[str, str]]:
 def fill_others(report: Report, run: str, k: int, rows: Sequence[FactRow]) -> None:
     """Name the other runs whose first K hold each of some facts."""
     queries = sorted({row.query_id for row in rows})
-    held = _places(report).filter(
+    places = _places(report).filter(
         pl.col("query_id").is_in(queries) & (pl.col("run") != run) & (pl.col("place") <= k)
     )
     others: dict[tuple[str, str], list[str]] = {}
-    for query, fact, other in held.select("query_id", "fact_id", "run").collect().iter_rows():
+    for query, fact, other in places.select("query_id", "fact_id", "run").collect().iter_rows():
         others.setdefault((query, fact), []).append(other)
     for row in rows:
         row.others = others.get((row.query_id, row.fact_id), [])

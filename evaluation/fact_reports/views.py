@@ -19,8 +19,8 @@ from evaluation.fact_reports.stored import (
     fact_rows,
     fact_table_rows,
     facts_in,
+    facts_of_run,
     fill_others,
-    held_by,
     stale_documents,
 )
 from evaluation.models import Report
@@ -49,8 +49,8 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
     )
     other = next((name for name in runs if name == parameter(request, "against") and name != run), None)
     stale = stale_documents(report, run, k)
-    ours = held_by(report, run, k) if other else set()
-    theirs = held_by(report, other, k) if other else set()
+    ours = facts_of_run(report, run, k) if other else set()
+    theirs = facts_of_run(report, other, k) if other else set()
     context = {
         "report": report,
         "collection": report.collection,

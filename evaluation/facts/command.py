@@ -171,8 +171,8 @@ def evaluated_facts(
     file = read_facts(options["facts"])
     supports, notes = file.supports, [*file.notes]
     if options["supports"] is not None:
-        more, said = read_supports_of(file.facts, options["supports"])
-        supports, notes = (*supports, *more), [*notes, *said]
+        more, more_notes = read_supports_of(file.facts, options["supports"])
+        supports, notes = (*supports, *more), [*notes, *more_notes]
     if not supports:
         raise ValueError("The facts have no supports; name a file of them with --supports FILE.")
     order = arguments.get("conventions", Conventions())

@@ -181,7 +181,7 @@ def _worked(scope: _Scope, places: RunPlaces, outside: Integers) -> _Worked:
         for name, column in values.items():
             column[query] = FACT_MEASURES[name].function(run, scope.counting)
         low[query], high[query] = recall_bounds(run, scope.counting, outside[query])
-        hits[query] = run.held(partial=scope.counting.partial).sum(axis=1)
+        hits[query] = run.shares(partial=scope.counting.partial).sum(axis=1)
         judged[query], every[query] = run.judged_pairs()
     for name, column in values.items():
         if name != "redundancy":  # which stays undefined where nothing is supported

@@ -45,7 +45,7 @@ def fact_count(facts: QueryFacts, counting: Counting) -> int:
 
 
 def fact_recall(run: Retrieved, counting: Counting) -> Floats:
-    return _share(run.held(partial=counting.partial).sum(axis=1), fact_count(run.facts, counting))
+    return _share(run.shares(partial=counting.partial).sum(axis=1), fact_count(run.facts, counting))
 
 
 def recall_bounds(run: Retrieved, counting: Counting, strangers_outside: Integers) -> tuple[Floats, Floats]:
@@ -57,14 +57,14 @@ def recall_bounds(run: Retrieved, counting: Counting, strangers_outside: Integer
     that only documents in the first K can make findable lowers the mean by being held in part, where the
     mean is above a half. `strangers_outside` as in `Retrieved.open_outside`.
     """
-    held = run.held(partial=counting.partial)
-    could = (run.first_open <= run.cutoffs[:, None]) & (held < 1)
-    most = np.where(could, 1.0, held).sum(axis=1)
+    shares = run.shares(partial=counting.partial)
+    could = (run.first_open <= run.cutoffs[:, None]) & (shares < 1)
+    most = np.where(could, 1.0, shares).sum(axis=1)
     if counting.denominator == "all":
-        return _share(held.sum(axis=1), run.facts.fact_count), _share(most, run.facts.fact_count)
+        return _share(shares.sum(axis=1), run.facts.fact_count), _share(most, run.facts.fact_count)
     findable = run.facts.findable(partial=counting.partial)[None, :]
     outside = ~findable & run.open_outside(strangers_outside)
-    above, below = held.sum(axis=1), (findable | outside).sum(axis=1).astype(np.float64)
+    above, below = shares.sum(axis=1), (findable | outside).sum(axis=1).astype(np.float64)
     if counting.partial:
         half = (could & ~findable & ~outside).sum(axis=1)
         lowers = above > 0.5 * below
@@ -106,8 +106,8 @@ def map_ia(run: Retrieved, counting: Counting) -> Floats:
 
 
 def redundancy(run: Retrieved, counting: Counting) -> Floats:
-    held, times = run.held(partial=False).sum(axis=1), run.up_to(run.supported())
-    return 1 - _ratio(held, times)
+    facts, times = run.shares(partial=False).sum(axis=1), run.up_to(run.supported())
+    return 1 - _ratio(facts, times)
 
 
 def _share(above: Floats, below: int) -> Floats:

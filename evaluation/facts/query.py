@@ -90,7 +90,7 @@ class Retrieved:
         first: Floats = np.min(np.where(there, self.places[:, None], np.inf), axis=0, initial=np.inf)
         return first
 
-    def held(self, *, partial: bool) -> Floats:
+    def shares(self, *, partial: bool) -> Floats:
         """(C, F) what the first K hold of each fact: 1, 0.5 (with `partial`), 0."""
         at = self.cutoffs[:, None]
         whole = (self.first_place(1.0) <= at).astype(np.float64)

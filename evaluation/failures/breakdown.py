@@ -303,17 +303,17 @@ def limits_of(
     def work(task: tuple[Integers, Floats | None]) -> Floats:
         rows, known = task
         table, weights = values.table[rows], values.weights[rows]
-        held = ~np.isnan(weights)
+        has_weight = ~np.isnan(weights)
         found = np.full((len(values.runs), 4), np.nan)
         if len(rows) < FEWEST_QUERIES:
             return found
-        if known is None and held.all():  # one drawing serves both
+        if known is None and has_weight.all():  # one drawing serves both
             plain = np.ones_like(table)
             both = intervals(np.hstack((table, table)), np.hstack((plain, plain * weights[:, None])))
             return np.hstack(np.split(both, 2))
         found[:, :2] = intervals(table) if known is None else known
-        if held.sum() >= FEWEST_QUERIES:
-            found[:, 2:] = intervals(table[held], weights[held])
+        if has_weight.sum() >= FEWEST_QUERIES:
+            found[:, 2:] = intervals(table[has_weight], weights[has_weight])
         return found
 
     rows = rows_by_group(values, grouping)
@@ -387,11 +387,11 @@ def _of_run(values: Floats, weights: Floats, limits: Floats, threshold: float) -
 
 
 def _weighted(values: Floats, weights: Floats, limits: Floats) -> WeightedMean | None:
-    held: npt.NDArray[np.bool_] = ~np.isnan(values) & ~np.isnan(weights)
-    n = int(held.sum())
+    counted: npt.NDArray[np.bool_] = ~np.isnan(values) & ~np.isnan(weights)
+    n = int(counted.sum())
     if not n:
         return None
-    mean = float((weights[held] * values[held]).sum() / weights[held].sum())
+    mean = float((weights[counted] * values[counted]).sum() / weights[counted].sum())
     return WeightedMean(n, mean, _plain(limits[0]), _plain(limits[1]))
 
 

@@ -35,9 +35,9 @@ def table_by_tag(request: HttpRequest, report: Report, measure: str) -> ShownTab
     cutoffs = cutoffs_of(report, measure)
     keys = {k: key_of(measure, k) for k in cutoffs}
     lines = [
-        TagLine(tag, run, held[keys[cutoffs[0]]]["queries"], held)
+        TagLine(tag, run, figures[keys[cutoffs[0]]]["queries"], figures)
         for tag, stratum in strata.items()
-        for run, held in ((run, stratum["runs"][run]) for run in run_names(report))
+        for run, figures in ((run, stratum["runs"][run]) for run in run_names(report))
     ]
     columns = [
         Column("tag", "Tag", natural=True),

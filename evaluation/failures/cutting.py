@@ -104,7 +104,7 @@ def _by_value(known: Mapping[str, Any], names: Mapping[str, str], *, in_order: b
     return sorted(known, key=known.__getitem__ if in_order else names.__getitem__)
 
 
-def _parts(units: Mapping[str, Any], told: Callable[[Any], str]) -> dict[str, str]:
+def _parts(units: Mapping[str, Any], in_words: Callable[[Any], str]) -> dict[str, str]:
     """At most five parts with about as many documents; equal units stay together."""
     counts = sorted(Counter(units.values()).items())
     parts: dict[int, list[Any]] = {}
@@ -115,7 +115,7 @@ def _parts(units: Mapping[str, Any], told: Callable[[Any], str]) -> dict[str, st
         parts.setdefault(number if len(counts) <= MOST_PARTS else middle, []).append(unit)
         before += count
     names = {
-        unit: told(part[0]) if len(part) == 1 else f"{told(part[0])} to {told(part[-1])}"
+        unit: in_words(part[0]) if len(part) == 1 else f"{in_words(part[0])} to {in_words(part[-1])}"
         for part in parts.values()
         for unit in part
     }

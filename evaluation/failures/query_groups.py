@@ -92,8 +92,8 @@ def group_queries(
     else:
         named = _by_key(by, known)
     _refuse_none_or_many(by, named, known)
-    held = {query for members in named.values() for query in members}
-    rest = tuple(query for query in query_ids if query not in held)
+    grouped = {query for members in named.values() for query in members}
+    rest = tuple(query for query in query_ids if query not in grouped)
     groups = [Group(name, "group", tuple(members)) for name, members in named.items()]
     groups += [Group(None, "none", rest)] if rest else []
     in_order = by in (RELEVANT, WEIGHT)
@@ -153,12 +153,12 @@ def _by_traffic(metadata: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str
     for weight, tied in groupby(ordered, key=weights.__getitem__):
         members = list(tied)
         after = before + weight * len(members)
-        held = [
+        shares = [
             min(after, (place + 1) * third) - max(before, place * third) for place in range(len(TRAFFIC_BINS))
         ]
         # To a millionth of a third, so that the rounding of sums does not choose between equals.
-        most = max(held) - third * 1e-6
-        found[next(name for name, part in zip(TRAFFIC_BINS, held, strict=True) if part >= most)] += members
+        most = max(shares) - third * 1e-6
+        found[next(name for name, part in zip(TRAFFIC_BINS, shares, strict=True) if part >= most)] += members
         before = after
     return {name: members for name, members in found.items() if members}
 

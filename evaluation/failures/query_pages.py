@@ -135,7 +135,7 @@ def query_context(report: Report, choice: QueryChoice) -> dict[str, Any]:
     return {
         "found": found,
         "lists": [
-            {"held": one, "recall": decimal(one.recall), "letter": letter, "other": other}
+            {"side": one, "recall": decimal(one.recall), "letter": letter, "other": other}
             for one, letter, other in zip((found.a, found.b), "AB", (found.b, found.a), strict=True)
         ],
         "places": MOST_PLACES,

@@ -203,8 +203,8 @@ def _two_runs(
 
 
 def _labels(report: Report, query_id: str) -> dict[str, int]:
-    held = read_release(report.release).filter(pl.col("query_id") == query_id)
-    return dict(held.select("document_id", "relevance").iter_rows())
+    labels = read_release(report.release).filter(pl.col("query_id") == query_id)
+    return dict(labels.select("document_id", "relevance").iter_rows())
 
 
 def _order(report: Report, name: str, query_id: str) -> pl.DataFrame | None:

@@ -237,8 +237,8 @@ def _at_each_k(stage: _Stage, order: pl.DataFrame, left: pl.DataFrame) -> dict[i
     for column, k in enumerate(stage.cutoffs.tolist()):
         recall = _recall(counts, hits[:, column], k, stage.counted)
         best = np.maximum(stage.best_gain[:, column], np.finfo(float).tiny)
-        shown, held = (_mean(values[:, column] / best, stage.counted) for values in (gained, reachable))
-        gain: GainCeiling = {"ceiling": held, "found": shown, "lost": held - shown, "missed": 1 - held}
+        mean, ceiling = (_mean(values[:, column] / best, stage.counted) for values in (gained, reachable))
+        gain: GainCeiling = {"ceiling": ceiling, "found": mean, "lost": ceiling - mean, "missed": 1 - ceiling}
         found[k] = CeilingAt(recall, gain)
     return found
 

@@ -91,15 +91,15 @@ def _setting(name: str, line: int, header: Sequence[str], values: Sequence[str])
         problem = f"{len(values)} values instead of {len(header)}"
         raise FormatError(name, line, problem, "Give every column of the header a value.")
     record = dict(zip(header, values, strict=True))
-    run, told = record.pop(RUN), record.pop(LATENCY)
+    run, latency_text = record.pop(RUN), record.pop(LATENCY)
     if not run:
         raise FormatError(name, line, "the run has no name", "Write the run's name, as its file's.")
     try:
-        latency = float(told)
+        latency = float(latency_text)
     except ValueError:
         latency = math.nan
     if not (math.isfinite(latency) and latency > 0):
-        problem = f"the latency is {shown(told)}"
+        problem = f"the latency is {shown(latency_text)}"
         raise FormatError(name, line, problem, "Write milliseconds as a number above 0, such as 1.25.")
     return IndexSetting(run, latency, record)
 
@@ -253,8 +253,10 @@ def _answer(target: LatencyTarget, rows: Mapping[str, LatencyRow], k: int, confi
         return f"{answer} The lower end of its {level} interval reaches it too."
     if rows[cheapest]["low"] is None:
         return answer
-    told = None if clear is None else _in_words(rows[clear])
-    beside = "that of no setting does" if told is None else f"the cheapest whose lower end does is {told}"
+    in_words = None if clear is None else _in_words(rows[clear])
+    beside = (
+        "that of no setting does" if in_words is None else f"the cheapest whose lower end does is {in_words}"
+    )
     return f"{answer} The lower end of its {level} interval does not reach it; {beside}."
 
 

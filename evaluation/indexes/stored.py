@@ -87,9 +87,9 @@ def _resolved(collection: Collection, request: LatencyRequest) -> LatencyInputs:
         raise InputError(" ".join(fields.values()), fields=fields)
     exact = _exact(collection, request.exact)
     try:
-        told = parse_index_settings(request.settings.encode(), "settings")
-        names = [one.run for one in told] if request.runs is None else list(request.runs)
-        told = settings_of_runs(told, names, "settings")
+        index_settings = parse_index_settings(request.settings.encode(), "settings")
+        names = [one.run for one in index_settings] if request.runs is None else list(request.runs)
+        index_settings = settings_of_runs(index_settings, names, "settings")
     except ValueError as error:
         raise InputError(str(error), field="settings") from None
     try:
@@ -98,7 +98,9 @@ def _resolved(collection: Collection, request: LatencyRequest) -> LatencyInputs:
         field = "settings" if request.runs is None else "runs"
         raise InputError(str(error), field=field) from None
     title = request.name or f"Against {exact.name}, K = {request.k}"
-    return LatencyInputs(checked_name(title, "latency report"), exact, runs, told, request.k, request.target)
+    return LatencyInputs(
+        checked_name(title, "latency report"), exact, runs, index_settings, request.k, request.target
+    )
 
 
 def _exact(collection: Collection, name: str) -> Run:

@@ -59,11 +59,11 @@ def psi_p(first: Floats, second: Floats, *, sizes: tuple[float, float], chance: 
     shares = (first / first.sum() * first_size + second / second.sum() * second_size) / (
         first_size + second_size
     )
-    told = psi(first / first.sum() * first_size, second / second.sum() * second_size)
+    observed = psi(first / first.sum() * first_size, second / second.sum() * second_size)
     ps = _shares(chance.multinomial(first_size, shares, SIMULATED).astype(float))
     qs = _shares(chance.multinomial(second_size, shares, SIMULATED).astype(float))
     simulated = ((qs - ps) * np.log(qs / ps)).sum(axis=1)
-    return float((1 + (simulated >= told - 1e-12).sum()) / (SIMULATED + 1))
+    return float((1 + (simulated >= observed - 1e-12).sum()) / (SIMULATED + 1))
 
 
 def mmd2(first: Floats, second: Floats, *, seed: int = 0) -> tuple[float, float, float]:
@@ -87,10 +87,10 @@ def mmd2(first: Floats, second: Floats, *, seed: int = 0) -> tuple[float, float,
         others = kernel[np.ix_(~inside, ~inside)].sum() / (m * (m - 1))
         return float(own + others - 2 * kernel[np.ix_(inside, ~inside)].mean())
 
-    told = between(np.arange(count))
+    observed = between(np.arange(count))
     chance = np.random.default_rng(seed)
-    as_far = sum(between(chance.permutation(len(both))[:count]) >= told for _ in range(PERMUTED))
-    return told, (1 + as_far) / (PERMUTED + 1), gamma
+    as_far = sum(between(chance.permutation(len(both))[:count]) >= observed for _ in range(PERMUTED))
+    return observed, (1 + as_far) / (PERMUTED + 1), gamma
 
 
 def tell_apart(
@@ -118,10 +118,10 @@ def tell_apart(
             rest
         )
     scores = smoother @ labels
-    told = _area(scores, labels > 0)
+    observed = _area(scores, labels > 0)
     permuted = np.array([chance.permutation(labels) for _ in range(PERMUTED)])
-    as_far = sum(_area(smoother @ one, one > 0) >= told - 1e-12 for one in permuted)
-    return told, (1 + as_far) / (PERMUTED + 1), scores
+    as_far = sum(_area(smoother @ one, one > 0) >= observed - 1e-12 for one in permuted)
+    return observed, (1 + as_far) / (PERMUTED + 1), scores
 
 
 def _area(scores: Floats, positive: npt.NDArray[np.bool_]) -> float:

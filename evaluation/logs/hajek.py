@@ -100,12 +100,12 @@ def _collapsed(stratum: Integers) -> Integers:
     """The strata with at least two members each, where that can be had: a single one joins its neighbour."""
     numbers, counts = np.unique(stratum, return_counts=True)
     joined: dict[int, int] = {}
-    current, held = None, 0
+    current, size = None, 0
     for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
-        if current is None or held >= 2:
-            current, held = number, 0
-        joined[number], held = current, held + count
-    if current is not None and held < 2 and len(set(joined.values())) > 1:
+        if current is None or size >= 2:
+            current, size = number, 0
+        joined[number], size = current, size + count
+    if current is not None and size < 2 and len(set(joined.values())) > 1:
         before = max(one for one in joined.values() if one != current)
         joined = {number: before if one == current else one for number, one in joined.items()}
     return np.array([joined[number] for number in stratum.tolist()], dtype=np.int64)

@@ -27,10 +27,10 @@ def drift_text(found: Drift) -> str:
         f"{'feature':<14}{'PSI':>7}{'JS²':>8}{'p':>9}{'Holm':>9}  ",
         *(_feature_line(one) for one in found["features"]),
     ]
-    told = found["classifier"]
+    row = found["classifier"]
     lines.append(
-        f"{'classifier':<14}{'AUC':>7}{told['auc']:>8.3f}{told['p']:>9.4f}{told['p_holm']:>9.4f}  "
-        f"{told['words']}{', a shift' if told['shift'] else ''}"
+        f"{'classifier':<14}{'AUC':>7}{row['auc']:>8.3f}{row['p']:>9.4f}{row['p_holm']:>9.4f}  "
+        f"{row['words']}{', a shift' if row['shift'] else ''}"
     )
     if (mmd := found["mmd"]) is not None:
         lines.append(

@@ -21,7 +21,7 @@ from pooling.logs.drawing import Logged, query_key
 #: Certainty and size that a told shift of one feature must have.
 LEVEL, LEAST_PSI = 0.05, 0.1
 #: The classifier sees this many queries of a side at most.
-MOST_TOLD_APART = 600
+MOST_COMPARED = 600
 #: Words in common, of all words of both, from which two queries are neighbours.
 NEAR = 0.6
 LEAST_ALIKE = 50
@@ -219,28 +219,28 @@ def _classifier(
 
 
 def _drawn(weights: Floats, chance: np.random.Generator) -> list[int]:
-    """Places of at most `MOST_TOLD_APART` rows, likelier with more weight (Efraimidis, Spirakis, 2006)."""
-    if len(weights) <= MOST_TOLD_APART:
+    """Places of at most `MOST_COMPARED` rows, likelier with more weight (Efraimidis, Spirakis, 2006)."""
+    if len(weights) <= MOST_COMPARED:
         return list(range(len(weights)))
     keys = np.log(chance.random(len(weights))) / weights
-    return sorted(np.argsort(-keys, kind="stable")[:MOST_TOLD_APART].tolist())
+    return sorted(np.argsort(-keys, kind="stable")[:MOST_COMPARED].tolist())
 
 
 def _vectors(vectors: tuple[Floats, Floats], seed: int) -> VectorDrift:
-    told, p, gamma = mmd2(*vectors, seed=seed)
+    distance, p, gamma = mmd2(*vectors, seed=seed)
     sizes = len(vectors[0]), len(vectors[1])
-    return {"mmd2": told, "gamma": gamma, "p": p, "p_holm": 1.0, "shift": False, "sizes": sizes}
+    return {"mmd2": distance, "gamma": gamma, "p": p, "p_holm": 1.0, "shift": False, "sizes": sizes}
 
 
 def _covered(both: Compared, traffic: Floats) -> Covered:
     keys = {query_key(text) for text in both.texts}
-    held = {query.key for query in both.log}
+    logged = {query.key for query in both.log}
     within = np.array([query.key in keys for query in both.log])
     near = within | _has_neighbour([query.key for query in both.log], keys)
     return {
         "traffic_in_set": float(traffic[within].sum() / traffic.sum()),
         "traffic_near_set": float(traffic[near].sum() / traffic.sum()),
-        "set_in_log": len(keys & held) / len(keys),
+        "set_in_log": len(keys & logged) / len(keys),
     }
 
 

@@ -64,7 +64,7 @@ def mean_intervals(
     seed: int = 0,
     level: float = LEVEL,
     weights: Floats | None = None,
-    told: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> tuple[Floats, Floats]:
     """Interval of each column's mean over queries: on each side the further limit of Student's t and of the
     bootstrap-t.
@@ -82,12 +82,12 @@ def mean_intervals(
     weights: (Q, M), or (Q,) for all columns, above 0, for the mean Σwx / Σw, with the ratio's residuals
     w(x - mean) for its spread. A query is drawn with its weight, however heavy it is.
 
-    told: called with the share that is done while resamples are drawn.
+    progress: called with the share that is done while resamples are drawn.
 
     Student, The probable error of a mean (1908); Efron and Tibshirani, An Introduction to the Bootstrap
     (1993), chapter 12.5.
     """
-    return _limits(values, Resampling(samples, seed, level), weights, (0.0, 1.0), told=told)
+    return _limits(values, Resampling(samples, seed, level), weights, (0.0, 1.0), progress=progress)
 
 
 def difference_intervals(
@@ -107,7 +107,7 @@ def _limits(
     weights: Floats | None,
     possible: tuple[float, float],
     *,
-    told: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> tuple[Floats, Floats]:
     """Limits of each column, cut to what is possible where all of its values lie within that."""
     counted = ~np.isnan(values)
@@ -121,14 +121,14 @@ def _limits(
         block = slice(start, end)
 
         def of_block(share: float, start: int = start, end: int = end) -> None:
-            told((start + share * (end - start)) / many)
+            progress((start + share * (end - start)) / many)
 
         weight = None if weights is None else weights[:, block]
         if len(values) > LARGEST_RESAMPLED:
             low[block], high[block] = _normal_limit(values[:, block], n[block], resampling.level, weight)
         else:
             some = values[:, block], counted[:, block]
-            low[block], high[block] = _wider(*some, resampling, weight, told=of_block)
+            low[block], high[block] = _wider(*some, resampling, weight, progress=of_block)
     least, most = possible
     inside = (np.where(counted, values, least) >= least) & (np.where(counted, values, most) <= most)
     bounded = inside.all(axis=0)
@@ -155,9 +155,9 @@ def _normal_limit(
             mean = counted.mean() if count else np.nan
             spread = z * np.sqrt(np.square(counted - mean).sum()) / max(count, 1)
         else:
-            held = weights[chosen, column]
-            mean = (held * counted).sum() / held.sum() if count else np.nan
-            spread = z * np.sqrt(np.square(held * (counted - mean)).sum()) / held.sum() if count else np.nan
+            mass = weights[chosen, column]
+            mean = (mass * counted).sum() / mass.sum() if count else np.nan
+            spread = z * np.sqrt(np.square(mass * (counted - mean)).sum()) / mass.sum() if count else np.nan
         low[column] = max(mean - spread, counted.min(initial=mean))
         high[column] = min(mean + spread, counted.max(initial=mean))
     return low, high
@@ -169,7 +169,7 @@ def _wider(
     resampling: Resampling,
     weights: Floats | None,
     *,
-    told: Callable[[float], None],
+    progress: Callable[[float], None],
 ) -> tuple[Floats, Floats]:
     """The further limit of Student's t and of the bootstrap-t on each side."""
     weight = counted.astype(np.float64) if weights is None else np.where(counted, weights, 0.0)
@@ -183,7 +183,9 @@ def _wider(
     level = resampling.level
     limits = np.array([student_limit(level, freedom) for freedom in (n - 1).tolist()])
     t = limits * np.sqrt(n / (n - 1))
-    drawn = _resampled_t(centred, weight, error, resampling, is_weighted=weights is not None, told=told)
+    drawn = _resampled_t(
+        centred, weight, error, resampling, is_weighted=weights is not None, progress=progress
+    )
     # A resample can miss every query that counts in a column; it says nothing about that column.
     quantile = np.quantile if not np.isnan(drawn).any() else _nanquantile
     below, above = quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
@@ -197,7 +199,7 @@ def _resampled_t(
     resampling: Resampling,
     *,
     is_weighted: bool,
-    told: Callable[[float], None],
+    progress: Callable[[float], None],
 ) -> Floats:
     """(samples, M) the mean of each column in each resample of the queries in its own standard errors; NaN
     where no query of the resample counts.
@@ -213,7 +215,7 @@ def _resampled_t(
         cross, squared = weight * weight * centred, np.square(distinct)
     least = np.square(_LEAST_SPREAD * error)
     for start, drawn in resamples(len(centred), resampling.samples, resampling.seed):
-        told(start / resampling.samples)
+        progress(start / resampling.samples)
         with np.errstate(invalid="ignore", divide="ignore"):
             count = (drawn @ distinct)[:, column]
             mean = drawn @ first

@@ -37,13 +37,13 @@ def table_of_cell(result: Evaluation, answer: Answer | None) -> str:
         share = result.runs[name].figures.get(judged)
         covered = "–" if share is None else percent(share["mean"])
         rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}<td>{escape(covered)}</td></tr>')
-    said = () if answer is None else answer_in_words(answer)
+    sentences = () if answer is None else answer_in_words(answer)
     best = _best_first(result, measure, at)[:1]
     line = [f"{name}: {result.convention_line(name, measure, at)}" for name in best]
     below = [basis_line(result), *line, *result.notes, *result.warnings(), *result.below()]
     header = f'<th scope="col">run</th>{head}<th scope="col">{escape(judged)}</th>'
     table = f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    words = _paragraphs(said, strong=True), _paragraphs(below, strong=False)
+    words = _paragraphs(sentences, strong=True), _paragraphs(below, strong=False)
     return f'{_STYLE}<div class="soundings">{words[0]}{table}{words[1]}</div>'
 
 

@@ -16,8 +16,8 @@ from pooling.formats.wording import counted
 __all__ = ["figures_of", "html_of"]
 
 
-def html_of(result: Evaluation, said: Sequence[str]) -> str:
-    """The whole file; said: what it begins with."""
+def html_of(result: Evaluation, sentences: Sequence[str]) -> str:
+    """The whole file; sentences: what it begins with."""
     interval = result.settings["interval"]
     measure, k = result.example_key()
     name, sha256 = _named(result.qrels, "qrels")
@@ -38,7 +38,7 @@ def html_of(result: Evaluation, said: Sequence[str]) -> str:
         provenance=provenance,
         notes=[*result.notes, *result.warnings(), *result.below()],
         measures=result.measures,
-        said=said,
+        sentences=sentences,
     )
     return render_html(report)
 

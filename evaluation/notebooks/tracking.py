@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from evaluation.scoring.results import Evaluation
 
-Held = TypeVar("Held")
+Value = TypeVar("Value")
 
 # What MLflow takes in the name of a metric on every system; `@` is none of it.
 _OTHER = re.compile(r"[^A-Za-z0-9_\-. ]")
@@ -43,13 +43,13 @@ def metrics_of(result: Evaluation) -> dict[str, float]:
     return found
 
 
-def _prefixed(of_runs: Mapping[str, Held]) -> dict[str, Held]:
+def _prefixed(of_runs: Mapping[str, Value]) -> dict[str, Value]:
     """By a name that MLflow takes; two runs whose names become one get numbers."""
-    found: dict[str, Held] = {}
-    for name, held in of_runs.items():
+    found: dict[str, Value] = {}
+    for name, value in of_runs.items():
         plain = _OTHER.sub("_", name).strip(" .") or "run"
         number = 2
         while plain in found:
             plain, number = f"{plain}_{number}", number + 1
-        found[plain] = held
+        found[plain] = value
     return found

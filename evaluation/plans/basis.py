@@ -260,10 +260,10 @@ class Planned:
         if self.relevant_basis == "given":
             return [self.curve]
         hits = self.labels.label[self.known] == 1
-        told = share_of(hits, self._weights, groups=self.tops.query[self.known])
-        if not told.value or told.low is None or told.high is None:
+        estimate = share_of(hits, self._weights, groups=self.tops.query[self.known])
+        if not estimate.value or estimate.low is None or estimate.high is None:
             return [self.curve]
-        ends = [self.curve.share * end / told.value for end in (told.low, told.high)]
+        ends = [self.curve.share * end / estimate.value for end in (estimate.low, estimate.high)]
         return [self.curve, *(curve_with(end, max(self.curve.b, 0.0)) for end in ends)]
 
     @cached_property

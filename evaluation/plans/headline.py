@@ -94,17 +94,17 @@ class _Looked:
 
     def width(self, planned: Planned) -> HeadlineWidth:
         """Of a mean run; low and high over what is not known."""
-        told: list[ExpectedQueries] = []
+        expected: list[ExpectedQueries] = []
         if not is_undrawn(planned):
-            told = [self._expected(planned, *one) for one in scenarios(planned)]
+            expected = [self._expected(planned, *one) for one in scenarios(planned)]
         times = int((planned.sizes > 0).sum()) / len(self.queries)
-        widths = [one.width(times=times) for one in told]
+        widths = [one.width(times=times) for one in expected]
         defined = [one for one in widths if one is not None]
         return {
-            "width": widths[0] if told and (planned.curve is not None or len(told) == 1) else None,
+            "width": widths[0] if expected and (planned.curve is not None or len(expected) == 1) else None,
             "width_low": min(defined, default=None),
             "width_high": max(defined, default=None),
-            "is_macro": bool(told) and all(one.is_macro(times) for one in told),
+            "is_macro": bool(expected) and all(one.is_macro(times) for one in expected),
         }
 
     def _expected(self, planned: Planned, curve: RelevanceCurve, growth: float) -> ExpectedQueries:

@@ -31,9 +31,11 @@ def expected_width(planned: Planned) -> ExpectedInterval:
     Where nobody knows how much is relevant, widths are ranges alone, and what hangs on the share is None.
     """
     whole, undrawn = is_whole(planned), is_undrawn(planned)
-    told = [] if undrawn else [_intervals(planned, curve, growth) for curve, growth in scenarios(planned)]
-    known = told[0] if told and planned.curve is not None else None
-    widths = [_mean_width(intervals) for intervals in told]
+    scenario_intervals = (
+        [] if undrawn else [_intervals(planned, curve, growth) for curve, growth in scenarios(planned)]
+    )
+    known = scenario_intervals[0] if scenario_intervals and planned.curve is not None else None
+    widths = [_mean_width(intervals) for intervals in scenario_intervals]
     defined = [width for width in widths if width is not None]
     chance = left = query = None
     if planned.curve is not None:
@@ -45,7 +47,11 @@ def expected_width(planned: Planned) -> ExpectedInterval:
         "mean_width": widths[0] if widths and (known or least == most) else None,
         "width_low": least,
         "width_high": most,
-        "by_run": [_run(run.name, place, told, known) for place, run in enumerate(planned.runs) if told],
+        "by_run": [
+            _run(run.name, place, scenario_intervals, known)
+            for place, run in enumerate(planned.runs)
+            if scenario_intervals
+        ],
         "method": COMPLETE if whole else known[0].method if known else None,
         "relevant": None if chance is None else float(chance[: int(planned.pooled.sum())].sum()),
         "relevant_drawn": None
@@ -104,9 +110,9 @@ def offered_pilot(planned: Planned, width: ExpectedInterval) -> Pilot | None:
 
 
 def _run(
-    name: str, place: int, told: list[list[Expectation]], known: list[Expectation] | None
+    name: str, place: int, scenario_intervals: list[list[Expectation]], known: list[Expectation] | None
 ) -> RunInterval:
-    widths = [one[place].width for one in told]
+    widths = [one[place].width for one in scenario_intervals]
     defined = [width for width in widths if width is not None]
     one = known[place] if known else None
     return {

@@ -139,17 +139,17 @@ def headline_sentences(found: ExpectedHeadline, reach: int | None) -> list[str]:
     if found["width_low"] is None:
         return ["No relevant documents are expected, so recall would be undefined."]
     wide = f"Its 95 % interval is expected to be about {width_words(found)} wide."
-    said = [f"The headline is recall@{k} {of_what}. {wide}"]
+    sentences = [f"The headline is recall@{k} {of_what}. {wide}"]
     if found["is_macro"]:
-        said.append("It covers which queries were asked and which labels were drawn.")
+        sentences.append("It covers which queries were asked and which labels were drawn.")
     else:
-        said.append(
+        sentences.append(
             "With fewer than ten queries, or where the audit finds fewer than five relevant documents, it is "
             "recall over all queries together, and its interval at least as wide."
         )
     if not reach and not of["is_whole"]:
-        said.append("Relevant documents below the depth are not in it: give a reach.")
-    return [" ".join(said)]
+        sentences.append("Relevant documents below the depth are not in it: give a reach.")
+    return [" ".join(sentences)]
 
 
 def width_words(found: HeadlineWidth) -> str:
@@ -186,30 +186,30 @@ def order_sentences(found: PlannedOrder, settings: SettingsInUse) -> list[str]:
     if found["most"] > found["least"]:
         span += f" to {found['most']:,}"
     if settings["budget"] is None:
-        said = ["Without a budget, every pair of the pool is judged; labels decide the order."]
+        sentences = ["Without a budget, every pair of the pool is judged; labels decide the order."]
     elif settings["budget_rule"] == "greedy":
-        said = [
+        sentences = [
             f"{settings['budget'] - found['open']:,} pairs are fixed: the floor of each query. Only labels "
             f"can decide which queries get the other {found['open']:,}. Cost and days do not depend on that; "
             "the width does, and is computed as if each query got the same share of its pool."
         ]
     else:
-        said = [f"{RULES[settings['budget_rule']]}: {span}."]
+        sentences = [f"{RULES[settings['budget_rule']]}: {span}."]
     ends = (
         "by its budget, at the end of its pool, or by hand"
         if settings["budget"]
         else "with its pool or by hand"
     )
     if settings["stop_missing"] is None:
-        return [*said, f"A query ends {ends}."]
+        return [*sentences, f"A query ends {ends}."]
     whole = settings["stop_over"] == "queue"
-    said.append(
+    sentences.append(
         f"{'The queue' if whole else 'A query'} may stop sooner, by the bound; when depends on what "
         "the audit shows. Cost, days and width here are for a campaign that no bound stops, which is about "
         "the most it can take."
     )
     look = found["best_look"]
-    return said if look is None else [*said, _look(look, settings, whole)]
+    return sentences if look is None else [*sentences, _look(look, settings, whole)]
 
 
 def _look(look: PlannedLook, settings: SettingsInUse, whole: bool) -> str:

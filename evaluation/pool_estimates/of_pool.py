@@ -279,8 +279,8 @@ def _estimated_sentence(pool: PoolDesign, relevant: TotalEstimate) -> str:
     place = f"in pool “{pool.described['name']}”, of {counted(count, 'query')}"
     if pool.frame is not None and int(audit.strata["hidden"].sum()):
         # The pool itself holds far fewer documents than its audit speaks for.
-        held = int(audit.strata.filter("defined")["pairs"].sum())
-        size = f"{held:,} documents of {counted(count, 'query')}"
+        pairs = int(audit.strata.filter("defined")["pairs"].sum())
+        size = f"{pairs:,} documents of {counted(count, 'query')}"
         place = f"in what the audit of pool “{pool.described['name']}” was drawn from ({size})"
     span = f"{relevant['low']:,.0f} to {relevant['high']:,.0f}"
     if audit.awaited:

@@ -57,8 +57,8 @@ def _chosen_why(pool: PoolOfEstimates | None) -> str:
     """Why the estimates rest on this pool, and how far the audits of the others are."""
     if pool is None:
         return ""
-    told = [f"{other['name']} ({percent(other['answered'])})" for other in pool["others"]]
-    others = f" Other pools with an audit: {', '.join(told)}." if told else ""
+    answered_shares = [f"{other['name']} ({percent(other['answered'])})" for other in pool["others"]]
+    others = f" Other pools with an audit: {', '.join(answered_shares)}." if answered_shares else ""
     answered = f"Its audit is answered for {percent(pool['answered'])} of the runs and queries measured"
     if pool["answered"] is None:
         return f"The pool was named when the report was made.{others}" if pool["asked"] else ""
@@ -66,7 +66,7 @@ def _chosen_why(pool: PoolOfEstimates | None) -> str:
         return f"{answered}; the pool was named when the report was made.{others}"
     if any(other["answered"] > pool["answered"] for other in pool["others"]):
         return f"{answered}; what is further is shallower, or a version of it that is still judged.{others}"
-    return f"{answered}{', the furthest of all pools' if told else ''}.{others}"
+    return f"{answered}{', the furthest of all pools' if answered_shares else ''}.{others}"
 
 
 def _judged_before(report: Report, found: Estimates, k: int) -> list[dict[str, Any]]:

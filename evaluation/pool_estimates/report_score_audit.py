@@ -216,18 +216,18 @@ def _notes(counts: ScoreAuditCounts, of: Pool, later: Pool | None) -> list[str]:
             text += f", and {behind:,} labels behind such a gap in the order of the draw wait with them"
         notes.append(f"{text}; until then, the labelled beginning of each stratum stands for it.")
     if counts["unused"]:
-        told = _pairs_that(counts["unused"], ("was not drawn", "were not drawn"), ("has", "have"))
+        pairs = _pairs_that(counts["unused"], ("was not drawn", "were not drawn"), ("has", "have"))
         notes.append(
-            f"{told} got a label since. That is not used here; a new draw would take it for certain."
+            f"{pairs} got a label since. That is not used here; a new draw would take it for certain."
         )
     both = "Intervals span all that this can be: all of it relevant, none, or just what a run has."
     if counts["lost"]:
         labelled = "had a label at the draw"
-        told = _pairs_that(counts["lost"], (labelled, labelled), ("has", "have"))
-        notes.append(f"{told} none in this release. {both}")
+        pairs = _pairs_that(counts["lost"], (labelled, labelled), ("has", "have"))
+        notes.append(f"{pairs} none in this release. {both}")
     if counts["cannot_judge"]:
-        told = _pairs_that(counts["cannot_judge"], _DRAWN, ("could", "could"))
-        notes.append(f"{told} not be judged. {both}")
+        pairs = _pairs_that(counts["cannot_judge"], _DRAWN, ("could", "could"))
+        notes.append(f"{pairs} not be judged. {both}")
     if later is not None:
         notes.append(
             f"Pool “{of.name}” was extended by “{later.name}” since; the pairs that it brought are not in "

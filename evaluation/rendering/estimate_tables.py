@@ -106,5 +106,5 @@ def _relevant(figure: PoweredFigure) -> str:
         ("" if one["value"] is None else f"{one['value']:,.0f} ") + f"[{one['low']:,.0f}, {one['high']:,.0f}]"
         for one in (figure["human"], figure["powered"])
     )
-    told = f"the same, because {figure['why']}" if figure["why"] else helped
-    return f"Relevant documents in the pool: by people {by_people}; with the model {told}."
+    with_model = f"the same, because {figure['why']}" if figure["why"] else helped
+    return f"Relevant documents in the pool: by people {by_people}; with the model {with_model}."

@@ -50,8 +50,8 @@ def render(
     if estimates is not None:
         tables = _with_estimates(tables, evaluation, estimates)
     tables += [part.cells for part in parts if part.cells is not None]
-    said = [sentence for part in parts for sentence in part.said]
-    return _above(said, form) + render_tables(tables, form, terminal=terminal)
+    sentences = [sentence for part in parts for sentence in part.sentences]
+    return _above(sentences, form) + render_tables(tables, form, terminal=terminal)
 
 
 def _above(sentences: Sequence[str], form: str) -> str:
@@ -273,8 +273,10 @@ def _csv(evaluation: Evaluation, parts: Sequence[Part] = ()) -> str:
     # The columns are there only with strata or such parts; they are empty in the rows of all queries.
     columns = [*(["tag"] if tagged else []), *(rows[0] if rows else ()), "line"]
     columns += [name for name in (more[0] if more else ()) if name not in columns]
-    told = [{**row, "line": evaluation.convention_line(row["run"], row["measure"], row["k"])} for row in rows]
-    return table_text(columns, ([row.get(name) for name in columns] for row in (*told, *tagged, *more)))
+    described = [
+        {**row, "line": evaluation.convention_line(row["run"], row["measure"], row["k"])} for row in rows
+    ]
+    return table_text(columns, ([row.get(name) for name in columns] for row in (*described, *tagged, *more)))
 
 
 def _markdown(tables: Sequence[Cells]) -> str:

@@ -78,8 +78,8 @@ def write_junit(path: Path, checks: Sequence[Check]) -> None:
 def append_summary(path: Path, checks: Sequence[Check], markdown: str) -> None:
     """Add the thresholds as a table, and `markdown` below it, to what other steps wrote there."""
     missed = sum(check.is_below for check in checks)
-    said = f"{counted(missed, 'threshold')} missed" if missed else "every threshold reached"
-    title = f"## Retrieval: {said}\n\n" if checks else "## Retrieval\n\n"
+    outcome = f"{counted(missed, 'threshold')} missed" if missed else "every threshold reached"
+    title = f"## Retrieval: {outcome}\n\n" if checks else "## Retrieval\n\n"
     rows = tuple(
         (check.run, check.key, f"{check.wanted:g}", check.value, "below" if check.is_below else "reached")
         for check in checks

@@ -117,13 +117,13 @@ def k_reaching(evaluation: Evaluation, run: str, recall: float) -> int | None:
         raise ValueError(f"A recall of {recall} cannot be reached; name one above 0, up to 1.")
     if run not in evaluation.runs:
         raise ValueError(f"There is no run {run!r}; the runs are {', '.join(evaluation.runs)}.")
-    held, labels = evaluation.runs[run], evaluation.labels
-    position = held.counted.position
-    pairs = np.flatnonzero(labels.relevant & (position > 0) & held.scored[labels.query])
+    result, labels = evaluation.runs[run], evaluation.labels
+    position = result.counted.position
+    pairs = np.flatnonzero(labels.relevant & (position > 0) & result.scored[labels.query])
     if not len(pairs):
         return None
     order = np.argsort(position[pairs], kind="stable")
-    gains = 1 / labels.relevant_count[labels.query[pairs[order]]] / held.scored.sum()
+    gains = 1 / labels.relevant_count[labels.query[pairs[order]]] / result.scored.sum()
     # A sum of many shares can end a last digit below what it stands for.
     reached = np.flatnonzero(np.cumsum(gains) >= recall - 1e-12)
     return int(position[pairs[order[reached[0]]]]) if len(reached) else None

@@ -109,7 +109,7 @@ class Replay:
 
     pool: LabelledPool
     steps: list[Step]
-    told: dict[str, Booleans]
+    labels: dict[str, Booleans]
     snapshots: dict[float, dict[str, Floats]] = field(default_factory=dict)
     #: Whether the strategy chose the queries too, so that budgets are shares of all pools together.
     across_queries: bool = False
@@ -200,11 +200,11 @@ def replay(
     """
     check_replay(noise, batch)
     strategy = kind.start(pool.candidates, seed=seed)
-    told = {query_id: noisy(query_id, truth, noise, seed) for query_id, truth in pool.truth.items()}
-    result = Replay(pool, [], told)
+    labels = {query_id: noisy(query_id, truth, noise, seed) for query_id, truth in pool.truth.items()}
+    result = Replay(pool, [], labels)
     if isinstance(strategy, GlobalMoveToFront):
         result.across_queries = True
-        steps = one_after_the_other(strategy, told)
+        steps = one_after_the_other(strategy, labels)
     else:
         steps = all_queries_in_turn(strategy, result, batch, budgets)
     total = sum(map(len, pool.truth.values()))
@@ -245,7 +245,7 @@ def all_queries_in_turn(
         one, size = candidates[query_id], batch if strategy.learns else len(candidates[query_id])
         picked = strategy.pick(one, strategy.open_documents(one), size)
         for place, number in enumerate(picked, start=done + 1):
-            strategy.tell_number(one, number, bool(result.told[query_id][number]))
+            strategy.tell_number(one, number, bool(result.labels[query_id][number]))
             yield Step(query_id, number, place / len(one))
             if not strategy.learns or place == done + len(picked):
                 first = place if not strategy.learns else done + 1
@@ -261,13 +261,13 @@ def take_snapshots(strategy: Strategy, one: Candidates, result: Replay, budgets:
             result.snapshots.setdefault(budget, {})[one.query_id] = probabilities
 
 
-def one_after_the_other(strategy: GlobalMoveToFront, told: Mapping[str, Booleans]) -> Iterator[Step]:
+def one_after_the_other(strategy: GlobalMoveToFront, labels: Mapping[str, Booleans]) -> Iterator[Step]:
     """The pairs in the order in which the strategy chooses queries and documents."""
-    total = sum(map(len, told.values()))
+    total = sum(map(len, labels.values()))
     done = 0
     while (pair := strategy.next_pair()) is not None:
         one = strategy.candidates[pair[0]]
         number = one.number[pair[1]]
-        strategy.tell_number(one, number, bool(told[pair[0]][number]))
+        strategy.tell_number(one, number, bool(labels[pair[0]][number]))
         done += 1
         yield Step(pair[0], number, done / total)

@@ -261,8 +261,8 @@ def measure(
     raw = {
         budget: truth.from_weights(
             {
-                query: (told & replayed.judged(query, budget)).astype(np.float64)
-                for query, told in replayed.told.items()
+                query: (labels & replayed.judged(query, budget)).astype(np.float64)
+                for query, labels in replayed.labels.items()
             }
         )
         for budget in budgets
@@ -285,7 +285,7 @@ def estimated_error(replayed: Replay, budget: float, truth: Recalls) -> float | 
     if snapshot is None:
         return None
     weights = {
-        query: np.nan_to_num(replayed.told[query] / probability) for query, probability in snapshot.items()
+        query: np.nan_to_num(replayed.labels[query] / probability) for query, probability in snapshot.items()
     }
     return error(truth.from_weights(weights)["micro"], truth.full["micro"])
 

@@ -52,8 +52,8 @@ def _judged_whole(collection: Collection, labels: pl.DataFrame) -> set[str]:
     if not count or full.is_empty() or documents.filter(text=None).exists():
         return set()
     known = pl.DataFrame({"document_id": list(documents.values_list("external_id", flat=True))})
-    held = judged.join(known, on="document_id", how="semi").group_by("query_id").len()
-    return set(held.filter(pl.col("len") == count)["query_id"])
+    counts = judged.join(known, on="document_id", how="semi").group_by("query_id").len()
+    return set(counts.filter(pl.col("len") == count)["query_id"])
 
 
 def complete_words(release: QrelsRelease) -> str:

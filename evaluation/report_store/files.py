@@ -38,10 +38,10 @@ TABLES = {"csv": "report.csv", "json": "report.json", "markdown": "report.md", "
 
 
 def store_parts(
-    report: Report, evaluation: Evaluation, qrels: pl.DataFrame, said: Part | None = None
+    report: Report, evaluation: Evaluation, qrels: pl.DataFrame, answer: Part | None = None
 ) -> None:
     """Write tables and Parquet files to a new folder and name these in `report`, which is not saved here;
-    said: what the texts begin with."""
+    answer: what the texts begin with."""
     folder = f"reports/{report.collection.slug}/{uuid4().hex}"
     report.per_query.name = f"{folder}/per-query.parquet"
     report.relevant.name = f"{folder}/relevant.parquet"
@@ -55,7 +55,7 @@ def store_parts(
         text = (
             _as_json(report)
             if form == "json"
-            else render(evaluation, form, estimates=estimates, parts=[said] if said else [])
+            else render(evaluation, form, estimates=estimates, parts=[answer] if answer else [])
         )
         default_storage.save(f"{folder}/{name}", ContentFile(text.encode()))
 
@@ -140,8 +140,10 @@ def result_of(report: Report) -> EvaluationResult:
         name, _, k = key.partition("@")
         return measures.index(name) if name in measures else len(measures), float(k or "inf")
 
-    held: dict[str, dict[str, Figure]] = report.result["runs"]
-    runs = {run: {key: held[run][key] for key in sorted(held[run], key=place)} for run in run_names(report)}
+    figures: dict[str, dict[str, Figure]] = report.result["runs"]
+    runs = {
+        run: {key: figures[run][key] for key in sorted(figures[run], key=place)} for run in run_names(report)
+    }
     return cast("EvaluationResult", {**report.result, "runs": runs})
 
 
@@ -151,11 +153,13 @@ def stored_runs(report: Report) -> dict[str, Run]:
     """
     left = list(report.runs.defer("preflight"))
     found: dict[str, Run] = {}
-    for is_same in (lambda run, told: run.name == told["name"], lambda run, told: True):
-        for told in report.options["runs"]:
-            run = next((one for one in left if one.sha256 == told["sha256"] and is_same(one, told)), None)
-            if run is not None and told["name"] not in found:
-                found[told["name"]] = run
+    for is_same in (lambda run, provenance: run.name == provenance["name"], lambda run, provenance: True):
+        for provenance in report.options["runs"]:
+            run = next(
+                (one for one in left if one.sha256 == provenance["sha256"] and is_same(one, provenance)), None
+            )
+            if run is not None and provenance["name"] not in found:
+                found[provenance["name"]] = run
                 left.remove(run)
     return found
 

@@ -51,32 +51,32 @@ def pool_of_estimates(report: Report) -> Pool | None:
     any more.
     """
     pools = report.collection.pools.select_related("collection").defer("diagnostics")
-    told: PoolOfEstimates | None = report.result["estimates"]["pool"]
-    if told and "id" in told:
-        return pools.filter(pk=told["id"]).first()
+    stored_pool: PoolOfEstimates | None = report.result["estimates"]["pool"]
+    if stored_pool and "id" in stored_pool:
+        return pools.filter(pk=stored_pool["id"]).first()
     # A large report has no estimates, and only the name of the pool that was asked for.
     name = report.options.get("pool")
     return pools.filter(name=name).first() if name else None
 
 
 def _settings(report: Report) -> list[tuple[str, Any]]:
-    held = settings_of(report)
+    settings = settings_of(report)
     titles = {name: one.title for name, one in {**SETTINGS, **CONVENTIONS, "preset": PRESET}.items()}
     rows = {
-        "k": held.k,
-        "measures": held.measures,
-        **held.conventions,
-        "confidence": share_in_words(held.confidence or 0),
-        "tags": held.tags,
-        "minimum_queries": held.minimum_queries,
-        "thresholds": tuple(f"{key} ≥ {wanted:g}" for key, wanted in (held.thresholds or {}).items()),
-        "samples": held.samples,
-        "seed": held.seed,
+        "k": settings.k,
+        "measures": settings.measures,
+        **settings.conventions,
+        "confidence": share_in_words(settings.confidence or 0),
+        "tags": settings.tags,
+        "minimum_queries": settings.minimum_queries,
+        "thresholds": tuple(f"{key} ≥ {wanted:g}" for key, wanted in (settings.thresholds or {}).items()),
+        "samples": settings.samples,
+        "seed": settings.seed,
         "margin": f"{margin_of(report):g}",
     }
-    told = [(titles[name], value) for name, value in rows.items()]
+    named_values = [(titles[name], value) for name, value in rows.items()]
     return [
-        *told,
+        *named_values,
         (
             "Estimates rest on",
             pool.name if (pool := pool_of_estimates(report)) else report.options.get("pool"),

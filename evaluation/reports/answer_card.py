@@ -151,17 +151,17 @@ def _facts(report: Report, answer: Answer) -> str:
 
 def _covered(report: Report, answer: Answer) -> str:
     """Coverage in one figure, and how many relevant documents there are by the audit."""
-    told, counts = [], report.result["queries"]
+    parts, counts = [], report.result["queries"]
     if (every := queries_in_all(report)) > counts["scored"]:
-        told.append(f"{counts['scored']:,} of {counted(every, 'query')} scored")
+        parts.append(f"{counts['scored']:,} of {counted(every, 'query')} scored")
     if answer.judged is not None:
-        told.append(f"{100 * answer.judged:.0f} % of the first {answer.k} of {answer.run} judged")
+        parts.append(f"{100 * answer.judged:.0f} % of the first {answer.k} of {answer.run} judged")
     if answer.rival is not None and answer.rival.unjudged:
         documents = counted(answer.rival.unjudged, "unjudged document")
-        told.append(f"{documents} could move the difference")
+        parts.append(f"{documents} could move the difference")
     estimates: Estimates = report.result["estimates"]
     relevant = estimates["relevant"]
     if relevant is not None and relevant["value"] is not None:
         about = f"about {relevant['value']:,.0f} relevant documents {frame_in_words(estimates.get('frame'))}"
-        told.append(f"{relevant['seen']:,} of {about} seen")
-    return " · ".join(told)
+        parts.append(f"{relevant['seen']:,} of {about} seen")
+    return " · ".join(parts)

@@ -74,8 +74,8 @@ def what_changed(before: Report, after: Report) -> list[Change]:
 
 def _pool(report: Report) -> object:
     """What tells the pool of the estimates from others: its key, since a pool can be renamed."""
-    told = report.result["estimates"]["pool"] or {}
-    return told.get("id", report.options.get("pool"))
+    pool = report.result["estimates"]["pool"] or {}
+    return pool.get("id", report.options.get("pool"))
 
 
 def _release(options: Mapping[str, Any]) -> str:

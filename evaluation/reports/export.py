@@ -70,10 +70,10 @@ def content_of(report: Report) -> HtmlReport:
         return chart_svg(report, kind, choice, "dark" if dark else "light")
 
     thresholds = [
-        f"{key} ≥ {held['at_least']:g} is not met by {', '.join(held['below'])}, "
-        f"{rests_on(complete=held.get('basis') == COMPLETE)}."
-        for key, held in report.result.get("thresholds", {}).items()
-        if held["below"]
+        f"{key} ≥ {threshold['at_least']:g} is not met by {', '.join(threshold['below'])}, "
+        f"{rests_on(complete=threshold.get('basis') == COMPLETE)}."
+        for key, threshold in report.result.get("thresholds", {}).items()
+        if threshold["below"]
     ]
     answer = answer_at(report)
     return HtmlReport(
@@ -88,7 +88,7 @@ def content_of(report: Report) -> HtmlReport:
         ],
         draw=draw,
         measures=report.options["measures"],
-        said=() if answer is None else answer_in_words(answer),
+        sentences=() if answer is None else answer_in_words(answer),
         worth=_worth(report.result["runs"], report.result["estimates"]),
     )
 
@@ -103,8 +103,8 @@ def table_of(report: Report, form: str) -> bytes:
     """The report as text in one of TABLES, with where it comes from; CSV has no place for that."""
     content, provenance = read_table(report, form), provenance_of(report)
     if form == "json":
-        held = {**json.loads(content), "provenance": provenance.to_dict()}
-        return f"{json.dumps(held, ensure_ascii=False, indent=2, allow_nan=False)}\n".encode()
+        record = {**json.loads(content), "provenance": provenance.to_dict()}
+        return f"{json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False)}\n".encode()
     return content if form == "csv" else with_notes(content.decode(), form, provenance.lines()).encode()
 
 

@@ -169,7 +169,7 @@ class ReportForm(GroupedForm, forms.Form):
     def request(self) -> ReportRequest:
         """What the form asks for; call it after `is_valid`."""
         values = self.cleaned_data
-        held = SETTINGS.keys() - {"k", "measures"}
+        names = SETTINGS.keys() - {"k", "measures"}
         return ReportRequest(
             name=values["name"] or None,
             release=values["release"].name,
@@ -178,7 +178,7 @@ class ReportForm(GroupedForm, forms.Form):
             measures=[*values["measures"], *re.findall(r"[^\s,;]+", values["at_own_k"])],
             conventions={name: values[name] for name in ("preset", *CONVENTIONS)},
             pool=values.get("pool") or None,
-            settings={name: values[name] for name in held if values.get(name) not in (None, [], {})},
+            settings={name: values[name] for name in names if values.get(name) not in (None, [], {})},
         )
 
 

@@ -95,7 +95,7 @@ def request_again(report: Report, user: User | None, *, pool: str | None = None)
     estimates on the same pool, or on another that is named."""
     options = report.options
     names = ("confidence", "tags", "minimum_queries", "thresholds", "seed", "margin")
-    held = {name: options[name] for name in names if options.get(name) not in (None, [], {})}
+    chosen = {name: options[name] for name in names if options.get(name) not in (None, [], {})}
     same = pool_of_estimates(report)
     request = ReportRequest(
         name=f"{report.name[:180]}, again",
@@ -104,7 +104,7 @@ def request_again(report: Report, user: User | None, *, pool: str | None = None)
         k=options["k"],
         measures=options["asked"],
         conventions=options["conventions"],
-        settings={**held, "samples": options["bootstrap_samples"]},
+        settings={**chosen, "samples": options["bootstrap_samples"]},
         pool=pool or (same.name if same else options.get("pool")),
         again_of=report.pk,
     )
@@ -159,7 +159,7 @@ def create_requested(
 class ReportInput:
     """What a report is made of: a request with its names looked up and its defaults filled in.
 
-    held: confidence, tags, thresholds, minimum of queries, samples, seed and margin. pool: what estimates
+    settings: confidence, tags, thresholds, minimum of queries, samples, seed and margin. pool: what estimates
     rest on; None is the one whose audit is furthest answered. names_k: whether somebody named the K.
     """
 
@@ -169,7 +169,7 @@ class ReportInput:
     measures: Sequence[str]
     conventions: Conventions
     name: str | None = None
-    held: Settings = field(default_factory=Settings)
+    settings: Settings = field(default_factory=Settings)
     pool: Pool | None = None
     again_of: int | None = None
     names_k: bool = False
@@ -188,7 +188,7 @@ def _resolved(collection: Collection, request: ReportRequest) -> ReportInput:
         k=checked_cutoffs(default_cutoffs(runs, pools) if request.k is None else request.k),
         measures=_measures(MEASURES if request.measures is None else request.measures),
         conventions=conventions_from(request.conventions or {}),
-        held=_held(collection, request.settings or {}),
+        settings=_chosen_settings(collection, request.settings or {}),
         pool=pool,
         again_of=request.again_of,
         names_k=request.k is not None,
@@ -201,10 +201,10 @@ def _measures(names: Sequence[str]) -> Sequence[str]:
     return names
 
 
-def _held(collection: Collection, values: Mapping[str, Any]) -> Settings:
-    held = settings_chosen(values)
-    strata_chosen(collection, held.tags)
-    return held
+def _chosen_settings(collection: Collection, values: Mapping[str, Any]) -> Settings:
+    chosen = settings_chosen(values)
+    strata_chosen(collection, chosen.tags)
+    return chosen
 
 
 def create_report(
@@ -224,7 +224,7 @@ def create_report(
     in_background, progress = progress is not None, progress or (lambda share, detail: None)
     inputs = _settled(inputs)
     release, runs = inputs.release, inputs.runs
-    strata = strata_chosen(collection, inputs.held.tags)
+    strata = strata_chosen(collection, inputs.settings.tags)
     name = checked_name(
         inputs.name or f"{release.name}, {len(runs)} run{'s' if len(runs) > 1 else ''}", "report"
     )
@@ -270,7 +270,7 @@ def create_report(
         "estimates": estimates,
         "answer": None if answer is None else answer.to_dict(),
     }
-    of_facts = FactRequest(runs, inputs.k, inputs.conventions, inputs.held.arguments())
+    of_facts = FactRequest(runs, inputs.k, inputs.conventions, inputs.settings.arguments())
     facts = measured_facts(release, of_facts, pooled)
     if facts is not None:
         made.result["facts"] = facts.figures
@@ -286,7 +286,7 @@ class _More(NamedTuple):
 
 
 def _margin(inputs: ReportInput) -> float:
-    return MARGIN if inputs.held.margin is None else inputs.held.margin
+    return MARGIN if inputs.settings.margin is None else inputs.settings.margin
 
 
 def _pairs(
@@ -303,11 +303,11 @@ def _settled(inputs: ReportInput) -> ReportInput:
     """The same with every K and measure that is named anywhere, and with defaults for the intervals."""
     if not inputs.runs:
         raise InputError("A report needs at least one run.", fields={"runs": "Choose at least one run."})
-    held = inputs.held.over(Settings(confidence=LEVEL, samples=SAMPLES, seed=SEED, margin=MARGIN))
-    named = [*inputs.measures, *(held.thresholds or {})]
+    chosen = inputs.settings.over(Settings(confidence=LEVEL, samples=SAMPLES, seed=SEED, margin=MARGIN))
+    named = [*inputs.measures, *(chosen.thresholds or {})]
     measures = checked_measures(named)
     cutoffs = checked_cutoffs([*inputs.k, *own_cutoffs(named)])
-    return replace(inputs, k=cutoffs, measures=measures, held=held)
+    return replace(inputs, k=cutoffs, measures=measures, settings=chosen)
 
 
 def _with_more(result: EvaluationResult, release: QrelsRelease, runs: Sequence[Run]) -> EvaluationResult:
@@ -353,7 +353,7 @@ def _evaluation(
             pool=pool,
             strata=strata,
             progress=lambda share, detail: progress(0.5 + 0.25 * share, detail),
-            **inputs.held.arguments(),
+            **inputs.settings.arguments(),
         )
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -370,7 +370,7 @@ def _pool_of_bounds(pools: Sequence[Pool]) -> pl.DataFrame | None:
 
 
 def _options(inputs: ReportInput, pools: Sequence[Pool]) -> ReportOptions:
-    held = inputs.held
+    chosen = inputs.settings
     return {
         "release": {"name": inputs.release.name, "sha256": inputs.release.sha256},
         "runs": [provenance_of(run) for run in inputs.runs],
@@ -378,13 +378,13 @@ def _options(inputs: ReportInput, pools: Sequence[Pool]) -> ReportOptions:
         "measures": list(dict.fromkeys(key.partition("@")[0] for key in inputs.measures)),
         "asked": list(inputs.measures),
         "conventions": inputs.conventions.to_dict(),
-        "confidence": held.confidence,
-        "tags": list(held.tags or ()),
-        "minimum_queries": held.minimum_queries,
-        "thresholds": dict(held.thresholds or {}),
-        "bootstrap_samples": held.samples,
-        "seed": held.seed,
-        "margin": held.margin,
+        "confidence": chosen.confidence,
+        "tags": list(chosen.tags or ()),
+        "minimum_queries": chosen.minimum_queries,
+        "thresholds": dict(chosen.thresholds or {}),
+        "bootstrap_samples": chosen.samples,
+        "seed": chosen.seed,
+        "margin": chosen.margin,
         "pools": [pool.name for pool in pools],
         "software": software_versions(),
     }
@@ -403,7 +403,7 @@ def _stored(
     cancelled, nothing stays behind."""
     with disk_errors_named():
         try:
-            store_parts(made, evaluation, qrels, _said(made))
+            store_parts(made, evaluation, qrels, _answer_part(made))
             if more.comparisons is not None:
                 store_comparisons(made, *more.comparisons)
             if more.facts is not None:
@@ -420,7 +420,7 @@ def _stored(
     return made
 
 
-def _said(made: Report) -> Part | None:
+def _answer_part(made: Report) -> Part | None:
     """The answer, for the texts that begin with it."""
     answer = made.result["answer"]
     return None if answer is None else answer_part(Answer.from_dict(answer))

@@ -41,12 +41,12 @@ def results_of(report: Report, choice: Choice) -> ResultsTable:
     cutoffs = cutoffs_of(report, choice.measure)
     k = choice.k if choice.k in cutoffs else cutoffs[-1]
     found, before = compared(report), earlier_report(report)
-    held = coverage_by_cutoff(report).get(report.options["k"][-1] if k is None else k)
+    coverage = coverage_by_cutoff(report).get(report.options["k"][-1] if k is None else k)
     return results_table(
         report,
         choice.measure,
         k,
-        low=[] if held is None else [run for run in run_names(report) if held.lacks(run)],
+        low=[] if coverage is None else [run for run in run_names(report) if coverage.lacks(run)],
         earlier=None if before is None else means_of(before, report, choice.measure, k),
         compared=[] if found is None else found.runs,
     )
@@ -119,17 +119,17 @@ def _caption(report: Report, measure: str, with_bounds: bool) -> str:
     """How to read the curve."""
     interval, curved = report.result["conventions"]["interval"], len(cutoffs_of(report, measure)) > 1
     found = of_labels(report) if measure == "recall" else ""
-    said = (
+    caption = (
         f"Mean over queries{found and f', {found},'} with its {share_in_words(interval['level'])} interval, "
         f"{interval['method']}: it speaks of the choice of queries, not of missing labels."
     )
     if with_bounds:
         edges = "lighter band with thin edges" if curved else "thin line"
-        said += f" The {edges}: its bounds, whatever the unjudged documents of the pool turn out to be."
+        caption += f" The {edges}: its bounds, whatever the unjudged documents of the pool turn out to be."
     if not curved:
-        return said
+        return caption
     alone = "" if len(run_names(report)) <= 2 else " Of more than two runs in colour only the best has bands."
-    return f"{said}{alone} K is on a logarithmic axis."
+    return f"{caption}{alone} K is on a logarithmic axis."
 
 
 def _shown(measure: str, columns: Sequence[int | None]) -> str:

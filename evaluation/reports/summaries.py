@@ -64,7 +64,7 @@ def is_estimated(summary: Summary) -> bool:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReportSummary:
     """What lists need of a report; its result, which can be large, is not loaded."""
 
     pk: int
@@ -80,7 +80,7 @@ class Change:
     labels are others, so that the run need not have changed at all."""
 
     difference: float
-    since: Told
+    since: ReportSummary
     by_labels: bool
 
     @property
@@ -137,34 +137,36 @@ def summary_of(report: Report) -> Summary:
     return known
 
 
-def told_of(reports: Iterable[Report]) -> list[Told]:
+def report_summaries(reports: Iterable[Report]) -> list[ReportSummary]:
     """The reports with their summaries."""
-    return [Told(one.pk, one.name, one.created_at, one.release_id, summary_of(one)) for one in reports]
+    return [
+        ReportSummary(one.pk, one.name, one.created_at, one.release_id, summary_of(one)) for one in reports
+    ]
 
 
-def history_of(collection: Collection) -> list[Told]:
+def history_of(collection: Collection) -> list[ReportSummary]:
     """The newest reports of a collection, newest first; one query where all have a summary."""
     reports = collection.reports.listed().defer("result")[:MOST_REPORTS]
-    return told_of(reports)
+    return report_summaries(reports)
 
 
-def change_of(run: str, told: Told, earlier: Sequence[Told]) -> Change | None:
+def change_of(run: str, report: ReportSummary, earlier: Sequence[ReportSummary]) -> Change | None:
     """The change of a run's recall since the newest `earlier` report (newest first) that has it and counts
     alike: of its estimates where the report tells these, else of what was found."""
-    run_now = told.summary["runs"][run]
+    run_now = report.summary["runs"][run]
     for other in earlier:
         before = other.summary["runs"].get(run)
-        if other.summary["counting"] != told.summary["counting"] or before is None:
+        if other.summary["counting"] != report.summary["counting"] or before is None:
             continue
-        kind: Literal["estimate", "mean"] = "estimate" if is_estimated(told.summary) else "mean"
+        kind: Literal["estimate", "mean"] = "estimate" if is_estimated(report.summary) else "mean"
         now, then = run_now[kind], before[kind]
         if now is None or then is None:
             return None
-        return Change(now - then, other, by_labels=other.release_id != told.release_id)
+        return Change(now - then, other, by_labels=other.release_id != report.release_id)
     return None
 
 
-def best_of(told: Told) -> str | None:
+def best_of(report: ReportSummary) -> str | None:
     """The run with the highest mean; None where recall is undefined."""
-    answer = told.summary["answer"]
+    answer = report.summary["answer"]
     return None if answer is None else answer["run"]

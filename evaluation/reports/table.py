@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from evaluation.comparisons.wording import signed
 from evaluation.models import Report
 from evaluation.report_store.files import run_names
-from evaluation.reports.summaries import GRADES, Change, RunSummary, Told, best_of, change_of, told_of
+from evaluation.reports.summaries import (
+    GRADES,
+    Change,
+    ReportSummary,
+    RunSummary,
+    best_of,
+    change_of,
+    report_summaries,
+)
 from evaluation.scoring.estimate_figures import ESTIMATE
 from evaluation.scoring.wording import interval
 from pooling.models import Collection
@@ -28,7 +36,7 @@ class ReportRow:
     """A report with its best run and what changed since the report before that counts alike."""
 
     report: Report
-    told: Told
+    entry: ReportSummary
     run: str | None
     change: Change | None
 
@@ -40,12 +48,12 @@ class ReportRow:
     @property
     def figure(self) -> RunSummary | None:
         """Recall, interval and coverage of the best run."""
-        return None if self.run is None else self.told.summary["runs"][self.run]
+        return None if self.run is None else self.entry.summary["runs"][self.run]
 
     @property
     def recall(self) -> float | None:
         """The recall of the best run that is read first."""
-        answer = self.told.summary["answer"]
+        answer = self.entry.summary["answer"]
         if self.figure is None or answer is None:
             return None
         return self.figure["estimate"] if answer["basis"] == ESTIMATE else self.figure["mean"]
@@ -53,7 +61,7 @@ class ReportRow:
     @property
     def rests_on(self) -> str:
         """What that recall is of."""
-        answer = self.told.summary["answer"]
+        answer = self.entry.summary["answer"]
         return "" if answer is None else RESTS_ON[answer["basis"]]
 
     @property
@@ -71,18 +79,18 @@ class ReportRow:
     @property
     def verdict(self) -> str | None:
         """How sure the order of the two best runs is."""
-        answer = self.told.summary["answer"]
+        answer = self.entry.summary["answer"]
         return GRADES[answer["rival"]["grade"]] if answer and answer["rival"] else None
 
 
 def report_rows(collection: Collection) -> list[ReportRow]:
     """The reports of a collection, newest first; one query where all have a summary."""
     reports = list(collection.reports.listed().select_related("release", "created_by").defer("result"))
-    told = told_of(reports)
+    entries = report_summaries(reports)
     rows = []
-    for place, (report, one) in enumerate(zip(reports, told, strict=True)):
+    for place, (report, one) in enumerate(zip(reports, entries, strict=True)):
         run = best_of(one)
-        change = None if run is None else change_of(run, one, told[place + 1 :])
+        change = None if run is None else change_of(run, one, entries[place + 1 :])
         rows.append(ReportRow(report, one, run, change))
     return rows
 
@@ -100,7 +108,7 @@ REPORTS = Table(
         Column("recall", "Recall", "recall", number=True),
         Column("of", "Of", "rests_on", style="quiet"),
         Column("interval", "Interval", "span", style="quiet"),
-        Column("k", "at K", "told.summary.k", number=True),
+        Column("k", "at K", "entry.summary.k", number=True),
         Column(
             "change",
             "Change",

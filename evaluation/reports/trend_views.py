@@ -78,8 +78,8 @@ def report_trend_picture(request: HttpRequest, slug: str, variant: str) -> HttpR
     trend = _chosen_trend(request, collection_for(request.user, slug))
     if variant not in VARIANTS or trend is None or not trend.drawn:
         raise Http404("There is no such picture.")
-    told = repr([*map(chart_key, trend.reports), trend.measure, trend.k, variant])
-    key = f"trend-{sha256(told.encode()).hexdigest()}"
+    identity = repr([*map(chart_key, trend.reports), trend.measure, trend.k, variant])
+    key = f"trend-{sha256(identity.encode()).hexdigest()}"
     svg: bytes | None = cache.get(key)
     if svg is None:
         drawn = runs_over_time(

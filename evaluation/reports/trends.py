@@ -15,7 +15,7 @@ from evaluation.measures import key_of
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
 from evaluation.reports.changes import Change, what_changed
-from evaluation.reports.summaries import Told, history_of
+from evaluation.reports.summaries import ReportSummary, history_of
 from evaluation.scoring.figures import Figure
 from pooling.formats.wording import counted
 from pooling.heavy import pd
@@ -60,14 +60,14 @@ def reports_chosen(collection: Collection, keys: Sequence[str]) -> list[Report]:
     return chosen if len(chosen) > 1 else _with_results(collection, _usual(history_of(collection), known))
 
 
-def _usual(history: Sequence[Told], known: Sequence[int]) -> list[int]:
+def _usual(history: Sequence[ReportSummary], known: Sequence[int]) -> list[int]:
     """With one that is chosen: it, and the report before."""
-    for place, told in enumerate(history):
-        if told.pk in known:
+    for place, report in enumerate(history):
+        if report.pk in known:
             other = history[place + 1 : place + 2] or history[max(place - 1, 0) : place]
-            return [told.pk, *(one.pk for one in other)]
-    alike = [told.pk for told in history if told.summary["counting"] == history[0].summary["counting"]]
-    return alike[:USUAL] if len(alike) > 1 else [told.pk for told in history[:2]]
+            return [report.pk, *(one.pk for one in other)]
+    alike = [report.pk for report in history if report.summary["counting"] == history[0].summary["counting"]]
+    return alike[:USUAL] if len(alike) > 1 else [report.pk for report in history[:2]]
 
 
 def _with_results(collection: Collection, keys: Sequence[int]) -> list[Report]:

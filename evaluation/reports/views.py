@@ -50,9 +50,9 @@ def report_new(request: HttpRequest, slug: str) -> HttpResponse:
         return answered(request, ReportForm(request.GET, collection=collection), _figures)
     if "fill" in request.POST:
         upload = SettingsForm(request.POST, request.FILES)
-        held = upload.cleaned_data["settings"] if upload.is_valid() else None
-        form = ReportForm(collection=collection, settings=held)
-        return _report_form(request, collection, form, upload, filled=held is not None)
+        file_settings = upload.cleaned_data["settings"] if upload.is_valid() else None
+        form = ReportForm(collection=collection, settings=file_settings)
+        return _report_form(request, collection, form, upload, filled=file_settings is not None)
     form = ReportForm(request.POST or None, collection=collection)
     choose_from_address(request, form, "runs")
     if request.method == "POST" and form.is_valid():

@@ -250,10 +250,12 @@ def _refuse_unknown(key: str, known: Mapping[str, Any], table: str) -> None:
     there = f"the keys{' there' if table else ''} are {', '.join(known)}"
     remedy = f"Write {close[0]}; {there}." if close else f"{there[0].upper()}{there[1:]}."
     where = f" in [{table}]" if table else ""
-    raise SettingError(f"{table}.{key}" if table else key, f"{_told(key)} is not a setting{where}", remedy)
+    raise SettingError(
+        f"{table}.{key}" if table else key, f"{_in_words(key)} is not a setting{where}", remedy
+    )
 
 
-def _told(value: object) -> str:
+def _in_words(value: object) -> str:
     """A value as a message shows it: text in quotes, and not too long."""
     return quoted(value) if isinstance(value, str) else quoted(value)[1:-1]
 
@@ -262,7 +264,7 @@ def _whole_number(key: str, value: object, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         span = f"of {least} or more" if most >= 2**31 - 1 else f"from {least:,} to {most:,}"
         raise SettingError(
-            key, f"{key.rpartition('.')[2]} is {_told(value)}", f"Write a whole number {span}."
+            key, f"{key.rpartition('.')[2]} is {_in_words(value)}", f"Write a whole number {span}."
         )
     return value
 
@@ -277,7 +279,7 @@ def _list(key: str, value: object, example: str) -> list[Any]:
     if not isinstance(value, list | tuple) or not value:
         raise SettingError(
             key,
-            f"{key} is {_told(value)}, which is not a list with at least one value",
+            f"{key} is {_in_words(value)}, which is not a list with at least one value",
             f"Write for instance {example}.",
         )
     return list(value)
@@ -297,7 +299,7 @@ def _measures(value: object) -> tuple[str, ...]:
 def _measure(key: str, name: object) -> str:
     if not isinstance(name, str):
         raise SettingError(
-            key, f"{_told(name)} is not a measure", 'Write its name in quotes, as in "recall@10".'
+            key, f"{_in_words(name)} is not a measure", 'Write its name in quotes, as in "recall@10".'
         )
     try:
         return key_of(*split_name(name))
@@ -309,7 +311,9 @@ def _measure(key: str, name: object) -> str:
 def _confidence(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.5 <= value <= 0.999:
         raise SettingError(
-            "confidence", f"confidence is {_told(value)}", "Write a share from 0.5 to 0.999, such as 0.95."
+            "confidence",
+            f"confidence is {_in_words(value)}",
+            "Write a share from 0.5 to 0.999, such as 0.95.",
         )
     return float(value)
 
@@ -318,7 +322,7 @@ def _tags(value: object) -> tuple[str, ...]:
     tags = _list("tags", value, 'tags = ["short", "long"]')
     for tag in tags:
         if not isinstance(tag, str) or not tag:
-            raise SettingError("tags", f"{_told(tag)} is not a tag", "Write tags as text in quotes.")
+            raise SettingError("tags", f"{_in_words(tag)} is not a tag", "Write tags as text in quotes.")
     if len(set(tags)) > MOST_TAGS:
         raise SettingError("tags", f"{len(set(tags))} tags are named", f"Name at most {MOST_TAGS}.")
     return tuple(dict.fromkeys(tags))
@@ -328,7 +332,7 @@ def _margin(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_MARGIN:
         raise SettingError(
             "margin",
-            f"margin is {_told(value)}",
+            f"margin is {_in_words(value)}",
             f"Write a number from 0 to {LARGEST_MARGIN:g}, such as 0.01.",
         )
     return float(value)
@@ -336,7 +340,7 @@ def _margin(value: object) -> float:
 
 def _table(key: str, value: object, example: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise SettingError(key, f"{key} is {_told(value)}, which is not a table", f"Write {example}.")
+        raise SettingError(key, f"{key} is {_in_words(value)}, which is not a table", f"Write {example}.")
     return value
 
 
@@ -355,7 +359,7 @@ def _conventions(value: object) -> Mapping[str, Any]:
         if words is None:
             checked[name] = _whole_number(key, choice, 1, 2**31 - 1)
         elif not isinstance(choice, str) or choice not in words:
-            raise SettingError(key, f"{name} is {_told(choice)}", f"Choose one of {', '.join(words)}.")
+            raise SettingError(key, f"{name} is {_in_words(choice)}", f"Choose one of {', '.join(words)}.")
         else:
             checked[name] = choice
     return checked
@@ -367,7 +371,7 @@ def _thresholds(value: object) -> Mapping[str, float]:
     for name, least in table.items():
         key = f"thresholds.{name}"
         if isinstance(least, Mapping):
-            raise SettingError(key, f"{_told(name)} is a table", 'Write for instance "recall@10" = 0.4.')
+            raise SettingError(key, f"{_in_words(name)} is a table", 'Write for instance "recall@10" = 0.4.')
         checked[threshold_key(name, key)] = _share(key, name, least)
     return checked
 
@@ -377,13 +381,15 @@ def threshold_key(name: str, key: str = "thresholds") -> str:
     figure = _measure(key, name)
     measure, k = split_name(figure)
     if k is None and not MEASURES[measure].whole:
-        raise SettingError(key, f"{_told(name)} names no K", f"Write for instance {measure}@10.")
+        raise SettingError(key, f"{_in_words(name)} names no K", f"Write for instance {measure}@10.")
     return figure
 
 
 def _share(key: str, name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise SettingError(key, f"the threshold of {name} is {_told(value)}", "Write a number from 0 to 1.")
+        raise SettingError(
+            key, f"the threshold of {name} is {_in_words(value)}", "Write a number from 0 to 1."
+        )
     return float(value)
 
 
@@ -404,9 +410,9 @@ KEYS = tuple(_CHECKS)
 
 
 def _not_toml(name: str, text: str, error: tomllib.TOMLDecodeError) -> FormatError:
-    said = re.fullmatch(r"(.*?) \(at (?:line (\d+), column \d+|end of document)\)", str(error), re.DOTALL)
-    problem = said[1] if said else str(error)
-    line = int(said[2]) if said and said[2] else max(1, len(text.rstrip().split("\n")))
+    match = re.fullmatch(r"(.*?) \(at (?:line (\d+), column \d+|end of document)\)", str(error), re.DOTALL)
+    problem = match[1] if match else str(error)
+    line = int(match[2]) if match and match[2] else max(1, len(text.rstrip().split("\n")))
     remedy = "Write one setting a line, such as k = [5, 10], and text in quotes."
     return FormatError(name, line, f"not TOML: {problem[:1].lower()}{problem[1:]}", remedy)
 

@@ -76,10 +76,10 @@ def unjudged_by_union(
     keys: Iterable[pl.DataFrame],
     *,
     pool: pl.DataFrame | None = None,
-    told: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Unjudged]:
-    """Of each run. keys: `unjudged_keys` of them all. pool: `unjudged_in_pool` of one that was given. told:
-    called with the share that is done.
+    """Of each run. keys: `unjudged_keys` of them all. pool: `unjudged_in_pool` of one that was given.
+    progress: called with the share that is done.
 
     Keys stand for documents here: two of one query's n documents share one with a chance of about n² / 2⁶⁵,
     and would shift a bound by one document.
@@ -96,7 +96,7 @@ def unjudged_by_union(
     step = max(1, count * _PAIRS_AT_ONCE // max(sum(map(len, frames)), 1))
     union = np.empty((count, len(cutoffs)), dtype=np.int64)
     for start in range(0, count, step):
-        told(start / count)
+        progress(start / count)
         end = min(start + step, count)
         bounds = [np.searchsorted(query, (start, end)).tolist() for query in queries]
         pairs = pl.concat([frame[first:last] for frame, (first, last) in zip(frames, bounds, strict=True)])

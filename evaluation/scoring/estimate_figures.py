@@ -372,6 +372,6 @@ def _is_recall(key: str) -> bool:
 
 
 def _headline_of(estimates: Estimates, run: str, key: str) -> HeadlineEstimate | None:
-    held = estimates["runs"].get(run, {}).get(key)
-    found = None if held is None else held.get("headline")
+    estimate = estimates["runs"].get(run, {}).get(key)
+    found = None if estimate is None else estimate.get("headline")
     return found if found is not None and found["value"] is not None else None

@@ -197,11 +197,11 @@ def evaluate(
     many = len(scope.groups)
 
     def figures(group: int) -> dict[str, dict[str, Figure]]:
-        def told(share: float) -> None:
+        def of_figures(share: float) -> None:
             progress(0.5 + 0.5 * (group + share) / many, "Working out intervals.")
 
-        told(0.0)
-        return _figures(evaluated, scope, group, interval, told=told)
+        of_figures(0.0)
+        return _figures(evaluated, scope, group, interval, progress=of_figures)
 
     whole, *of_tags = map(figures, range(many))
     with_figures = {run.name: replace(run, figures=whole[run.name]) for run, _ in evaluated}
@@ -278,12 +278,12 @@ def _unjudged(
     if beside.pool is None and len(scored) == 1:
         return {name: unjudged_in_one(labels, run) for name, run in scored.items()}
 
-    def told(share: float) -> None:
+    def of_counting(share: float) -> None:
         beside.progress(0.2 * share, "Counting documents without a label.")
 
     keys = [done.keys for parts in worked.values() for done in parts if done.keys is not None]
     pooled = None if beside.pool is None else unjudged_in_pool(beside.pool, labels)
-    return unjudged_by_union(labels, scored, keys, pool=pooled, told=told)
+    return unjudged_by_union(labels, scored, keys, pool=pooled, progress=of_counting)
 
 
 def _refuse_strangers(name: str, scored: ScoredRun, queries: Collection[str] | None) -> None:
@@ -350,9 +350,9 @@ def _figures(
     group: int,
     interval: IntervalSettings,
     *,
-    told: Callable[[float], None],
+    progress: Callable[[float], None],
 ) -> dict[str, dict[str, Figure]]:
-    """Run -> key -> its figure over the queries of the group of that number; told: the share that is done."""
+    """Run -> key -> its figure over the queries of the group of that number; progress: the share done."""
     if not evaluated:
         return {}
     rows, keys = scope.groups[group], scope.keys
@@ -362,7 +362,7 @@ def _figures(
         for run, _ in evaluated
         for measure, k in keys
     ]
-    table = _means_and_limits(columns, interval, told).reshape(len(evaluated), len(keys), 3)
+    table = _means_and_limits(columns, interval, progress).reshape(len(evaluated), len(keys), 3)
     result = {}
     for (run, extras), numbers in zip(evaluated, table, strict=True):
         queries = int(run.scored[rows].sum())
@@ -374,18 +374,18 @@ def _figures(
 
 
 def _means_and_limits(
-    columns: Sequence[Floats], interval: IntervalSettings, told: Callable[[float], None]
+    columns: Sequence[Floats], interval: IntervalSettings, progress: Callable[[float], None]
 ) -> Floats:
     """(M, 3) mean, low and high of each of M columns, (Q,) values each."""
     samples, seed, level = interval["samples"], interval["seed"], interval["level"]
 
-    def work(some: Sequence[Floats], told: Callable[[float], None] = lambda share: None) -> Floats:
+    def work(some: Sequence[Floats], progress: Callable[[float], None] = lambda share: None) -> Floats:
         values = np.stack(some).T
-        low, high = mean_intervals(values, samples=samples, seed=seed, level=level, told=told)
+        low, high = mean_intervals(values, samples=samples, seed=seed, level=level, progress=progress)
         return np.stack([_means(values), low, high], axis=-1)
 
     if len(columns[0]) <= LARGEST_RESAMPLED:
-        return work(columns, told)  # every column in the same resamples of the queries
+        return work(columns, progress)  # every column in the same resamples of the queries
     blocks = (columns[at : at + _COLUMNS_AT_ONCE] for at in range(0, len(columns), _COLUMNS_AT_ONCE))
     return np.concatenate(list(in_threads(work, blocks)))
 

@@ -114,7 +114,7 @@ def _widest(values: Mapping[str, Floats]) -> tuple[float, str] | None:
     """The largest standard deviation by query, and of what."""
     pairs = [(values[one] - values[other], f"{one} − {other}") for one, other in combinations(values, 2)]
     if not pairs:
-        pairs = [(held, f"{name} against a fixed value") for name, held in values.items()]
-    counted = [(held[~np.isnan(held)], what) for held, what in pairs]
-    known = [(float(held.std(ddof=1)), what) for held, what in counted if len(held) > 1]
+        pairs = [(numbers, f"{name} against a fixed value") for name, numbers in values.items()]
+    counted = [(numbers[~np.isnan(numbers)], what) for numbers, what in pairs]
+    known = [(float(numbers.std(ddof=1)), what) for numbers, what in counted if len(numbers) > 1]
     return max(known, default=None)

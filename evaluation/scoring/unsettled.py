@@ -126,18 +126,18 @@ def unsettled(evaluation: Evaluation, names: Sequence[str], *, depth: int | None
 def unsettled_kept(evaluation: Evaluation, names: Sequence[str]) -> Unsettled | None:
     """The same from what the evaluation still holds, so that no run is read again: down to the K nearest 10,
     and with the keys of pairs for their document ids. None where it holds nothing."""
-    held = {name: run.unjudged for name, run in evaluation.runs.items() if run.unjudged is not None}
-    if len(held) < len(evaluation.runs):
+    unjudged = {name: run.unjudged for name, run in evaluation.runs.items() if run.unjudged is not None}
+    if len(unjudged) < len(evaluation.runs):
         return None
     given = pool_frame(evaluation.pool)
     parts = [negative_keys(evaluation.labels)]
     if given is None:
-        parts += held.values()
+        parts += unjudged.values()
     else:
         at_once = pl.lit(0, dtype=pl.UInt32).alias("position")
         parts.append(unjudged_in_pool(given, evaluation.labels).with_columns(at_once))
     pool = pl.concat(parts).group_by("query", "key").agg(pl.col("position").min())
-    return Unsettled({name: _by_key(held[name]) for name in names}, _by_key(pool))
+    return Unsettled({name: _by_key(unjudged[name]) for name in names}, _by_key(pool))
 
 
 def _by_key(pairs: pl.DataFrame) -> pl.DataFrame:

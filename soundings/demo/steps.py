@@ -380,7 +380,7 @@ def release_and_report(collection: Collection, name: str, runs: list[Run], stage
             k=CUTOFFS,
             measures=("recall", "precision", "f1", "success", "judged"),
             conventions=Conventions(),
-            held=Settings(tags=TAGS),
+            settings=Settings(tags=TAGS),
         ),
         user=stage.admin,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
 
-from evaluation.reports.summaries import Told, history_of
+from evaluation.reports.summaries import ReportSummary, history_of
 from evaluation.scoring.estimate_figures import LABELS
 from labeling.fact_pages.progress import fact_counts
 from labeling.judging.blind_counts import own_queues
@@ -68,7 +68,7 @@ def _listed(collection: Collection, user: User, states: Sequence[QueueState]) ->
     return found
 
 
-def _looked_up(collection: Collection, state: State, history: Sequence[Told]) -> State:
+def _looked_up(collection: Collection, state: State, history: Sequence[ReportSummary]) -> State:
     """The state with what the home page does not look up."""
     pool = newest_merged_pool(collection)
     canary = collection.canaries.values_list("name", flat=True).first()
@@ -110,7 +110,7 @@ def _uncovered(collection: Collection, pool: Pool | None) -> Uncovered | None:
     return Uncovered(run.name, pool.pk, new_pairs(run, pool))
 
 
-def _of_found(history: Sequence[Told], pool: Pool | None) -> int | None:
+def _of_found(history: Sequence[ReportSummary], pool: Pool | None) -> int | None:
     """The newest report, where nothing tells what was not found."""
     answer = history[0].summary["answer"] if history else None
     if answer is None or answer["basis"] != LABELS or (pool is not None and choice_of(pool).has_audit):
@@ -118,7 +118,7 @@ def _of_found(history: Sequence[Told], pool: Pool | None) -> int | None:
     return history[0].pk
 
 
-def _unsettled(history: Sequence[Told]) -> Unsettled | None:
+def _unsettled(history: Sequence[ReportSummary]) -> Unsettled | None:
     """What the newest report would have done next."""
     answer = history[0].summary["answer"] if history else None
     if answer is None or answer["next"] is None or answer["rival"] is None:

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 
 from evaluation.comparisons.answer import Answer, AnswerResult
 from evaluation.comparisons.wording import recall_read_first, signed, what_recall_is_of
-from evaluation.reports.summaries import GRADES, Change, RunSummary, Told, best_of, change_of, is_estimated
+from evaluation.reports.summaries import (
+    GRADES,
+    Change,
+    ReportSummary,
+    RunSummary,
+    best_of,
+    change_of,
+    is_estimated,
+)
 from evaluation.scoring.estimate_figures import COMPLETE
 from evaluation.scoring.wording import decimal, interval
 from pooling.formats.wording import counted
@@ -48,7 +56,7 @@ class Results:
     the best run, the runs from the best on, what their recall is (`estimated`, `found so far`; nothing where
     labels are complete), and how many more there are."""
 
-    told: Told
+    report: ReportSummary
     answer: AnswerResult
     recall: str
     of: str
@@ -59,27 +67,28 @@ class Results:
     more: int
 
 
-def results_of(history: Sequence[Told]) -> Results | None:
+def results_of(history: Sequence[ReportSummary]) -> Results | None:
     """What the newest of these reports (newest first) tells; None where there is none with an answer."""
     if not history:
         return None
-    told, earlier = history[0], history[1:]
-    best, answer = best_of(told), told.summary["answer"]
+    newest, earlier = history[0], history[1:]
+    best, answer = best_of(newest), newest.summary["answer"]
     if best is None or answer is None:
         return None
-    runs = told.summary["runs"]
+    runs = newest.summary["runs"]
     ranked = sorted(runs, key=lambda run: (-(runs[run]["mean"] or 0.0), run != best, run))
-    estimated, is_complete = is_estimated(told.summary), answer["basis"] == COMPLETE
-    alike = [one for one in reversed(history) if one.summary["counting"] == told.summary["counting"]]
+    estimated, is_complete = is_estimated(newest.summary), answer["basis"] == COMPLETE
+    alike = [one for one in reversed(history) if one.summary["counting"] == newest.summary["counting"]]
     shown = ranked[:MOST_RUNS]
     series = {run: _series(run, alike, estimated=estimated) for run in shown}
     ends = _ends([mean for values in series.values() for mean in values])
     lines = [
-        _line(run, told, earlier, _spark(run, series[run], ends, told), estimated=estimated) for run in shown
+        _line(run, newest, earlier, _spark(run, series[run], ends, newest), estimated=estimated)
+        for run in shown
     ]
     rival = answer["rival"]
     return Results(
-        told=told,
+        report=newest,
         answer=answer,
         recall=recall_read_first(Answer.from_dict(answer)),
         of=what_recall_is_of(Answer.from_dict(answer)),
@@ -91,9 +100,11 @@ def results_of(history: Sequence[Told]) -> Results | None:
     )
 
 
-def _line(run: str, told: Told, earlier: Sequence[Told], spark: Spark | None, *, estimated: bool) -> RunLine:
-    figure: RunSummary = told.summary["runs"][run]
-    change = change_of(run, told, earlier)
+def _line(
+    run: str, report: ReportSummary, earlier: Sequence[ReportSummary], spark: Spark | None, *, estimated: bool
+) -> RunLine:
+    figure: RunSummary = report.summary["runs"][run]
+    change = change_of(run, report, earlier)
     return RunLine(
         run=run,
         recall=decimal(figure["estimate"] if estimated else figure["mean"]),
@@ -105,7 +116,7 @@ def _line(run: str, told: Told, earlier: Sequence[Told], spark: Spark | None, *,
     )
 
 
-def _series(run: str, alike: Sequence[Told], *, estimated: bool) -> list[float]:
+def _series(run: str, alike: Sequence[ReportSummary], *, estimated: bool) -> list[float]:
     """A run's recall in these reports, oldest first, of the last ones that have it: its estimates, or of what
     was found."""
     held = [one.summary["runs"][run] for one in alike if run in one.summary["runs"]][-MOST_POINTS:]
@@ -120,7 +131,9 @@ def _ends(means: Sequence[float]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _spark(run: str, means: Sequence[float], ends: tuple[float, float], told: Told) -> Spark | None:
+def _spark(
+    run: str, means: Sequence[float], ends: tuple[float, float], report: ReportSummary
+) -> Spark | None:
     if len(means) < 2:
         return None
     low, high = ends
@@ -133,7 +146,7 @@ def _spark(run: str, means: Sequence[float], ends: tuple[float, float], told: To
         for place, mean in enumerate(means)
     ]
     words = (
-        f"Recall@{told.summary['k']} of {run} in {counted(len(means), 'report')}, oldest first: "
+        f"Recall@{report.summary['k']} of {run} in {counted(len(means), 'report')}, oldest first: "
         f"{', '.join(map(decimal, means))}"
     )
     return Spark(" ".join(f"{x},{y}" for x, y in places), places[-1], words)

@@ -53,7 +53,7 @@ def test_the_same_report_gives_the_same_bytes(world: World) -> None:
 
 
 def test_names_that_no_font_has_and_names_like_markup_are_printed_all_the_same(world: World) -> None:
-    content = replace(content_of(make_report(world)), title="<b>夜行バス & ↓", said=["</para>"])
+    content = replace(content_of(make_report(world)), title="<b>夜行バス & ↓", sentences=["</para>"])
     assert pdf_report.render_pdf(content).startswith(b"%PDF-")
 
 

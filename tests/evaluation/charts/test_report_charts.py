@@ -64,7 +64,7 @@ def test_gains_are_sorted_and_equal_ones_by_query(world: World) -> None:
     choice = ChartChoice("recall", 1, ("alpha",), "beta", "alpha")
     assert (
         KINDS["gains"]
-        .said(turned, choice)
+        .summary(turned, choice)
         .startswith("beta is ahead of alpha in 0 queries, behind in 2, equal in 1;")
     )
 

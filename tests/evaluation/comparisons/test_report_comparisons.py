@@ -187,7 +187,7 @@ def test_the_confidence_of_a_report_is_that_of_its_estimates_and_comparisons(
     world: World, client: Client
 ) -> None:
     audited_pool(world)
-    usual, bold = make_report(world), make_report(world, held=Settings(confidence=0.5))
+    usual, bold = make_report(world), make_report(world, settings=Settings(confidence=0.5))
     wide, narrow = (report.result["estimates"] for report in (usual, bold))
 
     assert (wide["relevant"]["confidence"], narrow["relevant"]["confidence"]) == (0.95, 0.5)

@@ -96,7 +96,7 @@ def test_a_larger_batch_learns_later() -> None:
 def test_noise_is_told_and_not_counted() -> None:
     pool = random_pool_with_labels(5)
     noisy = replay(pool, STRATEGIES["maxmean"], noise=0.4, seed=1)
-    assert any((noisy.told[query] != truth).any() for query, truth in pool.truth.items())
+    assert any((noisy.labels[query] != truth).any() for query, truth in pool.truth.items())
     assert noisy.found(1.0) == 1.0
     assert replay(pool, STRATEGIES["maxmean"], noise=0.4, seed=1).steps == noisy.steps
     assert replay(pool, STRATEGIES["maxmean"], noise=0.4, seed=2).steps != noisy.steps
