@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from evaluation.canaries.deliveries import announce, hooks_for
-from evaluation.canaries.webhooks import STANDARD_SECRET, problem_of
+from evaluation.canaries.webhooks import BASE64_SECRET, problem_of
 from evaluation.models import CanaryDelivery, Report, Webhook
 from labeling.models import Item, QrelsRelease, Queue
 from pooling.engines.connections import host_of
@@ -34,7 +34,7 @@ def create_hook(
     checked_url, checked_events = _checked_url(url), _checked_events(events)
     if collection.webhooks.count() >= MOST_HOOKS:
         raise InputError(f"A collection has at most {MOST_HOOKS} webhooks. Remove one first.")
-    secret = STANDARD_SECRET + b64encode(os.urandom(SECRET_BYTES)).decode()
+    secret = BASE64_SECRET + b64encode(os.urandom(SECRET_BYTES)).decode()
     with transaction.atomic():
         hook = Webhook.objects.create(
             collection=collection,

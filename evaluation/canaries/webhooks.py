@@ -28,12 +28,9 @@ if TYPE_CHECKING:
     import httpcore2
 
 SECONDS = 5.0  # for an attempt in all
-SIGNATURE, TIME = "X-Soundings-Signature", "X-Soundings-Time"
-DELIVERY = "X-Soundings-Delivery"
-# The same in the form of Standard Webhooks (www.standardwebhooks.com), for which there are libraries.
-STANDARD_ID, STANDARD_TIME = "webhook-id", "webhook-timestamp"
-STANDARD_SIGNATURE = "webhook-signature"
-STANDARD_SECRET = "whsec_"  # noqa: S105  what a secret begins with whose rest is Base64
+# Standard Webhooks (www.standardwebhooks.com), for which there are libraries.
+ID, TIME, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
+BASE64_SECRET = "whsec_"  # noqa: S105  what a secret begins with whose rest is Base64
 PRIVATE_NETWORKS = "SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS"
 
 
@@ -62,22 +59,12 @@ def problem_of(url: str) -> str | None:
     return None
 
 
-def signature(secret: str, stamp: str, body: bytes) -> str:
-    """`sha256=` and the HMAC of the time, a point and the body, in hexadecimal digits.
-
-    >>> signature("secret", "1", b"{}")[:15]
-    'sha256=1122767b'
-    """
-    digest = hmac.new(secret.encode(), f"{stamp}.".encode() + body, hashlib.sha256).hexdigest()
-    return f"sha256={digest}"
-
-
-def standard_signature(secret: str, message: str, stamp: str, body: bytes) -> str:
+def signature(secret: str, message: str, stamp: str, body: bytes) -> str:
     """`v1,` and the HMAC of message id, time and body, joined by points, in Base64 (Standard Webhooks).
 
     The key is what a secret of the form `whsec_…` has in Base64, and of any other the secret itself.
 
-    >>> standard_signature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_1", "1614265330", b"{}")[:10]
+    >>> signature("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_1", "1614265330", b"{}")[:10]
     'v1,ZztYR0I'
     """
     digest = hmac.new(_key(secret), f"{message}.{stamp}.".encode() + body, hashlib.sha256).digest()
@@ -85,9 +72,9 @@ def standard_signature(secret: str, message: str, stamp: str, body: bytes) -> st
 
 
 def _key(secret: str) -> bytes:
-    if secret.startswith(STANDARD_SECRET):
+    if secret.startswith(BASE64_SECRET):
         try:
-            return b64decode(secret.removeprefix(STANDARD_SECRET), validate=True)
+            return b64decode(secret.removeprefix(BASE64_SECRET), validate=True)
         except ValueError:
             pass  # it only looks like one
     return secret.encode()
@@ -136,12 +123,9 @@ def _post(
     sent = {
         "Content-Type": "application/json",
         "User-Agent": "Soundings",
+        ID: f"msg_{message}",
         TIME: stamp,
-        SIGNATURE: signature(secret, stamp, body),
-        DELIVERY: message,
-        STANDARD_ID: f"msg_{message}",
-        STANDARD_TIME: stamp,
-        STANDARD_SIGNATURE: standard_signature(secret, f"msg_{message}", stamp, body),
+        SIGNATURE: signature(secret, f"msg_{message}", stamp, body),
         "Host": urlsplit(url).netloc,
         "Content-Length": str(len(body)),
     }

@@ -12,12 +12,7 @@ from evaluation.canaries.alerts import News
 from evaluation.canaries.deliveries import tell
 from evaluation.canaries.regressions import family_of
 from evaluation.canaries.watching import Alerts, change_alerts
-from evaluation.canaries.webhooks import (
-    SIGNATURE,
-    TIME,
-    problem_of,
-    signature,
-)
+from evaluation.canaries.webhooks import ID, SIGNATURE, TIME, problem_of, signature
 from evaluation.models import Canary, CanaryDelivery, CanaryValue
 from pooling.engines.connections import Allowed, RefusedAddressError, refuse_private
 from pooling.interface.problems import InputError
@@ -75,7 +70,7 @@ def test_a_fall_below_the_threshold_and_beyond_noise_is_told_once(
     assert told["change"]["high"] < 0
     assert "below the threshold of 0.7; the whole interval is." in told["text"]
     headers, body = receiver.raw[0]
-    assert headers[SIGNATURE] == signature(SECRET, headers[TIME], body)
+    assert headers[SIGNATURE] == signature(SECRET, headers[ID], headers[TIME], body)
     # Measured again, it is known already.
     with capture(execute=True):
         start_job(world.collection, "canaries", {"run": run.pk}, None)

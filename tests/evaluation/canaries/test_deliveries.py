@@ -85,7 +85,7 @@ def test_what_does_not_arrive_is_tried_again_until_it_does(
     message = later(capture)
     assert (message.state, message.tries, message.detail) == ("sent", 3, "HTTP 204")
     # Each time it is the same message, so that a receiver can tell.
-    assert len({headers["X-Soundings-Delivery"] for headers, _ in receiver.raw}) == 1
+    assert len({headers["webhook-id"] for headers, _ in receiver.raw}) == 1
     later(capture)
     assert len(receiver.bodies) == 3
 

@@ -11,7 +11,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from evaluation.canaries.alerts import News
 from evaluation.canaries.deliveries import tell
-from evaluation.canaries.webhooks import standard_signature
+from evaluation.canaries.webhooks import signature
 from evaluation.models import CanaryDelivery, Webhook
 from labeling.judging.leases import claim
 from tests.evaluation.canary_cast import LOOPBACK, Receiver, import_with_recall, make_canary, receiving
@@ -57,7 +57,7 @@ def test_the_secret_is_shown_once_and_signs_what_arrives(
     with django_capture_on_commit_callbacks(execute=True):
         assert http.post(f"/api/webhooks/{hook['id']}/test/").status_code == 202
     ((headers, body),) = receiver.raw
-    signed = standard_signature(hook["secret"], headers["webhook-id"], headers["webhook-timestamp"], body)
+    signed = signature(hook["secret"], headers["webhook-id"], headers["webhook-timestamp"], body)
     assert headers["webhook-signature"] == signed
     (delivery,) = http.get(f"/api/webhooks/{hook['id']}/deliveries/").json()
     assert (delivery["event"], delivery["state"], delivery["tries"]) == ("webhook.test", "sent", 1)

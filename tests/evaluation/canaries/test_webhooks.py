@@ -16,15 +16,12 @@ from evaluation.canaries.alerts import News
 from evaluation.canaries.deliveries import tell
 from evaluation.canaries.watching import Alerts
 from evaluation.canaries.webhooks import (
+    ID,
     SIGNATURE,
-    STANDARD_ID,
-    STANDARD_SIGNATURE,
-    STANDARD_TIME,
     TIME,
     post_signed,
     problem_of,
     signature,
-    standard_signature,
 )
 from evaluation.models import CanaryDelivery
 from pooling.engines.connections import Allowed, RefusedAddressError, refuse_private
@@ -34,42 +31,24 @@ from tests.world import World
 TOKEN = "T0/path-that-is-a-password"
 
 
-@pytest.mark.parametrize(
-    ("secret", "stamp", "body"),
-    [
-        ("another secret of some length", "1", b"{}"),
-        (SECRET, "2", b"{}"),
-        (SECRET, "1", b"{ }"),
-    ],
-)
-def test_a_signature_is_of_this_secret_this_time_and_this_body(secret: str, stamp: str, body: bytes) -> None:
-    assert signature(SECRET, "1", b"{}") != signature(secret, stamp, body)
-    # As the guide tells receivers to check it.
-    by_hand = hmac.new(secret.encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
-    assert signature(secret, stamp, body) == f"sha256={by_hand}"
-
-
-def test_a_standard_signature_is_that_of_the_specification() -> None:
+def test_a_signature_is_that_of_the_specification() -> None:
     """Secret, message and signature are the example that libraries of the standard are tested with."""
     secret, message = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek"
-    signed = standard_signature(secret, message, "1614265330", b'{"test": 2432232314}')
+    signed = signature(secret, message, "1614265330", b'{"test": 2432232314}')
     assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
 @pytest.mark.parametrize("secret", ["a plain secret of some length", "whsec_not base64!"])
 def test_of_any_other_secret_its_own_bytes_are_the_key(secret: str) -> None:
     by_hand = b64encode(hmac.new(secret.encode(), b"msg_1.2.{}", hashlib.sha256).digest()).decode()
-    assert standard_signature(secret, "msg_1", "2", b"{}") == f"v1,{by_hand}"
+    assert signature(secret, "msg_1", "2", b"{}") == f"v1,{by_hand}"
 
 
 def test_what_arrives_can_be_checked_and_holds_the_secret_nowhere() -> None:
     with receiving() as received:
         assert post_signed(received.url, b'{"a": 1}', SECRET, allowed=LOOPBACK).sent
     ((headers, _),) = received.raw
-    assert headers[SIGNATURE] == signature(SECRET, headers[TIME], b'{"a": 1}')
-    assert headers[STANDARD_SIGNATURE] == standard_signature(
-        SECRET, headers[STANDARD_ID], headers[STANDARD_TIME], b'{"a": 1}'
-    )
+    assert headers[SIGNATURE] == signature(SECRET, headers[ID], headers[TIME], b'{"a": 1}')
     assert SECRET not in str(headers)
 
 
