@@ -195,9 +195,8 @@ LLM_SERVERS = env.list("SOUNDINGS_LLM_SERVERS", default=["https://api.openai.com
 LLM_API_KEY = env.str("SOUNDINGS_OPENAI_API_KEY", default="") or env.str("OPENAI_API_KEY", default="")
 LLM_PRICES = env.list("SOUNDINGS_LLM_PRICES", default=[])
 LLM_CURRENCY = env.str("SOUNDINGS_LLM_CURRENCY", default="USD")
-# Who may spend on the site's key, and what passes on it may cost in a calendar month; 0 is no limit.
+# Who may spend on the site's key.
 SITE_KEY_USERS = env.choice("SOUNDINGS_SITE_KEY_USERS", ("admins", "site-admins"))
-SITE_KEY_MONTHLY_SUM = env.amount("SOUNDINGS_SITE_KEY_MONTHLY_SUM")
 LLM_TIMEOUT = env.float("SOUNDINGS_LLM_TIMEOUT", default=60.0)  # seconds
 # Answers that are not in the database yet; with several machines, a pass is resumed where it ran.
 LLM_JOURNAL_DIR = DATA_DIR / "prelabels"

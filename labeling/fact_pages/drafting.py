@@ -29,7 +29,7 @@ from labeling.language_models.client import (
 from labeling.language_models.prompting import NOTHING_SAID, TURN, Messages, latest_version, unused_word
 from labeling.models import Fact, FactVersion, ImportedLabel, Judgment, Prelabeler, Verdict
 from labeling.prelabels.costs import Budget, Prices, most_input_tokens
-from labeling.prelabels.options import checked_url, hash_of, key_for, missing_key, site_prices, uses_site_key
+from labeling.prelabels.options import checked_url, hash_of, key_for, missing_key, site_prices
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.models import Collection, Document, Query
@@ -281,12 +281,6 @@ def _check(collection: Collection, options: DraftOptions, url: str, prices: Pric
         raise InputError("A budget needs prices: name them, or set SOUNDINGS_LLM_PRICES.", field="budget")
     if problem := missing_key(collection, url):
         raise InputError(problem, field="base_url")
-    if uses_site_key(collection, url) and settings.SITE_KEY_MONTHLY_SUM:
-        raise InputError(
-            "The site's key is kept to a sum a month, which drafts do not count towards. Save a key for this "
-            "collection (prelabel_key).",
-            field="base_url",
-        )
 
 
 def _prompt(collection: Collection) -> tuple[FactPrompt, str]:

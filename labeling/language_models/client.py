@@ -7,7 +7,6 @@ ask in other words, or stop. Nothing here knows of budgets, storing or retrying.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import socket
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from labeling.language_models.answers import TokenChoice, storable
 from labeling.language_models.prompting import Messages
 from labeling.language_models.transport import (
-    MOST_ANSWER_BYTES,
     PLAIN,
     RefusedAnswerError,
     bound_answer,
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 
 
 COMPLETIONS = "/chat/completions"
-# A file of a batch takes longer than a question.
-FILE_TIMES = 10
 MOST_DETAIL = 300  # characters of what a server says
 MOST_TOKENS = 10**8  # of a request or an answer
 TOP_LOGPROBS = 5
@@ -285,12 +281,12 @@ class ModelClient:
         asked = AskedModel(self._base_url, model, dialect, self._key)
         return read_problem(status, body, asked, retry_after=retry_after)
 
-    async def _call(self, sent: Any, asking: Asking, dialect: Dialect, *, times: int = 1) -> Any:
-        """What comes of a request within the time-out, or this many of them, however slowly it drips in."""
+    async def _call(self, sent: Any, asking: Asking, dialect: Dialect) -> Any:
+        """What comes of a request within the time-out, however slowly it drips in."""
         import openai
 
         try:
-            async with asyncio.timeout(self._timeout * times):
+            async with asyncio.timeout(self._timeout):
                 return await sent
         except TimeoutError:
             raise self._late() from None
@@ -330,55 +326,6 @@ class ModelClient:
         retry_after = error.response.headers.get("retry-after")
         return self.problem(error.status_code, error.body, asking.model, dialect, retry_after=retry_after)
 
-    # The Batch interface.
-
-    async def hand_in(self, lines: bytes, metadata: dict[str, str]) -> str:
-        """Upload requests, one JSON object a line, and start a batch of them; returns its id."""
-        plain = (Asking("", {}, 0), Dialect())
-        upload = self._client.files.create(file=("requests.jsonl", lines), purpose="batch")
-        file = await self._call(upload, *plain, times=FILE_TIMES)
-        batch = await self._call(
-            self._client.batches.create(
-                input_file_id=file.id,
-                endpoint="/v1/chat/completions",
-                completion_window="24h",
-                metadata=metadata,
-            ),
-            *plain,
-        )
-        return str(batch.id)
-
-    async def find_batch(self, metadata: dict[str, str]) -> str | None:
-        """The id of a batch that was handed in with these metadata, among the newest hundred."""
-        page = await self._call(self._client.batches.list(limit=100), Asking("", {}, 0), Dialect())
-        return next((batch.id for batch in page.data if batch.metadata == metadata), None)
-
-    async def fetch_batch(self, batch_id: str) -> tuple[str, list[bytes]]:
-        """The state of a batch, and once it has ended its results, a line each for `batch_result`."""
-        plain = (Asking("", {}, 0), Dialect())
-        batch = await self._call(self._client.batches.retrieve(batch_id), *plain)
-        if batch.status not in ("completed", "expired", "cancelled", "failed"):
-            return str(batch.status), []
-        lines: list[bytes] = []
-        for file in (batch.output_file_id, batch.error_file_id):
-            if file:
-                content = await self._call(self._client.files.content(file), *plain, times=FILE_TIMES)
-                lines += [line for line in content.content.split(b"\n") if line.strip()]
-        return str(batch.status), lines
-
-    async def cancel_batch(self, batch_id: str) -> None:
-        """Ask for the end of a batch; what it has answered can still be fetched."""
-        await self._call(self._client.batches.cancel(batch_id), Asking("", {}, 0), Dialect())
-
-
-def batch_result(line: bytes) -> Mapping[str, Any]:
-    """A result of a batch: `custom_id`, `response` and `error`; nothing of a line that cannot be read."""
-    try:
-        found = json.loads(line) if len(line) <= MOST_ANSWER_BYTES else None
-    except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, Mapping) else {}
-
 
 @dataclass(frozen=True)
 class AskedModel:
@@ -391,7 +338,7 @@ class AskedModel:
 
 
 def read_problem(status: int, body: Any, asked: AskedModel, *, retry_after: str | None = None) -> ModelError:
-    """The error that an answer with an error's status means, whether it came by itself or within a batch."""
+    """The error that an answer with an error's status means."""
     told = _told_by(body)
     message, detail, code, param = (_said(told, name) for name in ("message", "detail", "code", "param"))
     whole = redacted(" ".join((message or detail).split()), asked.key or "")

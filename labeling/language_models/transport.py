@@ -11,8 +11,6 @@ from collections.abc import AsyncIterator
 import httpx2
 
 MOST_ANSWER_BYTES = 1_000_000
-#: The results of a whole batch.
-MOST_RESULTS_BYTES = 256_000_000
 #: What asks the server for answers that are not packed.
 PLAIN = {"Accept-Encoding": "identity"}
 
@@ -22,15 +20,15 @@ class RefusedAnswerError(Exception):
 
 
 class _Counted(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream, bound: int) -> None:
-        self._stream, self._bound = stream, bound
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         total = 0
         async for block in self._stream:
             total += len(block)
-            if total > self._bound:
-                raise RefusedAnswerError(f"The answer is longer than {self._bound:,} bytes.")
+            if total > MOST_ANSWER_BYTES:
+                raise RefusedAnswerError(f"The answer is longer than {MOST_ANSWER_BYTES:,} bytes.")
             yield block
 
     async def aclose(self) -> None:
@@ -42,7 +40,5 @@ async def bound_answer(response: httpx2.Response) -> None:
     packed = response.headers.get("content-encoding", "identity").lower()
     if packed not in ("", "identity"):
         raise RefusedAnswerError("The response is compressed, although compression was not requested.")
-    are_results = response.request.url.path.endswith("/content")
-    bound = MOST_RESULTS_BYTES if are_results else MOST_ANSWER_BYTES
     if isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = _Counted(response.stream, bound)
+        response.stream = _Counted(response.stream)

@@ -139,15 +139,13 @@ class PrelabelJob(models.Model):
     concurrency = models.PositiveIntegerField(default=8, help_text="Requests at a time.")
     pair_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Pairs at most. Null: all.")
     retries_failed = models.BooleanField(default=False, help_text="Asks again where an earlier pass failed.")
-    uses_batches = models.BooleanField(default=False, help_text="Use the server's Batch interface.")
     budget = money(null=True, blank=True, help_text="Cost at most. Null: no cap.")
     input_price = money(null=True, blank=True, help_text="Per million tokens.")
     output_price = money(null=True, blank=True, help_text="Per million tokens.")
     currency = models.CharField(max_length=12, blank=True)
-    site_key_month = models.DateField(
-        null=True, help_text="Month in which it last began on the site's key. Null: the site does not pay."
+    on_site_key = models.BooleanField(
+        default=False, help_text="Whether the site paid when it last began. Another's pass never moves there."
     )
-    site_key_from = money(default=0, help_text="What it had cost before that month.")
     # How far it is; stored with the answers that these count.
     pair_count = models.PositiveIntegerField(default=0, help_text="Pairs that it is to have an answer for.")
     answered_count = models.PositiveIntegerField(default=0, help_text="Pre-labels that were asked for.")
@@ -163,7 +161,6 @@ class PrelabelJob(models.Model):
         default=0, help_text="Bytes of the journal of answers that are in the database."
     )
     dialect = models.JSONField(default=dict, help_text="Parameters that the server turned out not to accept.")
-    batches = models.JSONField(default=list, help_text="Batches submitted and not yet fetched.")
     worker = models.CharField(max_length=300, blank=True, help_text="Host and process that run it.")
     seen_at = models.DateTimeField(null=True, blank=True, help_text="When the worker last reported progress.")
     created_by = models.ForeignKey(

@@ -53,7 +53,6 @@ class PassRequestSerializer(serializers.Serializer[Any]):
     output_price = serializers.DecimalField(**MONEY, **OPTIONAL)
     concurrency = serializers.IntegerField(min_value=1, max_value=MOST_CONCURRENCY, default=8)
     retries_failed = serializers.BooleanField(default=False)
-    uses_batches = serializers.BooleanField(default=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Both prices or none."""
@@ -90,7 +89,7 @@ class PassSerializer(serializers.ModelSerializer[PrelabelJob]):
         model = PrelabelJob
         fields = [
             *("id", "prelabeler", "state", "asked", "detail", "concurrency", "pair_limit", "retries_failed"),
-            *("uses_batches", "budget", "input_price", "output_price", "currency", "pair_count"),
+            *("budget", "input_price", "output_price", "currency", "pair_count"),
             *("answered_count", "cached_count", "failed_count", "request_count", "input_tokens"),
             *("output_tokens", "cost", "uncertain_cost", "created_at", "started_at", "finished_at"),
         ]
@@ -228,5 +227,5 @@ def _asked(queue: Queue, request: Request) -> tuple[Prelabeler, PassOptions]:
         **{name: body[name] for name in names},
     )
     prices = None if body["input_price"] is None else Prices(body["input_price"], body["output_price"])
-    options = ("concurrency", "limit", "budget", "retries_failed", "uses_batches")
+    options = ("concurrency", "limit", "budget", "retries_failed")
     return prelabeler, PassOptions(prices=prices, **{name: body[name] for name in options})

@@ -9,7 +9,6 @@ from decimal import Decimal, InvalidOperation
 MILLION = Decimal(1_000_000)
 # What a server puts around messages: roles, separators, a schema written out as text.
 TOKENS_AROUND = 200
-BATCH_SUFFIX = "@batch"
 
 
 @dataclass(frozen=True)
@@ -64,13 +63,6 @@ def price_table(entries: Sequence[str]) -> dict[str, Prices]:
             raise ValueError(f"“{entry}” has no model. Write MODEL=INPUT/OUTPUT, such as small=0.15/0.60.")
         table[model.strip()] = parse_prices(written)
     return table
-
-
-def prices_of(model: str, table: dict[str, Prices], *, batch: bool = False) -> Prices | None:
-    """The prices of a model; of its Batch interface those under `MODEL@batch`, where there are some."""
-    if batch and f"{model}{BATCH_SUFFIX}" in table:
-        return table[f"{model}{BATCH_SUFFIX}"]
-    return table.get(model)
 
 
 def most_input_tokens(texts: Sequence[str]) -> int:

@@ -60,7 +60,7 @@ def estimate(
     `reads_all` goes through every text to count the answers that are `known` from equal texts, which takes a
     second for ten thousand documents; without it they are taken as to be asked, and `known` is None.
     """
-    prices = options.prices or site_prices(prelabeler.model, batch=options.uses_batches)
+    prices = options.prices or site_prices(prelabeler.model)
     job = PrelabelJob(
         queue=queue,
         prelabeler=prelabeler,

@@ -34,7 +34,7 @@ class PassForm(GroupedForm, forms.Form):
     GROUPS = {
         FIRST: ("model", "base_url", "prompt", "limit"),
         "Cost": ("budget", "input_price", "output_price"),
-        "Threshold, pace and retries": ("threshold", "concurrency", "retries_failed", "uses_batches"),
+        "Threshold, pace and retries": ("threshold", "concurrency", "retries_failed"),
     }
 
     model = forms.CharField(max_length=200, help_text="As the server calls it.")
@@ -66,11 +66,6 @@ class PassForm(GroupedForm, forms.Form):
         initial=8, min_value=1, max_value=MOST_CONCURRENCY, label="Requests at a time"
     )
     retries_failed = forms.BooleanField(required=False, label="Retry pairs for which an earlier pass failed")
-    uses_batches = forms.BooleanField(
-        required=False,
-        label="Use the server's Batch interface",
-        help_text="If it has one: answers within a day, often at half the price.",
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -101,7 +96,7 @@ class PassForm(GroupedForm, forms.Form):
         """How the pass goes about it."""
         data = self.cleaned_data
         prices = None if data["input_price"] is None else Prices(data["input_price"], data["output_price"])
-        names = ("concurrency", "limit", "budget", "retries_failed", "uses_batches")
+        names = ("concurrency", "limit", "budget", "retries_failed")
         return PassOptions(prices=prices, **{name: data[name] for name in names})
 
 

@@ -14,11 +14,11 @@ from django.db.models import Exists, OuterRef
 
 from labeling.language_models.client import Asking
 from labeling.language_models.prompting import BINARY, GRADED, HIGHEST_GRADE, Prompt, prompt_for
-from labeling.language_models.site_key import may_use_site_key
 from labeling.models import ModelServerKey, Prelabel, Prelabeler
-from labeling.prelabels.costs import Prices, price_table, prices_of
+from labeling.prelabels.costs import Prices, price_table
 from pooling.interface.problems import InputError
 from pooling.models import Collection
+from pooling.people.access import is_site_admin
 from pooling.people.activity_log import record_action
 from pooling.storage.secrets import seal, unseal
 from pooling.storage.storing import checked_name
@@ -102,6 +102,11 @@ def uses_site_key(collection: Collection, base_url: str) -> bool:
     return belongs and not own.exists()
 
 
+def may_use_site_key(by: User | None) -> bool:
+    """Whether somebody may spend on the key; None is the site itself, at a terminal."""
+    return by is None or settings.SITE_KEY_USERS == "admins" or is_site_admin(by)
+
+
 def missing_key(collection: Collection, base_url: str, by: User | None = None) -> str:
     """A sentence for a server that is known to want a key and has none that `by` may use; else nothing."""
     if uses_site_key(collection, base_url) and not may_use_site_key(by):
@@ -135,10 +140,10 @@ def remove_key(collection: Collection, base_url: str, *, by: User | None = None)
     record_action(collection, by, "model server key removed", base_url)
 
 
-def site_prices(model: str, *, batch: bool = False) -> Prices | None:
+def site_prices(model: str) -> Prices | None:
     """The prices of a model in the settings; None where they say nothing."""
     try:
-        return prices_of(model, price_table(settings.LLM_PRICES), batch=batch)
+        return price_table(settings.LLM_PRICES).get(model)
     except ValueError as error:
         raise ImproperlyConfigured(f"SOUNDINGS_LLM_PRICES: {error}") from None
 

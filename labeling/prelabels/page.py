@@ -10,7 +10,6 @@ from typing import Annotated
 from django.contrib.auth.models import User
 from django.db.models import Count, Q, Sum
 
-from labeling.language_models.site_key import month_of_site_key
 from labeling.models import ModelServerKey, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, Verdict
 from labeling.prelabels.options import allowed_servers, missing_key, uses_site_key
 from labeling.prelabels.passes import RESUMABLE
@@ -120,11 +119,7 @@ class ServerRow:
     stored_by: Annotated[User | None, PAGE_ONLY]
     stored_at: Annotated[datetime | None, PAGE_ONLY]
     missing: Annotated[str, {"allow_blank": True}]
-    site_key: Annotated[
-        str,
-        {"allow_blank": True},
-        "Whether the site pays, and what it has left this month; else empty.",
-    ]
+    site_key: Annotated[str, {"allow_blank": True}, "Whether the site pays; else empty."]
 
 
 def servers_of(queue: Queue, by: User) -> list[ServerRow]:
@@ -137,17 +132,10 @@ def servers_of(queue: Queue, by: User) -> list[ServerRow]:
             stored_by=stored[url].stored_by if url in stored else None,
             stored_at=stored[url].stored_at if url in stored else None,
             missing=missing_key(queue.collection, url, by),
-            site_key=_site_key_in_words(queue, url),
+            site_key="The site's key is used." if uses_site_key(queue.collection, url) else "",
         )
         for url in allowed_servers()
     ]
-
-
-def _site_key_in_words(queue: Queue, base_url: str) -> str:
-    if not uses_site_key(queue.collection, base_url):
-        return ""
-    month = month_of_site_key()
-    return "The site's key is used." if month is None else f"The site's key is used: {month}."
 
 
 def not_set_up(servers: list[ServerRow]) -> str:

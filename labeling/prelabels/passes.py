@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any, TypedDict
 
@@ -21,9 +21,7 @@ from django_tasks import task
 
 from labeling.exposure.use import follow_prelabeler
 from labeling.language_models.client import ModelClient
-from labeling.language_models.site_key import set_aside
 from labeling.models import Prelabeler, PrelabelJob, Queue
-from labeling.prelabels.batches import POLL_SECONDS, BatchPass
 from labeling.prelabels.costs import Prices
 from labeling.prelabels.journal import Journal, journal_path, read_journal
 from labeling.prelabels.options import (
@@ -63,7 +61,6 @@ class PassOptions:
     budget: Decimal | None = None
     prices: Prices | None = None
     retries_failed: bool = False
-    uses_batches: bool = False
 
 
 def start_pass(
@@ -145,7 +142,8 @@ def resume_pass(job: PrelabelJob, *, budget: Decimal | None = None, by: User | N
 def _begin_again(job: PrelabelJob, state: str, **values: Any) -> None:
     try:
         with transaction.atomic():
-            values |= _payment(job)
+            job.on_site_key = _is_on_site_key(job)
+            values |= {"budget": job.budget, "on_site_key": job.on_site_key}
             if not _step(job, RESUMABLE, state, asked="", finished_at=None, **values):
                 job.refresh_from_db()
                 problem = f"This pass is {job.state}; only a paused or failed pass can be resumed."
@@ -182,14 +180,10 @@ def _store_journal(job: PrelabelJob) -> None:
 def run_in_background(job_id: int) -> None:
     """Do one turn of a pass; where something is left, it queues up again."""
     job = PrelabelJob.objects.select_related("queue__collection", "prelabeler__collection").get(pk=job_id)
-    now = timezone.now()
-    if not _step(job, (State.QUEUED,), State.RUNNING, worker=this_worker(), seen_at=now):
+    if not _step(job, (State.QUEUED,), State.RUNNING, worker=this_worker(), seen_at=timezone.now()):
         return
     if _work(job, seconds=TURN_SECONDS).word == TURN:
-        later = run_in_background
-        if job.uses_batches and later.get_backend().supports_defer:
-            later = later.using(run_after=now + timedelta(seconds=POLL_SECONDS))
-        later.enqueue(job.pk)
+        run_in_background.enqueue(job.pk)
 
 
 def _made(
@@ -201,11 +195,10 @@ def _made(
     _check(job, by)
     for earlier in prelabeler.jobs.filter(state__in=(*RESUMABLE, State.CANCELLED)):
         _store_journal(earlier)
-    job.worker, job.seen_at = this_worker(), timezone.now()
+    job.worker, job.seen_at, job.on_site_key = this_worker(), timezone.now(), _is_on_site_key(job)
     job.detail = "Waiting for the worker." if state == State.QUEUED else "Started."
     try:
         with transaction.atomic():
-            _payment(job)
             job.save()
             told = {"model": str(prelabeler), "budget": options.budget and str(options.budget)}
             record_action(queue.collection, by, "pre-labels started", queue.name, **told)
@@ -221,41 +214,26 @@ class _Values(TypedDict):
     pair_limit: int | None
     budget: Decimal | None
     retries_failed: bool
-    uses_batches: bool
     input_price: Decimal | None
     output_price: Decimal | None
     currency: str
 
 
 def _values(prelabeler: Prelabeler, options: PassOptions) -> _Values:
-    prices = options.prices or site_prices(prelabeler.model, batch=options.uses_batches)
+    prices = options.prices or site_prices(prelabeler.model)
     return {
         "concurrency": options.concurrency,
         "pair_limit": options.limit,
         "budget": options.budget,
         "retries_failed": options.retries_failed,
-        "uses_batches": options.uses_batches,
         "input_price": prices.input if prices else None,
         "output_price": prices.output if prices else None,
         "currency": settings.LLM_CURRENCY,
     }
 
 
-class _Payment(TypedDict):
-    """What a pass may cost, and the month in which the site pays for it."""
-
-    budget: Decimal | None
-    site_key_month: date | None
-    site_key_from: Decimal
-
-
-def _payment(job: PrelabelJob) -> _Payment:
-    """Decide who pays for a pass that begins; in a transaction. `InputError` where the site does not."""
-    if uses_site_key(job.prelabeler.collection, job.prelabeler.base_url):
-        set_aside(job)
-    else:
-        job.site_key_month = None
-    return {"budget": job.budget, "site_key_month": job.site_key_month, "site_key_from": job.site_key_from}
+def _is_on_site_key(job: PrelabelJob) -> bool:
+    return uses_site_key(job.prelabeler.collection, job.prelabeler.base_url)
 
 
 def _check(job: PrelabelJob, by: User | None) -> None:
@@ -307,10 +285,9 @@ def _work(
         first: dict[str, Any] = {"started_at": job.started_at or timezone.now(), "detail": ""}
         asked = store_outcomes(job, [], pair_count=job.done_count + len(pairs), **first)
         collection, url = job.prelabeler.collection, job.prelabeler.base_url
-        if job.site_key_month is None and uses_site_key(collection, url):
+        if not job.on_site_key and uses_site_key(collection, url):
             return _ended(job, Ending(PAUSE, "The collection's key was removed. Resume to use the site's."))
-        kind = BatchPass if job.uses_batches else Pass
-        running = kind(
+        running = Pass(
             job=job,
             prompt=prompt,
             asking=asking_of(job.prelabeler, prompt),

@@ -6,7 +6,6 @@ import ipaddress
 import json
 import os
 import warnings
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import environ
@@ -42,17 +41,6 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
         if chosen not in options:
             raise ImproperlyConfigured(f"{var} is “{chosen}”; choose from {', '.join(options)}.")
         return chosen
-
-    def amount(self, var: str) -> Decimal:
-        """An amount of money; 0 where it is not set."""
-        written = str(self.str(var, default="0")).strip()
-        try:
-            amount = Decimal(written)
-        except InvalidOperation:
-            amount = Decimal(-1)
-        if not (amount.is_finite() and 0 <= amount < 10**9):
-            raise ImproperlyConfigured(f"{var} is “{written}”; write an amount such as 250 or 99.50.")
-        return amount
 
     def storage(self, var: str) -> Backend:
         """Where stored files are: an address such as s3://bucket?endpoint=…, or a storage class."""

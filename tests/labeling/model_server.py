@@ -84,17 +84,13 @@ class ModelServer:
         self.logprobs = logprobs
         self.keeps_requests = keeps_requests
         self.faults: deque[str] = deque()
-        self.call_faults: deque[int] = deque()  # statuses of calls other than completions
         self.fault_of: Callable[[str, str], str | None] = lambda query, document: None
         self.refuses: set[str] = set()
         self.retry_after = "2"
-        self.polls_before_done = 0
         self._silence = asyncio.Event()  # held here: what nobody holds is cleared away while it waits
         self.sent = 0
         self.requests: list[dict[str, Any]] = []
         self.counts: Counter[str] = Counter()
-        self.files: dict[str, bytes] = {}
-        self.batches: dict[str, dict[str, Any]] = {}
         self.most_at_once = self._at_once = 0
         self.port = 0
         self._loop = asyncio.new_event_loop()
@@ -166,9 +162,7 @@ class ModelServer:
             return problem(401, f"Incorrect API key provided: {sent}.", code="invalid_api_key")
         if path == "/v1/chat/completions":
             return await self._complete(json.loads(body))
-        if self.call_faults:
-            return problem(self.call_faults.popleft(), "Not now.")
-        return await self.batch_call(method, path, headers, body)
+        return problem(404, f"Invalid URL ({method} {path})")
 
     async def _complete(self, request: dict[str, Any]) -> bytes | AsyncIterator[bytes] | None:
         self._at_once += 1
@@ -276,73 +270,6 @@ class ModelServer:
             "choices": [choice],
             "usage": None if fault == "no_usage" else usage,
         }
-
-    async def batch_call(self, method: str, path: str, headers: dict[str, str], body: bytes) -> bytes:
-        match method, path.removeprefix("/v1/").split("/"):
-            case "POST", ["files"]:
-                boundary = headers["content-type"].partition("boundary=")[2].strip('"').encode()
-                part = next(part for part in body.split(b"--" + boundary) if b"filename=" in part)
-                name = f"file-{len(self.files)}"
-                self.files[name] = part.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")
-                return http(
-                    200,
-                    {
-                        "id": name,
-                        "object": "file",
-                        "bytes": 1,
-                        "created_at": 0,
-                        "filename": "x",
-                        "purpose": "batch",
-                        "status": "processed",
-                    },
-                )
-            case "POST", ["batches"]:
-                asked = json.loads(body)
-                name = f"batch-{len(self.batches)}"
-                self.batches[name] = {
-                    "id": name,
-                    "object": "batch",
-                    "status": "in_progress",
-                    "created_at": 0,
-                    "polls": 0,
-                    "completion_window": "24h",
-                    "errors": None,
-                    **asked,
-                }
-                return http(200, self.batches[name])
-            case "GET", ["batches"]:
-                return http(200, {"object": "list", "data": list(self.batches.values()), "has_more": False})
-            case "GET", ["batches", name]:
-                return http(200, await self._polled(self.batches[name]))
-            case "POST", ["batches", name, "cancel"]:
-                self.batches[name]["status"] = "cancelled"
-                return http(200, self.batches[name])
-            case "GET", ["files", name, "content"]:
-                return raw(200, self.files[name], "application/jsonl")
-        return problem(404, f"Invalid URL ({method} {path})")
-
-    async def _polled(self, batch: dict[str, Any]) -> dict[str, Any]:
-        batch["polls"] += 1
-        if batch["status"] == "in_progress" and batch["polls"] > self.polls_before_done:
-            lines, errors = [], []
-            for line in self.files[batch["input_file_id"]].splitlines():
-                request = json.loads(line)
-                status, answer, _ = await self._completed(request["body"])
-                result = {
-                    "custom_id": request["custom_id"],
-                    "response": {"status_code": status, "body": answer},
-                    "error": None,
-                }
-                (lines if status == 200 else errors).append(json.dumps(result))
-            batch["output_file_id"] = self._kept(lines)
-            batch["error_file_id"] = self._kept(errors) if errors else None
-            batch["status"] = "completed"
-        return batch
-
-    def _kept(self, lines: list[str]) -> str:
-        name = f"file-{len(self.files)}"
-        self.files[name] = "".join(f"{line}\n" for line in lines).encode()
-        return name
 
 
 def _token(text: str, answer: str, probability: float) -> dict[str, Any]:

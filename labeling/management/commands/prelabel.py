@@ -47,7 +47,6 @@ class Command(InputCommand):
         )
         parser.add_argument("--limit", type=int, metavar="N", help="maximum number of pairs, drawn at random")
         parser.add_argument("--retry-failed", action="store_true", help="retry pairs for which a pass failed")
-        parser.add_argument("--batch", action="store_true", help="through the server's Batch interface")
         parser.add_argument("--dry-run", action="store_true", help="print the estimate without asking")
         parser.add_argument(
             "--sample",
@@ -71,7 +70,6 @@ class Command(InputCommand):
             budget=parse_budget(options["budget"]),
             prices=prices,
             retries_failed=options["retry_failed"],
-            uses_batches=options["batch"],
         )
         if not options["dry_run"]:
             self._run(queue, prelabeler, chosen)

@@ -21,10 +21,9 @@ from labeling.language_models.client import (
     StopError,
     UnanswerableError,
     answer_of,
-    batch_result,
     read_problem,
 )
-from labeling.prelabels.costs import Budget, Prices, most_input_tokens, parse_prices, price_table, prices_of
+from labeling.prelabels.costs import Budget, Prices, most_input_tokens, parse_prices, price_table
 from labeling.prelabels.journal import Journal, read_journal
 from labeling.prelabels.work import QuestionOutcome, VersionedPair
 from tests.bounded import run_bounded
@@ -115,11 +114,9 @@ def test_probabilities_that_do_not_belong_to_the_answer_are_not_believed() -> No
 
 
 def test_prices_are_those_of_a_million_tokens() -> None:
-    table = price_table(["small=0.15/0.60", "org/large = 3/15", "small@batch=0.075/0.3"])
+    table = price_table(["small=0.15/0.60", "org/large = 3/15"])
     assert table["small"].cost(2_000_000, 500_000) == Decimal("0.60")
-    assert prices_of("small", table, batch=True) == Prices(Decimal("0.075"), Decimal("0.3"))
-    assert prices_of("org/large", table, batch=True) == Prices(Decimal(3), Decimal(15))
-    assert prices_of("other", table) is None
+    assert table["org/large"] == Prices(Decimal(3), Decimal(15))
 
 
 @pytest.mark.parametrize("written", ["", "1", "a/b", "1/2/3", "-1/2", "nan/1", "1/inf"])
@@ -327,12 +324,6 @@ def test_a_count_of_tokens_is_a_whole_number_of_a_possible_size(count: Any) -> N
     with pytest.raises(UnanswerableError, match="reported an invalid token count") as caught:
         answer_of(completion)
     assert caught.value.may_be_paid
-
-
-def test_a_result_of_a_batch_that_cannot_be_read_is_nothing() -> None:
-    assert batch_result(b'{"custom_id": "a"}') == {"custom_id": "a"}
-    for line in (b"", b"[1]", b"{", b"[" * 100_000, b'{"custom_id": "' + b"a" * 1_000_000 + b'"}'):
-        assert batch_result(line) == {}
 
 
 READING_OF = """

@@ -188,7 +188,7 @@ def test_what_a_model_cost_is_for_admins_and_no_key_is_for_anybody(
 def test_an_estimate_is_at_the_prices_that_are_given_else_those_of_the_settings(
     queue: Queue, server: ModelServer, api: APIClient, settings: Settings
 ) -> None:
-    settings.LLM_PRICES = ["small=10/100", "small@batch=5/50"]
+    settings.LLM_PRICES = ["small=10/100"]
 
     def cost(**options: Any) -> Any:
         answer = api.post(
@@ -196,8 +196,7 @@ def test_an_estimate_is_at_the_prices_that_are_given_else_those_of_the_settings(
         )
         return answer.json()["cost"]
 
-    (low, high), (low_in_batch, high_in_batch) = cost(), cost(uses_batches=True)
-    assert (low_in_batch, high_in_batch) == (pytest.approx(low / 2), pytest.approx(high / 2))
+    assert cost() == cost(input_price=10, output_price=100)
     # Six answers of 20 to 300 tokens, and nothing for what is read.
     assert cost(input_price=0, output_price=100) == [pytest.approx(0.012), pytest.approx(0.18)]
     assert cost(input_price=0, output_price=0) == [0, 0]
