@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -273,12 +273,6 @@ def proposal(
         "at_most": most_missing_in_all(remainders, confidence) if remainders else 0,
         "each": left / sampled if sampled else None,
     }
-
-
-def labels_for_the_rest(left: Iterable[int]) -> int:
-    """How many judgments an audit takes that estimates what lies below a pool, from the documents that each
-    query has left there."""
-    return sum(min(REST_PER_QUERY, one) for one in left)
 
 
 def more_labels(

@@ -13,7 +13,6 @@ PERMUTED = 999
 FOLDS = 5
 #: Of the ridge penalty, in units of the mean of the kernel's diagonal.
 PENALTY = 1.0
-MOST_FEATURES = 200_000
 
 
 def psi(first: Floats, second: Floats) -> float:

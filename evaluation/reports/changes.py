@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
@@ -200,11 +200,3 @@ def changes_as_dict(before: Report, after: Report) -> PlainChanges:
             for one in figure_changes(before, after, measure)
         ],
     }
-
-
-def rows_by_run(changes: Sequence[FigureChange]) -> dict[str, list[FigureChange]]:
-    """The changes of each run, in the order of the later report."""
-    rows: dict[str, list[FigureChange]] = {}
-    for change in changes:
-        rows.setdefault(change.run, []).append(change)
-    return rows

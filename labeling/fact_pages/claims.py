@@ -57,13 +57,6 @@ def skip_item(item: FactItem, annotator: User, *, now: datetime | None = None) -
     held.update(expires_at=now, skipped_at=now)
 
 
-def release_items(queue: Queue, annotator: User) -> int:
-    """Give back what the person holds; how many documents that were."""
-    held = FactLease.objects.filter(item__queue=queue, annotator=annotator, expires_at__gt=timezone.now())
-    returned, _ = held.delete()
-    return returned
-
-
 def left_for(item: FactItem, annotator: User) -> int:
     """How many facts the person has yet to judge in the document."""
     return len({fact.pk for fact in asked_facts(item, annotator)} - own_supports(item, annotator).keys())

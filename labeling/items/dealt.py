@@ -21,9 +21,7 @@ from labeling.items.statements import (
     key_column,
     numbers,
 )
-from labeling.models import Bookmark, Dealt, Item
-
-CHECKS = (Item.State.GOLD, Item.State.REPEAT)
+from labeling.models import Bookmark, Dealt
 
 # What was dealt to a person and has no answer of theirs that stands: what it is, and whether it can be had.
 STANDING = """

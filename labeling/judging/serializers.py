@@ -19,7 +19,6 @@ from pooling.interface.shapes import shape
 MOST_SUBMISSIONS = 500
 # Nobody reads one document for longer; a clock that says so is wrong.
 LONGEST_ACTIVE_MS = 24 * 60 * 60 * 1000
-LARGEST_KEY = 2**63 - 1
 
 
 class ClaimRequestSerializer(serializers.Serializer[Any]):

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import evaluate, leave_one_out, missing_floor
-from evaluation.estimates.from_audit import labels_for_the_rest
 from evaluation.estimates.missing import chao2, new_retriever_line
 from tests.evaluation.comparisons.test_comparison import ranked
 
@@ -111,8 +110,3 @@ def test_the_loss_is_said_in_a_sentence() -> None:
 def test_a_cutoff_that_was_not_evaluated_is_refused() -> None:
     with pytest.raises(ValueError, match="K = 5 was not evaluated"):
         leave_one_out(evaluate(QRELS, RUNS, 2), 5)
-
-
-def test_the_rest_takes_ten_judgments_a_query_or_all_that_are_left() -> None:
-    assert labels_for_the_rest([0, 4, 10, 300]) == 0 + 4 + 10 + 10
-    assert labels_for_the_rest([]) == 0
