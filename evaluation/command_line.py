@@ -27,7 +27,7 @@ from evaluation.facts.tables import fact_part, render_facts
 from evaluation.failures.command import add_stage_arguments, stage_parts
 from evaluation.failures.table import breakdown_of_result, breakdown_part
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
-from evaluation.logs.command import refuse_with_weights, weighted_result
+from evaluation.logs.weights_option import refuse_with_weights, weighted_result
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.pool_estimates.pool_file import depth_of_file, design_of_files
 from evaluation.rendering.cells import Part
@@ -81,28 +81,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_conventions(parser)
     _add_queries(parser)
     _add_interval(parser)
-    parser.add_argument("--per-query", metavar="FILE", type=Path, help="write every query's values")
-    parser.add_argument(
-        "--html", metavar="FILE", type=Path, help="write a report with pictures and tables as one HTML file"
-    )
-    parser.add_argument(
-        "--trade-offs",
-        action="store_true",
-        help="Recall, Precision and F1 by K, what each place adds, and the K that reaches a recall",
-    )
-    _add_gates(parser)
     add_chunk_arguments(parser.add_argument)
+    parser.add_argument(
+        "--engine", choices=("local", "spark"), default="local", help="engine that does the work"
+    )
+    _add_output(parser)
+    _add_gates(parser)
     add_against_arguments(parser)
     add_stage_arguments(parser)
     add_fact_arguments(parser)
     _add_comparisons(parser)
     _add_breakdown(parser)
-    parser.add_argument(
-        "--format", choices=("table", "json", "csv", "markdown", "latex", "mlflow"), default="table"
-    )
-    parser.add_argument(
-        "--engine", choices=("local", "spark"), default="local", help="engine that does the work"
-    )
 
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
@@ -197,6 +186,22 @@ def _facts_alone(choice: FactOptions, settings: Settings, output: Writer, errors
     for sentence in (*found.notes, *failures):
         errors.write(f"{sentence}\n")
     return 1 if failures else 0
+
+
+def _add_output(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format", choices=("table", "json", "csv", "markdown", "latex", "mlflow"), default="table"
+    )
+    group.add_argument("--per-query", metavar="FILE", type=Path, help="write every query's values")
+    group.add_argument(
+        "--html", metavar="FILE", type=Path, help="write a report with pictures and tables as one HTML file"
+    )
+    group.add_argument(
+        "--trade-offs",
+        action="store_true",
+        help="Recall, Precision and F1 by K, what each place adds, and the K that reaches a recall",
+    )
 
 
 def _add_gates(parser: ArgumentParser) -> None:
@@ -363,21 +368,22 @@ def _settings(options: Mapping[str, Any]) -> Settings:
 
 
 def _add_queries(parser: ArgumentParser) -> None:
-    parser.add_argument("--queries", metavar="FILE", type=Path, help="queries.jsonl, for their tags")
-    parser.add_argument(
+    group = parser.add_argument_group("queries")
+    group.add_argument("--queries", metavar="FILE", type=Path, help="queries.jsonl, for their tags")
+    group.add_argument(
         "--weights",
         choices=("traffic", "queries"),
         help="take means back to the log that --queries was drawn from: to its traffic, or to its queries",
     )
-    parser.add_argument("--tag", metavar="TAG", help="only queries with this tag in metadata.tags")
-    parser.add_argument(
+    group.add_argument("--tag", metavar="TAG", help="only queries with this tag in metadata.tags")
+    group.add_argument(
         "--by-tag",
         metavar="TAG",
         nargs="+",
         action="extend",
         help="report the queries with each tag separately",
     )
-    add_option_arguments(parser, [SETTINGS["minimum_queries"]], bounded=False)
+    add_option_arguments(group, [SETTINGS["minimum_queries"]], bounded=False)
 
 
 def _add_interval(parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`evaluate --queries queries.jsonl --weights traffic|queries`. Heavy libraries wait until it runs."""
+"""`evaluate --queries queries.jsonl --weights traffic|queries`."""
 
 from __future__ import annotations
 
