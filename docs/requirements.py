@@ -43,8 +43,8 @@ def _of_extra(name: str, extras: dict[str, list[str]]) -> list[str]:
     """What an extra asks for, with the extras of our own that it names."""
     found = []
     for one in extras[name]:
-        ours = re.fullmatch(r"soundings-ir\[([\w,]+)\]", one)
-        inner = ours[1].split(",") if ours else []
+        match = re.fullmatch(r"soundings-ir\[([\w,]+)\]", one)
+        inner = match[1].split(",") if match else []
         found += [part for other in inner for part in _of_extra(other, extras)] or [one]
     return list(dict.fromkeys(found))
 

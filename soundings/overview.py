@@ -34,5 +34,5 @@ def _purpose(name: str) -> str:
     """What the docstring of its module says behind the usage."""
     paths = (ROOT / package / "management" / "commands" / f"{name}.py" for package in PACKAGES)
     path = next(path for path in paths if path.exists())
-    said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return re.sub(r"^`[^`]+`: |(, without a database)?\.$", "", said.splitlines()[0])
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return re.sub(r"^`[^`]+`: |(, without a database)?\.$", "", docstring.splitlines()[0])

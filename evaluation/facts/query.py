@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from pooling.heavy import Booleans as Mask
-from pooling.heavy import Floats, Integers, np, npt
+from pooling.heavy import Booleans, Floats, Integers, np, npt
 
 # How much a fact counts less each time it comes again.
 ALPHA = 0.5
@@ -25,7 +24,7 @@ class QueryFacts:
     weights: Floats
 
     @cached_property
-    def supports(self) -> Mask:
+    def supports(self) -> Booleans:
         """(D, F) whether the document supports the fact, wholly."""
         return (self.known >= 1).reshape(self.weights.shape)
 
@@ -35,7 +34,7 @@ class QueryFacts:
         return np.nan_to_num(self.weights)
 
     @cached_property
-    def is_open(self) -> Mask:
+    def is_open(self) -> Booleans:
         """(D, F) whether nobody judged the pair."""
         return np.isnan(self.weights)
 
@@ -43,10 +42,10 @@ class QueryFacts:
     def fact_count(self) -> int:
         return int(self.weights.shape[1])
 
-    def findable(self, *, partial: bool) -> Mask:
+    def findable(self, *, partial: bool) -> Booleans:
         """(F,) whether some judged document supports the fact, or with `partial` a part of it."""
         least = 0.5 if partial else 1.0
-        found: Mask = np.count_nonzero(self.known >= least, axis=0) > 0
+        found: Booleans = np.count_nonzero(self.known >= least, axis=0) > 0
         return found
 
     def ideal_gains(self, depth: int) -> Floats:
@@ -106,13 +105,13 @@ class Retrieved:
         first: Floats = np.minimum(among, np.min(self.strangers, initial=np.inf))
         return first
 
-    def open_outside(self, strangers_outside: Integers) -> Mask:
+    def open_outside(self, strangers_outside: Integers) -> Booleans:
         """(C, F) whether a document of the pool outside the first K is not judged for the fact.
 
         strangers_outside: (C,) documents of the pool outside the first K that nobody judged for any fact.
         """
         last = np.max(np.where(self.facts.is_open, self.places[:, None], -np.inf), axis=0, initial=-np.inf)
-        found: Mask = (last > self.cutoffs[:, None]) | (strangers_outside > 0)[:, None]
+        found: Booleans = (last > self.cutoffs[:, None]) | (strangers_outside > 0)[:, None]
         return found
 
     def gains(self) -> Floats:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from pooling.heavy import Booleans as Mask
-from pooling.heavy import Floats, Integers, np, npt
+from pooling.heavy import Booleans, Floats, Integers, np, npt
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class Grades:
 
     query: Integers
     relevance: npt.NDArray[Any]
-    relevant: Mask
+    relevant: Booleans
     query_count: int
 
     @cached_property
@@ -56,13 +55,13 @@ class RankedLabels:
     query: Integers
     position: Integers
     relevance: npt.NDArray[Any]
-    relevant: Mask
+    relevant: Booleans
 
-    def above(self, counted: Mask) -> Integers:
+    def above(self, counted: Booleans) -> Integers:
         """(m,) how many of the `counted` rows of the same query stand above each row."""
         return counted_above(counted, self.query)
 
-    def sums_up_to(self, cutoffs: Integers, rows: Mask, values: Floats) -> Floats:
+    def sums_up_to(self, cutoffs: Integers, rows: Booleans, values: Floats) -> Floats:
         """(Q, C) the sum of `values`, one for each of the chosen rows, over positions up to each cutoff."""
         count = self.grades.query_count
         return sums_up_to(self.position[rows], self.query[rows], values, cutoffs, query_count=count)
@@ -79,7 +78,7 @@ def rank_labels(grades: Grades, position: Integers) -> RankedLabels:
     )
 
 
-def counted_above(counted: Mask, query: Integers) -> Integers:
+def counted_above(counted: Booleans, query: Integers) -> Integers:
     """(m,) how many `counted` rows of the same query come before each row; a query's rows are together."""
     before: Integers = np.cumsum(counted) - counted
     first = np.flatnonzero(np.diff(query, prepend=-1))

@@ -53,8 +53,7 @@ from evaluation.scoring.scoring import (
 from evaluation.scoring.strata import Stratum, rows_by_tag
 from evaluation.scoring.wording import usual_cutoff
 from pooling.formats.parts import PlainRows, in_threads
-from pooling.heavy import Booleans as Mask
-from pooling.heavy import np, pl
+from pooling.heavy import Booleans, np, pl
 from pooling.inputs.given import Keys, Runs, RunSource, Source
 from pooling.inputs.reading import lasting, named_runs, pool_frame, qrels_frame, run_frame
 from pooling.ranking.chunks import Chunks
@@ -230,7 +229,7 @@ class _Scope:
     cutoffs: Integers
     conventions: Conventions
     grades: Grades
-    in_mean: Mask
+    in_mean: Booleans
     groups: tuple[Rows, ...]
 
 

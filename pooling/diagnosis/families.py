@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pooling.heavy import Floats as Matrix
-from pooling.heavy import np, pl
+from pooling.heavy import Floats, np, pl
 from pooling.ranking.ranking import order_run, query_starts
 
 #: The chance that a reader goes on to the next rank, for rank-biased overlap.
@@ -19,7 +18,7 @@ DRY = 0.05
 WINDOW = 5
 
 
-def rank_biased_overlap(runs: Mapping[str, pl.DataFrame], *, depth: int) -> Matrix:
+def rank_biased_overlap(runs: Mapping[str, pl.DataFrame], *, depth: int) -> Floats:
     """Mean over queries of the rank-biased overlap of each two runs, 0 to 1 (Webber, Moffat and Zobel,
     2010).
 
@@ -45,7 +44,7 @@ def by_query(top: pl.DataFrame) -> dict[str, list[str]]:
     return {top["query_id"][start]: documents[start:end] for start, end in zip(starts, ends, strict=True)}
 
 
-def overlap_of(lists: Sequence[Sequence[str]]) -> Matrix:
+def overlap_of(lists: Sequence[Sequence[str]]) -> Floats:
     """Rank-biased overlap of each two lists of one query."""
     lengths = np.array([len(documents) for documents in lists])
     ranks = np.arange(1, lengths.max() + 1)

@@ -33,8 +33,7 @@ from pooling.formats.registry import source_of
 from pooling.formats.sources import Source
 from pooling.formats.trec import scan
 from pooling.formats.values import INT32
-from pooling.heavy import Integers as Rows
-from pooling.heavy import np, npt, pl
+from pooling.heavy import Integers, np, npt, pl
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -56,13 +55,13 @@ class PlainRows:
     """
 
     queries: Ids
-    start: Rows
+    start: Integers
     documents: Ids
     values: npt.NDArray[np.float64]
     separator: bytes
 
     @cached_property
-    def depth(self) -> Rows:
+    def depth(self) -> Integers:
         """(q,) rows of each query."""
         return np.diff(self.start, append=len(self.documents))
 
@@ -71,7 +70,7 @@ class PlainRows:
         """(n,) the keys of the pairs, as `pair_keys` gives them."""
         return pair_keys(self.queries, self.depth, self.documents)
 
-    def compare_with_next(self, rows: Rows) -> npt.NDArray[np.int8]:
+    def compare_with_next(self, rows: Integers) -> npt.NDArray[np.int8]:
         """-1, 0 or 1: whether the document id of a row is below, equal to or above the next one."""
         return self.documents[rows].compare(self.documents[rows + 1])
 

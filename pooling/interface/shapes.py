@@ -43,8 +43,10 @@ def shape(kind: type, name: str = "", more: Sequence[str] = ()) -> type[serializ
             for key, hint in hints.items()
             if all(PAGE_ONLY not in get_args(one) for one in (hint, *get_args(hint)))
         }
-        about = {"__doc__": kind.__doc__, "__module__": kind.__module__}
-        shapes[kind] = type(f"{name or kind.__name__}Serializer", (serializers.Serializer,), about | fields)
+        attributes = {"__doc__": kind.__doc__, "__module__": kind.__module__}
+        shapes[kind] = type(
+            f"{name or kind.__name__}Serializer", (serializers.Serializer,), attributes | fields
+        )
     return shapes[kind]
 
 

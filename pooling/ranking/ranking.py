@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pooling.heavy import Integers as RowNumbers
-from pooling.heavy import np, npt, pl
+from pooling.heavy import Integers, np, npt, pl
 from pooling.ranking.order_options import SCORES, TIES
 
 #: The constant of reciprocal rank fusion.
@@ -55,7 +54,7 @@ def check_order(ties: str, scores: str) -> None:
         raise ValueError(f"Unknown scores {scores!r}; known are {', '.join(SCORES)}.")
 
 
-def query_starts(frame: pl.DataFrame) -> RowNumbers:
+def query_starts(frame: pl.DataFrame) -> Integers:
     """Row numbers where a query begins, for rows that stand together by query."""
     query = frame["query_id"]
     changes = query.slice(1) != query.head(max(frame.height - 1, 0))
@@ -75,9 +74,9 @@ def compared_scores(frame: pl.DataFrame, scores: str) -> pl.Series:
 
 def in_order(
     score: npt.NDArray[np.floating[Any]],
-    starts: RowNumbers,
+    starts: Integers,
     ties: str,
-    compare: Callable[[RowNumbers], npt.NDArray[np.int8]],
+    compare: Callable[[Integers], npt.NDArray[np.int8]],
 ) -> bool:
     """Whether the rows stand in the wanted order already: nearly all run files do, and sorting is dear.
 
@@ -97,7 +96,7 @@ def in_order(
     return bool((sign >= 0).all() if ties == "docid" else (sign <= 0).all())
 
 
-def compare_with_next(document_ids: pl.Series, rows: RowNumbers) -> npt.NDArray[np.int8]:
+def compare_with_next(document_ids: pl.Series, rows: Integers) -> npt.NDArray[np.int8]:
     """As `in_order` wants it. Polars compares strings bytewise in UTF-8, as strcmp does."""
     upper, lower = document_ids.gather(rows), document_ids.gather(rows + 1)
     sign: npt.NDArray[np.int8] = (upper > lower).to_numpy().view(np.int8) - (upper < lower).to_numpy().view(
@@ -106,7 +105,7 @@ def compare_with_next(document_ids: pl.Series, rows: RowNumbers) -> npt.NDArray[
     return sign
 
 
-def sort_rows(frame: pl.DataFrame, starts: RowNumbers, ties: str, scores: str) -> pl.DataFrame:
+def sort_rows(frame: pl.DataFrame, starts: Integers, ties: str, scores: str) -> pl.DataFrame:
     """Sort inside each query, leaving the queries where they are."""
     lengths = np.diff(np.append(starts, frame.height))
     number = pl.Series("_query", np.repeat(np.arange(len(starts), dtype=np.uint32), lengths))
@@ -122,7 +121,7 @@ def sort_rows(frame: pl.DataFrame, starts: RowNumbers, ties: str, scores: str) -
     return keyed.sort(by, descending=descending, maintain_order=True).drop("_query", "_score")
 
 
-def with_positions(frame: pl.DataFrame, starts: RowNumbers, depth: int | None) -> pl.DataFrame:
+def with_positions(frame: pl.DataFrame, starts: Integers, depth: int | None) -> pl.DataFrame:
     """Number the rows of each query from 1, and cut at `depth`."""
     lengths = np.diff(np.append(starts, frame.height))
     position = np.arange(1, frame.height + 1, dtype=np.uint32)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from pooling.formats.bytes.ids import WORD, Codes, Words, words_at
-from pooling.heavy import Integers as Rows
-from pooling.heavy import np, npt
+from pooling.heavy import Integers, np, npt
 
 _MINUS, _POINT = 0x2D ^ 0x30, 0x2E ^ 0x30
 
@@ -19,7 +18,7 @@ def _every_byte(code: int) -> np.uint64:
     return np.uint64(int.from_bytes(bytes([code] * WORD), "little"))
 
 
-def decimals(codes: Codes, start: Rows, length: Rows) -> npt.NDArray[np.float64] | None:
+def decimals(codes: Codes, start: Integers, length: Integers) -> npt.NDArray[np.float64] | None:
     """(n,) values of numbers such as 12.345 or -7; None where one is written in another way or too long.
 
     At most seven digits before the point and eight behind it: together a whole number below 10¹⁵, which a
@@ -57,7 +56,7 @@ def _bits(count: npt.NDArray[np.uint8]) -> Words:
     return count.astype(np.uint64) << np.uint64(3)
 
 
-def _words_behind(codes: Codes, start: Rows, length: Rows, whole: npt.NDArray[np.uint8]) -> Words:
+def _words_behind(codes: Codes, start: Integers, length: Integers, whole: npt.NDArray[np.uint8]) -> Words:
     return words_at(codes, start + np.minimum(whole + 1, length)) ^ _every_byte(_ZERO)
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from pooling.heavy import Integers as Rows
-from pooling.heavy import np, npt, pl
+from pooling.heavy import Integers, np, npt, pl
 
 Codes: TypeAlias = "npt.NDArray[np.uint8]"
 Words: TypeAlias = "npt.NDArray[np.uint64]"
@@ -24,7 +23,7 @@ _ODD = 0x9E3779B97F4A7C15  # odd numbers have an inverse: ids of one word never 
 _WHOLE = (1 << 64) - 1
 
 
-def words_at(codes: Codes, start: Rows) -> Words:
+def words_at(codes: Codes, start: Integers) -> Words:
     """The eight bytes from each start on, as one number with the first byte lowest."""
     everywhere: Words = np.ndarray((len(codes) - WORD + 1,), "<u8", codes, strides=(1,))
     return everywhere[start]
@@ -43,8 +42,8 @@ class Ids:
     """
 
     codes: Codes
-    start: Rows
-    length: Rows
+    start: Integers
+    length: Integers
     strings: pl.Series | None = None
 
     @classmethod
@@ -66,10 +65,10 @@ class Ids:
     def __len__(self) -> int:
         return len(self.start)
 
-    def __getitem__(self, rows: Rows) -> Ids:
+    def __getitem__(self, rows: Integers) -> Ids:
         return Ids(self.codes, self.start[rows], self.length[rows])
 
-    def take(self, rows: Rows) -> Ids:
+    def take(self, rows: Integers) -> Ids:
         """As `ids[rows]`, and the column goes along."""
         return replace(self[rows], strings=None if self.strings is None else self.strings.gather(rows))
 
@@ -82,12 +81,12 @@ class Ids:
         ends = (self.start + self.length).tolist()
         return [content[at:end].decode() for at, end in zip(self.start.tolist(), ends, strict=True)]
 
-    def words(self) -> Iterator[tuple[Rows | slice, Words]]:
+    def words(self) -> Iterator[tuple[Integers | slice, Words]]:
         """The first eight bytes of every id, the next eight of those that have them, and so on.
 
         Each time the rows and their words; bytes past the end of an id are zero.
         """
-        rows: Rows | slice = slice(None)
+        rows: Integers | slice = slice(None)
         start, left = self.start, self.length
         while len(start):
             words = words_at(self.codes, start)
@@ -128,7 +127,7 @@ class Ids:
             decided[at] = True
         return result
 
-    def rank(self) -> Rows:
+    def rank(self) -> Integers:
         """The rows in rising order of their ids, compared bytewise; equal ids stay in their order."""
         columns = []
         for rows, words in self.words():
@@ -138,12 +137,12 @@ class Ids:
         return np.lexsort([self.length, *reversed(columns)]) if columns else np.zeros(0, dtype=np.int64)
 
 
-def pair_keys(queries: Ids, counts: Rows, documents: Ids) -> Words:
+def pair_keys(queries: Ids, counts: Integers, documents: Ids) -> Words:
     """(n,) a key for each pair of query and document; `counts` are the documents of each query, in order."""
     return documents.keys + np.repeat(queries.keys * np.uint64(_ODD) >> np.uint64(3), counts)
 
 
-def first_rows(ids: Ids) -> Rows:
+def first_rows(ids: Ids) -> Integers:
     """The rows whose id is not that of the row before.
 
     Where the eight bytes from both starts and both lengths are the same, so are ids of up to eight bytes, and
@@ -173,7 +172,7 @@ class Index:
         self._shared = np.zeros(len(keys), dtype=np.bool_)
         self._shared[self._table[slots[others]]] = True
 
-    def find(self, keys: Words) -> tuple[Rows, Rows]:
+    def find(self, keys: Words) -> tuple[Integers, Integers]:
         """All (row of `keys`, row of the index) with the same key."""
         number = self._table[keys >> self._shift]
         rows = np.flatnonzero(number >= 0)
@@ -183,7 +182,7 @@ class Index:
         found, others = self._search(keys[crowded])
         return np.concatenate((rows[same], crowded[found])), np.concatenate((number[same], others))
 
-    def _search(self, keys: Words) -> tuple[Rows, Rows]:
+    def _search(self, keys: Words) -> tuple[Integers, Integers]:
         known = self._keys[self._others]
         first = np.searchsorted(known, keys)
         count = np.searchsorted(known, keys, side="right") - first
@@ -207,13 +206,13 @@ def any_twice(keys: Words) -> bool:
     return bool((keys[lost] == keys[holder[lost]]).any() or (left[1:] == left[:-1]).any())
 
 
-def same_ids(ids: Ids, index: Index, known: Ids) -> tuple[Rows, Rows]:
+def same_ids(ids: Ids, index: Index, known: Ids) -> tuple[Integers, Integers]:
     """All (row of `ids`, row of `known`) with the same id; `index` is that of the known keys."""
     rows, others = index.find(ids.keys)
     same = ids[rows].compare(known[others]) == 0
     return rows[same], others[same]
 
 
-def ranges(first: Rows, count: Rows) -> Rows:
+def ranges(first: Integers, count: Integers) -> Integers:
     """The numbers from each `first` on, as many as `count` says, one range after the other."""
     return np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())

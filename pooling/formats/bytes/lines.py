@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pooling.formats.bytes.ids import Codes, Ids
-from pooling.heavy import Integers as Rows
-from pooling.heavy import np
+from pooling.heavy import Integers, np
 
 LINE_FEED, HASH = 10, 35
 FIRST_PRINTED, PRINTED = 33, 94  # of ASCII
@@ -72,5 +71,5 @@ class Lines:
 
     def field(self, number: int) -> Ids:
         """The column of that number, from 0."""
-        start: Rows = self._blanks[:, number - 1] + 1 if number else self._start
+        start: Integers = self._blanks[:, number - 1] + 1 if number else self._start
         return Ids(self._codes, start, self._blanks[:, number] - start)
