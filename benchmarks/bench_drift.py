@@ -14,7 +14,7 @@ import random
 import numpy as np
 
 from evaluation.logs.report import Compared, drift_of
-from pooling.logs.drawing import Logged, query_key
+from pooling.logs.drawing import LoggedQuery, query_key
 from tests.testdata import DATA
 
 LOG = 600
@@ -22,7 +22,7 @@ LOG = 600
 
 def is_told(log: list[str], chosen: list[str], seed: int) -> bool:
     """Whether the report names a shift."""
-    queries = [Logged(query_key(text), text, 1.0, "all") for text in log]
+    queries = [LoggedQuery(query_key(text), text, 1.0, "all") for text in log]
     return drift_of(Compared(queries, chosen, np.ones(len(chosen)), False), seed=seed)["shift"]
 
 

@@ -83,9 +83,9 @@ def _tops(
     tops: dict[str, pl.DataFrame] = {}
     notes: list[str] = []
     for name, path in tracked("Reading runs", list(named.items()), errors):
-        top, said = read_top(path, choice, chunks)
+        top, run_notes = read_top(path, choice, chunks)
         tops[name] = top.drop("position")
-        notes += [f"{path.name}: {note}" for note in said]
+        notes += [f"{path.name}: {note}" for note in run_notes]
         if sum(frame.height for frame in tops.values()) > MOST_ROWS:
             return None
     _warn(notes, errors)
@@ -126,9 +126,9 @@ def _text_ranking(
             "audit draws from the runs alone.\n"
         )
     documents = ((one.id, f"{one.title} {one.text}") for one in iterate_documents(options["corpus"]))
-    with progress_bar("Ranking texts") as told:
+    with progress_bar("Ranking texts") as progress:
         wanted = {query: text for query, text in queries.items() if query in pooled}
-        return text_ranking(wanted, documents, choice.reach or choice.depth, progress=told)
+        return text_ranking(wanted, documents, choice.reach or choice.depth, progress=progress)
 
 
 def _pool_in_parts(

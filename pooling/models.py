@@ -186,7 +186,7 @@ class AdminAction(models.Model):
         return f"{self.actor_id}: {self.action} {self.about_id or self.subject}"
 
     @property
-    def subject_told(self) -> str:
+    def subject_name(self) -> str:
         """What or whom it was done to, as people read it."""
         if self.about_id is None:
             return self.subject

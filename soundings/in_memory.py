@@ -84,8 +84,8 @@ def run_of(
     >>> run_of(lambda text: text.split(), {"q1": "night bus"}, k=2)["document_id"].to_list()
     ['night', 'bus']
     """
-    with progress_bar("Asking") as told:
-        frame, notes = retriever_run(retriever, queries, k, Keys(id_key, collapse), told=told)
+    with progress_bar("Asking") as moved:
+        frame, notes = retriever_run(retriever, queries, k, Keys(id_key, collapse), progress=moved)
     for note in notes:
         warnings.warn(note, stacklevel=2)
     return frame

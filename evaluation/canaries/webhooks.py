@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pooling.engines.connections import (
-    Allowed,
+    AllowedNetworks,
     Deadline,
     Network,
     RefusedAddressError,
@@ -96,7 +96,7 @@ def post_signed(
     silent.
     """
     try:
-        backend = guarded(Allowed(allowed, PRIVATE_NETWORKS), Deadline(seconds))
+        backend = guarded(AllowedNetworks(allowed, PRIVATE_NETWORKS), Deadline(seconds))
         status = _post(url, body, secret, message, backend=backend)
     except RefusedAddressError as error:
         return DeliveryOutcome(False, str(error))

@@ -16,7 +16,7 @@ from evaluation.logs.features import Binned, features
 from evaluation.measures.corrections import holm
 from pooling.formats.records import QueryRecord
 from pooling.heavy import Floats, np
-from pooling.logs.drawing import Logged, query_key
+from pooling.logs.drawing import LoggedQuery, query_key
 
 #: Certainty and size that a told shift of one feature must have.
 LEVEL, LEAST_PSI = 0.05, 0.1
@@ -119,14 +119,14 @@ class Drift(TypedDict):
 class Compared:
     """What is compared: the log, the set's texts, and what each of them stands for in the traffic."""
 
-    log: Sequence[Logged]
+    log: Sequence[LoggedQuery]
     texts: Sequence[str]
     weights: Floats
     is_weighted: bool
 
 
 def compared(
-    log: Sequence[Logged], queries: Sequence[QueryRecord], sample: Mapping[str, Sampled] | None
+    log: Sequence[LoggedQuery], queries: Sequence[QueryRecord], sample: Mapping[str, Sampled] | None
 ) -> Compared:
     """A drawn set stands for the traffic by the sizes and probabilities of its draw; in any other, each query
     counts the same. ValueError for fewer than ten queries on a side.

@@ -12,7 +12,7 @@ from pooling.formats.parts import PlainRows, map_run_parts, read_plain_qrels
 from pooling.heavy import np, pl
 from pooling.inputs.given import RunSource, Source, is_unusual
 from pooling.inputs.reading import qrels_frame, run_frame
-from pooling.ranking.chunks import Chunks, collapse_chunks, said
+from pooling.ranking.chunks import Chunks, collapse_chunks, collapse_notes
 
 Result = TypeVar("Result")
 
@@ -48,7 +48,9 @@ class CollapsedRun:
         ties, scores = self.conventions.ties, self.conventions.scores
         frame = run_frame(self.name, self.source, notes, with_rank=ties == "rank")
         collapsed = collapse_chunks(frame, self.chunks, self.name, ties=ties, scores=scores)
-        notes += [f"{self.name}: {sentence}" for sentence in said(collapsed, self.chunks, self.cutoffs)]
+        notes += [
+            f"{self.name}: {sentence}" for sentence in collapse_notes(collapsed, self.chunks, self.cutoffs)
+        ]
         self.notes.extend(note for note in notes if note not in self.notes)  # a run may be read again
         return collapsed.frame
 

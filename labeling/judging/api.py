@@ -20,7 +20,7 @@ from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import Queue
 from pooling.interface import serializers as interface_serializers
 from pooling.interface.api import answers, parsed, person, takes
-from pooling.interface.problems import InputError, told_back
+from pooling.interface.problems import InputError, bounded_text
 from pooling.people.access import JUDGES
 
 logger = logging.getLogger(__name__)
@@ -106,8 +106,8 @@ def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
         return record_judgment(queue, person(request), serializer.submission())
     name, problems = next(iter(serializer.errors.items()))
     key = body.get("key")
-    known = key if isinstance(key, str) and told_back(key, LONGEST_KEY) == key else None
-    return Outcome(known, "rejected", told_back(f"{name}: {problems[0]}"))
+    known = key if isinstance(key, str) and bounded_text(key, LONGEST_KEY) == key else None
+    return Outcome(known, "rejected", bounded_text(f"{name}: {problems[0]}"))
 
 
 class Skips(APIView):

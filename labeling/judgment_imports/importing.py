@@ -314,7 +314,7 @@ def _people_shown(result: Any) -> list[Shown]:
 
 @importer(
     IMPORT_KIND,
-    showing=Showing(lambda collection, path, file_name: (), told=_people_shown),
+    showing=Showing(lambda collection, path, file_name: (), more_tables=_people_shown),
     title="Importing judgments",
     stages=((0.0, "Check the file"), (0.4, "Store the events"), (0.7, "Count what was judged")),
     begins_at="judgments_import",

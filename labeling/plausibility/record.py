@@ -111,7 +111,7 @@ def _decision(row: AdminAction, by: str | None) -> WorkDecision:
     facts = row.detail
     return WorkDecision(
         annotator_id=facts["annotator_id"],
-        annotator=row.subject_told,
+        annotator=row.subject_name,
         decision=facts["choice"],
         last_event=facts["last_event"],
         chance=facts["chance"],

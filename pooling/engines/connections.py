@@ -39,7 +39,7 @@ class RefusedAddressError(Exception):
 
 
 @dataclass(frozen=True)
-class Allowed:
+class AllowedNetworks:
     """The private networks that may be reached, and the setting that names them."""
 
     networks: Sequence[Network]
@@ -71,7 +71,7 @@ def host_of(url: str) -> str:
     return urlsplit(url).hostname or ""
 
 
-def refuse_private(host: str, addresses: Sequence[str], allowed: Allowed) -> None:
+def refuse_private(host: str, addresses: Sequence[str], allowed: AllowedNetworks) -> None:
     """`RefusedAddressError` when any of a host's addresses is not public and in none of the `allowed`."""
     for text in addresses:
         address = ipaddress.ip_address(text.partition("%")[0])
@@ -106,13 +106,13 @@ def _is_public(address: Address) -> bool:
     return address.is_global and not address.is_multicast and address not in NEAR
 
 
-def guarded(allowed: Allowed, deadline: Deadline) -> httpcore2.NetworkBackend:
+def guarded(allowed: AllowedNetworks, deadline: Deadline) -> httpcore2.NetworkBackend:
     """What connects to public and `allowed` addresses alone, with everything over by the deadline."""
     import httpcore2
 
     left = deadline.left
 
-    class Bounded(httpcore2.NetworkStream):
+    class BoundedStream(httpcore2.NetworkStream):
         """A connection on which everything together ends by the deadline."""
 
         def __init__(self, stream: httpcore2.NetworkStream) -> None:
@@ -133,7 +133,7 @@ def guarded(allowed: Allowed, deadline: Deadline) -> httpcore2.NetworkBackend:
             server_hostname: str | None = None,
             timeout: float | None = None,
         ) -> httpcore2.NetworkStream:
-            return Bounded(self.stream.start_tls(ssl_context, server_hostname, left()))
+            return BoundedStream(self.stream.start_tls(ssl_context, server_hostname, left()))
 
         def get_extra_info(self, info: str) -> Any:
             return self.stream.get_extra_info(info)
@@ -150,7 +150,7 @@ def guarded(allowed: Allowed, deadline: Deadline) -> httpcore2.NetworkBackend:
                 raise socket.gaierror(socket.EAI_NONAME, "Unknown host name") from None
             addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
             refuse_private(host, addresses, allowed)
-            return Bounded(super().connect_tcp(addresses[0], port, left(), *args, **options))
+            return BoundedStream(super().connect_tcp(addresses[0], port, left(), *args, **options))
 
         def connect_unix_socket(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
             raise RefusedAddressError("A local socket is not an address.")

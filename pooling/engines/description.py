@@ -10,7 +10,7 @@ from django.conf import settings as site
 
 from pooling.engine_models import Engine
 from pooling.engines.asking import Asker, EngineError
-from pooling.engines.connections import Allowed
+from pooling.engines.connections import AllowedNetworks
 from pooling.engines.options import EngineSettings
 from pooling.engines.paths import PathError, read_paths
 from pooling.engines.presets import PRESETS
@@ -18,7 +18,7 @@ from pooling.engines.sql import SqlAsker, checked_statement, known_databases
 from pooling.engines.templates import TemplateError, checked_address, checked_body, places_in
 from pooling.engines.web import WebAsker
 from pooling.interface.problems import InputError
-from pooling.options.option import options_of, problems_of, told
+from pooling.options.option import option_rows, options_of, problems_of
 
 PRIVATE_NETWORKS = "SOUNDINGS_ENGINE_PRIVATE_NETWORKS"
 LONGEST_TEMPLATE = 20_000
@@ -46,7 +46,7 @@ def options_shown(engine: Engine) -> list[tuple[str, str]]:
         one for one in options_of(EngineSettings).values() if getattr(settings, one.name) not in ("", None)
     ]
     without_key = () if engine.sealed_key else ("key_header",)
-    return list(told([one for one in known if one.name not in without_key], settings))
+    return list(option_rows([one for one in known if one.name not in without_key], settings))
 
 
 def preset_named(name: str) -> EngineSettings:
@@ -82,7 +82,7 @@ def asker_of(settings: EngineSettings, key: str) -> Asker:
     """What asks an engine of these settings. It connects when it is first asked."""
     if settings.is_sql:
         return SqlAsker(settings)
-    return WebAsker(settings, key, Allowed(site.ENGINE_PRIVATE_NETWORKS, PRIVATE_NETWORKS))
+    return WebAsker(settings, key, AllowedNetworks(site.ENGINE_PRIVATE_NETWORKS, PRIVATE_NETWORKS))
 
 
 def _check_sql(values: dict[str, object], problems: dict[str, str]) -> None:

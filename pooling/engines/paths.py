@@ -124,8 +124,8 @@ def shape_of(value: Json) -> str:
     >>> shape_of({"took": 3, "hits": {"hits": [{"_id": "a"}, {"_id": "b"}]}})
     '{took: number, hits: {hits: [2 of {_id: text}]}}'
     """
-    told = _shape(value, DEEPEST)
-    return told if len(told) <= LONGEST_SHAPE else told[: LONGEST_SHAPE - 1] + "…"
+    shape = _shape(value, DEEPEST)
+    return shape if len(shape) <= LONGEST_SHAPE else shape[: LONGEST_SHAPE - 1] + "…"
 
 
 def _shape(value: Json, levels: int) -> str:

@@ -51,7 +51,7 @@ class TriedHit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Tried:
+class Trial:
     """What an engine answered to one query."""
 
     query: str
@@ -62,7 +62,7 @@ class Tried:
     note: Annotated[str, {"allow_blank": True}] = ""
 
 
-def try_engine(collection: Collection, settings: EngineSettings, key: str, query_id: str = "") -> Tried:
+def try_engine(collection: Collection, settings: EngineSettings, key: str, query_id: str = "") -> Trial:
     """Ask one query, the first one where none is named; nothing is stored. `InputError` says why not."""
     rows = collection.queries.listed().order_by("pk")
     query = rows.filter(external_id=query_id).first() if query_id else rows.first()
@@ -74,7 +74,7 @@ def try_engine(collection: Collection, settings: EngineSettings, key: str, query
     hits = answer.hits
     scores: Sequence[float | None] = hits.scores or [None] * len(hits.ids)
     places = range(1, len(hits.ids) + 1)
-    return Tried(
+    return Trial(
         query=f"{query.external_id}: {query.text}",
         latency_ms=answer.latency_ms,
         hits=list(map(TriedHit, places, hits.ids, scores))[:FIRST_SHOWN],
@@ -139,7 +139,7 @@ def _ask_in_background(job: Job, progress: Progress) -> RunImported:
     if asking is None:
         raise InputError("The engine was deleted, or its answers were dropped. Start again.")
 
-    def told(share: float, detail: str) -> None:
+    def report(share: float, detail: str) -> None:
         progress(share, detail)
         done = asking.answers.count()
         if done:
@@ -147,7 +147,7 @@ def _ask_in_background(job: Job, progress: Progress) -> RunImported:
             note_stored(job, {"detail": kept, "url": asking.engine.get_absolute_url()})
 
     try:
-        return finish_asking(asking, user=job.created_by, progress=told)
+        return finish_asking(asking, user=job.created_by, progress=report)
     except JobCancelledError:
         asking.delete()
         raise

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from pooling.engine_models import Engine
 from pooling.engines.options import DEEPEST, EngineSettings
 from pooling.engines.presets import PRESETS
-from pooling.engines.running import Tried
+from pooling.engines.running import Trial
 from pooling.engines.stored import LONGEST_KEY
 from pooling.interface.option_fields import serializer_fields
 from pooling.interface.shapes import shape
@@ -55,7 +55,7 @@ class EngineTrySerializer(EngineSettingsSerializer):
     )
 
 
-EngineTriedSerializer = shape(Tried, "EngineTried")
+EngineTriedSerializer = shape(Trial, "EngineTried")
 
 
 class EngineSerializer(serializers.ModelSerializer[Engine]):

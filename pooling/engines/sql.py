@@ -34,7 +34,7 @@ _QUOTED = re.compile(
     re.DOTALL,
 )
 _READS = re.compile(r"(?i)^\s*(select|with|values|table)\b")
-MOST_SAID = 200
+LONGEST_MESSAGE = 200
 CHECK_EVERY = 100  # steps of SQLite's machine
 # Within one step nothing is interrupted. So no text is longer, and no pattern can look at one for hours.
 LONGEST_IN_SQLITE, LONGEST_PATTERN = 8_000_000, 200
@@ -163,8 +163,8 @@ class SqlAsker:
         return "unable to open" in str(error) or "locked" in str(error)
 
     def _refusal(self, error: Exception) -> EngineError:
-        said = str(error).partition("\n")[0][:MOST_SAID]
-        return EngineError(f"The database “{self._settings.database}” refuses the query: {said}")
+        message = str(error).partition("\n")[0][:LONGEST_MESSAGE]
+        return EngineError(f"The database “{self._settings.database}” refuses the query: {message}")
 
 
 @cache

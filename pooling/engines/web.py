@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from pooling.engines.answers import Answer, hits_in
 from pooling.engines.asking import EngineError, PassingError
 from pooling.engines.connections import (
-    Allowed,
+    AllowedNetworks,
     Deadline,
     RefusedAddressError,
     guarded,
@@ -33,7 +33,7 @@ from pooling.engines.templates import (
 from pooling.storage.secrets import redacted
 
 MOST_ANSWER_BYTES = 8_000_000
-MOST_SAID = 200  # characters of an engine's own words
+LONGEST_MESSAGE = 200  # characters of an engine's own words
 # A shorter key may be a word that answers hold anyway.
 SHORTEST_HIDDEN = 8
 BUSY = (408, 425, 429)
@@ -42,7 +42,7 @@ BUSY = (408, 425, 429)
 class WebAsker:
     """A connection that is kept between questions, so that latencies are not those of connecting."""
 
-    def __init__(self, settings: EngineSettings, key: str, allowed: Allowed) -> None:
+    def __init__(self, settings: EngineSettings, key: str, allowed: AllowedNetworks) -> None:
         import httpcore2
 
         self._settings, self._host = settings, host_of(settings.address)
@@ -71,8 +71,8 @@ class WebAsker:
         try:
             return Answer(hits_in(answer, *self._paths, question.k), latency_ms)
         except PathError as error:
-            said = self._quoted(answer)
-            raise EngineError(f"{self._host}: {error}{said}") from None
+            message = self._quoted(answer)
+            raise EngineError(f"{self._host}: {error}{message}") from None
 
     def close(self) -> None:
         """Close the connection."""
@@ -140,14 +140,14 @@ class WebAsker:
     def _refusal(self, status: int, head: dict[str, str], raw: bytes) -> EngineError:
         """What an answer with another status than success means."""
         try:
-            said = self._quoted(json.loads(raw))
+            message = self._quoted(json.loads(raw))
         except (ValueError, RecursionError):
-            said = ""
+            message = ""
         if 300 <= status < 400:
             return EngineError(f"{self._host} redirects requests ({status}). Use its final address.")
         if status in BUSY or status >= 500:
             wait = seconds_to_wait(head.get("retry-after"))
-            return PassingError(f"{self._host} answers {status}.{said}", wait=wait)
+            return PassingError(f"{self._host} answers {status}.{message}", wait=wait)
         if status == 401:
             why = "does not accept the key" if self._header else "asks for a key"
         elif status == 403:
@@ -156,13 +156,13 @@ class WebAsker:
             why = "has nothing at this address: check the path and the name of the index"
         else:
             why = "refuses the request"
-        return EngineError(f"{self._host} {why} ({status}).{said}")
+        return EngineError(f"{self._host} {why} ({status}).{message}")
 
     def _quoted(self, answer: Json) -> str:
         """What an engine says of its own error, without credentials, as a sentence to append; or nothing."""
-        said = " ".join(_reason_in(answer).split())
-        said = redacted(said, *(secret.decode() for secret in self._secrets))[:MOST_SAID]
-        return f" It said: “{said}”" if said else ""
+        message = " ".join(_reason_in(answer).split())
+        message = redacted(message, *(secret.decode() for secret in self._secrets))[:LONGEST_MESSAGE]
+        return f" It said: “{message}”" if message else ""
 
 
 def header_of(key_header: str, key: str) -> tuple[str, str] | None:

@@ -37,7 +37,7 @@ def weight_of(metadata: Mapping[str, Any]) -> float | None:
             continue
         number = _number(value)
         if number is None or not (0 < number < math.inf):
-            raise ValueError(f"the {key} {_told(value)} is not a number above 0")
+            raise ValueError(f"the {key} {_shortened(value)} is not a number above 0")
         return number
     return None
 
@@ -59,6 +59,6 @@ def _number(value: object) -> float | None:
         return None
 
 
-def _told(value: object) -> str:
+def _shortened(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"

@@ -149,13 +149,13 @@ class Source:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Numbered lines without LF or CRLF. Only LF ends a line: passages hold U+0085 and U+2028."""
         number, rest = 0, b""
-        handed = Handed(self) if self.head.startswith(GZIP_MAGIC) else None
+        output = OutputBudget(self) if self.head.startswith(GZIP_MAGIC) else None
         for block in self.blocks():
             *complete, rest = (rest + block).split(b"\n")
             for line in complete:
                 number += 1
-                if handed is not None:
-                    handed.take(len(line))
+                if output is not None:
+                    output.take(len(line))
                 yield number, line.removesuffix(b"\r")
             if len(rest) > MAX_LINE_BYTES:
                 raise self.too_long(number + 1)
@@ -183,7 +183,7 @@ class Source:
             raise self.error(number, problem, "Save the file as UTF-8.") from error
 
 
-class Handed:
+class OutputBudget:
     """What a reader hands out of a file, added up as it goes, so that it ends where that is too much."""
 
     def __init__(self, source: Source) -> None:

@@ -25,7 +25,7 @@ def replaced(path: Path | str) -> Iterator[Path]:
         if target.exists() and not target.is_file():
             yield target
             return
-        with temporary_beside(target) as temporary:
+        with temporary_file_of(target) as temporary:
             yield temporary
             temporary.chmod(0o666 & ~current_umask())
             temporary.replace(target)
@@ -34,7 +34,7 @@ def replaced(path: Path | str) -> Iterator[Path]:
 
 
 @contextmanager
-def temporary_beside(target: Path) -> Iterator[Path]:
+def temporary_file_of(target: Path) -> Iterator[Path]:
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     os.close(handle)
     try:

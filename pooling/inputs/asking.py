@@ -19,7 +19,7 @@ from pooling.inputs.hits import inside
 from pooling.inputs.lists import Lists
 
 Ask: TypeAlias = Callable[[str], Any]
-Told: TypeAlias = Callable[[float, str], None]
+Progress: TypeAlias = Callable[[float, str], None]
 
 # What functions call the number of documents that they return.
 _DEPTHS = ("k", "top_k", "n", "limit")
@@ -121,12 +121,12 @@ def _texts(queries: Any) -> Iterable[tuple[Any, Any]]:
 def _record(query: Any) -> tuple[Any, Any]:
     if isinstance(query, str):
         raise ValueError("The queries are texts without ids; give a dict {query: text}.")
-    held = query if isinstance(query, Mapping) else {name: getattr(query, name) for name in _fields(query)}
-    text = column_named(held, TEXT)
-    id = column_named([name for name in held if name != text], (*QUERY, "_id", "id"))
+    fields = query if isinstance(query, Mapping) else {name: getattr(query, name) for name in _fields(query)}
+    text = column_named(fields, TEXT)
+    id = column_named([name for name in fields if name != text], (*QUERY, "_id", "id"))
     if text is None or id is None:
         raise ValueError(f"A query is {described(query)} without an id and a text; give {{query: text}}.")
-    return held[id], held[text]
+    return fields[id], fields[text]
 
 
 def _fields(query: Any) -> list[str]:
@@ -135,16 +135,16 @@ def _fields(query: Any) -> list[str]:
 
 
 def retriever_run(
-    retriever: Any, queries: Any, k: int, keys: Keys, *, told: Told
+    retriever: Any, queries: Any, k: int, keys: Keys, *, progress: Progress
 ) -> tuple[pl.DataFrame, list[str]]:
-    """The answers as a run, and notes for people; `told` hears the share of the queries that is done."""
+    """The answers as a run, and notes for people; `progress` gets the share of the queries that is done."""
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise ValueError(f"K is {k}; it must be a whole number of at least 1.")
     texts, ask = texts_of(queries), asking(retriever, k)
     reading = Reading("The retriever", RUN, keys, [])
     lists, deepest = Lists(reading, by_order=True), 0
     for place, (query, text) in enumerate(texts.items()):
-        told(place / len(texts), f"{place:,} of {len(texts):,} queries")
+        progress(place / len(texts), f"{place:,} of {len(texts):,} queries")
         answer = inside(ask(text))
         if answer is None:
             raise reading.error(f"answered query {shown(query)} with nothing. Return a list of documents.")
@@ -152,7 +152,7 @@ def retriever_run(
             answer = list(islice(answer, k))
         lists.add(query, answer)
         deepest = max(deepest, len(answer) if hasattr(answer, "__len__") else 0)
-    told(1.0, f"{len(texts):,} queries")
+    progress(1.0, f"{len(texts):,} queries")
     if deepest < k:
         reading.note(f"returned at most {deepest:,} documents for a query; {k:,} were asked for.")
     return checked_run(lists.frame(), reading), reading.notes

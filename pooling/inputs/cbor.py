@@ -49,18 +49,18 @@ class _Reader:
         self._at += struct.calcsize(form)
         return value
 
-    def _length(self, told: int) -> int:
-        if told < 24:
-            return told
-        if told not in _LENGTHS:
+    def _length(self, head: int) -> int:
+        if head < 24:
+            return head
+        if head not in _LENGTHS:
             raise ValueError("a length that is not told")
-        return int(self._unpacked(_LENGTHS[told]))
+        return int(self._unpacked(_LENGTHS[head]))
 
     def _size(self, wanted: int) -> int:
-        kind, told = self._head()
+        kind, head = self._head()
         if kind != wanted:
             raise ValueError("not what ranx writes")
-        return self._length(told)
+        return self._length(head)
 
     def _text(self) -> str:
         end = self._size(_TEXT) + self._at
@@ -70,9 +70,9 @@ class _Reader:
         return text
 
     def _number(self) -> float:
-        kind, told = self._head()
-        if kind == _OTHER and told in _FLOATS:
-            return self._unpacked(_FLOATS[told])
+        kind, head = self._head()
+        if kind == _OTHER and head in _FLOATS:
+            return self._unpacked(_FLOATS[head])
         if kind not in (_WHOLE, _NEGATIVE):
             raise ValueError("not a number")
-        return self._length(told) if kind == _WHOLE else -1 - self._length(told)
+        return self._length(head) if kind == _WHOLE else -1 - self._length(head)

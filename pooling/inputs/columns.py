@@ -35,8 +35,8 @@ def columns_of(source: Any) -> Columns | None:
         table = source
         return Columns(source.dtype.names, lambda name: pl.Series(table[name].tolist()))
     if isinstance(source, Mapping) and _is_columns(source):
-        held = {str(name): values for name, values in source.items()}
-        return Columns(list(held), lambda name: list(held[name]))
+        columns = {str(name): values for name, values in source.items()}
+        return Columns(list(columns), lambda name: list(columns[name]))
     return None
 
 
@@ -88,11 +88,11 @@ def _is_columns(source: Mapping[Any, Any]) -> bool:
     if not all(isinstance(name, str) for name in source):
         return False
     query, document = column_named(source, QUERY), column_named(source, DOCUMENT)
-    held = [source[name] for name in (query, document) if name is not None]
+    columns = [source[name] for name in (query, document) if name is not None]
     is_list = [
-        hasattr(one, "__len__") and not isinstance(one, str | Mapping | set | frozenset) for one in held
+        hasattr(one, "__len__") and not isinstance(one, str | Mapping | set | frozenset) for one in columns
     ]
-    return len(held) == 2 and all(is_list) and len(held[0]) == len(held[1])
+    return len(columns) == 2 and all(is_list) and len(columns[0]) == len(columns[1])
 
 
 def frame_of_columns(columns: Columns, reading: Reading) -> pl.DataFrame:

@@ -42,11 +42,11 @@ class Keys:
         if self.collapse is not None and self.collapse not in COLLAPSES:
             raise ValueError(f"There is no collapse {self.collapse!r}; leave it out or write 'best'.")
         for name in ("query_ids", "document_ids"):
-            held = getattr(self, name)
-            if isinstance(held, str | bytes) or (held is not None and not isinstance(held, Iterable)):
-                raise ValueError(f"{name} is {shown(held)}; give a list of ids.")
-            if held is not None and not isinstance(held, Mapping):
-                object.__setattr__(self, name, list(held))
+            ids = getattr(self, name)
+            if isinstance(ids, str | bytes) or (ids is not None and not isinstance(ids, Iterable)):
+                raise ValueError(f"{name} is {shown(ids)}; give a list of ids.")
+            if ids is not None and not isinstance(ids, Mapping):
+                object.__setattr__(self, name, list(ids))
         if isinstance(self.query_ids, Mapping):  # queries as {id: text}
             object.__setattr__(self, "query_ids", list(self.query_ids))
 
@@ -63,7 +63,7 @@ def is_unusual(path: Path | str) -> bool:
 
 
 @dataclass(frozen=True)
-class Given:
+class KeyedSource:
     """A source and the names that it lacks."""
 
     source: Source
@@ -90,9 +90,9 @@ class Reading:
         return ValueError(self._sentence(problem))
 
     def note(self, sentence: str) -> None:
-        said = self._sentence(sentence)
-        if said not in self.notes:  # a run may be read again
-            self.notes.append(said)
+        line = self._sentence(sentence)
+        if line not in self.notes:  # a run may be read again
+            self.notes.append(line)
 
     def _sentence(self, predicate: str) -> str:
         verb, rest = predicate.split(" ", 1)

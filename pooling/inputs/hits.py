@@ -45,20 +45,20 @@ def hit_of(entry: Any, reading: Reading) -> Hit:
 def _of_record(entry: Mapping[Any, Any], reading: Reading) -> Hit:
     names = [name for name in entry if isinstance(name, str)]
     value = column_named(names, (*RELEVANCE, "_score") if reading.kind == QRELS else _SCORES)
-    held = None if value is None else entry[value]
+    score = None if value is None else entry[value]
     key = reading.keys.id_key
     if key is not None:
         inner = _metadata([entry.get(name) for name in _METADATA]) or {}
         if callable(key):
-            return Hit(key(entry), held)
+            return Hit(key(entry), score)
         if key not in entry and key not in inner:
             raise _no_key(key, [*names, *map(str, inner)], reading)
-        return Hit(entry[key] if key in entry else inner[key], held)
+        return Hit(entry[key] if key in entry else inner[key], score)
     name = column_named(names, _IDS)
     if name is None:
         problem = f"has a dict without an id among {shown(', '.join(names), 80)}. Name its key with id_key=."
         raise reading.error(problem)
-    return Hit(entry[name], held)
+    return Hit(entry[name], score)
 
 
 def _of_object(entry: Any, reading: Reading) -> Hit:
@@ -66,21 +66,19 @@ def _of_object(entry: Any, reading: Reading) -> Hit:
     metadata = _metadata([getattr(document, name, None) for name in _METADATA])
     value = getattr(entry, "score", None)
     if value is None and reading.kind == QRELS:
-        value = next((held for name in RELEVANCE if (held := getattr(entry, name, None)) is not None), None)
+        value = next((label for name in RELEVANCE if (label := getattr(entry, name, None)) is not None), None)
     key = reading.keys.id_key
     if callable(key):
         return Hit(key(document), value)
     if key is not None:
         if metadata is not None and key in metadata:
             return Hit(metadata[key], value)
-        if (held := getattr(document, key, None)) is not None:
-            return Hit(held, value)
+        if (id := getattr(document, key, None)) is not None:
+            return Hit(id, value)
         raise _no_key(key, list(map(str, metadata or ())), reading)
-    found = next(
-        (held for name in _ID_ATTRIBUTES if (held := getattr(document, name, None)) is not None), None
-    )
-    if found is not None:
-        return Hit(found, value)
+    id = next((id for name in _ID_ATTRIBUTES if (id := getattr(document, name, None)) is not None), None)
+    if id is not None:
+        return Hit(id, value)
     if metadata is None:
         problem = (
             f"has {described(entry)} in a list of documents. Give ids, pairs of id and score, or documents."
@@ -93,8 +91,8 @@ def _of_object(entry: Any, reading: Reading) -> Hit:
     )
 
 
-def _metadata(held: Sequence[Any]) -> Mapping[Any, Any] | None:
-    return next((one for one in held if isinstance(one, Mapping)), None)
+def _metadata(parts: Sequence[Any]) -> Mapping[Any, Any] | None:
+    return next((one for one in parts if isinstance(one, Mapping)), None)
 
 
 def _no_key(key: str, keys: Sequence[str], reading: Reading) -> ValueError:
@@ -102,12 +100,12 @@ def _no_key(key: str, keys: Sequence[str], reading: Reading) -> ValueError:
     return reading.error(f"has a document without {key!r}; {there}. Name another key with id_key=.")
 
 
-def inside(held: Any) -> Any:
+def inside(answer: Any) -> Any:
     """The list inside the answer of a Haystack component or of Elasticsearch."""
     for key in ("hits", "documents"):
-        if isinstance(held, Mapping) and isinstance(held.get(key), list | tuple | Mapping):
-            return inside(held[key])
-    return held
+        if isinstance(answer, Mapping) and isinstance(answer.get(key), list | tuple | Mapping):
+            return inside(answer[key])
+    return answer
 
 
 def names_query(entry: Any) -> bool:

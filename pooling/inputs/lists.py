@@ -31,35 +31,35 @@ class Lists:
         self.places: list[int] = []
         self.ranked, self.may_be_distance = True, False
 
-    def add(self, query: Any, held: Any, scores: Any = None) -> None:
+    def add(self, query: Any, documents: Any, scores: Any = None) -> None:
         """What a query holds: a dict by document, a set, a ranked list, or the like of a search engine."""
-        held = inside(held)
-        if isinstance(held, Mapping):
+        documents = inside(documents)
+        if isinstance(documents, Mapping):
             self.ranked = False
-            self._extend(query, list(held), list(held.values()))
-        elif isinstance(held, set | frozenset):
+            self._extend(query, list(documents), list(documents.values()))
+        elif isinstance(documents, set | frozenset):
             if self.reading.kind == RUN:
                 raise self.reading.error(
                     f"has a set for query {shown(query)}, which has no order. Give a list, the best first."
                 )
-            self._extend(query, list(held), [1] * len(held))
-        elif isinstance(held, str | bytes) or not isinstance(held, Iterable):
+            self._extend(query, list(documents), [1] * len(documents))
+        elif isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
             raise self.reading.error(
-                f"has {described(held)} for query {shown(query)}. Give a list of documents, the best first, "
-                "or a dict of documents and numbers."
+                f"has {described(documents)} for query {shown(query)}. Give a list of documents, the best "
+                "first, or a dict of documents and numbers."
             )
         else:
-            self._add_list(query, held, scores)
+            self._add_list(query, documents, scores)
 
-    def _add_list(self, query: Any, held: Iterable[Any], scores: Any) -> None:
-        entries = held.tolist() if isinstance(held, np.ndarray) else list(held)
+    def _add_list(self, query: Any, documents: Iterable[Any], scores: Any) -> None:
+        entries = documents.tolist() if isinstance(documents, np.ndarray) else list(documents)
         values = None if scores is None else np.asarray(scores).tolist()
         if values is not None and len(values) != len(entries):
             raise self.reading.error(
                 f"has {counted(len(entries), 'document')} and {counted(len(values), 'score')} for query "
                 f"{shown(query)}. Give as many of each."
             )
-        if isinstance(held, np.ndarray) and held.dtype.kind == "i":  # negative: an empty place
+        if isinstance(documents, np.ndarray) and documents.dtype.kind == "i":  # negative: an empty place
             kept = [place for place, entry in enumerate(entries) if entry >= 0]
             entries = [entries[place] for place in kept]
             values = None if values is None else [values[place] for place in kept]
@@ -148,8 +148,8 @@ def frame_of_dict(source: Mapping[Any, Any], reading: Reading) -> pl.DataFrame:
         raise reading.error(f"{bad.problem}. {bad.remedy}") from bad
     refuse_merged_queries(list(source), reading)
     lists = Lists(reading)
-    for query, held in source.items():
-        lists.add(query, held)
+    for query, documents in source.items():
+        lists.add(query, documents)
     return lists.frame()
 
 
@@ -173,8 +173,8 @@ def frame_of_list(source: Sequence[Any], reading: Reading) -> pl.DataFrame:
         )
     refuse_merged_queries(ids, reading)
     lists = Lists(reading)
-    for query, held in zip(ids, source, strict=True):
-        lists.add(query, held)
+    for query, documents in zip(ids, source, strict=True):
+        lists.add(query, documents)
     return lists.frame()
 
 

@@ -27,7 +27,7 @@ from pooling.inputs.given import (
     POOL,
     QRELS,
     RUN,
-    Given,
+    KeyedSource,
     Keys,
     Reading,
     Runs,
@@ -55,7 +55,7 @@ def named_runs(runs: Runs, keys: Keys | None = None) -> dict[str, RunSource]:
                 else f"Two runs are called {name}. Give them as a dict by name."
             )
         named[name] = source
-    return {name: _held(name, source, keys or Keys()) for name, source in named.items()}
+    return {name: _rereadable(name, source, keys or Keys()) for name, source in named.items()}
 
 
 def _named(runs: Runs) -> Iterable[tuple[str, RunSource]]:
@@ -97,12 +97,12 @@ def _is_one_run(runs: Mapping[Any, Any]) -> bool:
     return isinstance(entry, str | int) or not (hasattr(entry, "__len__") or names_query(entry))
 
 
-def _held(name: str, source: Any, keys: Keys) -> RunSource:
+def _rereadable(name: str, source: Any, keys: Keys) -> RunSource:
     """The source, so that it can be read again: what is read off once is taken into memory."""
-    if isinstance(source, Given):
+    if isinstance(source, KeyedSource):
         return source
     if isinstance(source, str | Path):
-        return Given(source, keys) if is_unusual(source) else source
+        return KeyedSource(source, keys) if is_unusual(source) else source
     if any(callable(getattr(source, method, None)) for method in _RETRIEVERS):
         raise ValueError(
             f"Run {name} is a retriever, which has not been asked anything yet. "
@@ -110,7 +110,7 @@ def _held(name: str, source: Any, keys: Keys) -> RunSource:
         )
     if callable(source):
         return source
-    return Given(lasting(source), keys)
+    return KeyedSource(lasting(source), keys)
 
 
 def lasting(source: Any) -> Any:
@@ -141,7 +141,7 @@ def run_frame(
 
     What is noticed on the way is added to `notes`.
     """
-    given = source if isinstance(source, Given) else Given(source)
+    given = source if isinstance(source, KeyedSource) else KeyedSource(source)
     source = given.source
     reading = Reading(f"Run {name}", RUN, given.keys, [] if notes is None else notes)
     is_made = callable(source)
@@ -171,8 +171,8 @@ def pool_frame(source: Source | None) -> pl.DataFrame | None:
     return _checked(source, Reading("The pool", POOL, Keys(), []), may_be_empty=True)
 
 
-def _add(notes: list[str], path: Path, said: Iterable[str]) -> None:
-    notes += [f"{path.name}: {note}" for note in said]
+def _add(notes: list[str], path: Path, sentences: Iterable[str]) -> None:
+    notes += [f"{path.name}: {note}" for note in sentences]
 
 
 def _checked(source: Any, reading: Reading, *, may_be_empty: bool = False) -> pl.DataFrame:
@@ -196,9 +196,9 @@ def _frame(source: Any, reading: Reading) -> pl.DataFrame:
     if arrays is not None:
         return frame_of_arrays(*arrays, reading)
     if callable(getattr(source, "to_dict", None)) and not isinstance(source, type):
-        held = source.to_dict()  # ranx
-        if isinstance(held, Mapping):
-            return frame_of_dict(held, reading)
+        lists = source.to_dict()  # ranx
+        if isinstance(lists, Mapping):
+            return frame_of_dict(lists, reading)
     if isinstance(source, str | bytes) or not isinstance(source, Iterable):
         raise reading.unreadable(source)
     rows = list(source)

@@ -65,7 +65,7 @@ class InputError(ValueError):
         conflict: bool = False,
         missing: bool = False,
     ) -> None:
-        super().__init__(told_back(message))
+        super().__init__(bounded_text(message))
         self.fields = fields or ({} if field is None else {field: message})
         self.conflict = conflict
         self.missing = missing
@@ -78,7 +78,7 @@ class InputError(ValueError):
         return HTTPStatus.CONFLICT if self.conflict else HTTPStatus.BAD_REQUEST
 
 
-def told_back(text: str, longest: int = LONGEST_SENTENCE) -> str:
+def bounded_text(text: str, longest: int = LONGEST_SENTENCE) -> str:
     """A text that somebody sent as far as an answer can hold it: its beginning, without halves of surrogate
     pairs, which JSON may bring.
 
@@ -108,8 +108,8 @@ def is_disk_full(error: BaseException) -> bool:
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     # SQLite says "database or disk is full", PostgreSQL "... No space left on device".
-    told = str(error)
-    return isinstance(error, OperationalError) and ("disk is full" in told or "No space left" in told)
+    message = str(error)
+    return isinstance(error, OperationalError) and ("disk is full" in message or "No space left" in message)
 
 
 def is_outage(error: BaseException) -> bool:
@@ -179,11 +179,11 @@ def _problem(
 def problem_body(code: int, detail: str, fields: Mapping[str, str] | None = None) -> Problem:
     """A problem with what was sent cut to a readable length."""
     shortened = {
-        told_back(str(name), LONGEST_NAME): told_back(str(sentence))
+        bounded_text(str(name), LONGEST_NAME): bounded_text(str(sentence))
         for name, sentence in islice((fields or {}).items(), MOST_FIELDS)
     }
     phrase = HTTPStatus(code).phrase
-    return {"title": phrase, "status": int(code), "detail": told_back(detail), "fields": shortened}
+    return {"title": phrase, "status": int(code), "detail": bounded_text(detail), "fields": shortened}
 
 
 def _fields_of(detail: Any) -> dict[str, str]:

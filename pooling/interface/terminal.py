@@ -109,9 +109,9 @@ def _bar_of_cell(title: str) -> Progress:
     handle = display(shown(0.0, ""), raw=True, display_id=True)
     percents = {0}
 
-    def told(share: float, detail: str) -> None:
+    def moved(share: float, detail: str) -> None:
         if round(100 * share) not in percents:  # each is a message to the browser
             percents.add(round(100 * share))
             handle.update(shown(share, detail), raw=True)
 
-    return told
+    return moved

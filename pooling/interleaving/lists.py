@@ -22,7 +22,7 @@ LONGEST_OPTIMIZED = 10
 
 
 @dataclass(frozen=True)
-class Interleaved:
+class InterleavedList:
     """One list to serve. credits: for each ranker what a click on each place is worth to it. The places
     before `first` and from `end` on are served and credited to nobody: see `credited_places`."""
 
@@ -60,7 +60,7 @@ def credited_places(lists: Sequence[Ranking], k: int) -> tuple[int, int]:
     return common, min(shortest, k)
 
 
-def team_draft(lists: Sequence[Ranking], k: int, choose: Choose) -> Interleaved:
+def team_draft(lists: Sequence[Ranking], k: int, choose: Choose) -> InterleavedList:
     """Of the rankers with the fewest picks and documents left, one drawn at random adds its best document
     that is not there yet, up to k; a click is worth 1 to the ranker that picked the document.
 
@@ -74,10 +74,10 @@ def team_draft(lists: Sequence[Ranking], k: int, choose: Choose) -> Interleaved:
     picks = [0] * len(lists)
     left = [list(ranking) for ranking in lists]
     while len(ranking) < k:
-        for held in left:
-            while held and held[0] in ranking:
-                held.pop(0)
-        able = [at for at, held in enumerate(left) if held]
+        for documents in left:
+            while documents and documents[0] in ranking:
+                documents.pop(0)
+        able = [at for at, documents in enumerate(left) if documents]
         if not able:
             break
         fewest = min(picks[at] for at in able)
@@ -87,7 +87,7 @@ def team_draft(lists: Sequence[Ranking], k: int, choose: Choose) -> Interleaved:
         team.append(drawn)
         picks[drawn] += 1
     credits = tuple(tuple(float(one == at) for one in team) for at in range(len(lists)))
-    return Interleaved(tuple(ranking), credits, *credited_places(lists, k))
+    return InterleavedList(tuple(ranking), credits, *credited_places(lists, k))
 
 
 def prefix_rankings(lists: Sequence[Ranking], k: int) -> list[tuple[str, ...]]:
@@ -95,8 +95,8 @@ def prefix_rankings(lists: Sequence[Ranking], k: int) -> list[tuple[str, ...]]:
     found: dict[tuple[str, ...], None] = {}
 
     def extend(ranking: tuple[str, ...]) -> None:
-        left = ([one for one in held if one not in ranking] for held in lists)
-        nexts = dict.fromkeys(held[0] for held in left if held)
+        left = ([one for one in documents if one not in ranking] for documents in lists)
+        nexts = dict.fromkeys(documents[0] for documents in left if documents)
         if len(ranking) == k or not nexts:
             found[ranking] = None
             return
@@ -109,14 +109,14 @@ def prefix_rankings(lists: Sequence[Ranking], k: int) -> list[tuple[str, ...]]:
 
 def rank_credits(lists: Sequence[Ranking], ranking: Ranking) -> tuple[tuple[float, ...], ...]:
     """What each document is worth to each ranker: 1 ÷ its rank there, 1 ÷ (length + 1) where it is absent."""
-    places = [{one: at for at, one in enumerate(held, start=1)} for held in lists]
+    places = [{one: at for at, one in enumerate(documents, start=1)} for documents in lists]
     return tuple(
-        tuple(1 / place.get(one, len(held) + 1) for one in ranking)
-        for held, place in zip(lists, places, strict=True)
+        tuple(1 / place.get(one, len(documents) + 1) for one in ranking)
+        for documents, place in zip(lists, places, strict=True)
     )
 
 
-def optimized_law(lists: Sequence[Ranking], k: int) -> list[tuple[Interleaved, float]]:
+def optimized_law(lists: Sequence[Ranking], k: int) -> list[tuple[InterleavedList, float]]:
     """The lists that can be served, and with which probability: of all laws under which clicks that look at
     places alone favour nobody, the one that tells rankers apart best.
 
@@ -139,7 +139,7 @@ def optimized_law(lists: Sequence[Ranking], k: int) -> list[tuple[Interleaved, f
         raise ValueError("There is no fair law over these lists; use team-draft.")
     edges = credited_places(lists, k)
     return [
-        (Interleaved(ranking, each, *edges), float(p))
+        (InterleavedList(ranking, each, *edges), float(p))
         for ranking, each, p in zip(rankings, credits, solved.x, strict=True)
         if p > 1e-12
     ]
@@ -153,7 +153,7 @@ def _insensitivity(credits: Sequence[Sequence[float]]) -> float:
     return sum((one - mean) ** 2 for one in sums)
 
 
-def optimized(lists: Sequence[Ranking], k: int, choose: Choose) -> Interleaved:
+def optimized(lists: Sequence[Ranking], k: int, choose: Choose) -> InterleavedList:
     """A list by the law above; by team draft beyond ten places, and where there is no such law."""
     if k > LONGEST_OPTIMIZED:
         return team_draft(lists, k, choose)
@@ -170,21 +170,21 @@ def optimized(lists: Sequence[Ranking], k: int, choose: Choose) -> Interleaved:
     return law[-1][0]
 
 
-def pairwise_preference(lists: Sequence[Ranking], k: int, choose: Choose) -> Interleaved:
+def pairwise_preference(lists: Sequence[Ranking], k: int, choose: Choose) -> InterleavedList:
     """Each place draws uniformly from the documents that some ranker has there or above and that are not
     listed yet. What clicks say is in `preference_scores`, so there are no credits.
 
     Oosterhuis and de Rijke, Sensitive and scalable online evaluation with theoretical guarantees (2017).
     """
     ranking: list[str] = []
-    for place in range(min(k, len({one for held in lists for one in held}))):
+    for place in range(min(k, len({one for documents in lists for one in documents}))):
         depth = place + 1
         able: dict[str, None] = {}
         while not able:
-            able = {one: None for held in lists for one in held[:depth] if one not in ranking}
+            able = {one: None for documents in lists for one in documents[:depth] if one not in ranking}
             depth += 1
         ranking.append(list(able)[choose(len(able))] if len(able) > 1 else next(iter(able)))
-    return Interleaved(tuple(ranking), (), 0, len(ranking))
+    return InterleavedList(tuple(ranking), (), 0, len(ranking))
 
 
 def preference_scores(lists: Sequence[Ranking], shown: Ranking, clicked: Sequence[int]) -> list[float]:
@@ -194,9 +194,11 @@ def preference_scores(lists: Sequence[Ranking], shown: Ranking, clicked: Sequenc
     that have it higher and against the others, divided by the probability that both were still to be shown,
     if both could have been from that place on.
     """
-    best = {one: min(held.index(one) for held in lists if one in held) for one in shown}
-    candidates = [len({one for held in lists for one in held[: at + 1]}) for at in range(len(shown))]
-    ranks = [{one: at for at, one in enumerate(held)} for held in lists]
+    best = {one: min(documents.index(one) for documents in lists if one in documents) for one in shown}
+    candidates = [
+        len({one for documents in lists for one in documents[: at + 1]}) for at in range(len(shown))
+    ]
+    ranks = [{one: at for at, one in enumerate(documents)} for documents in lists]
     scores = [0.0] * len(lists)
     for winner, loser in _preferences(len(shown), clicked):
         first, second = shown[winner], shown[loser]
@@ -222,7 +224,7 @@ def _preferences(length: int, clicked: Sequence[int]) -> Iterator[tuple[int, int
             yield place, place + 1
 
 
-METHODS: dict[Method, Callable[[Sequence[Ranking], int, Choose], Interleaved]] = {
+METHODS: dict[Method, Callable[[Sequence[Ranking], int, Choose], InterleavedList]] = {
     "team-draft": team_draft,
     "optimized": optimized,
     "pairwise-preference": pairwise_preference,

@@ -28,8 +28,8 @@ def verdict_text(found: InterleavingVerdict) -> str:
     ):
         if found[name]:  # type: ignore[literal-required]
             notes.append(f"{found[name]:,} {what}.")  # type: ignore[literal-required]
-    said = [pair["verdict"] for pair in found["pairs"]]
-    return "\n".join([*said, "", *table, "", *notes])
+    verdicts = [pair["verdict"] for pair in found["pairs"]]
+    return "\n".join([*verdicts, "", *table, "", *notes])
 
 
 def _row(pair: PairVerdict) -> tuple[str, ...]:

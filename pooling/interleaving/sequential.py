@@ -50,8 +50,8 @@ def confidence_sequence(
 
     def excess(p: float) -> float:
         """Above 0 where p is not refuted."""
-        said = (wins * log(p) if wins else 0.0) + (losses * log(1 - p) if losses else 0.0)
-        return said - bound
+        likelihood = (wins * log(p) if wins else 0.0) + (losses * log(1 - p) if losses else 0.0)
+        return likelihood - bound
 
     middle = wins / (wins + losses) if wins + losses else 0.5
     low = 0.0 if not wins else _edge(excess, 0.0, middle)

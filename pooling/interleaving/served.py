@@ -24,7 +24,7 @@ from pooling.interleaving.lists import (
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedList:
     """One list that was served. credits: as in `Interleaved`; lists: the rankers' own, for preferences."""
 
     id: str
@@ -72,7 +72,7 @@ def tops_by_query(frame: pl.DataFrame, k: int) -> dict[str, list[str]]:
 
 def interleaved_lists(
     runs: Mapping[str, Mapping[str, Sequence[str]]], k: int, *, method: Method, seed: int, per_query: int = 1
-) -> Iterator[Served]:
+) -> Iterator[ServedList]:
     """`per_query` lists for each query that all runs answer, in the order of the first run.
 
     runs: name -> query -> documents. Optimized and pairwise-preference lists draw on the first k of each.
@@ -82,10 +82,10 @@ def interleaved_lists(
     for query in first:
         if not all(query in other for other in others):
             continue
-        lists = tuple(tuple(held[query][:k]) for held in runs.values())
+        lists = tuple(tuple(by_query[query][:k]) for by_query in runs.values())
         for number in range(per_query):
             made = METHODS[method](lists, k, chooser(seed_of(seed, query, number)))
-            yield Served(
+            yield ServedList(
                 f"{query}/{number}",
                 query,
                 names,
@@ -98,7 +98,7 @@ def interleaved_lists(
             )
 
 
-def served_line(one: Served) -> str:
+def served_line(one: ServedList) -> str:
     """A list as a JSON line: `id`, `query_id`, `ranking`, and what credits need."""
     record: dict[str, object] = {
         "id": one.id,
@@ -117,10 +117,10 @@ def served_line(one: Served) -> str:
 REMEDY = "Give a file of interleave as it was written."
 
 
-def read_served(path: Path) -> dict[str, Served]:
+def read_served(path: Path) -> dict[str, ServedList]:
     """Lists by their ids; FormatError for a file that `interleave` did not write."""
     source = source_of(path, None, None)
-    found: dict[str, Served] = {}
+    found: dict[str, ServedList] = {}
     for line, record in json_line_records(source):
         try:
             one = _read(record)
@@ -136,22 +136,22 @@ def read_served(path: Path) -> dict[str, Served]:
     return found
 
 
-def _read(record: Mapping[str, Any]) -> Served:
+def _read(record: Mapping[str, Any]) -> ServedList:
     runs, ranking = tuple(map(str, record["runs"])), tuple(map(str, record["ranking"]))
     lists = tuple(tuple(map(str, one)) for one in record.get("lists", ()))
     method = str(record["method"])
     if method == "pairwise-preference":
-        if len(lists) != len(runs) or set(ranking) - {one for held in lists for one in held}:
+        if len(lists) != len(runs) or set(ranking) - {one for documents in lists for one in documents}:
             raise ValueError
-        return Served(record["id"], record["query_id"], runs, method, ranking, (), 0, len(ranking), lists)
+        return ServedList(record["id"], record["query_id"], runs, method, ranking, (), 0, len(ranking), lists)
     credits = tuple(tuple(map(float, one)) for one in record["credits"])
     first, end = map(int, record["credited"])
     if len(credits) != len(runs) or any(len(one) != len(ranking) for one in credits):
         raise ValueError
-    return Served(record["id"], record["query_id"], runs, method, ranking, credits, first, end)
+    return ServedList(record["id"], record["query_id"], runs, method, ranking, credits, first, end)
 
 
-def read_impressions(path: Path, served: Mapping[str, Served]) -> tuple[list[Impression], int]:
+def read_impressions(path: Path, served: Mapping[str, ServedList]) -> tuple[list[Impression], int]:
     """What users saw and clicked, and how many rows are of lists that are not among `served`.
 
     JSON lines: `served` (the list's id), `user`, and `clicks`, a list of document ids, or `document_id` for

@@ -15,7 +15,7 @@ from pooling.interleaving.sequential import (
     e_value,
     sign_test,
 )
-from pooling.interleaving.served import Impression, Served
+from pooling.interleaving.served import Impression, ServedList
 
 #: With fewer credited clicks nothing is called decided.
 FEWEST_CLICKS = 1_000
@@ -60,7 +60,11 @@ class InterleavingVerdict(TypedDict):
 
 
 def judge(
-    served: Mapping[str, Served], impressions: Sequence[Impression], *, unknown_lists: int = 0, seed: int = 0
+    served: Mapping[str, ServedList],
+    impressions: Sequence[Impression],
+    *,
+    unknown_lists: int = 0,
+    seed: int = 0,
 ) -> InterleavingVerdict:
     """Each pair of rankers, corrected for their number (Holm)."""
     runs = next(iter(served.values())).runs

@@ -143,7 +143,7 @@ def _rounded(share: Floats, n: int, most: Integers) -> Integers:
 
 
 @dataclass(frozen=True)
-class Logged:
+class LoggedQuery:
     """A query of a log: its key, the spelling used most, how often it was asked, and its stratum."""
 
     key: str
@@ -153,11 +153,11 @@ class Logged:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnQuery:
     """A query of a draw. in_stratum, drawn: queries of its stratum in the log and in the draw. probability,
     number: its inclusion probability and permanent random number."""
 
-    query: Logged
+    query: LoggedQuery
     in_stratum: int
     drawn: int
     probability: float
@@ -165,8 +165,13 @@ class Drawn:
 
 
 def draw(
-    population: Sequence[Logged], n: int, *, seed: int | str = 0, target: str = "both", rotation: float = 0.0
-) -> list[Drawn]:
+    population: Sequence[LoggedQuery],
+    n: int,
+    *,
+    seed: int | str = 0,
+    target: str = "both",
+    rotation: float = 0.0,
+) -> list[DrawnQuery]:
     """A stratified sample of n queries, in the order of the population; the same arguments draw the same.
 
     ValueError where the log is empty, and for an n below 1.
@@ -181,12 +186,12 @@ def draw(
     sizes = np.array([query.size for query in population])
     numbers = rotated(np.array([permanent_number(seed, query.key) for query in population]), rotation)
     shares = allocated({name: sizes[members] for name, members in rows.items()}, n, target)
-    found: dict[int, Drawn] = {}
+    found: dict[int, DrawnQuery] = {}
     for name, members in rows.items():
         many = shares[name]
         probabilities = inclusion_probabilities(sizes[members], many)
         for at in sequential_poisson(numbers[members], probabilities, many).tolist():
             row = members[at]
             chance, number = float(probabilities[at]), float(numbers[row])
-            found[row] = Drawn(population[row], len(members), many, chance, number)
+            found[row] = DrawnQuery(population[row], len(members), many, chance, number)
     return [found[row] for row in sorted(found)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pooling.logs.drawing import Drawn
+from pooling.logs.drawing import DrawnQuery
 from pooling.logs.population import LogTable
 
 
@@ -19,10 +19,10 @@ class StratumPlan:
     traffic: float
     drawn: int
     certain: int
-    held: float
+    traffic_drawn: float
 
 
-def stratum_plans(log: LogTable, drawn: Sequence[Drawn]) -> list[StratumPlan]:
+def stratum_plans(log: LogTable, drawn: Sequence[DrawnQuery]) -> list[StratumPlan]:
     """Of every stratum, in the order of the log."""
     plans = []
     for name in dict.fromkeys(query.stratum for query in log.queries):
@@ -41,13 +41,15 @@ def stratum_plans(log: LogTable, drawn: Sequence[Drawn]) -> list[StratumPlan]:
     return plans
 
 
-def plan_text(log: LogTable, drawn: Sequence[Drawn]) -> str:
+def plan_text(log: LogTable, drawn: Sequence[DrawnQuery]) -> str:
     """A table of the strata, and what the draw is."""
     rows = [("stratum", "queries", "traffic", "drawn", "certain", "traffic drawn")]
     for one in stratum_plans(log, drawn):
         traffic = f"{one.traffic:,.0f} ({one.traffic / log.traffic:.1%})"
-        held = f"{one.held / log.traffic:.1%}"
-        rows.append((one.name, f"{one.queries:,}", traffic, f"{one.drawn:,}", f"{one.certain:,}", held))
+        traffic_drawn = f"{one.traffic_drawn / log.traffic:.1%}"
+        rows.append(
+            (one.name, f"{one.queries:,}", traffic, f"{one.drawn:,}", f"{one.certain:,}", traffic_drawn)
+        )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

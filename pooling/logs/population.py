@@ -14,7 +14,7 @@ from pooling.formats.errors import shown
 from pooling.formats.records import records_source
 from pooling.formats.sources import Source
 from pooling.formats.tables import column_named
-from pooling.logs.drawing import Drawn, Logged, query_key, strata_by_traffic
+from pooling.logs.drawing import DrawnQuery, LoggedQuery, query_key, strata_by_traffic
 
 TEXT = ("query", "text", "user_query", "q")
 COUNT = ("count", "frequency", "weight", "n", "times")
@@ -27,7 +27,7 @@ WHOLE_LOG = "all"
 class LogTable:
     """Queries of a log, each key once, in the order of the file. merged: rows added to one of their key."""
 
-    queries: tuple[Logged, ...]
+    queries: tuple[LoggedQuery, ...]
     merged: int
 
     @property
@@ -71,7 +71,7 @@ def read_log_table(path: Path | str, strata: str = BY_TRAFFIC) -> LogTable:
         raise source.empty()
     names = strata_by_traffic([row.size for row in found.values()]) if strata == BY_TRAFFIC else None
     queries = tuple(
-        Logged(key, row.text, row.size, names[at] if names else row.stratum)
+        LoggedQuery(key, row.text, row.size, names[at] if names else row.stratum)
         for at, (key, row) in enumerate(found.items())
     )
     return LogTable(queries, count - len(found))
@@ -81,11 +81,11 @@ def _texts(
     source: Source, records: Iterable[tuple[int, Mapping[str, Any]]]
 ) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
     """Line, text and record. Where every text of the file is written as JSON, it is read as such."""
-    held = list(records)
-    texts = [_text(source, line, record) for line, record in held]
+    rows = list(records)
+    texts = [_text(source, line, record) for line, record in rows]
     if texts and all(len(text) > 1 and text[0] == text[-1] == '"' for text in texts):
         texts = [_unquoted(text) for text in texts]
-    for (line, record), text in zip(held, texts, strict=True):
+    for (line, record), text in zip(rows, texts, strict=True):
         if not query_key(text):
             raise source.error(line, "the query is empty", "Leave the row out.")
         yield line, " ".join(text.split()), record
@@ -146,7 +146,7 @@ def query_id(key: str) -> str:
     return f"q-{hashlib.sha256(key.encode()).hexdigest()[:10]}"
 
 
-def drawn_lines(drawn: Sequence[Drawn], *, draw: str, window: str) -> Iterator[str]:
+def drawn_lines(drawn: Sequence[DrawnQuery], *, draw: str, window: str) -> Iterator[str]:
     """The draw as JSON lines of queries: `_id`, `text`, and `metadata` with `frequency` and `sampling`."""
     for one in drawn:
         sampling = {

@@ -33,17 +33,17 @@ DAY = 86_400_000
 class ReadLog:
     """A log as it was read: all its queries, and of UBI and text logs what was counted on the way.
 
-    told: whether the log says who asked. lists: the production system's documents by key of the query.
+    has_clients: whether the log says who asked. lists: the production system's documents by key of the query.
     """
 
     queries: tuple[LogQuery, ...]
     counts: LogCounts | None
-    told: bool
+    has_clients: bool
     lists: Mapping[str, tuple[str, ...]]
 
     def shown(self, minimum_clients: int) -> list[LogQuery]:
         """The queries that at least that many people asked; all, where a table says nothing of people."""
-        if self.counts is None and not self.told:
+        if self.counts is None and not self.has_clients:
             return list(self.queries)
         return [query for query in self.queries if query.clients >= minimum_clients]
 
@@ -101,18 +101,18 @@ def _read_table(path: Path) -> ReadLog:
     """A table of counts; its optional columns are clients, first_seen and last_seen."""
     table = read_log_table(path, "none")
     facts: dict[str, LogQuery] = {}
-    told = False
+    has_clients = False
     source, records = records_source(path, None, None)
     for line, record in records:
         name = column_named(record, ("query", "text", "user_query", "q"))
         key = query_key(str(record[name])) if name else ""
         clients = _number(source, line, record)
-        told |= clients is not None
+        has_clients |= clients is not None
         times = [_day(record.get(column)) for column in ("first_seen", "last_seen")]
-        held = facts.get(key)
-        if held is not None:  # other spellings of one query: people are those of one of them at least
-            clients = max(clients or 0, held.clients)
-            times = [_least(times[0], held.first), _most(times[1], held.last)]
+        other = facts.get(key)
+        if other is not None:  # other spellings of one query: people are those of one of them at least
+            clients = max(clients or 0, other.clients)
+            times = [_least(times[0], other.first), _most(times[1], other.last)]
         facts[key] = LogQuery(key, "", 0, clients or 0, *times)
     queries = [
         LogQuery(
@@ -127,7 +127,7 @@ def _read_table(path: Path) -> ReadLog:
         else LogQuery(one.key, one.text, int(one.size), 0, None, None)
         for one in table.queries
     ]
-    return ReadLog(tuple(sorted(queries, key=lambda one: (-one.count, one.key))), None, told, {})
+    return ReadLog(tuple(sorted(queries, key=lambda one: (-one.count, one.key))), None, has_clients, {})
 
 
 def _number(source: Source, line: int, record: Mapping[str, Any]) -> int | None:
@@ -192,7 +192,10 @@ def day(time: int | None) -> str:
 
 def summary(log: ReadLog, shown_queries: Sequence[LogQuery], minimum_clients: int) -> list[str]:
     """What was read, what is wrong with it, and what the table speaks for, a sentence each."""
-    traffic, said = sum(query.count for query in log.queries), sum(query.count for query in shown_queries)
+    traffic, traffic_shown = (
+        sum(query.count for query in log.queries),
+        sum(query.count for query in shown_queries),
+    )
     lines = []
     if log.counts is not None:
         counts = log.counts
@@ -215,8 +218,8 @@ def summary(log: ReadLog, shown_queries: Sequence[LogQuery], minimum_clients: in
         hidden = len(log.queries) - len(shown_queries)
         lines.append(
             f"Left out: {hidden:,} queries that fewer than {minimum_clients} people asked. "
-            f"The table speaks for {said / traffic:.1%} of the traffic."
+            f"The table speaks for {traffic_shown / traffic:.1%} of the traffic."
         )
-    elif log.counts is None and not log.told and minimum_clients > 0:
+    elif log.counts is None and not log.has_clients and minimum_clients > 0:
         lines.append("The table does not say how many people asked a query, so rare ones are not left out.")
     return lines

@@ -36,12 +36,12 @@ def usual_choice(given: Mapping[str, Any]) -> Choice:
     A strategy that is a sample itself has no audit. The usual reach is that of the usual audit: one that is
     asked for by its share alone draws from the pool.
     """
-    said = {name: value for name, value in given.items() if value is not None}
-    said.setdefault("strategy", USUAL_STRATEGY)
-    kind = STRATEGIES.get(said["strategy"])
+    fields = {name: value for name, value in given.items() if value is not None}
+    fields.setdefault("strategy", USUAL_STRATEGY)
+    kind = STRATEGIES.get(fields["strategy"])
     if kind is not None and not kind.samples:
-        said.setdefault("audit_share", USUAL_AUDIT_SHARE)
-    choice = Choice(**said)
+        fields.setdefault("audit_share", USUAL_AUDIT_SHARE)
+    choice = Choice(**fields)
     is_usual = "reach" not in given and given.get("audit_share") is None and choice.audit_share
     if not is_usual or choice.deepest > MOST:
         return choice

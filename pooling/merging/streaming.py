@@ -20,7 +20,7 @@ from pooling.formats.writing import delimitable, shortest_decimals
 from pooling.heavy import np, pl
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool
-from pooling.ranking.chunks import Chunks, collapse_chunks, said
+from pooling.ranking.chunks import Chunks, collapse_chunks, collapse_notes
 from pooling.ranking.ranking import order_run, query_starts
 from pooling.ranking.sample import spread_budget
 
@@ -66,7 +66,7 @@ def read_top(
     if chunks is not None:
         collapsed = collapse_chunks(frame, chunks, run.name, ties=choice.ties, scores=choice.scores)
         frame = collapsed.frame if choice.ties == "rank" else collapsed.frame.drop("rank")
-        notes = (*notes, *said(collapsed, chunks, [depth]))
+        notes = (*notes, *collapse_notes(collapsed, chunks, [depth]))
     return order_run(frame, ties=choice.ties, scores=choice.scores, depth=depth), notes
 
 

@@ -5,8 +5,8 @@ Settings are frozen dataclasses, and each field carries its option:
     seed: int = field(default=0, metadata=option("Seed", "Draws the audit."))
 
 Form fields and serializer fields (`pooling.interface.option_fields`), command options
-(`pooling.options.arguments`), the settings that a page shows (`told`) and the checks of what Python calls
-pass (`problems_of`) all come from it.
+(`pooling.options.arguments`), the settings that a page shows (`option_rows`) and the checks of what Python
+calls pass (`problems_of`) all come from it.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class Option:
     @property
     def without(self) -> str:
         """What holds where a call or a command says nothing; "" if it has to say something."""
-        is_told = self.kind not in (bool, dict) and self.default not in (None, REQUIRED)
+        has_words = self.kind not in (bool, dict) and self.default not in (None, REQUIRED)
         default = f"{self.default:g}" if isinstance(self.default, float) else f"{self.default}"
-        return self.empty or (default if is_told else "")
+        return self.empty or (default if has_words else "")
 
     def problem(self, value: Any) -> str | None:
         """A sentence if a number is out of bounds, or a word is not among the choices."""
@@ -135,7 +135,7 @@ def problems_of(settings: Any) -> dict[str, str]:
     return {name: problem for name, problem in found.items() if problem}
 
 
-def told(options: Iterable[Option], values: Any) -> Iterator[tuple[str, str]]:
+def option_rows(options: Iterable[Option], values: Any) -> Iterator[tuple[str, str]]:
     """Title and value of each option as a page shows them; numbers by name stand behind the option before."""
     rows: list[list[str]] = []
     for one in options:

@@ -27,7 +27,7 @@ READ_AT_ONCE = 2000
 
 
 @dataclass(frozen=True)
-class Checked:
+class ChainCheck:
     """What a check of the chain found."""
 
     number: Annotated[int, "The line up to which it is whole."]
@@ -77,7 +77,7 @@ def _seal_some() -> None:
     head.save()
 
 
-def check_chain(kept: tuple[int, str] | None = None) -> Checked:
+def check_chain(kept: tuple[int, str] | None = None) -> ChainCheck:
     """Read every line and compare; `kept` is the number and the checksum of a line, noted earlier elsewhere.
 
     Lines that are cut off at the end show by `TrailHead`. Where that was changed as well, only `kept` can
@@ -85,17 +85,17 @@ def check_chain(kept: tuple[int, str] | None = None) -> Checked:
     """
     seal()
     head = TrailHead.objects.filter(pk=1).first() or TrailHead()
-    whole = Checked(0, "")
+    whole = ChainCheck(0, "")
     rows = AdminAction.objects.filter(number__lte=head.number).order_by("number")
     for row in rows.iterator(chunk_size=READ_AT_ONCE):
         problem = _problem_of(row, whole, kept)
         if problem:
-            return Checked(whole.number, whole.sha256, problem)
-        whole = Checked(row.number or 0, row.sha256)
-    return Checked(whole.number, whole.sha256, _problem_at_end(whole, head, kept))
+            return ChainCheck(whole.number, whole.sha256, problem)
+        whole = ChainCheck(row.number or 0, row.sha256)
+    return ChainCheck(whole.number, whole.sha256, _problem_at_end(whole, head, kept))
 
 
-def _problem_of(row: AdminAction, before: Checked, kept: tuple[int, str] | None) -> str:
+def _problem_of(row: AdminAction, before: ChainCheck, kept: tuple[int, str] | None) -> str:
     number = before.number + 1
     if row.number != number:
         return f"Line {number:,} is missing."
@@ -113,7 +113,7 @@ def _has_its_address(row: AdminAction) -> bool:
     return row.address_sha256 == sha256(f"{row.address_salt}{row.address}".encode()).hexdigest()
 
 
-def _problem_at_end(whole: Checked, head: TrailHead, kept: tuple[int, str] | None) -> str:
+def _problem_at_end(whole: ChainCheck, head: TrailHead, kept: tuple[int, str] | None) -> str:
     last = max(head.number, kept[0] if kept else 0)
     if last > whole.number + 1:
         return f"Lines {whole.number + 1:,} to {last:,} are missing at the end."

@@ -27,7 +27,7 @@ LONGEST_NOTE = 100
 MOST_LISTED = 20
 
 
-class Invited(NamedTuple):
+class NewInvitation(NamedTuple):
     """An invitation and its token, which is shown once and stored nowhere."""
 
     invitation: Invitation
@@ -37,7 +37,7 @@ class Invited(NamedTuple):
 @transaction.atomic
 def invite(
     collection: Collection, role: str, *, by: User | None, email: str = "", days: int = 14, note: str = ""
-) -> Invited:
+) -> NewInvitation:
     """Make an invitation for one person, valid for `days` (1 to 90); `InputError` for other values.
 
     `note` tells admins whom it is for; the person who follows the link does not see it.
@@ -56,7 +56,7 @@ def invite(
         expires_at=timezone.now() + timedelta(days=days),
     )
     record_action(collection, by, "invitation made", _subject(invitation), role=role, days=days)
-    return Invited(invitation, token)
+    return NewInvitation(invitation, token)
 
 
 @transaction.atomic

@@ -12,7 +12,7 @@ from pooling.interface.option_fields import form_fields
 from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_STRATEGY, Choice, offered_choice
 from pooling.models import Collection, Pool, Run
 from pooling.options.option import chosen, options_of
-from pooling.pools.versions import Extension, next_name, runs_beside
+from pooling.pools.versions import Extension, next_name, other_runs
 from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
 from pooling.strategies import RECOMMENDED
 
@@ -94,7 +94,7 @@ class ExtensionForm(RunDepthsForm):
             name: getattr(pool, name) for name in options_of(Extension) if name not in ("budget", "depths")
         }
         super().__init__(data, initial={**kept, "name": next_name(pool)})
-        others = runs_beside(pool)
+        others = other_runs(pool)
         self.fields["runs"].queryset = others  # type: ignore[attr-defined]
         self.fields["runs"].initial = list(others.values_list("pk", flat=True))
         if not self.fields["runs"].initial:

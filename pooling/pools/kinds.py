@@ -121,7 +121,7 @@ def _pooled(pools: QuerySet[Any, Any]) -> Sequence[Dependant]:
 
 
 @depends_on(Collection)
-def _held(collection: Collection) -> Sequence[Dependant]:
+def _parts_of(collection: Collection) -> Sequence[Dependant]:
     kinds = (("query", Query), ("document", Document), ("run", Run), ("pool", Pool))
     found = []
     for noun, model in kinds:

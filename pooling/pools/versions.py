@@ -155,7 +155,7 @@ def pool_named(collection: Collection, name: str) -> Pool:
     return pool
 
 
-def runs_beside(pool: Pool) -> QuerySet[Run]:
+def other_runs(pool: Pool) -> QuerySet[Run]:
     """The runs of the collection that a pool does not have."""
     return pool.collection.runs.listed().exclude(pk__in=pool.runs.values("pk")).defer("preflight")
 
@@ -202,8 +202,10 @@ def extension_choice(pool: Pool, runs: Sequence[Run], extension: Extension) -> C
     if choice.depth < pool.depth:
         problems["depth"] = f"An extension must be at least as deep as its pool ({pool.depth:,})."
     if extension.reach is not None and (pool.reach is None or extension.reach < pool.reach):
-        told = "has none, and its audit cannot be drawn again" if pool.reach is None else f"is {pool.reach:,}"
-        problems["reach"] = f"The reach of pool “{pool.name}” {told}; an extension can only go deeper."
+        reach = (
+            "has none, and its audit cannot be drawn again" if pool.reach is None else f"is {pool.reach:,}"
+        )
+        problems["reach"] = f"The reach of pool “{pool.name}” {reach}; an extension can only go deeper."
     less = next((run for run in sorted(before) if choice.depth_of(run) < pool.depth_of(run)), None)
     if less is not None and not {"depth", "depths"} & set(problems):
         problems["depths"] = (

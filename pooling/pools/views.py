@@ -21,7 +21,7 @@ from pooling.interface.pages import answered, go_on, parameter, person
 from pooling.interface.problems import refusals
 from pooling.merging.choice import Choice
 from pooling.models import Pool, PoolEntry, Query, Role
-from pooling.options.option import options_of, told
+from pooling.options.option import option_rows, options_of
 from pooling.people.access import ADMIN, READERS, collection_for, pool_for
 from pooling.pools.building import build_or_start
 from pooling.pools.exports import POOL_FILES
@@ -113,7 +113,7 @@ def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     context["heat_map"] = pictures.heat_map(known["runs"], known["overlap"])
     context |= {"sizes": pictures.distribution(known["sizes"]), "by_run": pictures.by_run(known)}
     context["left_out"] = {run: n for run, n in known["left_out_queries"].items() if n}
-    context["settings"] = list(told(options_shown(pool), pool))
+    context["settings"] = list(option_rows(options_shown(pool), pool))
     return render(request, "pooling/pool.html", {**context, "section": "pools"})
 
 

@@ -84,7 +84,7 @@ class Chunks:
 
 
 @dataclass(frozen=True)
-class Collapsed:
+class CollapsedRun:
     """A run of documents: `frame` in its order, with `rank` counted again, and what became of the chunks.
 
     chunks, documents: rows before and after. before, after: query id -> its rows then.
@@ -130,7 +130,7 @@ class Collapsed:
 
 def collapse_chunks(
     frame: pl.DataFrame, chunks: Chunks, run: str, *, ties: str = "docid", scores: str = "float64"
-) -> Collapsed:
+) -> CollapsedRun:
     """One row per query and document: that of its chunk which stands highest in the run's order.
 
     frame: query_id, document_id (of the chunk), score, perhaps rank. The documents are put in the order of
@@ -151,7 +151,7 @@ def collapse_chunks(
     # By document id, where the ids of chunks may have settled a tie another way.
     settled = order_run(best, ties=ties, scores=scores)
     ranked = settled.drop("position").with_columns(settled["position"].cast(pl.Int64).alias("rank"))
-    return Collapsed(ranked, _lengths(ordered), _lengths(ranked))
+    return CollapsedRun(ranked, _lengths(ordered), _lengths(ranked))
 
 
 def _lengths(frame: pl.DataFrame) -> dict[str, int]:
@@ -181,7 +181,7 @@ def read_chunk_map(path: Path) -> Chunks:
     return Chunks(mapping=mapping, name=file.shown)
 
 
-def said(collapsed: Collapsed, chunks: Chunks, cutoffs: Iterable[int] = ()) -> list[str]:
+def collapse_notes(collapsed: CollapsedRun, chunks: Chunks, cutoffs: Iterable[int] = ()) -> list[str]:
     """Sentences about one run: the counts, and the warning at the first K that suffers."""
     warnings = (collapsed.warning(k) for k in sorted(cutoffs))
     warning = next((one for one in warnings if one), None)

@@ -125,14 +125,14 @@ class _Frame:
         seed: int,
     ) -> _Frame:
         documents = pool["document_id"].to_list() + rest["document_id"].to_list()
-        held = [before.get(document) for document in documents]
+        entries = [before.get(document) for document in documents]
         return cls(
             pool,
             rest,
             frame_order(query, documents, seed),
-            np.array([one is not None and one[1] == 1 for one in held], dtype=bool),
-            np.array([one is not None and one[0] for one in held], dtype=bool),
-            np.array([one is not None for one in held], dtype=bool),
+            np.array([one is not None and one[1] == 1 for one in entries], dtype=bool),
+            np.array([one is not None and one[0] for one in entries], dtype=bool),
+            np.array([one is not None for one in entries], dtype=bool),
         )
 
     @property

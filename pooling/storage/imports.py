@@ -45,13 +45,13 @@ class Showing:
     """How files of a kind are previewed.
 
     tables: the tables of a file for a collection, given its path and its name. imported: what the import
-    would answer, where it stores more than a transaction takes back; else the import itself tells. told: more
-    tables, of what it answered.
+    would answer, where it stores more than a transaction takes back; else the import itself tells.
+    more_tables: of what it answered.
     """
 
     tables: Callable[[Collection, Path, str], Sequence[Shown]]
     imported: Importer | None = None
-    told: Callable[[Result], Sequence[Shown]] | None = None
+    more_tables: Callable[[Result], Sequence[Shown]] | None = None
 
 
 # So many rows of a table are seen.

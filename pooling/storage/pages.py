@@ -118,7 +118,7 @@ def _read(collection: Collection, waiting: Waiting, staged: str, user: User) -> 
                 raise
             return Preview(file_name, staged, tables=tables, problem=str(error))
     counts = [(words, int(result[key])) for key, words in COUNTS.items() if key in result]  # type: ignore[literal-required]
-    more = SHOWING[kind].told
+    more = SHOWING[kind].more_tables
     return Preview(file_name, staged, counts, _notes(result), [*tables, *(more(result) if more else ())])
 
 

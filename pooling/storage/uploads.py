@@ -17,7 +17,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
-from pooling.formats.bytes.parquet_pages import rows_told
+from pooling.formats.bytes.parquet_pages import rows_in_footer
 from pooling.formats.errors import FormatError
 from pooling.formats.sources import GZIP_MAGIC, PARQUET_MAGIC, Source
 from pooling.storage.storing import disk_errors_named
@@ -44,7 +44,7 @@ def is_large(upload: UploadedFile[Any]) -> bool:
         upload.seek(0)
         source = Source(path, upload.name or "upload")
         if beginning == PARQUET_MAGIC:
-            return (rows_told(source) or 0) * ROW_BYTES > bound
+            return (rows_in_footer(source) or 0) * ROW_BYTES > bound
         return _holds_more_than(source, bound)
 
 

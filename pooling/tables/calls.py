@@ -104,8 +104,8 @@ def _parameters(table: Table) -> list[OpenApiParameter]:
     if table.search:
         known.append(OpenApiParameter("q", str, description=f"{table.search_hint}."))
     if sortable := _sortable(Names(table.columns, table.filters, sort="")):
-        told = f"{', '.join(sortable)}; after a minus from the greatest to the least."
-        known.append(OpenApiParameter("sort", str, description=told))
+        description = f"{', '.join(sortable)}; after a minus from the greatest to the least."
+        known.append(OpenApiParameter("sort", str, description=description))
     for one in table.filters:
         choices = [choice.key for choice in one.choices]
         known.append(OpenApiParameter(one.key, str, enum=choices, default=one.default))
@@ -126,12 +126,12 @@ def _refuse_unknown(request: Request, names: Names) -> None:
 
 
 def _number(request: Request, name: str, usual: int) -> int:
-    said = request.query_params.get(name, "")
-    if not said:
+    text = request.query_params.get(name, "")
+    if not text:
         return usual
-    if not (said.isascii() and said.isdigit() and len(said) <= LONGEST_NUMBER and int(said)):
+    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER and int(text)):
         raise InputError(f"`{name}` is a number from 1.", field=name)
-    return int(said)
+    return int(text)
 
 
 def _cut(rows: Rows, start: int, size: int) -> list[Any]:

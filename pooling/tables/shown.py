@@ -271,19 +271,19 @@ class ShownTable:
         """What the address calls the search words, the columns and so on, of this table."""
         return {name: self.state.names.prefix + name for name in ("q", "columns", "format", "remember")}
 
-    def _said_but(self, *names: str) -> list[tuple[str, str]]:
+    def _pairs_without(self, *names: str) -> list[tuple[str, str]]:
         without = {self.state.names.prefix + name for name in (*names, "page")}
         return [(name, value) for name, value in self.state.pairs() if name not in without]
 
     @property
-    def said_but_search(self) -> list[tuple[str, str]]:
+    def pairs_without_search(self) -> list[tuple[str, str]]:
         """The state that goes along with other search words."""
-        return self._said_but("q")
+        return self._pairs_without("q")
 
     @property
-    def said_but_columns(self) -> list[tuple[str, str]]:
+    def pairs_without_columns(self) -> list[tuple[str, str]]:
         """The state that goes along with other columns."""
-        return self._said_but("columns")
+        return self._pairs_without("columns")
 
     @property
     def whole_address(self) -> str:

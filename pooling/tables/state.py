@@ -79,21 +79,21 @@ class State:
 
     def pairs(self) -> list[tuple[str, str]]:
         """Names and values of the address, without what holds by default."""
-        said: list[tuple[str, str]] = []
+        pairs: list[tuple[str, str]] = []
         if self.sort != self.names.sort:
-            said.append(("sort", self.sort))
+            pairs.append(("sort", self.sort))
         if self.search:
-            said.append(("q", self.search))
-        said += [
+            pairs.append(("q", self.search))
+        pairs += [
             (one.key, self.filters[one.key])
             for one in self.names.filters
             if self.filters.get(one.key, one.default) != one.default
         ]
         if self.columns:
-            said.append(("columns", ",".join(self.columns)))
+            pairs.append(("columns", ",".join(self.columns)))
         if self.page != "1":
-            said.append(("page", self.page))
-        return [*self.kept, *((self.names.prefix + name, value) for name, value in said)]
+            pairs.append(("page", self.page))
+        return [*self.kept, *((self.names.prefix + name, value) for name, value in pairs)]
 
     def address(self, *more: tuple[str, str]) -> str:
         """The query string of this state, with its question mark."""

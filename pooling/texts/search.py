@@ -87,7 +87,7 @@ _SQLITE_SEARCH = """
 
 
 @dataclass(frozen=True)
-class Found:
+class TextMatches:
     """Keys of documents, the best first; `any_word` where none has all the words that were asked for."""
 
     documents: list[int]
@@ -144,7 +144,7 @@ def _index_in_background(job: Job, progress: Progress) -> TextsIndexed:
     return {"texts": count, "detail": f"{count:,} texts indexed.", "url": job.collection.get_absolute_url()}
 
 
-def search_documents(collection: Collection, words: str, *, limit: int = SHOWN) -> Found:
+def search_documents(collection: Collection, words: str, *, limit: int = SHOWN) -> TextMatches:
     """The documents that have all the words, in title or text, or any of them where none has all.
 
     "Words in quotes" stand together, and a word after a minus is not there. `InputError` for nothing to look
@@ -153,8 +153,8 @@ def search_documents(collection: Collection, words: str, *, limit: int = SHOWN) 
     wanted, unwanted = _terms(words)
     found = _search(collection, wanted, unwanted, limit, every=True)
     if found or len(wanted) == 1:
-        return Found(found, any_word=False)
-    return Found(_search(collection, wanted, unwanted, limit, every=False), any_word=True)
+        return TextMatches(found, any_word=False)
+    return TextMatches(_search(collection, wanted, unwanted, limit, every=False), any_word=True)
 
 
 def _terms(words: str) -> tuple[list[str], list[str]]:

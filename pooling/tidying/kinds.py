@@ -143,21 +143,21 @@ def undo_address(collection: Collection, kind: str, key: int) -> str:
 def depends_on(model: type[Kept]) -> Callable[[Depends], Depends]:
     """Register what tells what depends on a thing; several stages may."""
 
-    def told_by(tell: Depends) -> Depends:
+    def register(tell: Depends) -> Depends:
         _DEPENDS.setdefault(model, []).append(tell)
         return tell
 
-    return told_by
+    return register
 
 
 def rests_on(model: type[Kept]) -> Callable[[RestsOn], RestsOn]:
     """Register what tells what a thing rests on."""
 
-    def told_by(tell: RestsOn) -> RestsOn:
+    def register(tell: RestsOn) -> RestsOn:
         _RESTS_ON[model] = tell
         return tell
 
-    return told_by
+    return register
 
 
 def when(event: str, model: type[Kept]) -> Callable[[Hook], Hook]:

@@ -21,7 +21,7 @@ from pooling.people.letters import letters_in_the_last_hour
 from soundings.accounts.call_limits import MINUTE, calls_of
 
 
-class Limited(models.TextChoices):
+class LimitKind(models.TextChoices):
     """What the limits are about."""
 
     CALLS = "calls", gettext_lazy("Calls of the HTTP interface, in this minute")
@@ -33,7 +33,7 @@ class Limited(models.TextChoices):
 class Limit:
     """What is left of a limit, in a stretch of this many seconds."""
 
-    of: Annotated[Limited, {"choices": Limited.choices}]
+    of: Annotated[LimitKind, {"choices": LimitKind.choices}]
     most: int
     left: int
     seconds: int
@@ -50,9 +50,9 @@ def limits_of(user: User) -> list[Limit]:
     files = counted(uploads_of(user), HOUR, 0).number
     mails = settings.LETTERS_PER_HOUR if settings.SENDS_MAIL else 0
     limits = [
-        (Limited.CALLS, settings.CALLS_PER_MINUTE, calls, MINUTE),
-        (Limited.UPLOADS, settings.UPLOADS_PER_HOUR, files, HOUR),
-        (Limited.LETTERS, mails, letters_in_the_last_hour(user), HOUR),
+        (LimitKind.CALLS, settings.CALLS_PER_MINUTE, calls, MINUTE),
+        (LimitKind.UPLOADS, settings.UPLOADS_PER_HOUR, files, HOUR),
+        (LimitKind.LETTERS, mails, letters_in_the_last_hour(user), HOUR),
     ]
     return [Limit(of, most, max(most - number, 0), seconds) for of, most, number, seconds in limits if most]
 

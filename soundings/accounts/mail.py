@@ -58,8 +58,8 @@ def send_password_letter(email: str, host: str, secure: bool) -> None:
 def send_invitation_letter(invitation_id: int, sealed_link: str) -> None:
     """Send the link, and note that it left."""
     invitation = Invitation.objects.select_related("collection", "invited_by").get(pk=invitation_id)
-    told = {"invitation": invitation, "link": unseal(sealed_link)}
-    text = render_to_string("soundings/invitation.txt", told)
+    context = {"invitation": invitation, "link": unseal(sealed_link)}
+    text = render_to_string("soundings/invitation.txt", context)
     # A name may hold a line break no more than a header may.
     subject = " ".join(f"Judge for {invitation.collection.name}".split())
     try:

@@ -96,8 +96,8 @@ def _refuse(user: User, by: User | None) -> None:
 
 
 def _give_work_back(user: User, by: User | None) -> None:
-    held = Lease.objects.filter(annotator=user).values("item__queue")
-    for queue in Queue.objects.filter(pk__in=held).select_related("collection"):
+    queues = Lease.objects.filter(annotator=user).values("item__queue")
+    for queue in Queue.objects.filter(pk__in=queues).select_related("collection"):
         hand_back(queue, user, by=by)
 
 

@@ -45,7 +45,7 @@ from soundings.sign_in.forms import LONGEST_CODE
 from soundings.sign_in.keeping import browser_in_words, note_use, sessions_of
 from soundings.sign_in.passwords import has_password, no_passwords
 from soundings.sign_in.second_factor import asks_for_code, is_missing, is_on, proves, what_to_enter
-from soundings.sign_in.traces import told_rows
+from soundings.sign_in.traces import own_rows
 
 # What the site stores about a person, for that person: a JSON object a line, each with its `kind`.
 
@@ -69,7 +69,7 @@ def _parts(user: User) -> dict[str, Iterator[Row]]:
     """The rows of each kind; none is read yet."""
     accepted, made = (Invitation.objects.filter(**{by: user}) for by in ("accepted_by", "invited_by"))
     verdicts = JudgmentEvent.objects.filter(annotator=user)
-    said = ("verdict", "reason", "note", "active_ms", "span_start", "span_end", "created_at")
+    verdict_columns = ("verdict", "reason", "note", "active_ms", "span_start", "span_end", "created_at")
     messages = PairMessage.objects.filter(author=user)
     deeds = AdminAction.objects.filter(actor=user)
     changes = LogEntry.objects.filter(user=user)
@@ -81,7 +81,7 @@ def _parts(user: User) -> dict[str, Iterator[Row]]:
             SeenSession.objects.filter(user=user), "browser", "address", "started_at", "seen_at"
         ),
         "token": _rows(tokens_of(user), "name", "scope", "created_at", "expires_at"),
-        **{kind: _rows(rows, *columns) for kind, rows, columns in told_rows(user)},
+        **{kind: _rows(rows, *columns) for kind, rows, columns in own_rows(user)},
         "invitation accepted": _rows(accepted, "role", "email", "accepted_at", **COLLECTION),
         "invitation made": _rows(made, "role", "email", "note", "created_at", **COLLECTION),
         **{
@@ -90,7 +90,7 @@ def _parts(user: User) -> dict[str, Iterator[Row]]:
             )
             for kind, model in SIGN_INS.items()
         },
-        "verdict": _rows(verdicts, *said, **PAIR, queue="queue__public_name", what="kind"),
+        "verdict": _rows(verdicts, *verdict_columns, **PAIR, queue="queue__public_name", what="kind"),
         "verdict on a fact": _rows(
             SupportEvent.objects.filter(annotator=user),
             *("verdict", "active_ms", "span_start", "span_end", "created_at"),

@@ -51,9 +51,9 @@ class JobFailed(Problem):
 
 def problem_of(status: int, body: object) -> Problem:
     """The exception for an answer that is no success; `body`: its JSON, or anything else."""
-    said = body if isinstance(body, dict) else {}
-    detail = str(said.get("detail") or f"The site answered with HTTP {status}.")
-    fields = said.get("fields")
+    content = body if isinstance(body, dict) else {}
+    detail = str(content.get("detail") or f"The site answered with HTTP {status}.")
+    fields = content.get("fields")
     known = {str(name): str(value) for name, value in fields.items()} if isinstance(fields, dict) else {}
     return _kind(status)(detail, status=status, fields=known)
 

@@ -26,7 +26,7 @@ QUEUE_NAME = "Facts of the answers"
 JUDGED_SHARE = 0.7
 ERROR, SECONDS_A_FACT = 0.03, 2.2
 
-Said = Mapping[tuple[str, str, str], tuple[str, tuple[int, int] | None]]
+Supports = Mapping[tuple[str, str, str], tuple[str, tuple[int, int] | None]]
 
 
 def bring_facts(collection: Collection, examples: Path, user: User) -> FactImport:
@@ -41,7 +41,7 @@ def open_facts(pool: Pool, seed: int, user: User) -> Queue:
 
 def judge_facts(queue: Queue, people: SimulatedAnnotators, examples: Path) -> tuple[int, int]:
     """Judge most documents of the queue, page by page; facts judged, and documents left."""
-    said = _known(examples)
+    supports = _known(examples)
     wanted = round(JUDGED_SHARE * queue.fact_items.count())
     made = 0
     for place in range(wanted):
@@ -49,17 +49,17 @@ def judge_facts(queue: Queue, people: SimulatedAnnotators, examples: Path) -> tu
         item = claim_item(queue, user)
         if item is None:
             break
-        made += _judge(item, user, said, people)
+        made += _judge(item, user, supports, people)
     return made, queue.fact_items.filter(is_open=True).count()
 
 
-def _known(examples: Path) -> Said:
+def _known(examples: Path) -> Supports:
     facts = read_facts(examples / "facts.jsonl").facts
     supports, _ = read_supports_of(facts, examples / "supports.jsonl")
     return {(one.query_id, one.fact_id, one.document_id): (WORDS[one.weight], one.span) for one in supports}
 
 
-def _judge(item: FactItem, user: User, said: Said, people: SimulatedAnnotators) -> int:
+def _judge(item: FactItem, user: User, supports: Supports, people: SimulatedAnnotators) -> int:
     drawn = Random(f"{people.seed}\0{item.query.external_id}\0{item.document.external_id}")  # noqa: S311
     made, left = 0, 1
     while left:
@@ -67,7 +67,7 @@ def _judge(item: FactItem, user: User, said: Said, people: SimulatedAnnotators) 
         verdicts = []
         for fact in shown["facts"]:
             key = (item.query.external_id, fact["id"], item.document.external_id)
-            verdict, span = said.get(key, ("no", None))
+            verdict, span = supports.get(key, ("no", None))
             if drawn.random() < ERROR:
                 verdict, span = ("no" if verdict == "supports" else "supports"), None
             verdicts.append(FactVerdict(fact["id"], fact["version"], verdict, span))

@@ -315,11 +315,13 @@ def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> Pool:
     made = _annotators(stage, SEED + 2).judge(queue, at_most=pool.pair_count)
     stage.say(f"Extended the pool by “{run.name}”; the simulated annotators judged the {made} new pairs.")
     answers = stage.examples / "prelabels.jsonl"
-    told = sum(
+    answer_count = sum(
         store_answers(one, answers, model=MODEL, by=stage.admin).pair_count
         for one in main.collection.queues.order_by("pk")
     )
-    stage.say(f"{told} stored answers stand in for the pre-labels of a model; no annotator has seen them.")
+    stage.say(
+        f"{answer_count} stored answers stand in for the pre-labels of a model; no annotator has seen them."
+    )
     return pool
 
 

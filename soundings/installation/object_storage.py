@@ -40,7 +40,7 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # untyped
 
     def _fetched(self, name: str, mode: str) -> Any:
         found = super()._open(name, mode)
-        found.file  # noqa: B018  fetched now: what goes wrong later would not be told as such
+        found.file  # noqa: B018  fetched now: what goes wrong later would not be named as such
         return found
 
     def _save(self, name: str, content: Any) -> str:

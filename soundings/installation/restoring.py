@@ -43,7 +43,7 @@ READ, MADE, FILLED = 0.2, 0.4, 0.9
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreSummary:
     """What came back; `migrations` that the backup was behind, and files that it did not have."""
 
     rows: int
@@ -54,7 +54,7 @@ class Restored:
     same_key: bool
 
 
-def restore_backup(path: Path, progress: Progress) -> Restored:
+def restore_backup(path: Path, progress: Progress) -> RestoreSummary:
     """Put a backup into this installation; `InputError` where this is not empty, or the backup not whole."""
     with open_archive(path) as archive:
         archive.require_whole(lambda share, detail: progress(READ * share, detail))
@@ -75,8 +75,10 @@ def restore_backup(path: Path, progress: Progress) -> Restored:
             raise
         _journals(archive)
         same_key = archive.contents["secret_key"] == secret_key_sign()
-        held = archive.contents
-        return Restored(rows, len(held["files"]), behind, held["missing"], held["altered"], same_key)
+        contents = archive.contents
+        return RestoreSummary(
+            rows, len(contents["files"]), behind, contents["missing"], contents["altered"], same_key
+        )
 
 
 def _require_known(path: Path, archive: Archive) -> None:

@@ -45,7 +45,7 @@ ROWS_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Taken:
+class BackupSummary:
     """What a backup holds.
 
     `missing` are files that rows name and the storage does not have, `altered` files of releases that are not
@@ -59,7 +59,7 @@ class Taken:
     altered: list[str]
 
 
-def take_backup(path: Path, progress: Progress) -> Taken:
+def take_backup(path: Path, progress: Progress) -> BackupSummary:
     """Write the installation to a new file; `InputError` where that exists already."""
     with new_archive(path) as archive, one_moment():
         executor = MigrationExecutor(connection)
@@ -72,7 +72,7 @@ def take_backup(path: Path, progress: Progress) -> Taken:
                 "Take the backup with that version."
             )
         models = models_of(executor.loader.project_state(applied).apps)
-        tables = [_table(archive, model) for model in _told(models, progress)]
+        tables = [_table(archive, model) for model in _with_progress(models, progress)]
         names, missing = _stored_files(models)
         files, gone = _files(archive, names, progress)
         contents: Contents = {
@@ -90,7 +90,7 @@ def take_backup(path: Path, progress: Progress) -> Taken:
         }
         archive.finish(contents)
     rows = sum(table["rows"] for table in tables)
-    return Taken(rows, len(files), path.stat().st_size, contents["missing"], contents["altered"])
+    return BackupSummary(rows, len(files), path.stat().st_size, contents["missing"], contents["altered"])
 
 
 def secret_key_sign() -> str:
@@ -117,7 +117,7 @@ def one_moment() -> Iterator[None]:
         connection.transaction_mode = mode  # type: ignore[attr-defined]
 
 
-def _told(models: list[type[Model]], progress: Progress) -> Iterator[type[Model]]:
+def _with_progress(models: list[type[Model]], progress: Progress) -> Iterator[type[Model]]:
     for place, model in enumerate(models):
         progress(ROWS_SHARE * place / len(models), model._meta.db_table)
         yield model

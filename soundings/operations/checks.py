@@ -75,14 +75,14 @@ def _check(name: str, ask: Callable[[], tuple[str, str]]) -> Check:
 def _database() -> tuple[str, str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT version()" if connection.vendor == "postgresql" else "SELECT sqlite_version()")
-        told = str(cursor.fetchone()[0]).partition(" on ")[0]
+        version = str(cursor.fetchone()[0]).partition(" on ")[0]
     missing = missing_migrations()
     behind = f"{counted(missing, 'migration')} behind; run migrate." if missing else "Tables are up to date."
-    return (LOOK if missing else GOOD), f"{connection.display_name} {told}. {behind}"
+    return (LOOK if missing else GOOD), f"{connection.display_name} {version}. {behind}"
 
 
 def _worker() -> tuple[str, str]:
-    told = {
+    states = {
         "ok": (GOOD, "Work is taken."),
         "behind": (
             LOOK,
@@ -90,7 +90,7 @@ def _worker() -> tuple[str, str]:
         ),
         "none": (GOOD, "Work is done by another task backend."),
     }
-    return told[worker_state()]
+    return states[worker_state()]
 
 
 def _oldest_job() -> tuple[str, str]:

@@ -155,7 +155,7 @@ def _count_verdict(sender: object, *, status: str, **named: Any) -> None:
         counters.verdicts.labels(status).inc()
 
 
-def told() -> tuple[bytes, str]:
+def exposition() -> tuple[bytes, str]:
     """All figures as text, and its media type."""
     from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector

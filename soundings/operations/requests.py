@@ -36,8 +36,8 @@ def watched(get_response: View) -> View:
             if logger.isEnabledFor(logging.INFO):
                 facts = {"method": request.method, "route": route, "status": response.status_code}
                 sentence = "%s %s %s"
-                told = (request.method, route, response.status_code)
-                logger.info(sentence, *told, extra=facts | {"seconds": round(seconds, 4)})
+                values = (request.method, route, response.status_code)
+                logger.info(sentence, *values, extra=facts | {"seconds": round(seconds, 4)})
             return response
         finally:
             REQUEST.reset(tokens[0])

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from soundings.accounts.throttling import client_address
 from soundings.installation.migrating import missing_migrations
 from soundings.operations.checks import site_checks
-from soundings.operations.figures import told
+from soundings.operations.figures import exposition
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """The figures, for a program with the token or in one of the networks; for anybody else nothing."""
     if not (_has_token(request) or _is_near(request)):
         raise Http404("No such page.")
-    content, media_type = told()
+    content, media_type = exposition()
     return HttpResponse(content, content_type=media_type)
 
 

@@ -19,7 +19,7 @@ from pooling.interface.pages import parameter, person, speak
 from pooling.interface.shapes import shape
 from pooling.models import Role
 from pooling.people.access import MEMBERS, collection_for
-from soundings.pages.finding import LONGEST, Found, find
+from soundings.pages.finding import LONGEST, Destination, find
 
 
 @require_safe
@@ -42,7 +42,7 @@ class FoundKindSerializer(serializers.Serializer[Any]):
     """What was found of one kind, at most six of it."""
 
     kind = serializers.CharField(source="label")
-    found = shape(Found)(source="rows", many=True)
+    found = shape(Destination, "Found")(source="rows", many=True)
 
 
 class Find(APIView):

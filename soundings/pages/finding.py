@@ -34,7 +34,7 @@ EXACT, BEGINS, WITHIN = range(3)
 
 
 @dataclass(frozen=True)
-class Found:
+class Destination:
     """Something to go to."""
 
     name: str
@@ -49,7 +49,7 @@ class Kind:
     """What was found of one kind."""
 
     label: str
-    rows: list[Found]
+    rows: list[Destination]
 
     @property
     def fit(self) -> int:
@@ -81,30 +81,30 @@ def _kinds(user: User, collection: Collection | None, search: str) -> Iterator[K
     yield Kind(_("Site"), _of_the_site(user, search))
 
 
-def _pages(collection: Collection, role: Role, search: str) -> list[Found]:
+def _pages(collection: Collection, role: Role, search: str) -> list[Destination]:
     return [
-        Found(_(page.label), url, _(group.label), _fit(search, _(page.label)))
+        Destination(_(page.label), url, _(group.label), _fit(search, _(page.label)))
         for group, page, url in pages_of(collection, role)
         if _goes_by(search, f"{_(page.label)} {page.label} {_(group.label)} {group.label} {page.words}")
     ]
 
 
-def _actions(collection: Collection, role: Role, search: str) -> list[Found]:
+def _actions(collection: Collection, role: Role, search: str) -> list[Destination]:
     return [
-        Found(action.label, url, "", _fit(search, action.label))
+        Destination(action.label, url, "", _fit(search, action.label))
         for action, url in actions_of(collection, role)
         if _goes_by(search, f"{action.label} {action.words}")
     ]
 
 
-def _collections(user: User, here: Collection | None, search: str) -> list[Found]:
+def _collections(user: User, here: Collection | None, search: str) -> list[Destination]:
     rows = collections_of(user).filter(Q(name__icontains=search) | Q(slug__startswith=search))
     if here is not None:
         rows = rows.exclude(pk=here.pk)
-    return [Found(row.name, row.get_absolute_url(), "", _fit(search, row.name)) for row in rows[:SHOWN]]
+    return [Destination(row.name, row.get_absolute_url(), "", _fit(search, row.name)) for row in rows[:SHOWN]]
 
 
-def _of_the_site(user: User, search: str) -> list[Found]:
+def _of_the_site(user: User, search: str) -> list[Destination]:
     own = [
         (_("Your collections"), reverse("home"), "home"),
         *([(_("New collection"), reverse("collection_new"), "")] if may_create_collections(user) else []),
@@ -115,7 +115,7 @@ def _of_the_site(user: User, search: str) -> list[Found]:
         pages = ((_("Guide: {page}").format(page=title), name) for name, title in PAGES.items())
         own += [(label, reverse("guide_page", args=[name]), "") for label, name in pages]
     return [
-        Found(label, url, "", _fit(search, label))
+        Destination(label, url, "", _fit(search, label))
         for label, url, words in own
         if _goes_by(search, f"{label} {words}")
     ][:SHOWN]
@@ -140,21 +140,23 @@ def _rows(collection: Collection, search: str) -> Iterator[Kind]:
         yield Kind(label, [_named(row, search) for row in best])
 
 
-def _named(row: Any, search: str, name: str = "") -> Found:
+def _named(row: Any, search: str, name: str = "") -> Destination:
     name = name or row.name
-    return Found(name, row.get_absolute_url(), "", _fit(search, name))
+    return Destination(name, row.get_absolute_url(), "", _fit(search, name))
 
 
-def _queries(collection: Collection, search: str) -> list[Found]:
+def _queries(collection: Collection, search: str) -> list[Destination]:
     rows = Query.objects.filter(collection=collection).defer("metadata")
     rows = rows.filter(Q(external_id__icontains=search) | Q(text__icontains=search))
     return [
-        Found(row.external_id, _listed("queries", collection, row), row.text, _fit(search, row.external_id))
+        Destination(
+            row.external_id, _listed("queries", collection, row), row.text, _fit(search, row.external_id)
+        )
         for row in _best_first(rows, "external_id", search)[:SHOWN]
     ]
 
 
-def _documents(collection: Collection, search: str) -> list[Found]:
+def _documents(collection: Collection, search: str) -> list[Destination]:
     """Those whose id begins with what is asked for, then those that have its words."""
     known = Document.objects.filter(collection=collection)
     following = known.filter(external_id__gte=search).order_by("external_id").values_list("pk", "external_id")
@@ -162,7 +164,7 @@ def _documents(collection: Collection, search: str) -> list[Found]:
     ids += [pk for pk in _with_words(collection, known, search) if pk not in ids][: SHOWN - len(ids)]
     shown = {row.pk: row for row in known.filter(pk__in=ids).only("external_id", "title", "collection")}
     return [
-        Found(
+        Destination(
             row.external_id, _listed("documents", collection, row), row.title, _fit(search, row.external_id)
         )
         for row in (shown[pk] for pk in ids)
@@ -181,7 +183,7 @@ def _with_words(collection: Collection, known: QuerySet[Document], search: str) 
     return list(first.filter(title__icontains=search).order_by("pk").values_list("pk", flat=True)[:SHOWN])
 
 
-def _pairs(collection: Collection, search: str) -> list[Found]:
+def _pairs(collection: Collection, search: str) -> list[Destination]:
     """The pair whose query id and document id stand one after the other; ids may contain spaces."""
     words = [word for word in search.split(" ") if word not in ("×", "x", "/", "·")]
     if not 1 < len(words) <= MOST_WORDS:
@@ -191,7 +193,7 @@ def _pairs(collection: Collection, search: str) -> list[Found]:
     documents = _known(Document, collection, (document for _, document in ways))
     label = reverse("label", args=[collection.slug])
     return [
-        Found(
+        Destination(
             f"{query} × {document}",
             f"{label}?{urlencode({'query': query, 'document': document})}",
             "why it has its label",

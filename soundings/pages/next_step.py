@@ -16,7 +16,7 @@ ENOUGH = 80
 
 
 @dataclass(frozen=True)
-class Uncovered:
+class UncoveredRun:
     """A run that no pool has, the pool that its pairs can be added to, and how many pairs that are new."""
 
     run: str
@@ -25,7 +25,7 @@ class Uncovered:
 
 
 @dataclass(frozen=True)
-class Unsettled:
+class UnsettledPair:
     """What the newest report would have done next: two runs, the documents to judge (`judge`) or the queries
     to have in all (`queries`), at a K."""
 
@@ -64,8 +64,8 @@ class State:
     unreleased: int | None = None
     audit_answered: bool = False
     unopened: tuple[int, str] | None = None
-    uncovered: Uncovered | None = None
-    unsettled: Unsettled | None = None
+    uncovered: UncoveredRun | None = None
+    unsettled: UnsettledPair | None = None
     of_found: int | None = None
     deeper: NextMove | None = None
     canary: str = ""

@@ -41,7 +41,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Listed:
+class CollectionRow:
     """A collection on somebody's home page: of how many items how many are closed; to an annotator, who is
     told nothing of the items, `done` is what they answered. best: the newest report's best run at its K.
     only_queue: the one queue an annotator can judge in, None where there are several or none.
@@ -98,7 +98,7 @@ def home_rows(user: User) -> QuerySet[Collection]:
     )
 
 
-def listed_collections(user: User, some: Iterable[Collection] | None = None) -> list[Listed]:
+def listed_collections(user: User, some: Iterable[Collection] | None = None) -> list[CollectionRow]:
     """The collections of `user`, or some of `home_rows`, with role, progress, newest answer and next step;
     two queries.
     """
@@ -107,15 +107,15 @@ def listed_collections(user: User, some: Iterable[Collection] | None = None) -> 
     return [_listed(collection, user, queues.get(collection.pk, [])) for collection in collections]
 
 
-def _listed(collection: Any, user: User, queues: Sequence[QueueState]) -> Listed:
+def _listed(collection: Any, user: User, queues: Sequence[QueueState]) -> CollectionRow:
     role = Role.ADMIN if user.is_superuser else Role(collection.own_role)
     if role == Role.ANNOTATOR:
         there = [one.pk for one in queues if one.state == Queue.State.OPEN]
         only = there[0] if len(there) == 1 else None
-        return Listed(collection, role, None, collection.own, None, only_queue=only)
+        return CollectionRow(collection, role, None, collection.own, None, only_queue=only)
     following = next_of(state_of(collection, queues)) if role == Role.ADMIN else None
     items, done = sum(one.pairs for one in queues), sum(one.settled for one in queues)
-    return Listed(collection, role, items, done, following, _best(collection.newest_summary))
+    return CollectionRow(collection, role, items, done, following, _best(collection.newest_summary))
 
 
 def _best(summary: Mapping[str, Any] | None) -> Best | None:

@@ -22,7 +22,7 @@ from labeling.qrels.unreleased import unreleased_count
 from pooling.models import Collection, Pool, PoolEntry
 from pooling.pools.building import choice_of
 from pooling.pools.uncovered import new_pairs, newest_merged_pool, newest_run_outside
-from soundings.pages.next_step import Next, State, Uncovered, Unsettled, next_of
+from soundings.pages.next_step import Next, State, UncoveredRun, UnsettledPair, next_of
 from soundings.pages.overview import Step, state_of, steps_of, with_counts
 from soundings.pages.results import Results, results_of
 
@@ -103,11 +103,11 @@ def _unopened(pool: Pool | None) -> tuple[int, str] | None:
     return pool.pk, pool.name
 
 
-def _uncovered(collection: Collection, pool: Pool | None) -> Uncovered | None:
+def _uncovered(collection: Collection, pool: Pool | None) -> UncoveredRun | None:
     run = newest_run_outside(collection)
     if run is None or pool is None:
         return None
-    return Uncovered(run.name, pool.pk, new_pairs(run, pool))
+    return UncoveredRun(run.name, pool.pk, new_pairs(run, pool))
 
 
 def _of_found(history: Sequence[ReportSummary], pool: Pool | None) -> int | None:
@@ -118,13 +118,13 @@ def _of_found(history: Sequence[ReportSummary], pool: Pool | None) -> int | None
     return history[0].pk
 
 
-def _unsettled(history: Sequence[ReportSummary]) -> Unsettled | None:
+def _unsettled(history: Sequence[ReportSummary]) -> UnsettledPair | None:
     """What the newest report would have done next."""
     answer = history[0].summary["answer"] if history else None
     if answer is None or answer["next"] is None or answer["rival"] is None:
         return None
     wanted = answer["next"]
-    return Unsettled(
+    return UnsettledPair(
         report=history[0].pk,
         kind=wanted["kind"],
         count=wanted["count"],

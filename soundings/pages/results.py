@@ -119,8 +119,8 @@ def _line(
 def _series(run: str, alike: Sequence[ReportSummary], *, estimated: bool) -> list[float]:
     """A run's recall in these reports, oldest first, of the last ones that have it: its estimates, or of what
     was found."""
-    held = [one.summary["runs"][run] for one in alike if run in one.summary["runs"]][-MOST_POINTS:]
-    values = [one["estimate"] if estimated else one["mean"] for one in held]
+    points = [one.summary["runs"][run] for one in alike if run in one.summary["runs"]][-MOST_POINTS:]
+    values = [one["estimate"] if estimated else one["mean"] for one in points]
     return [value for value in values if value is not None]
 
 

@@ -51,11 +51,11 @@ class Child:
 class Plan:
     """What to keep, and what to say when it is there.
 
-    asked: host, port and host name of the web server, which is the first child; None without one.
+    web: host, port and host name of the web server, which is the first child; None without one.
     """
 
     children: list[Child]
-    asked: tuple[str, int, str] | None
+    web: tuple[str, int, str] | None
     sentences: list[str]
     variables: dict[str, str] = field(default_factory=dict)
 
@@ -68,11 +68,11 @@ class Plan:
         """What `written` wrote."""
         found = json.loads(text)
         children = [Child(**child) for child in found.pop("children")]
-        web = found.pop("asked")
-        return cls(children=children, asked=tuple(web) if web else None, **found)
+        web = found.pop("web")
+        return cls(children=children, web=tuple(web) if web else None, **found)
 
 
-class Kept:
+class KeptProcess:
     """One child: its process while it runs, and when it may be started again."""
 
     def __init__(self, child: Child, variables: dict[str, str]) -> None:
@@ -131,9 +131,9 @@ class Keeper:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.kept = [Kept(child, plan.variables) for child in plan.children]
+        self.kept = [KeptProcess(child, plan.variables) for child in plan.children]
         self.stops = 0
-        self.told = Event()
+        self.woken = Event()
 
     def run(self) -> int:
         """0 when told to stop; 1 when its page /health/ never said that all is well."""
@@ -145,7 +145,7 @@ class Keeper:
             code = 0 if self._start() else 1
             while not code and not self.stops:
                 self._look()
-                self.told.wait(WATCHING_SECONDS)
+                self.woken.wait(WATCHING_SECONDS)
         finally:
             self._end()
         if not code:
@@ -154,26 +154,26 @@ class Keeper:
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stops += 1
-        self.told.set()
+        self.woken.set()
 
     def _start(self) -> bool:
         """Start everything and say where it is; False when that will not get better by waiting."""
         for kept in self.kept:
             kept.start()
         deadline = time.monotonic() + START_SECONDS
-        while self.plan.asked and not self.stops:
+        while self.plan.web and not self.stops:
             web = self.kept[0].process
             if web is not None and web.poll() is not None:
                 say(f"{self.kept[0].child.title} did not start (code {web.returncode}), so everything stops.")
                 return False
-            answer = ask(*self.plan.asked)
+            answer = ask(*self.plan.web)
             if answer.is_ours:
                 break
             if answer.is_final or time.monotonic() > deadline:
                 say(f"{answer.problem} So everything stops.")
                 return False
             self._look()
-            self.told.wait(STARTING_SECONDS)
+            self.woken.wait(STARTING_SECONDS)
         if not self.stops:
             for sentence in self.plan.sentences:
                 say(sentence)

@@ -202,7 +202,7 @@ class Line(TConn):  # type: ignore[misc]  # untyped
         self.deadline = min(self.budget, time.monotonic() + STALL_SECONDS)
 
     @property
-    def held_bytes(self) -> int:
+    def buffered_bytes(self) -> int:
         """Memory that waits for the other side."""
         unsent: int = self.sock.unsent_bytes
         return len(self.received) + unsent

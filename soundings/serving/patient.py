@@ -24,7 +24,7 @@ UPLOAD_THREADS = 4
 # How long a connection that is over is still read from, so that the last answer arrives.
 LEAVING_SECONDS = 2.0
 # Requests and answers on their way may take so much memory in all.
-HELD_BYTES = 256_000_000
+MOST_BUFFERED_BYTES = 256_000_000
 READ_BYTES = 64 * 1024
 LOOK_SECONDS = 0.5
 TOO_MANY = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -75,13 +75,13 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # untyped
                     line.refuse("408 Request Timeout")
             self._drop(line)
         if not self.alive:
-            for line in [line for line in self.waiting if not line.held_bytes]:
+            for line in [line for line in self.waiting if not line.buffered_bytes]:
                 line.deadline = min(line.deadline, now + LEAVING_SECONDS)
-        held = sum(line.held_bytes for line in self.waiting)
-        for line in [line for line in self.waiting if line.held_bytes]:
-            if held <= HELD_BYTES:
+        buffered = sum(line.buffered_bytes for line in self.waiting)
+        for line in [line for line in self.waiting if line.buffered_bytes]:
+            if buffered <= MOST_BUFFERED_BYTES:
                 break
-            held -= line.held_bytes
+            buffered -= line.buffered_bytes
             self._drop(line)
 
     def _wait_for(self, line: Line, event: int) -> None:

@@ -29,25 +29,25 @@ FAREWELL_SECONDS = 20.0
 
 
 class Lane(Thread):
-    """Does the tasks of one queue, one after another, each time that `told` is set."""
+    """Does the tasks of one queue, one after another, each time that `woken` is set."""
 
     def __init__(self, queue: str) -> None:
         super().__init__(name=queue, daemon=True)
         self.queue = queue
-        self.told, self.stopped = Event(), Event()
+        self.woken, self.stopped = Event(), Event()
         self.is_broken = False
 
     def stop(self) -> None:
         """End behind the task at hand."""
         self.stopped.set()
-        self.told.set()
+        self.woken.set()
 
     def run(self) -> None:
-        """Wait for `told`, and do what there is, until stopped, or until a task's end could not be stored."""
+        """Wait for `woken`, and do what there is, until stopped or until a task's end could not be stored."""
         pause = ASKING_SECONDS
         while not (self.stopped.is_set() or self.is_broken):
-            self.told.wait()
-            self.told.clear()
+            self.woken.wait()
+            self.woken.clear()
             try:
                 self._work()
                 pause = ASKING_SECONDS
@@ -85,7 +85,7 @@ class Work:
         self.lanes = [Lane(queue) for queue in queues]
         self.looking = Thread(target=self._look, daemon=True)
         self.stops = 0
-        self.told = Event()
+        self.woken = Event()
 
     def run(self) -> int:
         """0 when told to stop and what was at hand is done; 1 when something was left in the middle."""
@@ -94,12 +94,12 @@ class Work:
         for thread in (*self.lanes, self.looking):
             thread.start()
         while not (self.stops or self._is_broken() or keeper_is_gone()):
-            self.told.wait(ASKING_SECONDS)
+            self.woken.wait(ASKING_SECONDS)
         return 0 if self._end() and not self._is_broken() else 1
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         self.stops += 1
-        self.told.set()
+        self.woken.set()
 
     def _is_broken(self) -> bool:
         return any(lane.is_broken for lane in self.lanes)
@@ -128,11 +128,11 @@ class Work:
                 close_old_connections()
                 house.keep()
                 for queue in waiting_queues(lanes):
-                    lanes[queue].told.set()
+                    lanes[queue].woken.set()
                 pause = ASKING_SECONDS
             except Exception as error:
                 log(error, "looking for work")
                 connections.close_all()
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
-            self.told.wait(pause)
+            self.woken.wait(pause)
         connections.close_all()

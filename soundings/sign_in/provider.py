@@ -115,10 +115,10 @@ class Signing(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # untyped
             raise OAuth2Error("no subject")
         if "userinfo_endpoint" not in self.openid_config:
             return cast("Claims", signed)
-        told = self._fetch_user_info(access_token)
-        if told["sub"] != signed["sub"]:
+        info = self._fetch_user_info(access_token)
+        if info["sub"] != signed["sub"]:
             raise OAuth2Error("two subjects")
-        return cast("Claims", {**told, **signed})
+        return cast("Claims", {**info, **signed})
 
     def _verified(self, id_token: str) -> dict[str, object]:
         """The claims of an ID token that this provider signed, for us, and that has not ended."""

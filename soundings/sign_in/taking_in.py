@@ -28,7 +28,7 @@ from soundings.sign_in.chosen import LINKS, table, the_provider
 logger = logging.getLogger(__name__)
 
 
-class Given(TypedDict):
+class GroupRoles(TypedDict):
     """What groups gave: roles by the numbers of memberships, and whether they made a site admin."""
 
     memberships: dict[str, str]
@@ -45,7 +45,7 @@ def groups_in(claim: object) -> frozenset[str]:
 
 
 @transaction.atomic
-def apply_groups(user: User, groups: frozenset[str], provider: Provider, before: Given) -> Given:
+def apply_groups(user: User, groups: frozenset[str], provider: Provider, before: GroupRoles) -> GroupRoles:
     """Give and withdraw what the groups of somebody decide; what they have given now."""
     user = get_user_model().objects.select_for_update().get(pk=user.pk)
     return {
@@ -157,7 +157,7 @@ def _person_for(claims: Claims, invited: bool) -> User:
     return user  # type: ignore[no-any-return]
 
 
-def _given(kept: object) -> Given:
+def _given(kept: object) -> GroupRoles:
     data: dict[str, Any] = kept if isinstance(kept, dict) else {}
     return {"memberships": data.get("memberships") or {}, "site_admin": bool(data.get("site_admin"))}
 

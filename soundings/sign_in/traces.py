@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from soundings.sign_in.chosen import ADDRESSES, FACTORS, LINKS, table
 
 #: Kind -> table, and what the person is told of it: never a secret.
-TOLD = {
+OWN_TABLES = {
     "sign-in by provider": (LINKS, ("uid", "date_joined", "last_login")),
     "second factor": (FACTORS, ("type", "created_at", "last_used_at")),
 }
@@ -26,9 +26,9 @@ def rows_about(user: User, named: tuple[str, str]) -> QuerySet[Any] | None:
         return None
 
 
-def told_rows(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
+def own_rows(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
     """Kind, rows and columns for the download of one's data."""
-    for kind, (named, columns) in TOLD.items():
+    for kind, (named, columns) in OWN_TABLES.items():
         rows = rows_about(user, named)
         if rows is not None:
             yield kind, rows, columns

@@ -14,7 +14,7 @@ from pooling.interface.serializers import FILE
 from pooling.interface.shapes import shape
 from pooling.models import AdminAction
 from pooling.people.access import ADMIN, collection_for
-from pooling.people.chain import Checked, check_chain
+from pooling.people.chain import ChainCheck, check_chain
 from soundings.trail.choosing import WHAT, CollectionTrailForm, TrailForm, chosen_lines
 from soundings.trail.keeping import kept_of
 from soundings.trail.lines import FILE_NAME, MEDIA_TYPE, activity_lines, trail_lines
@@ -47,7 +47,7 @@ class TrailCheck(APIView):
     """Whether lines are missing or changed."""
 
     @answers(
-        shape(Checked, more=["newest"]),
+        shape(ChainCheck, "Checked", more=["newest"]),
         operation_id="site_trail_check",
         parameters=[OpenApiParameter("kept", str, description="NUMBER:CHECKSUM of an earlier check.")],
     )

@@ -32,8 +32,8 @@ def trail_lines(rows: QuerySet[AdminAction]) -> Iterator[str]:
             sha256=row.sha256,
             address=row.address,
             names={
-                "actor": who_told(row),
-                "about": row.subject_told if row.about_id else "",
+                "actor": actor_name(row),
+                "about": row.subject_name if row.about_id else "",
                 "collection": row.collection.slug if row.collection else "",
             },
         )
@@ -44,15 +44,15 @@ def activity_lines(rows: QuerySet[AdminAction]) -> Iterator[str]:
     for row in _in_order(rows):
         yield _line(
             at=row.at.astimezone(UTC).isoformat(),
-            who=who_told(row),
+            who=actor_name(row),
             action=row.action,
-            subject=row.subject_told,
+            subject=row.subject_name,
             detail=row.detail,
             sha256=row.sha256,
         )
 
 
-def who_told(row: AdminAction) -> str:
+def actor_name(row: AdminAction) -> str:
     """Who did it, as people read it."""
     if row.actor_id is None:
         return "not signed in" if row.address_sha256 else "a command"

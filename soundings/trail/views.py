@@ -18,7 +18,7 @@ from pooling.tables.answers import answer
 from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table
 from soundings.trail.choosing import WHAT, CollectionTrailForm, TrailForm, chosen_lines
-from soundings.trail.lines import who_told, with_names
+from soundings.trail.lines import actor_name, with_names
 
 NEEDS_SITE_ADMIN = "This page is for site admins."
 SEARCH = (
@@ -42,7 +42,7 @@ def _collection(action: AdminAction) -> str:
 WHEN = Column("when", "When", "at", to_the_minute=True, style="quiet")
 ACTION = Column("action", "Action")
 SUBJECT = Column("subject", "Subject", "subject_told", natural=True, sort="subject")
-WHO = Column("who", "Who", who_told, sort="actor__username")
+WHO = Column("who", "Who", actor_name, sort="actor__username")
 DETAILS = Column("details", "Details", _details, sort=False, style="quiet")
 ACTIVITY = Table(
     "activity",

@@ -51,12 +51,12 @@ def _write_download(request: HttpRequest, response: HttpResponseBase) -> None:
     record_action(collection, who, DOWNLOADED, header.get_filename() or "", **facts)
 
 
-def hear_of_sign_in(sender: object, user: User, **more: object) -> None:
+def on_sign_in(sender: object, user: User, **more: object) -> None:
     """Write down that somebody signed in."""
     record_action(None, user, "signed in")
 
 
-def hear_of_change(sender: object, instance: LogEntry, created: bool, **more: object) -> None:
+def on_change(sender: object, instance: LogEntry, created: bool, **more: object) -> None:
     """Write down what somebody did under /admin/: to which row and in which fields, never their values."""
     if not created:
         return
@@ -72,7 +72,7 @@ def hear_of_change(sender: object, instance: LogEntry, created: bool, **more: ob
     record_action(collection, instance.user, f"{done} under /admin/", subject, fields=fields)
 
 
-def hear_of_removal(sender: object, instance: User, **more: object) -> None:
+def on_account_removed(sender: object, instance: User, **more: object) -> None:
     """Write down that an account is gone, also as one of many, of which Django's admin tells nothing."""
     record_action(None, None, "account removed", f"account {instance.pk}")
 
@@ -92,6 +92,6 @@ def _fields(message: str) -> Iterator[str]:
 
 def listen() -> None:
     """Hear of sign-ins and of changes under /admin/."""
-    user_logged_in.connect(hear_of_sign_in, dispatch_uid="trail of sign-ins")
-    post_save.connect(hear_of_change, sender=LogEntry, dispatch_uid="trail of changes")
-    post_delete.connect(hear_of_removal, sender=get_user_model(), dispatch_uid="trail of accounts")
+    user_logged_in.connect(on_sign_in, dispatch_uid="trail of sign-ins")
+    post_save.connect(on_change, sender=LogEntry, dispatch_uid="trail of changes")
+    post_delete.connect(on_account_removed, sender=get_user_model(), dispatch_uid="trail of accounts")

@@ -16,7 +16,7 @@ def lists_of_predictions(found: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """
     if "mteb_model_meta" not in found:
         return found
-    subsets = {name: held for name, held in found.items() if name != "mteb_model_meta"}
+    subsets = {name: splits for name, splits in found.items() if name != "mteb_model_meta"}
     parts = [
         (f"{subset}, {split}", lists)
         for subset, splits in subsets.items()

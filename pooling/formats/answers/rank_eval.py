@@ -46,15 +46,15 @@ def lists_of_rank_eval(found: Mapping[Any, Any], kind: str) -> dict[Any, tuple[t
         many = counted(len(failures), "query")
         problem = f"the engine failed for {many}, such as {shown(query)} ({_reason(why)})"
         raise BadValueError(problem, "Ask again: queries without an answer would count as 0.")
-    lists = {query: _hits(query, held) for query, held in details.items()}
+    lists = {query: _hits(query, detail) for query, detail in details.items()}
     _refuse_two_indexes(lists)
     if not any(lists.values()):
         raise BadValueError("there is no hit in this answer", "Check the index and the search request.")
     return {query: _scored(query, hits) for query, hits in lists.items()}
 
 
-def _hits(query: Any, held: Any) -> list[Mapping[Any, Any]]:
-    hits = held.get("hits") if isinstance(held, Mapping) else None
+def _hits(query: Any, detail: Any) -> list[Mapping[Any, Any]]:
+    hits = detail.get("hits") if isinstance(detail, Mapping) else None
     if not isinstance(hits, list):
         raise BadValueError(f"the details of query {shown(query)} have no list of hits", _AGAIN)
     found = []

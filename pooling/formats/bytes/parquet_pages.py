@@ -194,15 +194,15 @@ def opened(source: Source) -> Iterator[Parquet]:
         thrift.at = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
         if thrift.at < len(PARQUET_MAGIC):
             raise DamagedError
-        told = thrift.struct()
-        lengths = _top_columns(_structs(told, _SCHEMA))
-        cells = _cells(_structs(told, _PAIRS))
+        footer = thrift.struct()
+        lengths = _top_columns(_structs(footer, _SCHEMA))
+        cells = _cells(_structs(footer, _PAIRS))
         value_bytes = {name: length * cells.get(name, 1) for name, length in lengths}
         names = [name for name, _ in lengths]
-        yield Parquet(source, content, value_bytes, names, _structs(told, _ROW_GROUPS), budget)
+        yield Parquet(source, content, value_bytes, names, _structs(footer, _ROW_GROUPS), budget)
 
 
-def rows_told(source: Source) -> int | None:
+def rows_in_footer(source: Source) -> int | None:
     """How many rows a Parquet file says to have; None for one that is none."""
     try:
         with opened(source) as file:
@@ -256,10 +256,10 @@ def _cells(pairs: list[Struct]) -> dict[str, int]:
             if not isinstance(encoded := pair.get(_PAIR_VALUE), bytes):
                 raise DamagedError
             try:
-                told = cells_of_columns(encoded)
+                columns = cells_of_columns(encoded)
             except UnreadableError as error:
                 raise DamagedError from error
-            found |= {name: max(cells, found.get(name, 1)) for name, cells in told.items()}
+            found |= {name: max(cells, found.get(name, 1)) for name, cells in columns.items()}
     return found
 
 

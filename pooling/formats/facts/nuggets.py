@@ -52,13 +52,13 @@ def read_bank(source: Source, records: Iterable[Record]) -> Iterator[FactRecord]
         if not isinstance(bank, dict):
             raise source.error(line, "nugget_bank is not an object", "Write questions by their text.")
         number = 0
-        for title, held in bank.items():
-            if not isinstance(held, dict):
+        for title, question in bank.items():
+            if not isinstance(question, dict):
                 raise source.error(
                     line, f"the question {shown(title)} is not an object", "Write its answers."
                 )
-            group = text_of(source, line, held, "question") or title
-            for answer in _answers(source, line, held):
+            group = text_of(source, line, question, "question") or title
+            for answer in _answers(source, line, question):
                 number += 1
                 yield FactRecord(query, str(number), answer, "vital", group, line)
 
@@ -72,7 +72,7 @@ def _answers(source: Source, line: int, question: Mapping[str, Any]) -> list[str
 
 
 def _list(source: Source, line: int, record: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    held = needed(source, line, record, name)
-    if not isinstance(held, list) or not all(isinstance(one, dict) for one in held):
+    objects = needed(source, line, record, name)
+    if not isinstance(objects, list) or not all(isinstance(one, dict) for one in objects):
         raise source.error(line, f"{name} is not a list of objects", "Write one object for each.")
-    return held
+    return objects

@@ -15,7 +15,7 @@ from pooling.formats.bytes.nesting import (
     refuse_halves,
 )
 from pooling.formats.errors import shown
-from pooling.formats.sources import MAX_LINE_BYTES, Handed, Source
+from pooling.formats.sources import MAX_LINE_BYTES, OutputBudget, Source
 
 BLANKS = " \t\r\n"
 REMEDY = "Export it again as JSON."
@@ -58,10 +58,10 @@ def first_sign(source: Source) -> str:
 
 
 def _elements(text: _Text) -> Iterator[tuple[int, Any]]:
-    handed = Handed(text.source)
+    output = OutputBudget(text.source)
     while text.peek() != "]":
         line, value = text.line, text.value()
-        handed.take(text.taken)
+        output.take(text.taken)
         yield line, value
         if text.peek() != "]":
             text.expect(",", "two elements without a comma")

@@ -50,10 +50,10 @@ def _book(source: Source) -> Iterator[JudgmentRecord]:
         pair = object_of(source, line, element, "a pair")
         query, document = (as_text(source, line, name, pair.get(name)) for name in ("query_text", "doc_id"))
         title, text = _texts(pair.get("document_fields"))
-        said = pair.get("judgements", [])
-        if not isinstance(said, list):
+        judgements = pair.get("judgements", [])
+        if not isinstance(judgements, list):
             raise source.error(line, "judgements is not a list", "Export the book again.")
-        for one in said:
+        for one in judgements:
             judgment = object_of(source, line, one, "a judgement")
             unrateable = judgment.get("unrateable") is True
             if judgment.get("judge_later") is True or (not unrateable and judgment.get(RATING) is None):

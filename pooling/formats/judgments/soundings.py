@@ -13,7 +13,7 @@ from pooling.formats.judgments.records import JudgmentFormat, JudgmentRecord, Na
 from pooling.formats.kinds.json_lines import json_line_records
 from pooling.formats.registry import Record
 from pooling.formats.rows import checked_id
-from pooling.formats.sources import MAX_LINE_BYTES, Handed, Source
+from pooling.formats.sources import MAX_LINE_BYTES, OutputBudget, Source
 
 TEXTS = (
     *("queue", "query_id", "document_id", "annotator", "kind", "verdict", "reason", "note", "state", "time"),
@@ -70,14 +70,14 @@ def _cells(source: Source) -> Iterator[Record]:
     """Rows of a table, with line ends inside cells as they were written."""
     rows = csv.reader(_whole_lines(source), delimiter="," if source.format == "csv" else "\t", strict=True)
     try:
-        header, handed = next(rows, []), Handed(source)
+        header, output = next(rows, []), OutputBudget(source)
         for fields in rows:
             if not fields:
                 continue
             if len(fields) != len(header):
                 problem = f"{len(fields)} fields where the header has {len(header)}"
                 raise source.error(rows.line_num, problem, REMEDY)
-            handed.take(sum(map(len, fields)))
+            output.take(sum(map(len, fields)))
             yield rows.line_num, dict(zip(header, map(unguarded, fields), strict=True))
     except csv.Error as error:
         raise source.error(rows.line_num, f"not a table ({error})", REMEDY) from error

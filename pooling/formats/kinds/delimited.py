@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pooling.formats.cells import table_lines, table_text
 from pooling.formats.registry import Format, LineWriter, Record, Target
 from pooling.formats.rows import Row
-from pooling.formats.sources import MAX_LINE_BYTES, Handed, Source
+from pooling.formats.sources import MAX_LINE_BYTES, OutputBudget, Source
 from pooling.formats.tables import MOST_FIELDS, Roles, breaks_rule
 from pooling.formats.writing import delimited, refuse
 from pooling.heavy import pl
@@ -73,7 +73,7 @@ def with_header(
 ) -> Iterator[Record]:
     if len(header) > MOST_FIELDS:
         raise source.error(1, f"{len(header):,} columns", f"Give at most {MOST_FIELDS:,}.")
-    empty, handed, names = True, Handed(source), sum(map(len, header))
+    empty, output, names = True, OutputBudget(source), sum(map(len, header))
     for line, fields in numbered:
         if not any(fields):
             continue
@@ -83,7 +83,7 @@ def with_header(
             problem = f"{len(fields)} fields where the header has {len(header)}"
             raise source.error(line, problem, "Give every row one field for each column.")
         empty = False
-        handed.take(names + sum(map(len, fields)))
+        output.take(names + sum(map(len, fields)))
         yield line, dict(zip(header, fields, strict=True))
     if empty:
         raise source.error(1, "nothing but a header or one line", "Write a header and at least one row.")

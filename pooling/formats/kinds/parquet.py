@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pooling.formats.bytes.parquet_pages import DamagedError, opened
 from pooling.formats.registry import Format, Record, Target
-from pooling.formats.sources import MAX_LINE_BYTES, Handed, Source
+from pooling.formats.sources import MAX_LINE_BYTES, OutputBudget, Source
 from pooling.formats.tables import MOST_FIELDS, Roles, breaks_rule
 from pooling.formats.values import BadValueError, parse_relevance, parse_score
 from pooling.heavy import pl
@@ -50,14 +50,14 @@ def _read(source: Source, kind: str, file: Path | io.BytesIO, wanted: dict[str, 
         if not (_is_id(name, dtype) or dtype.is_integer() or (name == "value" and dtype.is_float())):
             problem = f"the column {original[name]!r} is of type {dtype}"
             raise source.error(None, problem, "Write ids as strings and numbers as numbers.")
-    frame, handed = chosen.collect(), Handed(source)
+    frame, output = chosen.collect(), OutputBudget(source)
     for name, dtype in frame.schema.items():
         if frame[name].null_count():
             raise source.error(None, f"the column {original[name]!r} has empty cells", "Fill or remove them.")
         if _is_id(name, dtype):
             lengths = frame[name].cast(pl.String).str.len_bytes()
             _check_ids(source, original[name], lengths)
-            handed.take(int(lengths.sum()), 0)
+            output.take(int(lengths.sum()), 0)
     return finished(source, frame, kind)
 
 
@@ -72,12 +72,12 @@ def parquet_records(source: Source) -> Iterator[Record]:
             content = parquet.content
             file = io.BytesIO(content) if isinstance(content, bytes) else source.path
             lazy = pl.scan_parquet(file, glob=False, hive_partitioning=False)
-            rows, handed = parquet.rows, Handed(source)
+            rows, output = parquet.rows, OutputBudget(source)
         for start in range(0, rows, SOME_ROWS):
             some = lazy.slice(start, SOME_ROWS).collect()
             if not some.height:
                 break
-            handed.take(_characters(some), some.height)
+            output.take(_characters(some), some.height)
             number = start
             for piece in _pieces(source, some, start):
                 for row in piece.iter_rows(named=True):

@@ -29,14 +29,14 @@ def ranx_rows(source: Source, kind: str) -> Iterator[Row]:
         lists = lists_inside(ranx_object(source), kind)
     except BadValueError as bad:
         raise source.error(None, bad.problem, bad.remedy) from bad
-    for query, held in lists.items():
-        if not isinstance(held, dict | tuple):
+    for query, documents in lists.items():
+        if not isinstance(documents, dict | tuple):
             raise source.error(
                 None,
                 f"the value of query {shown(query)} is not an object",
                 "Write {query: {document: number}}.",
             )
-        pairs: Iterable[tuple[Any, Any]] = held if isinstance(held, tuple) else held.items()
+        pairs: Iterable[tuple[Any, Any]] = documents if isinstance(documents, tuple) else documents.items()
         for rank, (document, number) in enumerate(pairs, start=1):
             try:
                 value = parse(json_number(number))
@@ -47,7 +47,7 @@ def ranx_rows(source: Source, kind: str) -> Iterator[Row]:
                 checked_id(source, 0, "query", query),
                 checked_id(source, 0, "document", document),
                 value,
-                rank if isinstance(held, tuple) else None,
+                rank if isinstance(documents, tuple) else None,
                 0,
             )
 
@@ -99,8 +99,8 @@ def ranx_object(source: Source) -> dict[str, Any]:
         raise
     except ValueError as error:
         line = getattr(error, "lineno", None)
-        told = problem_of(error, "Write {query: {document: number}}.")
-        raise source.error(line, *told) from error
+        problem = problem_of(error, "Write {query: {document: number}}.")
+        raise source.error(line, *problem) from error
     if not isinstance(found, dict):
         raise source.error(None, "not a JSON object", "Write {query: {document: number}}.")
     return found

@@ -16,7 +16,7 @@ from pooling.options.arguments import add_option_arguments
 from pooling.options.option import chosen, options_of
 from pooling.people.membership import collection_named
 from pooling.pools.building import build_pool
-from pooling.pools.versions import Extension, extend_pool, pool_named, runs_beside
+from pooling.pools.versions import Extension, extend_pool, other_runs, pool_named
 from pooling.runs.stored import runs_named
 
 
@@ -71,7 +71,7 @@ class Command(InputCommand):
         for name in options_of(Choice).keys() - options_of(Extension):
             if options[name] not in (None, getattr(pool, name)):
                 raise InputError(f"An extension uses the setting of its pool: omit --{name}.")
-        runs = runs_named(collection, options["runs"]) if options["runs"] else list(runs_beside(pool))
+        runs = runs_named(collection, options["runs"]) if options["runs"] else list(other_runs(pool))
         extension = chosen(Extension, options)
         with progress_bar("Extending") as progress:
             return extend_pool(pool, runs=runs, name=options["name"], progress=progress, **extension)

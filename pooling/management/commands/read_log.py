@@ -47,7 +47,7 @@ class Command(InputCommand):
         for line in summary(log, queries, least):
             self.stdout.write(line)
         if not queries:
-            who = "" if log.told else " No row says who asked."
+            who = "" if log.has_clients else " No row says who asked."
             raise ValueError(
                 f"No query was asked by {least} people or more, so nothing was written.{who} "
                 "Choose a smaller --minimum-clients."

@@ -63,7 +63,9 @@ class Command(InputCommand):
                 f"{one['name']} → {one['account']}: {one['relevant']:,} relevant, "
                 f"{one['not_relevant']:,} not relevant, {one['cannot_judge']:,} can't judge"
             )
-        said = done["detail"].removesuffix(" ".join(["", *done["notes"]]))
-        self.stdout.write(said if not options["dry_run"] else said.replace("Imported:", "Would import:", 1))
+        sentence = done["detail"].removesuffix(" ".join(["", *done["notes"]]))
+        self.stdout.write(
+            sentence if not options["dry_run"] else sentence.replace("Imported:", "Would import:", 1)
+        )
         for note in done["notes"]:
             self.stderr.write(self.style.WARNING(note))

@@ -14,7 +14,7 @@ from evaluation.canaries.regressions import family_of
 from evaluation.canaries.watching import Alerts, change_alerts
 from evaluation.canaries.webhooks import ID, SIGNATURE, TIME, problem_of, signature
 from evaluation.models import Canary, CanaryDelivery, CanaryValue
-from pooling.engines.connections import Allowed, RefusedAddressError, refuse_private
+from pooling.engines.connections import AllowedNetworks, RefusedAddressError, refuse_private
 from pooling.interface.problems import InputError
 from pooling.jobs.running import start_job
 from pooling.models import Job, Run
@@ -182,8 +182,8 @@ def test_private_addresses_are_refused_by_default(
 )
 def test_no_address_leads_into_a_private_network(address: str) -> None:
     with pytest.raises(RefusedAddressError):
-        refuse_private("host", ["8.8.8.8", address], Allowed(LOOPBACK[1:], "A_SETTING"))
-    refuse_private("host", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"], Allowed([], "A_SETTING"))
+        refuse_private("host", ["8.8.8.8", address], AllowedNetworks(LOOPBACK[1:], "A_SETTING"))
+    refuse_private("host", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"], AllowedNetworks([], "A_SETTING"))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from evaluation.canaries.webhooks import (
     signature,
 )
 from evaluation.models import CanaryDelivery
-from pooling.engines.connections import Allowed, RefusedAddressError, refuse_private
+from pooling.engines.connections import AllowedNetworks, RefusedAddressError, refuse_private
 from tests.evaluation.canary_cast import LOOPBACK, SECRET, make_canary, receiving
 from tests.world import World
 
@@ -140,7 +140,7 @@ def test_a_host_that_no_name_can_be_is_told_in_a_sentence(host: str) -> None:
     ],
 )
 def test_an_allowed_network_opens_itself_alone(network: str, address: str, goes: bool) -> None:
-    allowed = Allowed([ipaddress.ip_network(network)], "A_SETTING")
+    allowed = AllowedNetworks([ipaddress.ip_network(network)], "A_SETTING")
     if goes:
         refuse_private("host", [address], allowed)
         return

@@ -384,7 +384,7 @@ def test_an_admin_pauses_and_restores_on_the_pages(world: World) -> None:
     assert "answers too fast" in ada.get(f"/queues/{queue.pk}/gold/").content.decode()
     ada.post(address, {"action": "restore"})
     assert Quarantine.objects.get().lifted_by == world.ada
-    actions = [(row.action, row.subject_told) for row in AdminAction.objects.order_by("pk")]
+    actions = [(row.action, row.subject_name) for row in AdminAction.objects.order_by("pk")]
     assert actions[-2:] == [("annotator paused", "ben"), ("annotator restored", "ben")]
 
 

@@ -43,7 +43,7 @@ def rows(queue: Queue) -> list[tuple[int, int, int, str]]:
 
 def actions() -> list[tuple[str, str]]:
     lines = AdminAction.objects.exclude(collection=None).order_by("pk")
-    return [(line.action, line.subject_told) for line in lines]
+    return [(line.action, line.subject_name) for line in lines]
 
 
 def judge_first(queue: Queue, person: User, count: int, verdict: str = "relevant") -> None:

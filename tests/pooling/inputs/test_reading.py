@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import soundings
-from pooling.inputs.given import Given, Keys
+from pooling.inputs.given import KeyedSource, Keys
 from pooling.inputs.reading import run_frame
 
 IDS = st.text(alphabet="abc0189-_ é", min_size=1, max_size=4)
@@ -58,8 +58,8 @@ def shapes_of(run: dict[str, dict[str, float]]) -> dict[str, Any]:
         "dicts": {
             query: [{"_id": one, "score": score} for one, score in held] for query, held in lists.items()
         },
-        "documents": Given(documents, Keys(id_key="source")),
-        "arrays": Given((numbers, scores), keys),
+        "documents": KeyedSource(documents, Keys(id_key="source")),
+        "arrays": KeyedSource((numbers, scores), keys),
         "objects": SimpleNamespace(to_dict=lambda: run),
     }
 

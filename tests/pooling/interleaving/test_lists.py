@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pooling.interleaving.lists import (
     Choose,
-    Interleaved,
+    InterleavedList,
     chooser,
     credited_places,
     optimized,
@@ -25,16 +25,16 @@ from pooling.interleaving.lists import (
 )
 from tests.testdata import DATA, needs_data
 
-Maker = Callable[[list[list[str]], int, Choose], Interleaved]
+Maker = Callable[[list[list[str]], int, Choose], InterleavedList]
 
 
 class UnchosenError(Exception):
     """A choice that the path does not hold yet, with the number of options."""
 
 
-def law(make: Maker, lists: list[list[str]], k: int) -> dict[Interleaved, Fraction]:
+def law(make: Maker, lists: list[list[str]], k: int) -> dict[InterleavedList, Fraction]:
     """Every list that can be made, with its exact probability: each choice is followed to its end."""
-    found: dict[Interleaved, Fraction] = {}
+    found: dict[InterleavedList, Fraction] = {}
 
     def follow(path: list[int], chance: Fraction) -> None:
         steps: Iterator[int] = iter(path)
@@ -129,7 +129,7 @@ def test_long_lists_are_drafted() -> None:
 FOLDER = DATA / "living/interleaving"
 
 
-def teams(made: Interleaved) -> tuple[frozenset[str], ...]:
+def teams(made: InterleavedList) -> tuple[frozenset[str], ...]:
     """Who picked which documents."""
     picks = ([bool(credit) for credit in credits] for credits in made.credits)
     return tuple(frozenset(itertools.compress(made.ranking, picked)) for picked in picks)

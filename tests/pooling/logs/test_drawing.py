@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pooling.formats import read_queries
 from pooling.formats.errors import FormatError
 from pooling.logs.drawing import (
-    Logged,
+    LoggedQuery,
     allocated,
     draw,
     inclusion_probabilities,
@@ -28,7 +28,7 @@ from pooling.logs.population import drawn_lines, query_id, read_log_table
 from tests.testdata import DATA, needs_data
 
 POPULATION = [
-    Logged(f"query {number}", f"Query {number}", float(size), "head" if size > 5 else "tail")
+    LoggedQuery(f"query {number}", f"Query {number}", float(size), "head" if size > 5 else "tail")
     for number, size in enumerate([40, 20, 10, 8, 5, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1])
 ]
 
@@ -81,7 +81,7 @@ def test_what_is_asked_once_or_twice_is_the_tail() -> None:
 @pytest.mark.parametrize(
     ("population", "n", "told"), [([], 5, "no query to draw from"), (POPULATION, 0, "at least 1")]
 )
-def test_what_cannot_be_drawn_is_told(population: list[Logged], n: int, told: str) -> None:
+def test_what_cannot_be_drawn_is_told(population: list[LoggedQuery], n: int, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         draw(population, n)
 

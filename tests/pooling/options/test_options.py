@@ -12,7 +12,7 @@ from rest_framework import serializers
 
 from pooling.interface.option_fields import form_fields, serializer_fields
 from pooling.options.arguments import add_option_arguments
-from pooling.options.option import chosen, option, options_of, problems_of, same, told
+from pooling.options.option import chosen, option, option_rows, options_of, problems_of, same
 
 
 @dataclass(frozen=True)
@@ -116,14 +116,14 @@ def test_values_out_of_bounds_are_refused_in_the_words_of_the_option() -> None:
 
 def test_a_page_shows_each_option_with_its_value() -> None:
     options = options_of(Cast).values()
-    assert list(told(options, Cast(3, weights={"left": 2}))) == [
+    assert list(option_rows(options, Cast(3, weights={"left": 2}))) == [
         ("Length", "3, left 2"),
         ("Mesh", "fine"),
         ("Share", "0.5"),
         ("Hauls", "none: until dark"),
         ("At night", "no"),
     ]
-    assert ("Hauls", "1,200 hauls") in told(options, Cast(3, hauls=1200))
+    assert ("Hauls", "1,200 hauls") in option_rows(options, Cast(3, hauls=1200))
 
 
 def test_settings_may_share_an_option_and_change_its_words() -> None:

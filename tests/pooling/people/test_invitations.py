@@ -9,23 +9,30 @@ from django.utils import timezone
 
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction, Invitation, Membership
-from pooling.people.invitations import Invited, accept, invitation_of, invite, open_invitations, withdraw
+from pooling.people.invitations import (
+    NewInvitation,
+    accept,
+    invitation_of,
+    invite,
+    open_invitations,
+    withdraw,
+)
 from pooling.people.membership import add_member, change_role, create_collection, remove_member
 from tests.world import World
 
 
 @pytest.fixture
-def invited(world: World) -> Invited:
+def invited(world: World) -> NewInvitation:
     """An invitation that Ada made for an annotator."""
     return invite(world.collection, "annotator", by=world.ada)
 
 
 def actions(world: World) -> list[tuple[str, str, str]]:
     rows = AdminAction.objects.filter(collection=world.collection).select_related("actor").order_by("pk")
-    return [(str(row.actor), row.action, row.subject_told) for row in rows]
+    return [(str(row.actor), row.action, row.subject_name) for row in rows]
 
 
-def test_whoever_has_the_link_becomes_a_member_once(world: World, invited: Invited) -> None:
+def test_whoever_has_the_link_becomes_a_member_once(world: World, invited: NewInvitation) -> None:
     member = accept(invited.token, world.dan)
     assert (member.user, member.role) == (world.dan, "annotator")
     with pytest.raises(InputError, match="has been used"):
@@ -33,18 +40,18 @@ def test_whoever_has_the_link_becomes_a_member_once(world: World, invited: Invit
     assert open_invitations(world.collection) == []
 
 
-def test_a_member_keeps_their_role_and_the_link_its_use(world: World, invited: Invited) -> None:
+def test_a_member_keeps_their_role_and_the_link_its_use(world: World, invited: NewInvitation) -> None:
     assert accept(invited.token, world.vera).role == "viewer"
     assert invitation_of(invited.token) == invited.invitation
 
 
-def test_the_database_does_not_know_the_token(invited: Invited) -> None:
+def test_the_database_does_not_know_the_token(invited: NewInvitation) -> None:
     row = Invitation.objects.values().get()
     assert invited.token not in str(row)
 
 
 @pytest.mark.parametrize("change", ["withdrawn", "expired", "unknown"])
-def test_a_link_that_no_longer_works_says_why(world: World, invited: Invited, change: str) -> None:
+def test_a_link_that_no_longer_works_says_why(world: World, invited: NewInvitation, change: str) -> None:
     sentence = {"withdrawn": "was withdrawn", "expired": "has expired", "unknown": "is not valid"}[change]
     token = invited.token
     if change == "withdrawn":
@@ -58,7 +65,7 @@ def test_a_link_that_no_longer_works_says_why(world: World, invited: Invited, ch
     assert not Membership.objects.filter(user=world.dan).exists()
 
 
-def test_what_was_used_cannot_be_withdrawn(world: World, invited: Invited) -> None:
+def test_what_was_used_cannot_be_withdrawn(world: World, invited: NewInvitation) -> None:
     accept(invited.token, world.dan)
     with pytest.raises(InputError, match="Remove the member"):
         withdraw(invited.invitation, by=world.ada)

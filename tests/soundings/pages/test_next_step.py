@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.comparisons.next_step import NextMove
 from labeling.progress.of_queues import QueueState
-from soundings.pages.next_step import State, Uncovered, Unsettled, next_of
+from soundings.pages.next_step import State, UncoveredRun, UnsettledPair, next_of
 
 WHEN = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -24,9 +24,9 @@ QUEUED = {**IMPORTED, "pools": True, "queues": (queue(),)}
 JUDGED = {**QUEUED, "queues": (queue(200, finished=True),), "judged": True}
 RELEASED = {**JUDGED, "released": "v1", "unreleased": 0}
 MEASURED = {**RELEASED, "is_measured": True}
-TIE = Unsettled(5, "judge", 60, "dense v3", "bm25", 10)
+TIE = UnsettledPair(5, "judge", 60, "dense v3", "bm25", 10)
 DEEPER = NextMove("deeper", "Go deeper.", "/c/pools/3/extend/?depth=10", "Extend the pool")
-FEW = Unsettled(5, "queries", 400, "dense v3", "bm25", 10)
+FEW = UnsettledPair(5, "queries", 400, "dense v3", "bm25", 10)
 
 CASES: list[tuple[dict[str, Any], str, str]] = [
     ({}, "There are no queries yet.", "/c/queries/"),
@@ -70,13 +70,13 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
         "/c/queues/new/?pool=3",
     ),
     (
-        {**MEASURED, "uncovered": Uncovered("minilm", 3, 101), "unsettled": TIE},
+        {**MEASURED, "uncovered": UncoveredRun("minilm", 3, 101), "unsettled": TIE},
         "101 new pairs from minilm.",
         "/c/pools/3/extend/",
     ),
-    ({**MEASURED, "uncovered": Uncovered("minilm", 3, None)}, "minilm is in no pool yet.", "/extend/"),
+    ({**MEASURED, "uncovered": UncoveredRun("minilm", 3, None)}, "minilm is in no pool yet.", "/extend/"),
     (
-        {**MEASURED, "unsettled": TIE, "unreleased": 12, "uncovered": Uncovered("minilm", 3, 0)},
+        {**MEASURED, "unsettled": TIE, "unreleased": 12, "uncovered": UncoveredRun("minilm", 3, 0)},
         "Judge 60 pairs to settle dense v3 against bm25.",
         "/reports/5/comparisons/?a=dense+v3&b=bm25&k=10#labels",
     ),

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from soundings.serving import keeping
-from soundings.serving.keeping import Child, Keeper, Kept, Plan
+from soundings.serving.keeping import Child, Keeper, KeptProcess, Plan
 from tests.patience import PATIENCE_SECONDS
 from tests.soundings.processes import free_port
 
@@ -41,7 +41,7 @@ class Clocked(Keeper):
         super().__init__(plan)
         self.now = 0.0
         self.said, self.enough = said, enough
-        self.told = SimpleNamespace(wait=self.wait, set=lambda: None)  # type: ignore[assignment]
+        self.woken = SimpleNamespace(wait=self.wait, set=lambda: None)  # type: ignore[assignment]
         monkeypatch.setattr(keeping, "time", SimpleNamespace(monotonic=lambda: self.now, sleep=self.wait))
 
     def wait(self, seconds: float) -> None:
@@ -74,7 +74,7 @@ def test_a_process_that_ran_for_a_minute_is_started_again_after_the_first_pause(
 ) -> None:
     now = 0.0
     monkeypatch.setattr(keeping, "time", SimpleNamespace(monotonic=lambda: now))
-    kept = Kept(ENDS_AT_ONCE, {})
+    kept = KeptProcess(ENDS_AT_ONCE, {})
     pauses = []
     for lasted in (0, 0, keeping.SETTLED_SECONDS + 1):
         kept.look()

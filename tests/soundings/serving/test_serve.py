@@ -182,7 +182,7 @@ def test_containers_start_one_half(settings: Settings, only: str, web: bool, wor
     assert [command[0] for command in commands] == (
         ["soundings.serving.web"] * web + ["soundings.serving.worker"] * workers
     )
-    assert plan.asked == (("127.0.0.1", 8000, serving.known_host()) if web else None)
+    assert plan.web == (("127.0.0.1", 8000, serving.known_host()) if web else None)
     # Somebody keeps house, and only where no worker does it is the web server.
     assert (IN_WEB in plan.variables) is (workers == 0)
 

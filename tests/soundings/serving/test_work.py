@@ -61,7 +61,7 @@ def state_of(task: Any) -> str:
 
 def do(lane: Lane, done: Event) -> None:
     """Tell a lane of work, and wait until it is done."""
-    lane.told.set()
+    lane.woken.set()
     assert done.wait(PATIENCE_SECONDS)
 
 

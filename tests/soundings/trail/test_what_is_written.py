@@ -40,7 +40,7 @@ def lines(answer: HttpResponseBase) -> list[dict[str, object]]:
 
 
 def written() -> list[tuple[str, str]]:
-    return [(row.action, row.subject_told) for row in AdminAction.objects.order_by("pk")]
+    return [(row.action, row.subject_name) for row in AdminAction.objects.order_by("pk")]
 
 
 def test_sign_ins_and_wrong_passwords(world: World, client: Client) -> None:
