@@ -44,8 +44,6 @@ class CollectionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
 @admin.register(Query)
 class QueryAdmin(ReadOnly):
-    """Queries, as imported."""
-
     list_display = ["external_id", "text", "collection"]
     list_filter = ["collection"]
     list_select_related = ["collection"]
@@ -64,8 +62,6 @@ class DocumentAdmin(ReadOnly):
 
 @admin.register(Run)
 class RunAdmin(ReadOnly):
-    """Facts about runs."""
-
     list_display = ["name", "collection", "query_count", "row_count", "depth", "imported_at"]
     list_filter = ["collection"]
     list_select_related = ["collection"]
@@ -74,8 +70,6 @@ class RunAdmin(ReadOnly):
 
 @admin.register(Pool)
 class PoolAdmin(ReadOnly):
-    """How pools were chosen."""
-
     list_display = ["name", "collection", "strategy", "depth", "pair_count", "chosen_count", "built_at"]
     list_filter = ["collection"]
     list_select_related = ["collection"]

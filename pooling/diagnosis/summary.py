@@ -47,7 +47,7 @@ def sizes_of(pooled: pl.DataFrame) -> Sizes:
 
 
 def binned(sizes: pl.Series) -> Sizes:
-    """The same from the number of pairs of each query; at least one query."""
+    """From the number of pairs of each query; at least one query."""
     counts = sizes.to_numpy()
     least, most = int(counts.min()), int(counts.max())
     width = (most - least) // 10 + 1
@@ -65,7 +65,7 @@ def thin_queries(pooled: pl.DataFrame) -> Thin:
 
 
 def thin_among(sizes: pl.DataFrame) -> Thin:
-    """The same from a frame of query_id and len."""
+    """sizes: query_id and len."""
     sizes = sizes.sort("len", "query_id")
     below = THIN * float(sizes["len"].median() or 0)  # type: ignore[arg-type]
     thin = sizes.filter(pl.col("len") < below)

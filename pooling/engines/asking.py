@@ -86,7 +86,6 @@ class Pace:
             raise StoppedError
 
     def note_retry(self) -> None:
-        """Count a retry."""
         with self._lock:
             self.retries += 1
 
@@ -98,7 +97,6 @@ class Pace:
         return found
 
     def stop(self) -> None:
-        """End all waiting."""
         self._stopped.set()
 
 

@@ -159,12 +159,11 @@ def guarded(allowed: AllowedNetworks, deadline: Deadline) -> httpcore2.NetworkBa
 
 
 def no_answer(seconds: float) -> str:
-    """What is said of a server that took too long."""
     return f"No answer within {seconds:g} seconds."
 
 
 def is_of_the_network(error: Exception) -> bool:
-    """Whether an error says that no answer came, and not that something is wrong here."""
+    """True where no answer came; False where something is wrong here."""
     import httpcore2
 
     kinds = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError, OSError)
@@ -185,7 +184,7 @@ def in_words(error: Exception, seconds: float) -> str:
 
 
 def seconds_to_wait(retry_after: str | None) -> float | None:
-    """What Retry-After says, in seconds; a date is read as well."""
+    """Retry-After in seconds; a date is read as well."""
     if not retry_after:
         return None
     try:

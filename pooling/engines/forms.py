@@ -84,7 +84,7 @@ class EngineForm(GroupedForm, forms.Form):
             )
 
     def settings(self) -> EngineSettings:
-        """What the form says, not yet checked; call it after `is_valid`."""
+        """Not yet checked; call it after `is_valid`."""
         return EngineSettings(**chosen(EngineSettings, self.cleaned_data))
 
     def new_key(self) -> str | None:

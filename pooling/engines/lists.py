@@ -13,7 +13,7 @@ def _page(engine: Engine) -> str:
 
 
 def where_of(engine: Engine) -> str:
-    """What is asked: the host of an address, or the name of a database."""
+    """The host of an address, or the name of a database."""
     return engine.database or host_of(engine.address)
 
 

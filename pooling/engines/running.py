@@ -297,7 +297,6 @@ def _frame(rows: Sequence[EngineAnswer]) -> pl.DataFrame:
 
 
 def _notes(rows: Sequence[EngineAnswer], record: EngineRecord) -> tuple[str, ...]:
-    """What people should know of the answers."""
     by_place = sum(row.scores is None and bool(row.document_ids) for row in rows)
     repeated = sum(row.repeated for row in rows)
     notes = []

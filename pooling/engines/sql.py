@@ -115,7 +115,6 @@ class SqlAsker:
             raise self._refusal(error) from None
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def _answer(self, values: dict[str, Any], k: int) -> Answer:

@@ -75,7 +75,6 @@ class WebAsker:
             raise EngineError(f"{self._host}: {error}{message}") from None
 
     def close(self) -> None:
-        """Close the connection."""
         self._pool.close()
 
     def _exchanged(self, url: str, body: bytes | None) -> tuple[int, dict[str, str], bytes, float]:
@@ -159,7 +158,7 @@ class WebAsker:
         return EngineError(f"{self._host} {why} ({status}).{message}")
 
     def _quoted(self, answer: Json) -> str:
-        """What an engine says of its own error, without credentials, as a sentence to append; or nothing."""
+        """An engine's own error, without credentials, as a sentence to append; "" for none."""
         message = " ".join(_reason_in(answer).split())
         message = redacted(message, *(secret.decode() for secret in self._secrets))[:LONGEST_MESSAGE]
         return f" It said: “{message}”" if message else ""

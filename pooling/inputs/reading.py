@@ -114,7 +114,7 @@ def _rereadable(name: str, source: Any, keys: Keys) -> RunSource:
 
 
 def lasting(source: Any) -> Any:
-    """The same, or in memory what can be read only once."""
+    """The source, in memory if it can be read only once."""
     if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "__len__"):
         return as_polars(source)
     return list(source) if isinstance(source, Iterator) else source

@@ -11,7 +11,6 @@ from rest_framework.views import APIView
 
 
 def page(address: str, view: Callable[..., HttpResponseBase], name: str) -> URLPattern:
-    """The address of a page."""
     return path(address, view, name=name)
 
 
@@ -21,7 +20,7 @@ def call(address: str, view: type[APIView], name: str, **options: Any) -> URLPat
 
 
 def below(start: str, *patterns: URLPattern) -> list[URLPattern]:
-    """The same pages and calls, each with `start` before its address. Every pattern has its whole address, so
+    """Each with `start` before its address. Every pattern has its whole address, so
     that what reads them needs no tree.
     """
     return [path(f"{start}{one.pattern}", one.callback, one.default_args, one.name) for one in patterns]

@@ -34,7 +34,7 @@ Made: TypeAlias = Mapping[str, Any] | Job
 
 
 def person(request: Request) -> User:
-    """Who is signed in; the interface lets nobody else through."""
+    """The interface lets nobody else through."""
     return cast("User", request.user)
 
 

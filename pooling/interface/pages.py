@@ -26,7 +26,6 @@ FormType = TypeVar("FormType", bound="forms.BaseForm")
 
 
 def person(request: HttpRequest) -> User:
-    """Who is signed in; for views behind `login_required`."""
     return cast("User", request.user)
 
 
@@ -90,7 +89,7 @@ def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], per_page:
 def numbered_page(
     rows: QuerySet[Any] | Sequence[Any], number: str | int | None, per_page: int = PER_PAGE
 ) -> Page[Any]:
-    """The same for a number from elsewhere; None is the first page."""
+    """None is the first page, a number out of range the nearest one."""
     return Paginator(rows, per_page).get_page(number)
 
 

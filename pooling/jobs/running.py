@@ -116,7 +116,7 @@ def jobs_before(job: Job) -> int:
 
 
 def can_be_cancelled(job: Job) -> bool:
-    """Whether asking for the end of the job makes sense; once asked, it need not be asked again."""
+    """Once its end was asked for, it need not be asked again."""
     return not job.is_finished and job.kind not in LASTING and not is_being_cancelled(job)
 
 
@@ -264,7 +264,6 @@ def enqueue_lost_jobs() -> int:
 
 
 def _is_ready(task_id: str) -> bool:
-    """Whether a task waits for a worker."""
     try:
         return run_job.get_result(task_id).status == TaskResultStatus.READY
     except TaskResultDoesNotExist:

@@ -38,7 +38,7 @@ def this_worker() -> str:
 
 
 def is_gone(worker: str, seen_at: datetime) -> bool:
-    """Whether a worker has ended: a process of this host by its number, another by its silence."""
+    """A process of this host by its number, another by its silence."""
     host, _, process = worker.rpartition(":")
     if host != socket.gethostname():
         silence = SILENCE_ON_SQLITE if connection.vendor == "sqlite" else SILENCE

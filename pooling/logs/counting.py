@@ -59,7 +59,6 @@ class LogCounts:
         self._lists: dict[str, tuple[int, tuple[str, ...]]] = {}
 
     def add(self, rows: Iterable[LogRow]) -> None:
-        """Count rows."""
         for row in rows:
             self._add(row)
 

@@ -83,7 +83,6 @@ def _source(path: Path) -> Source:
 
 
 def _is_ubi(path: Path) -> bool:
-    """Whether the first row is one of UBI's, or of a bulk request."""
     source = source_of(path, None, ANY_SIZE)
     if source.format != "jsonl" and path.name.removesuffix(".gz").rpartition(".")[2] not in (
         "ndjson",

@@ -161,7 +161,6 @@ class Choice:
 
     @property
     def has_audit(self) -> bool:
-        """Whether anything is drawn next to an order."""
         kind = STRATEGIES.get(self.strategy)
         return kind is not None and not kind.samples and bool(self.audit_share or kind.audit_share)
 

@@ -83,7 +83,7 @@ def _extended_in_frame(
     version: int,
     with_reserve: bool,
 ) -> pl.DataFrame:
-    """The same where the audit goes on in a frame: what was pooled keeps its place, all else follows."""
+    """The audit goes on in a frame: what was pooled keeps its place, all else follows."""
     chosen = chosen_in_frame(ordered, beyond, choice, with_reserve=with_reserve, kept=before)
     stands = before.select(*PAIR, stood="position", brought="version")
     rows = chosen.join(stands, on=PAIR, how="left", maintain_order="left")

@@ -39,7 +39,6 @@ def fetch(rows: QuerySet[Row], **conditions: object) -> Row:
 
 
 def is_site_admin(user: User | AnonymousUser) -> bool:
-    """Whether `user` is one of those who run the site."""
     return user.is_staff or user.is_superuser
 
 

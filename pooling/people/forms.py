@@ -63,7 +63,7 @@ class CollectionForm(GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
 
 
 class NewCollectionForm(CollectionForm):
-    """The same with the short name that addresses use and that stays."""
+    """With the short name that addresses use and that stays."""
 
     GROUPS = {FIRST: ("name", "slug", "question"), "Guidelines for annotators": ("guidelines",)}
 

@@ -70,7 +70,7 @@ class PoolForm(RunDepthsForm):
         self.show_depths()
 
     def choice(self) -> Choice:
-        """What was chosen; an empty field takes its default."""
+        """An empty field takes its default."""
         return offered_choice(chosen(Choice, self.cleaned_data))
 
 
@@ -102,5 +102,5 @@ class ExtensionForm(RunDepthsForm):
         self.show_depths()
 
     def extension(self) -> Extension:
-        """What was asked for; an empty field is as in the pool."""
+        """An empty field is as in the pool."""
         return Extension(**chosen(Extension, self.cleaned_data))

@@ -161,7 +161,6 @@ def other_runs(pool: Pool) -> QuerySet[Run]:
 
 
 def next_name(pool: Pool) -> str:
-    """What the next version of a pool is called when nobody says."""
     return f"{pool.versions()[0].name}, version {pool.version + 1}"
 
 

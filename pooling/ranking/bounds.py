@@ -38,7 +38,7 @@ def most_missing(remainder: Remainder, confidence: float = 0.95) -> int | None:
 
 
 def most_missing_in_all(remainders: Iterable[Remainder], confidence: float = 0.95) -> int | None:
-    """The same bound over several queries together.
+    """`most_missing` over several queries together.
 
     Each relevant document was drawn with at least the smallest sampling fraction f, so the number drawn of
     M is bounded by the binomial (M, f) (Hoeffding, 1956). None when a query with a remainder has no audit.

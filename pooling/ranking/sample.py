@@ -107,7 +107,7 @@ def audit_order(query_id: str, document_ids: pl.Series, seed: int) -> Integers:
 
 
 def drawn_order(query_id: str, bytewise: Integers, seed: int) -> Integers:
-    """The same from the row numbers of the documents in bytewise order of their ids."""
+    """`audit_order`; bytewise: row numbers of the documents in bytewise order of their ids."""
     key = hashlib.blake2b(f"{seed}\0{query_id}".encode(), digest_size=16).digest()
     generator = np.random.Philox(key=np.frombuffer(key, dtype="<u8").astype(np.uint64))
     shuffled = np.argsort(generator.random_raw(len(bytewise)), kind="stable")

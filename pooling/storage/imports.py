@@ -125,7 +125,7 @@ def previewed(
 def would_import(
     collection: Collection, kind: str, path: Path, *, file_name: str, user: User | None, **options: Any
 ) -> Result:
-    """The same for a file of the local disk, however large."""
+    """`previewed` of a file of the local disk, however large."""
     showing = SHOWING.get(kind)
     if showing is None:
         raise InputError("Only queries, documents, runs, qrels and judgments have a preview.")

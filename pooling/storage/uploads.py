@@ -98,7 +98,6 @@ def kept(name: str) -> Iterator[Path]:
 
 
 def discard(name: str) -> None:
-    """Remove a kept upload."""
     default_storage.delete(name)
 
 

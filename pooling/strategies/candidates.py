@@ -138,7 +138,7 @@ def candidates_of(
 def candidates_of_query(
     query_id: str, finds: Sequence[tuple[str, float, Sequence[Sequence[int]]]], *, runs: int, depth: int
 ) -> Candidates:
-    """The same for one query, from (document id, rrf, [(run, rank) …]) for each document, in any order."""
+    """finds: (document id, rrf, [(run, rank) …]) of each document, in any order."""
     ordered = sorted(finds, key=lambda find: (find[1], find[0]), reverse=True)
     counts = [len(found_by) for _, _, found_by in ordered]
     best_first = (sorted(found_by, key=lambda find: (find[1], find[0])) for _, _, found_by in ordered)

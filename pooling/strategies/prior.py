@@ -53,7 +53,7 @@ def with_priors(
 
 
 def with_prior(one: Candidates, scores: Scores, *, votes: int | None = None) -> Candidates:
-    """The same for one query; `scores` by document id. All queries of a strategy must get the same votes."""
+    """scores: by document id. All queries of a strategy must get the same votes."""
     votes = usual_votes(one.runs) if votes is None else votes
     if votes < 1:
         raise ValueError(f"A prior needs 1 or more votes, not {votes}.")

@@ -35,7 +35,7 @@ class Sampling(StaticStrategy):
         return self.probabilities_after(one, len(one) - int(self.open_documents(one).sum()))
 
     def probabilities_after(self, one: Candidates, count: int) -> Floats:
-        """The same, when the first `count` documents are judged."""
+        """`probabilities`, when the first `count` documents are judged."""
         priority = self.score(one)
         order = np.argsort(-priority, kind="stable")
         result = np.full(len(one), np.nan)

@@ -16,5 +16,4 @@ def add_actions(table: str, *actions: BulkAction) -> None:
 
 
 def added_to(table: str) -> tuple[BulkAction, ...]:
-    """What was added to the table of that name."""
     return tuple(_ADDED.get(table, ()))

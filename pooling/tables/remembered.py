@@ -13,7 +13,7 @@ MOST_TABLES = 100
 
 
 def remembered_columns(request: HttpRequest, table: str) -> list[str]:
-    """What the person last chose, or nothing."""
+    """The columns last chosen; empty for none."""
     kept = getattr(getattr(request, "user", None), "preferences", None)
     return list(kept.columns.get(table, [])) if kept else []
 

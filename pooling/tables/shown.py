@@ -193,7 +193,7 @@ class ShownTable:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to show, whatever is asked for."""
+        """No row at all, whatever is asked for."""
         return not self.count and not self.state.is_narrowed
 
     @property

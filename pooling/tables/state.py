@@ -100,7 +100,7 @@ class State:
         return "?" + urlencode([*self.pairs(), *((self.names.prefix + name, value) for name, value in more)])
 
     def sorted(self, sort: str) -> State:
-        """The same rows in another order, from the first page."""
+        """The rows in another order, from the first page."""
         return replace(self, sort=sort, page="1")
 
     def on_page(self, number: int) -> State:

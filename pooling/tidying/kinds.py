@@ -47,11 +47,9 @@ class Kind:
 
     @property
     def noun(self) -> str:
-        """What it is called in sentences."""
         return self.words or self.name
 
     def name_of(self, thing: Kept) -> str:
-        """What people call a thing."""
         return str(getattr(thing, self.label))
 
     def rows_of(self, collection: Collection) -> Any:
@@ -125,7 +123,6 @@ def register(kind: Kind) -> None:
 
 
 def kind_of(thing: Kept) -> Kind:
-    """The kind of a thing."""
     return next(kind for kind in KINDS.values() if isinstance(thing, kind.model))
 
 
@@ -174,9 +171,7 @@ def when(event: str, model: type[Kept]) -> Callable[[Hook], Hook]:
 
 
 def when_many(event: str, model: type[Kept]) -> Callable[[HookOfMany], HookOfMany]:
-    """The same for kinds that come by the thousand: the hook is given the rows, of one collection, in one
-    go.
-    """
+    """`when` for kinds that come by the thousand: the hook is given the rows of one collection in one go."""
 
     def done_by(hook: HookOfMany) -> HookOfMany:
         _HOOKS_OF_MANY.setdefault((event, model), []).append(hook)
@@ -192,7 +187,6 @@ def dependants_of(thing: Kept) -> list[Dependant]:
 
 
 def grounds_of(thing: Kept) -> Sequence[Ground]:
-    """What a thing rests on."""
     tell = _RESTS_ON.get(type(thing))
     return tell(thing) if tell else []
 

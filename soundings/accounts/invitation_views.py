@@ -85,7 +85,6 @@ def offer_accept(request: HttpRequest, offer_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def offer_decline(request: HttpRequest, offer_id: int) -> HttpResponse:
-    """Do not join it."""
     decline_offer(fetch(offers_to(person(request)), pk=offer_id))
     return redirect("home")
 

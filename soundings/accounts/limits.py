@@ -22,8 +22,6 @@ from soundings.accounts.call_limits import MINUTE, calls_of
 
 
 class LimitKind(models.TextChoices):
-    """What the limits are about."""
-
     CALLS = "calls", gettext_lazy("Calls of the HTTP interface, in this minute")
     UPLOADS = "uploads", gettext_lazy("Files sent, in this hour")
     LETTERS = "letters", gettext_lazy("Mails caused, in the last hour")
@@ -40,7 +38,6 @@ class Limit:
 
     @property
     def label(self) -> str:
-        """The same in words."""
         return str(self.of.label)
 
 

@@ -43,7 +43,6 @@ def send_invitation(invitation: Invitation, link: str, *, by: User) -> bool:
 
 @task(queue_name="messages")
 def send_password_letter(email: str, host: str, secure: bool) -> None:
-    """Send the links."""
     form = PasswordResetForm({"email": email})
     if form.is_valid():
         form.save(

@@ -42,7 +42,6 @@ def pseudonym_of(account: int) -> str:
 
 
 def may_delete_oneself() -> bool:
-    """Whether the site lets people delete their own accounts."""
     return bool(settings.ACCOUNT_DELETION == "everyone")
 
 

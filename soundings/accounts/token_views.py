@@ -260,7 +260,6 @@ def own_data(request: HttpRequest) -> StreamingHttpResponse:
 @require_POST
 @login_required
 def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    """End one of one's tokens."""
     token = get_object_or_404(tokens_of(person(request)), pk=token_id)
     revoke(token)
     messages.success(request, _("The token “{name}” no longer works.").format(name=token.name))

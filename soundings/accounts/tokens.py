@@ -64,7 +64,6 @@ def tokens_of(user: User) -> QuerySet[ApiToken]:
 
 
 def revoke(token: ApiToken) -> None:
-    """End a token."""
     record_action(None, token.user, "token revoked", token.name, scope=token.scope)
     token.delete()
 

@@ -93,7 +93,6 @@ class Stage:
 
     @property
     def admin(self) -> User:
-        """Who does everything but judge."""
         return self.cast.admin
 
 

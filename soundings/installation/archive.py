@@ -146,7 +146,6 @@ class Archive:
                 raise damaged(self._path, part["name"])
 
     def open(self, part: Part) -> IO[bytes]:
-        """A part's bytes."""
         return self._archive.open(part["name"])
 
     def lines(self, table: Table) -> Iterator[list[object]]:
@@ -176,12 +175,12 @@ def open_archive(path: Path) -> Iterator[Archive]:
 
 
 def damaged(path: Path, name: str) -> InputError:
-    """What to say of a part that is not as it was written."""
+    """The error of a part that is not as it was written."""
     return InputError(f"{path} is damaged at {name}. Nothing was restored. Use another copy.", field="file")
 
 
 def newer(path: Path, contents: Contents) -> InputError:
-    """What to say of a backup that this version cannot know."""
+    """The error of a backup that this version cannot know."""
     version = contents.get("version", "?")
     return InputError(
         f"{path} was made by a newer version of Soundings ({version}). Install that version, then restore.",

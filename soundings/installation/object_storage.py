@@ -51,7 +51,6 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # untyped
         _patient_answer(lambda: super(ObjectStorage, self).delete(name))
 
     def exists(self, name: str) -> bool:
-        """Whether there is a file of this name."""
         return _patient_answer(lambda: bool(super(ObjectStorage, self).exists(name)))
 
     def listdir(self, path: str) -> Any:

@@ -33,7 +33,6 @@ def models_of(apps: object) -> list[type[Model]]:
 
 
 def fields_of(model: type[Model]) -> list[Field]:  # type: ignore[type-arg]
-    """The columns of a table."""
     return list(model._meta.local_concrete_fields)
 
 

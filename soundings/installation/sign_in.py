@@ -94,7 +94,7 @@ def passwords_of(env: Environment, provider: Provider | None) -> bool:
 
 
 def second_factor_of(env: Environment) -> str:
-    """Whether passwords have a second factor: off, optional or required."""
+    """off, optional or required."""
     chosen = env.choice(SECOND_FACTOR, (OFF, "optional", REQUIRED))
     if chosen != OFF:
         require_library(SECOND_FACTOR, ("allauth", "qrcode"), "sso")

@@ -58,7 +58,6 @@ class JsonLines(logging.Formatter):
     """A record as one line of JSON: time, level, logger, message; request, person, collection; error."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, tz=UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),

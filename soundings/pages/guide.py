@@ -64,7 +64,7 @@ def guide_page(name: str) -> GuidePage:
 
 
 def with_anchors(html: SafeString) -> SafeString:
-    """The same page with an id on each heading, made from its words, so that links can lead to it."""
+    """The page with an id on each heading, made from its words, so that links can lead to it."""
     return mark_safe(  # noqa: S308  only ids are added, of letters, digits and hyphens
         re.sub(
             r"<(h[23])>(.*?)</h",
@@ -75,7 +75,7 @@ def with_anchors(html: SafeString) -> SafeString:
 
 
 def with_focus(html: SafeString) -> SafeString:
-    """The same page with code and tables that the keyboard reaches, to scroll what is wider than the page."""
+    """Code and tables are reached by the keyboard, to scroll what is wider than the page."""
     page = html.replace("<pre>", '<pre tabindex="0">')
     page = page.replace("<table>", '<div class="table-wrap" tabindex="0"><table>')
     return mark_safe(page.replace("</table>", "</table></div>"))  # noqa: S308  only markup of ours is added

@@ -137,7 +137,6 @@ class Refusing:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """The answer."""
         return self.get_response(request)
 
     def process_view(

@@ -11,7 +11,7 @@ from http.client import HTTPConnection, HTTPException
 
 
 def answers(port: int, host: str) -> bool:
-    """Whether /health/ at a port of this machine answers 200 under a name of the site."""
+    """/health/ at a port of this machine answers 200 under a name of the site."""
     connection = HTTPConnection("127.0.0.1", port, timeout=8)
     try:
         connection.request("GET", "/health/", headers={"Host": host})

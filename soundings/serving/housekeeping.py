@@ -36,7 +36,6 @@ class Housekeeping:
         self.reaped_at = -REAPING_SECONDS
 
     def keep(self) -> None:
-        """Do what is due."""
         if time.monotonic() - self.reaped_at > REAPING_SECONDS:
             end_abandoned()
             self.reaped_at = time.monotonic()

@@ -18,6 +18,6 @@ def variables_of_keeper() -> dict[str, str]:
 
 
 def keeper_is_gone() -> bool:
-    """Whether the process that keeps this one has ended; False where none does."""
+    """False where no process keeps this one."""
     kept_by = os.environ.get(KEEPER)
     return kept_by is not None and kept_by != str(os.getppid())

@@ -65,7 +65,7 @@ class Plan:
 
     @classmethod
     def read(cls, text: str) -> Plan:
-        """What `written` wrote."""
+        """From the text of `written`."""
         found = json.loads(text)
         children = [Child(**child) for child in found.pop("children")]
         web = found.pop("web")
@@ -213,7 +213,7 @@ class Answer:
 
     @property
     def is_ours(self) -> bool:
-        """Whether our view gave it, and has nothing to complain of."""
+        """Our view answered, and has nothing to complain of."""
         try:
             return self.status == HTTPStatus.OK and json.loads(self.text)["status"] == "ok"
         except (ValueError, KeyError, TypeError):
@@ -221,12 +221,12 @@ class Answer:
 
     @property
     def is_final(self) -> bool:
-        """Whether waiting changes nothing: what starts or waits for its database is not there yet."""
+        """Waiting changes nothing: what starts or waits for its database is not there yet."""
         return self.status not in (None, HTTPStatus.SERVICE_UNAVAILABLE) and not self.is_ours
 
     @property
     def problem(self) -> str:
-        """What is wrong with the site, in one sentence."""
+        """One sentence."""
         if self.status is None:
             return f"The site does not answer: {self.text}."
         return f"The site's page /health/ answers with status {self.status}; the errors above say why."

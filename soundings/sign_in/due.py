@@ -31,7 +31,6 @@ class SecondFactorDue:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """The answer."""
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, *given: Any) -> HttpResponse | None:

@@ -33,7 +33,7 @@ class ByProvider(ModelBackend):
     """Noted in the sessions of people whom the provider signed in; it knows no passwords."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:  # type: ignore[override]
-        """Nobody."""
+        """None: nobody signs in here."""
         return
 
 

@@ -149,7 +149,6 @@ class Company(OpenIDConnectProvider):  # type: ignore[misc]  # untyped
     """The provider of the settings, which sends people back to our address."""
 
     def get_oauth2_adapter(self, request: HttpRequest) -> Signing:
-        """Ours."""
         return Signing(request)
 
 

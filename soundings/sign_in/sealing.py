@@ -12,11 +12,9 @@ class SealedSecrets(DefaultMFAAdapter):  # type: ignore[misc]  # untyped
     """Secrets of apps and seeds of recovery codes are sealed as keys of model servers are."""
 
     def encrypt(self, text: str) -> str:
-        """What is stored."""
         return seal(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        """What it says."""
         return unseal(encrypted_text)
 
     def get_totp_label(self, user: AbstractBaseUser) -> str:

@@ -55,17 +55,14 @@ class FirstStep(NamedTuple):
 
 
 def is_on() -> bool:
-    """Whether passwords may have a second factor on this site."""
     return bool(settings.SECOND_FACTOR != OFF)
 
 
 def asks_for_code(user: User) -> bool:
-    """Whether the password of somebody is not enough."""
     return is_on() and _rows(user).filter(type=APP_CODE).exists()
 
 
 def is_missing(user: User) -> bool:
-    """Whether somebody must set up a second factor before anything else."""
     return bool(settings.SECOND_FACTOR == REQUIRED) and not asks_for_code(user)
 
 
@@ -134,7 +131,7 @@ def what_to_enter(request: HttpRequest, user: User) -> str:
 
 
 def proves(request: HttpRequest, user: User, code: str) -> bool:
-    """Whether a code is right. A wrong one is counted in the database, which all processes share."""
+    """A wrong code is counted in the database, which all processes share."""
     if _is_right(user, "".join(code.split()).replace("-", ""), guessed=guesses_codes(request)):
         return True
     credentials = {"username": user.get_username(), STEP: "code"}
@@ -255,7 +252,7 @@ def prove(request: HttpRequest) -> None:
 
 
 def has_proved(request: HttpRequest) -> bool:
-    """Whether that is so."""
+    """True for a while after `prove`."""
     return bool(time.time() - request.session.get(PROVED, 0) < PROVED_SECONDS)
 
 

@@ -146,7 +146,7 @@ def second_factor_codes(request: HttpRequest) -> HttpResponse:
 @where_on
 @login_required
 def second_factor_codes_file(request: HttpRequest) -> HttpResponse:
-    """The same as a file."""
+    """The recovery codes as a text file."""
     user = person(request)
     if not (factor.asks_for_code(user) and factor.has_proved(request)):
         return redirect("second_factor_codes")

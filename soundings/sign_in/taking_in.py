@@ -220,7 +220,7 @@ def _made(claims: Claims, email: str) -> User:
 
 
 def plain(claim: object) -> str:
-    """What a claim says, without what no database stores: NUL, and halves of surrogate pairs."""
+    """A claim without what no database stores: NUL, and halves of surrogate pairs."""
     return "" if claim is None else str(claim).replace("\0", "").encode(errors="ignore").decode()
 
 

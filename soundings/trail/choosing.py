@@ -60,7 +60,7 @@ class TrailForm(forms.Form):
 
 
 class CollectionTrailForm(TrailForm):
-    """The same within a collection."""
+    """Of one collection, which is no choice."""
 
     collection = None  # type: ignore[assignment]  # how Django removes a field
 

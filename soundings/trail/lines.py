@@ -53,7 +53,7 @@ def activity_lines(rows: QuerySet[AdminAction]) -> Iterator[str]:
 
 
 def actor_name(row: AdminAction) -> str:
-    """Who did it, as people read it."""
+    """As people read it."""
     if row.actor_id is None:
         return "not signed in" if row.address_sha256 else "a command"
     return row.actor.get_username() if row.actor else f"account {row.actor_id}"

@@ -11,8 +11,6 @@ from pooling.tidying.erasing import erase_old
 
 
 class Command(BaseCommand):
-    """`purge_deleted`."""
-
     help = "Erase what was deleted more than thirty days ago, with its files. `serve` does it every hour."
 
     def handle(self, *args: Any, **options: Any) -> None:
