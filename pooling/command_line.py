@@ -77,12 +77,12 @@ def _say_how_deep(choice: Choice, errors: Writer) -> None:
 
 
 def _tops(
-    named: Mapping[str, Path], choice: Choice, chunks: Chunks | None, errors: Writer
+    paths: Mapping[str, Path], choice: Choice, chunks: Chunks | None, errors: Writer
 ) -> dict[str, pl.DataFrame] | None:
     """The first documents of each run; None when they are too many for memory."""
     tops: dict[str, pl.DataFrame] = {}
     notes: list[str] = []
-    for name, path in tracked("Reading runs", list(named.items()), errors):
+    for name, path in tracked("Reading runs", list(paths.items()), errors):
         top, run_notes = read_top(path, choice, chunks)
         tops[name] = top.drop("position")
         notes += [f"{path.name}: {note}" for note in run_notes]

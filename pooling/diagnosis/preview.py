@@ -86,8 +86,8 @@ class Tops:
         limit[list(own)] = list(own.values())
         return self._rows(self.rank <= limit[self.run])
 
-    def _rows(self, kept: Booleans) -> Tops:
-        return Tops(self.pair[kept], self.run[kept], self.rank[kept], self.query, self.queries)
+    def _rows(self, is_kept: Booleans) -> Tops:
+        return Tops(self.pair[is_kept], self.run[is_kept], self.rank[is_kept], self.query, self.queries)
 
     def found_by(self) -> Integers:
         """(P,) how many runs found each pair; the pool is where that is above 0."""

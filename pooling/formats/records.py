@@ -120,17 +120,17 @@ def iterate_documents(
 
 
 def _parts_of(
-    source: Path | str, file_name: str | None, max_bytes: int | None, called: str
+    source: Path | str, file_name: str | None, max_bytes: int | None, name: str
 ) -> Iterator[tuple[Source, Iterator[Record]]]:
     """The file, or the files of a folder, each with its records; of plain texts one record each."""
     path = Path(source)
     if not path.is_dir():
         file, records = records_source(path, file_name, max_bytes)
-        is_book = called == "queries" and file.format == "json" and first_sign(file) == "{"
+        is_book = name == "queries" and file.format == "json" and first_sign(file) == "{"
         yield file, array_records(file, PAIRS) if is_book else records
         return
     suffixes = [suffix for suffix, format in formats_by_suffix().items() if format.records]
-    if files := files_in(path, called, suffixes):
+    if files := files_in(path, name, suffixes):
         for one in files:
             yield records_source(one, one.relative_to(path).as_posix(), max_bytes)
         return

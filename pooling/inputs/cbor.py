@@ -56,9 +56,9 @@ class _Reader:
             raise ValueError("a length that is not told")
         return int(self._unpacked(_LENGTHS[head]))
 
-    def _size(self, wanted: int) -> int:
+    def _size(self, expected: int) -> int:
         kind, head = self._head()
-        if kind != wanted:
+        if kind != expected:
             raise ValueError("not what ranx writes")
         return self._length(head)
 

@@ -187,21 +187,21 @@ def pairwise_preference(lists: Sequence[Ranking], k: int, choose: Choose) -> Int
     return InterleavedList(tuple(ranking), (), 0, len(ranking))
 
 
-def preference_scores(lists: Sequence[Ranking], shown: Ranking, clicked: Sequence[int]) -> list[float]:
+def preference_scores(lists: Sequence[Ranking], ranking: Ranking, clicked: Sequence[int]) -> list[float]:
     """What clicks on these places (0-based) of a list by `pairwise_preference` are worth to each ranker.
 
     A clicked document beats the unclicked ones above it and the next one. The preference counts for rankers
     that have it higher and against the others, divided by the probability that both were still to be shown,
     if both could have been from that place on.
     """
-    best = {one: min(documents.index(one) for documents in lists if one in documents) for one in shown}
+    best = {one: min(documents.index(one) for documents in lists if one in documents) for one in ranking}
     candidates = [
-        len({one for documents in lists for one in documents[: at + 1]}) for at in range(len(shown))
+        len({one for documents in lists for one in documents[: at + 1]}) for at in range(len(ranking))
     ]
     ranks = [{one: at for at, one in enumerate(documents)} for documents in lists]
     scores = [0.0] * len(lists)
-    for winner, loser in _preferences(len(shown), clicked):
-        first, second = shown[winner], shown[loser]
+    for winner, loser in _preferences(len(ranking), clicked):
+        first, second = ranking[winner], ranking[loser]
         top = min(winner, loser)
         if top < max(best[first], best[second]):
             continue

@@ -8,16 +8,16 @@ from pooling.interleaving.verdicts import InterleavingVerdict, PairVerdict
 HEADER = ("a", "b", "wins of a", "losses", "ties", "share of wins", "e-value", "p at any time", "difference")
 
 
-def verdict_text(found: InterleavingVerdict) -> str:
+def verdict_text(verdict: InterleavingVerdict) -> str:
     """A sentence for each pair, a table, and what was left out."""
-    rows = [HEADER, *map(_row, found["pairs"])]
+    rows = [HEADER, *map(_row, verdict["pairs"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
     table = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
     notes = [
-        f"{counted(found['impressions'], 'impression')} by {counted(found['users'], 'user')}, "
-        f"{counted(found['clicks'], 'click')}, {found['credited_clicks']:,} of them credited.",
+        f"{counted(verdict['impressions'], 'impression')} by {counted(verdict['users'], 'user')}, "
+        f"{counted(verdict['clicks'], 'click')}, {verdict['credited_clicks']:,} of them credited.",
         "Wins, losses and ties are users. Share, e-value and p hold at every look; p is corrected for the "
         "number of pairs (Holm).",
     ]
@@ -26,9 +26,9 @@ def verdict_text(found: InterleavingVerdict) -> str:
         ("unknown_clicks", "clicks on documents that the list does not have, left out"),
         ("unknown_lists", "rows of lists that were not served, left out"),
     ):
-        if found[name]:  # type: ignore[literal-required]
-            notes.append(f"{found[name]:,} {what}.")  # type: ignore[literal-required]
-    verdicts = [pair["verdict"] for pair in found["pairs"]]
+        if verdict[name]:  # type: ignore[literal-required]
+            notes.append(f"{verdict[name]:,} {what}.")  # type: ignore[literal-required]
+    verdicts = [pair["verdict"] for pair in verdict["pairs"]]
     return "\n".join([*verdicts, "", *table, "", *notes])
 
 

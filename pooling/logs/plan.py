@@ -22,12 +22,12 @@ class StratumPlan:
     traffic_drawn: float
 
 
-def stratum_plans(log: LogTable, drawn: Sequence[DrawnQuery]) -> list[StratumPlan]:
+def stratum_plans(log: LogTable, draw: Sequence[DrawnQuery]) -> list[StratumPlan]:
     """Of every stratum, in the order of the log."""
     plans = []
     for name in dict.fromkeys(query.stratum for query in log.queries):
         members = [query for query in log.queries if query.stratum == name]
-        chosen = [one for one in drawn if one.query.stratum == name]
+        chosen = [one for one in draw if one.query.stratum == name]
         plans.append(
             StratumPlan(
                 name,
@@ -41,10 +41,10 @@ def stratum_plans(log: LogTable, drawn: Sequence[DrawnQuery]) -> list[StratumPla
     return plans
 
 
-def plan_text(log: LogTable, drawn: Sequence[DrawnQuery]) -> str:
+def plan_text(log: LogTable, draw: Sequence[DrawnQuery]) -> str:
     """A table of the strata, and what the draw is."""
     rows = [("stratum", "queries", "traffic", "drawn", "certain", "traffic drawn")]
-    for one in stratum_plans(log, drawn):
+    for one in stratum_plans(log, draw):
         traffic = f"{one.traffic:,.0f} ({one.traffic / log.traffic:.1%})"
         traffic_drawn = f"{one.traffic_drawn / log.traffic:.1%}"
         rows.append(
@@ -54,10 +54,10 @@ def plan_text(log: LogTable, drawn: Sequence[DrawnQuery]) -> str:
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    share = sum(one.query.size for one in drawn) / log.traffic
+    share = sum(one.query.size for one in draw) / log.traffic
     lines += [
         "",
-        f"{len(drawn):,} of {len(log.queries):,} queries, which were asked {log.traffic:,.0f} times. Those "
+        f"{len(draw):,} of {len(log.queries):,} queries, which were asked {log.traffic:,.0f} times. Those "
         f"drawn are {share:.1%} of the traffic; with their weights they stand for all of it.",
     ]
     if log.merged:

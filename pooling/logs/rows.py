@@ -145,10 +145,10 @@ def pattern_rows(source: Source, pattern: re.Pattern[str], faults: Faults) -> It
         yield LogRow(unquote_plus(found["query"]), search, found.get("client", ""), time)
 
 
-def checked_pattern(written: str) -> re.Pattern[str]:
+def checked_pattern(text: str) -> re.Pattern[str]:
     """ValueError for a pattern that cannot be read, and for one without the group `query`."""
     try:
-        pattern = re.compile(written)
+        pattern = re.compile(text)
     except re.error as error:
         raise ValueError(f"--pattern: {error}. Write a regular expression with (?P<query>…).") from None
     if "query" not in pattern.groupindex:

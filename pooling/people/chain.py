@@ -77,10 +77,10 @@ def _seal_some() -> None:
     head.save()
 
 
-def check_chain(kept: tuple[int, str] | None = None) -> ChainCheck:
-    """Read every line and compare; `kept` is the number and the checksum of a line, noted earlier elsewhere.
+def check_chain(noted: tuple[int, str] | None = None) -> ChainCheck:
+    """Read every line and compare; `noted` is the number and the checksum of a line, noted earlier elsewhere.
 
-    Lines that are cut off at the end show by `TrailHead`. Where that was changed as well, only `kept` can
+    Lines that are cut off at the end show by `TrailHead`. Where that was changed as well, only `noted` can
     tell.
     """
     seal()
@@ -88,20 +88,20 @@ def check_chain(kept: tuple[int, str] | None = None) -> ChainCheck:
     whole = ChainCheck(0, "")
     rows = AdminAction.objects.filter(number__lte=head.number).order_by("number")
     for row in rows.iterator(chunk_size=READ_AT_ONCE):
-        problem = _problem_of(row, whole, kept)
+        problem = _problem_of(row, whole, noted)
         if problem:
             return ChainCheck(whole.number, whole.sha256, problem)
         whole = ChainCheck(row.number or 0, row.sha256)
-    return ChainCheck(whole.number, whole.sha256, _problem_at_end(whole, head, kept))
+    return ChainCheck(whole.number, whole.sha256, _problem_at_end(whole, head, noted))
 
 
-def _problem_of(row: AdminAction, before: ChainCheck, kept: tuple[int, str] | None) -> str:
+def _problem_of(row: AdminAction, before: ChainCheck, noted: tuple[int, str] | None) -> str:
     number = before.number + 1
     if row.number != number:
         return f"Line {number:,} is missing."
     if row.sha256 != checksum_of(row, before.sha256) or not _has_its_address(row):
         return f"Line {number:,} is not as it was written."
-    if kept and kept[0] == number and kept[1] != row.sha256:
+    if noted and noted[0] == number and noted[1] != row.sha256:
         return f"Line {number:,} is another one than that of the checksum that you kept."
     return ""
 
@@ -113,8 +113,8 @@ def _has_its_address(row: AdminAction) -> bool:
     return row.address_sha256 == sha256(f"{row.address_salt}{row.address}".encode()).hexdigest()
 
 
-def _problem_at_end(whole: ChainCheck, head: TrailHead, kept: tuple[int, str] | None) -> str:
-    last = max(head.number, kept[0] if kept else 0)
+def _problem_at_end(whole: ChainCheck, head: TrailHead, noted: tuple[int, str] | None) -> str:
+    last = max(head.number, noted[0] if noted else 0)
     if last > whole.number + 1:
         return f"Lines {whole.number + 1:,} to {last:,} are missing at the end."
     if last > whole.number:

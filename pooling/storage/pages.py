@@ -105,7 +105,7 @@ def preview(
         raise
 
 
-def _read(collection: Collection, waiting: Waiting, staged: str, user: User) -> Preview:
+def _read(collection: Collection, waiting: Waiting, name: str, user: User) -> Preview:
     kind, file_name = waiting["kind"], waiting["file_name"]
     with uploads.kept(waiting["upload"]) as path:
         tables = SHOWING[kind].tables(collection, path, file_name)
@@ -116,10 +116,10 @@ def _read(collection: Collection, waiting: Waiting, staged: str, user: User) -> 
         except refusals() as error:
             if not any(table.asks for table in tables):
                 raise
-            return Preview(file_name, staged, tables=tables, problem=str(error))
+            return Preview(file_name, name, tables=tables, problem=str(error))
     counts = [(words, int(result[key])) for key, words in COUNTS.items() if key in result]  # type: ignore[literal-required]
     more = SHOWING[kind].more_tables
-    return Preview(file_name, staged, counts, _notes(result), [*tables, *(more(result) if more else ())])
+    return Preview(file_name, name, counts, _notes(result), [*tables, *(more(result) if more else ())])
 
 
 def _notes(result: Result) -> Sequence[str]:
@@ -127,14 +127,14 @@ def _notes(result: Result) -> Sequence[str]:
     return [*found.get("notes", ()), *found.get("preflight", {}).get("notes", ())]
 
 
-def import_staged(collection: Collection, kind: str, staged: str, *, user: User) -> Result | Job:
+def import_staged(collection: Collection, kind: str, name: str, *, user: User) -> Result | Job:
     """Import the file of a preview, as it was asked for there.
 
     `InputError` if it was imported before, or shown to another person, for another collection or more than a
     day ago.
     """
     try:
-        waiting: Waiting = signing.loads(staged, salt=SALT, max_age=uploads.IMPORTABLE)
+        waiting: Waiting = signing.loads(name, salt=SALT, max_age=uploads.IMPORTABLE)
     except signing.BadSignature:
         raise InputError(GONE) from None
     meant = (waiting["kind"], waiting["collection"], waiting["user"])
@@ -202,11 +202,11 @@ def files_of(form: forms.Form) -> list[UploadedFile[Any]]:
 
 
 def _page(
-    request: HttpRequest, collection: Collection, shown: Sequence[Preview], section: str
+    request: HttpRequest, collection: Collection, previews: Sequence[Preview], section: str
 ) -> HttpResponse:
     context = {
-        "previews": shown,
-        "can_import": not any(one.problem for one in shown),
+        "previews": previews,
+        "can_import": not any(one.problem for one in previews),
         "collection": collection,
         "section": section,
     }
@@ -214,11 +214,11 @@ def _page(
 
 
 def _import_previewed(
-    request: HttpRequest, collection: Collection, kind: str, staged: Sequence[str]
+    request: HttpRequest, collection: Collection, kind: str, names: Sequence[str]
 ) -> HttpResponse:
     outcomes: list[Result | Job] = []
     try:
-        for one in staged:
+        for one in names:
             outcomes.append(import_staged(collection, kind, one, user=person(request)))
     except refusals() as error:
         _say(request, outcomes)

@@ -36,13 +36,13 @@ PLAIN = Table("plain", "row", columns=())
 def listed(
     request: Request,
     rows: Rows,
-    shown: type[Serializer[Any]] | Callable[[Sequence[Any]], Any],
+    serializer: type[Serializer[Any]] | Callable[[Sequence[Any]], Any],
     table: Table = PLAIN,
 ) -> Response:
     """The page of `rows` that the address asks for, with its headers; they keep their order unless `?sort=`
     names another.
 
-    shown: the serializer of a row, or what makes the answer of the rows of a page.
+    serializer: the serializer of a row, or what makes the answer of the rows of a page.
     """
     names = _names(table, rows)
     _refuse_unknown(request, names)
@@ -61,11 +61,11 @@ def listed(
         count = start + len(some) if is_last else number_of(found)
         some = some[:size]
     table.prepare(some)
-    answer = shown(some, many=True).data if isinstance(shown, type) else shown(some)
+    answer = serializer(some, many=True).data if isinstance(serializer, type) else serializer(some)
     return Response(answer, headers=_headers(request, number, size, count))
 
 
-def lists(shown: type[Serializer[Any]], table: Table = PLAIN, **more: Any) -> Callable[[Call], Call]:
+def lists(serializer: type[Serializer[Any]], table: Table = PLAIN, **more: Any) -> Callable[[Call], Call]:
     """A call that answers with the rows it returns, or with a response of `listed`; more: as `extend_schema`
     takes it.
     """
@@ -75,10 +75,10 @@ def lists(shown: type[Serializer[Any]], table: Table = PLAIN, **more: Any) -> Ca
         @wraps(call)
         def listing(view: Any, request: Request, *args: Any, **address: Any) -> Response:
             rows = call(view, request, *args, **address)
-            return rows if isinstance(rows, Response) else listed(request, rows, shown, table)
+            return rows if isinstance(rows, Response) else listed(request, rows, serializer, table)
 
         # A page or what it is a page of may not be there.
-        answers = {200: shown(many=True), 404: PROBLEM}
+        answers = {200: serializer(many=True), 404: PROBLEM}
         return cast("Call", extend_schema(parameters=parameters, responses=answers, **more)(listing))
 
     return described

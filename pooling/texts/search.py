@@ -175,17 +175,17 @@ def _terms(words: str) -> tuple[list[str], list[str]]:
 
 
 def _search(
-    collection: Collection, wanted: list[str], unwanted: list[str], limit: int, *, every: bool
+    collection: Collection, words: list[str], excluded: list[str], limit: int, *, every: bool
 ) -> list[int]:
     if connection.vendor == "postgresql":
         one = "phraseto_tsquery('simple', %s)"
-        query = "(" + (" && " if every else " || ").join([one] * len(wanted)) + ")"
-        query += "".join(f" && !!{one}" for _ in unwanted)
-        terms = [*wanted, *unwanted]
+        query = "(" + (" && " if every else " || ").join([one] * len(words)) + ")"
+        query += "".join(f" && !!{one}" for _ in excluded)
+        terms = [*words, *excluded]
         statement = _POSTGRES_SEARCH.format(query=query)
         return _keys(statement, [*terms, collection.pk, MOST_RANKED, *terms, limit])
-    match = "(" + (" AND " if every else " OR ").join(map(_quoted, wanted)) + ")"
-    match += "".join(f" NOT {_quoted(term)}" for term in unwanted)
+    match = "(" + (" AND " if every else " OR ").join(map(_quoted, words)) + ")"
+    match += "".join(f" NOT {_quoted(term)}" for term in excluded)
     return _keys(_SQLITE_SEARCH, [match, collection.pk, limit])
 
 

@@ -106,13 +106,13 @@ def unspaced_pairs(run: str) -> Iterator[str]:
         yield from (pair for pair in pairs if not _HIRAGANA.fullmatch(pair))
 
 
-def spans_of_pairs(run: str, wanted: frozenset[str]) -> Iterable[tuple[int, int]]:
+def spans_of_pairs(run: str, pairs: frozenset[str]) -> Iterable[tuple[int, int]]:
     """Where wanted pairs of characters stand in `run`, those that touch joined to one span."""
     spans: list[tuple[int, int]] = []
     for start in range(len(run)):
         for length in (2, 1):
             end = min(start + length, len(run))
-            if run[start:end] in wanted:
+            if run[start:end] in pairs:
                 if spans and start <= spans[-1][1]:
                     spans[-1] = spans[-1][0], max(end, spans[-1][1])
                 else:

@@ -178,14 +178,14 @@ def _many(request: HttpRequest, collection: Collection) -> HttpResponse:
     return redirect(kind.list_url(collection, things[0]))
 
 
-def _question(request: HttpRequest, collection: Collection, chosen: Sequence[str]) -> HttpResponse:
-    things = _things(collection, chosen)
+def _question(request: HttpRequest, collection: Collection, names: Sequence[str]) -> HttpResponse:
+    things = _things(collection, names)
     kind = kind_of(things[0])
     context = {
         "collection": collection,
         "section": kind.section_of(things[0]),
         "kind": kind,
-        "chosen": chosen,
+        "chosen": names,
         "things": [(kind.name_of(one), dependants_of(one)) for one in things],
         "back": kind.list_url(collection, things[0]),
     }
@@ -219,10 +219,10 @@ def _kind(name: str) -> Kind:
     return KINDS[name]
 
 
-def _things(collection: Collection, chosen: Sequence[str]) -> list[Kept]:
+def _things(collection: Collection, names: Sequence[str]) -> list[Kept]:
     """The rows of `kind:key` names, in their order; 404 for what is not the collection's."""
     kinds_and_keys: list[tuple[Kind, int]] = []
-    for one in chosen[:MOST_AT_ONCE]:
+    for one in names[:MOST_AT_ONCE]:
         name, _, key = one.partition(":")
         if not (key.isascii() and key.isdigit() and len(key) <= 18):
             raise Http404

@@ -165,11 +165,11 @@ def member_remove(request: HttpRequest, slug: str, member_id: int) -> HttpRespon
     return _to_members(request, collection.slug)
 
 
-def _in_words(added: Membership | Invitation) -> str:
-    if isinstance(added, Membership):
-        return f"{added.user} is now {added.role} of this collection."
+def _in_words(outcome: Membership | Invitation) -> str:
+    if isinstance(outcome, Membership):
+        return f"{outcome.user} is now {outcome.role} of this collection."
     return (
-        f"If account “{added.username}” exists, its home page offers to join as {added.role} for "
+        f"If account “{outcome.username}” exists, its home page offers to join as {outcome.role} for "
         f"{OFFERED_DAYS} days."
     )
 

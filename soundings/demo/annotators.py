@@ -56,16 +56,16 @@ class SimulatedAnnotators:
             bookmark, _ = Bookmark.objects.get_or_create(queue=queue, annotator=user)
             Bookmark.objects.filter(pk=bookmark.pk).update(gold_seed=bookmark.pk ^ (self.seed + place))
 
-    def _batch(self, queue: Queue, user: User, wanted: int) -> list[Lease]:
-        """Claim and judge one batch, and give back what is more than `wanted`."""
+    def _batch(self, queue: Queue, user: User, count: int) -> list[Lease]:
+        """Claim and judge one batch, and give back what is more than `count`."""
         leases = claim(queue, user, 10).leases
-        for lease in leases[:wanted]:
+        for lease in leases[:count]:
             verdict = self._verdict(lease, user)
             self.clock.pass_time(timedelta(milliseconds=verdict.active_ms or 0) / len(self.users))
             record_judgment(queue, user, verdict)
-        if leases[wanted:]:
-            release(queue, user, [lease.token for lease in leases[wanted:]])
-        return leases[:wanted]
+        if leases[count:]:
+            release(queue, user, [lease.token for lease in leases[count:]])
+        return leases[:count]
 
     def _verdict(self, lease: Lease, user: User) -> Submission:
         item = lease.item

@@ -171,15 +171,15 @@ def _documents(collection: Collection, search: str) -> list[Destination]:
     ]
 
 
-def _with_words(collection: Collection, known: QuerySet[Document], search: str) -> list[int]:
+def _with_words(collection: Collection, documents: QuerySet[Document], search: str) -> list[int]:
     if TextIndex.objects.filter(collection=collection, is_behind=False).exists():
         try:
             return search_documents(collection, search, limit=SHOWN).documents
         except InputError:  # nothing but signs, or too many words
             return []
     # Up to a key: of a list of keys PostgreSQL supposes that reading every title is quicker.
-    last = list(known.order_by("pk").values_list("pk", flat=True)[TITLES_READ - 1 : TITLES_READ])
-    first = known.filter(pk__lte=last[0]) if last else known
+    last = list(documents.order_by("pk").values_list("pk", flat=True)[TITLES_READ - 1 : TITLES_READ])
+    first = documents.filter(pk__lte=last[0]) if last else documents
     return list(first.filter(title__icontains=search).order_by("pk").values_list("pk", flat=True)[:SHOWN])
 
 

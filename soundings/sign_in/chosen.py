@@ -25,7 +25,7 @@ def the_provider() -> Provider:
     return provider
 
 
-def table(named: tuple[str, str]) -> Manager[Any]:
+def table(label: tuple[str, str]) -> Manager[Any]:
     """The rows of one of these tables; `LookupError` where it is not in use."""
-    rows: Manager[Any] = apps.get_model(*named)._default_manager
+    rows: Manager[Any] = apps.get_model(*label)._default_manager
     return rows

@@ -18,18 +18,18 @@ OWN_TABLES = {
 }
 
 
-def rows_about(user: User, named: tuple[str, str]) -> QuerySet[Any] | None:
+def rows_about(user: User, label: tuple[str, str]) -> QuerySet[Any] | None:
     """The rows of a table about somebody; None where the table is not in use."""
     try:
-        return table(named).filter(user=user)
+        return table(label).filter(user=user)
     except LookupError:
         return None
 
 
 def own_rows(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
     """Kind, rows and columns for the download of one's data."""
-    for kind, (named, columns) in OWN_TABLES.items():
-        rows = rows_about(user, named)
+    for kind, (label, columns) in OWN_TABLES.items():
+        rows = rows_about(user, label)
         if rows is not None:
             yield kind, rows, columns
 

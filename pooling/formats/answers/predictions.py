@@ -9,14 +9,14 @@ from pooling.formats.errors import shown
 from pooling.formats.values import BadValueError
 
 
-def lists_of_predictions(found: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def lists_of_predictions(content: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """What MTEB stored of a model, without its wrapping; others as they are.
 
     BadValueError where there are several subsets or splits.
     """
-    if "mteb_model_meta" not in found:
-        return found
-    subsets = {name: splits for name, splits in found.items() if name != "mteb_model_meta"}
+    if "mteb_model_meta" not in content:
+        return content
+    subsets = {name: splits for name, splits in content.items() if name != "mteb_model_meta"}
     parts = [
         (f"{subset}, {split}", lists)
         for subset, splits in subsets.items()

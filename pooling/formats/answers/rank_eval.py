@@ -18,17 +18,17 @@ _VALUES = ("metric_score", "quality_level")
 _AGAIN = "Save what the engine answered, whole and unchanged."
 
 
-def is_rank_eval(found: Mapping[Any, Any]) -> bool:
+def is_rank_eval(content: Mapping[Any, Any]) -> bool:
     """Whether a dict is such an answer, or the error that came instead.
 
     >>> is_rank_eval({"metric_score": 0.5, "details": {}}), is_rank_eval({"details": {"d1": 1.0}})
     (True, False)
     """
-    named = any(name in found and not isinstance(found[name], Mapping) for name in _VALUES)
-    return (named and "details" in found) or ("error" in found and isinstance(found.get("status"), int))
+    named = any(name in content and not isinstance(content[name], Mapping) for name in _VALUES)
+    return (named and "details" in content) or ("error" in content and isinstance(content.get("status"), int))
 
 
-def lists_of_rank_eval(found: Mapping[Any, Any], kind: str) -> dict[Any, tuple[tuple[Any, Any], ...]]:
+def lists_of_rank_eval(content: Mapping[Any, Any], kind: str) -> dict[Any, tuple[tuple[Any, Any], ...]]:
     """{query: ((document, score), …)} in the engine's order; without scores (a sorted search) -rank is one.
 
     BadValueError for an answer of another shape, for failed requests, and for an id that two indexes have.
@@ -36,9 +36,11 @@ def lists_of_rank_eval(found: Mapping[Any, Any], kind: str) -> dict[Any, tuple[t
     if kind != "run":
         problem = "this is an answer of _rank_eval, which is a run and holds no labels but those of its hits"
         raise BadValueError(problem, "Read it as a run.")
-    if "error" in found:
-        raise BadValueError(f"the engine answered with an error ({_reason(found['error'])})", "Ask it again.")
-    details, failures = found["details"], found.get("failures")
+    if "error" in content:
+        raise BadValueError(
+            f"the engine answered with an error ({_reason(content['error'])})", "Ask it again."
+        )
+    details, failures = content["details"], content.get("failures")
     if not isinstance(details, Mapping):
         raise BadValueError("the details of the answer are not an object", _AGAIN)
     if isinstance(failures, Mapping) and failures:

@@ -13,16 +13,16 @@ PLAIN_TEXT = (".txt", ".md")
 MOST_FILES = 1_000_000
 
 
-def files_in(folder: Path, called: str, suffixes: Collection[str]) -> list[Path]:
-    """The files of records in a folder: those called `called`, or in a folder called so, as BEIR and MTEB lay
+def files_in(folder: Path, name: str, suffixes: Collection[str]) -> list[Path]:
+    """The files of records in a folder: those called `name`, or in a folder called so, as BEIR and MTEB lay
     them out; else all of them. None where it has plain texts only.
     """
     there = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
-    within = next((path for path in there if path.is_dir() and path.name == called), None)
+    within = next((path for path in there if path.is_dir() and path.name == name), None)
     if within is not None:
         there = [path for path in sorted(within.iterdir()) if not path.name.startswith(".")]
     files = [path for path in there if path.is_file() and _suffix(path) in suffixes]
-    named = [path for path in files if without_gz(path.name).rpartition(".")[0] == called]
+    named = [path for path in files if without_gz(path.name).rpartition(".")[0] == name]
     return named or files
 
 

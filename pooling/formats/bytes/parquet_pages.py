@@ -59,12 +59,12 @@ class _Thrift:
 
     def struct(self, depth: int = 0) -> Struct:
         """A struct: the number of each field -> its value."""
-        found: Struct = {}
+        fields: Struct = {}
         number = 0
         while (head := self._byte()) & 15:
             number = number + (head >> 4) if head >> 4 else self._integer()
-            found[number] = self._value(head & 15, depth + 1)
-        return found
+            fields[number] = self._value(head & 15, depth + 1)
+        return fields
 
     def _value(self, kind: int, depth: int) -> Any:
         self._budget[0] -= 1
@@ -110,17 +110,17 @@ class _Thrift:
 
     def _whole(self) -> int:
         """A number of seven bits a byte, the lowest first."""
-        found = 0
+        value = 0
         for place in range(0, 70, 7):
             byte = self._byte()
-            found |= (byte & 127) << place
+            value |= (byte & 127) << place
             if byte < 128:
-                return found
+                return value
         raise DamagedError
 
     def _integer(self) -> int:
-        found = self._whole()
-        return (found >> 1) ^ -(found & 1)
+        value = self._whole()
+        return (value >> 1) ^ -(value & 1)
 
 
 @dataclass(frozen=True)
@@ -141,22 +141,22 @@ class Parquet:
         """How many rows there are, by the footer alone."""
         return sum(_count(group, _ROWS) for group in self.groups)
 
-    def refuse_bomb(self, wanted: set[str]) -> None:
+    def refuse_bomb(self, names: set[str]) -> None:
         """FormatError where the columns of these names take more memory than a packed file may."""
         total = 0
-        for size in self._sizes(wanted):
+        for size in self._sizes(names):
             total += size
             if total > self.source.unpacked_bound:
                 raise self.source.unpacks_too_far("Write it as TREC text or JSON lines.")
 
-    def _sizes(self, wanted: set[str]) -> Iterator[int]:
+    def _sizes(self, names: set[str]) -> Iterator[int]:
         """The bytes that each part of the columns takes once it is read."""
         for group in self.groups:
             for column in _structs(group, _COLUMNS):
                 chunk = column.get(_COLUMN_METADATA)
                 if not isinstance(chunk, dict) or not isinstance(path := chunk.get(_PATH), list) or not path:
                     raise DamagedError
-                if (name := _text(path[0])) in wanted:
+                if (name := _text(path[0])) in names:
                     each = self.value_bytes.get(name, VALUE_BYTES)
                     yield each * max(_count(group, _ROWS), _count(chunk, _VALUES))
                     yield from self._page_sizes(chunk, name)
@@ -221,10 +221,10 @@ def _content(source: Source) -> Iterator[Content]:
 
 
 def _structs(struct: Struct, field: int) -> list[Struct]:
-    found = struct.get(field, [])
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    structs = struct.get(field, [])
+    if not isinstance(structs, list) or not all(isinstance(one, dict) for one in structs):
         raise DamagedError
-    return found
+    return structs
 
 
 def _top_columns(schema: list[Struct]) -> list[tuple[str, int]]:
@@ -250,7 +250,7 @@ def _top_columns(schema: list[Struct]) -> list[tuple[str, int]]:
 
 def _cells(pairs: list[Struct]) -> dict[str, int]:
     """The cells of a row of each column, by the schemas that programs have left; most leave none."""
-    found: dict[str, int] = {}
+    cells_by_name: dict[str, int] = {}
     for pair in pairs:
         if pair.get(_PAIR_KEY) == KEY:
             if not isinstance(encoded := pair.get(_PAIR_VALUE), bytes):
@@ -259,18 +259,18 @@ def _cells(pairs: list[Struct]) -> dict[str, int]:
                 columns = cells_of_columns(encoded)
             except UnreadableError as error:
                 raise DamagedError from error
-            found |= {name: max(cells, found.get(name, 1)) for name, cells in columns.items()}
-    return found
+            cells_by_name |= {name: max(cells, cells_by_name.get(name, 1)) for name, cells in columns.items()}
+    return cells_by_name
 
 
 def _count(struct: Struct, field: int) -> int:
-    found = struct.get(field, 0)
-    if not isinstance(found, int) or found < 0:
+    value = struct.get(field, 0)
+    if not isinstance(value, int) or value < 0:
         raise DamagedError
-    return found
+    return value
 
 
-def _text(found: Any) -> str:
-    if not isinstance(found, bytes):
+def _text(value: Any) -> str:
+    if not isinstance(value, bytes):
         raise DamagedError
-    return found.decode(errors="replace")
+    return value.decode(errors="replace")

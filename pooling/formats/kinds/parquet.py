@@ -42,10 +42,10 @@ def parquet_table(source: Source, kind: str) -> pl.DataFrame:
         ) from error
 
 
-def _read(source: Source, kind: str, file: Path | io.BytesIO, wanted: dict[str, str]) -> pl.DataFrame:
+def _read(source: Source, kind: str, file: Path | io.BytesIO, new_names: dict[str, str]) -> pl.DataFrame:
     lazy = pl.scan_parquet(file, glob=False, hive_partitioning=False)
-    chosen = lazy.select(pl.col(old).alias(new) for old, new in wanted.items())
-    original = {new: old for old, new in wanted.items()}
+    chosen = lazy.select(pl.col(old).alias(new) for old, new in new_names.items())
+    original = {new: old for old, new in new_names.items()}
     for name, dtype in chosen.collect_schema().items():
         if not (_is_id(name, dtype) or dtype.is_integer() or (name == "value" and dtype.is_float())):
             problem = f"the column {original[name]!r} is of type {dtype}"

@@ -52,12 +52,12 @@ def ranx_rows(source: Source, kind: str) -> Iterator[Row]:
             )
 
 
-def lists_inside(found: Mapping[Any, Any], kind: str) -> Mapping[Any, Any]:
+def lists_inside(content: Mapping[Any, Any], kind: str) -> Mapping[Any, Any]:
     """Of predictions of MTEB and answers of `_rank_eval` the lists by query; others as they are.
 
     BadValueError where they are of another shape. Only of an answer a list is a tuple, of pairs in order.
     """
-    return lists_of_rank_eval(found, kind) if is_rank_eval(found) else lists_of_predictions(found)
+    return lists_of_rank_eval(content, kind) if is_rank_eval(content) else lists_of_predictions(content)
 
 
 def json_number(value: Any) -> str:

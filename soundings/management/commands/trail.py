@@ -42,8 +42,8 @@ class Command(InputCommand):
         else:
             self.export(output, options)
 
-    def check_all(self, kept: str) -> None:
-        found = check_chain(kept_of(kept))
+    def check_all(self, noted: str) -> None:
+        found = check_chain(kept_of(noted))
         if found.problem:
             self.stderr.write(found.sentence)
             sys.exit(BROKEN)
