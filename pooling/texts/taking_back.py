@@ -16,7 +16,7 @@ from pooling.tidying.kinds import (
     dependant,
     depends_on,
     register,
-    tell_hooks_of_many,
+    run_hooks_of_many,
     when,
 )
 
@@ -59,7 +59,7 @@ def _pools_of(one: TextImport) -> Sequence[Dependant]:
 @when("deleted", TextImport)
 def _take_back(one: TextImport, by: User | None) -> None:
     _rows(one).filter(deleted_at=None).update(deleted_at=one.deleted_at, deleted_by=by)
-    tell_hooks_of_many("deleted", one.collection, _rows(one).filter(deleted_at=one.deleted_at))
+    run_hooks_of_many("deleted", one.collection, _rows(one).filter(deleted_at=one.deleted_at))
 
 
 @when("restoring", TextImport)
@@ -67,7 +67,7 @@ def _bring_back(one: TextImport, by: User | None) -> None:
     """What was deleted with the import, and not what was deleted or brought back by itself."""
     with_it = _rows(one).filter(deleted_at=one.deleted_at)
     with_it.update(deleted_at=None, deleted_by=None, erased_at=None)
-    tell_hooks_of_many("restored", one.collection, _rows(one).filter(deleted_at=None))
+    run_hooks_of_many("restored", one.collection, _rows(one).filter(deleted_at=None))
 
 
 @when("erased", TextImport)
@@ -75,7 +75,7 @@ def _erase_texts(one: TextImport, by: User | None) -> None:
     """The texts go at once; the rows follow by and by, as those of everything that was deleted."""
     # The row of the import is gone, and nothing refers to it any more.
     gone = _model(one).everything.filter(collection=one.collection_id, deleted_at=one.deleted_at)
-    tell_hooks_of_many("erased", one.collection, gone)
+    run_hooks_of_many("erased", one.collection, gone)
 
 
 def _model(one: TextImport) -> Any:

@@ -25,8 +25,8 @@ from pooling.tidying.kinds import (
     dependants_of,
     grounds_of,
     kind_of,
-    tell_hooks,
-    tell_hooks_of_many,
+    run_hooks,
+    run_hooks_of_many,
 )
 
 BATCH = 5000
@@ -48,7 +48,7 @@ def rename(thing: Kept, name: str, *, by: User | None = None) -> None:
         setattr(row, kind.label, name)
         row.save(update_fields=[kind.label])
         row.former_name = before  # type: ignore[attr-defined]
-        tell_hooks("renamed", row, by)
+        run_hooks("renamed", row, by)
         record_action(collection_of(row), by, f"{kind.noun} renamed", name, before=before)
     setattr(thing, kind.label, name)
 
@@ -75,7 +75,7 @@ def delete(thing: Kept, *, by: User | None = None) -> None:
         refuse_needed(row)
         row.deleted_at, row.deleted_by = timezone.now(), by
         row.save(update_fields=["deleted_at", "deleted_by"])
-        tell_hooks("deleted", row, by)
+        run_hooks("deleted", row, by)
         record_action(collection_of(row), by, f"{kind.noun} deleted", kind.name_of(row))
     thing.deleted_at, thing.deleted_by = row.deleted_at, row.deleted_by
 
@@ -113,10 +113,10 @@ def restore(thing: Kept, *, name: str | None = None, by: User | None = None) -> 
             )
         if name and not kind.immutable:
             setattr(row, kind.label, checked_name(name, kind.noun))
-        tell_hooks("restoring", row, by)
+        run_hooks("restoring", row, by)
         row.deleted_at, row.deleted_by = None, None
         _save_restored(row, kind)
-        tell_hooks("restored", row, by)
+        run_hooks("restored", row, by)
         record_action(collection_of(row), by, f"{kind.noun} restored", kind.name_of(row))
     thing.refresh_from_db(fields=_restored_fields(kind))
 
@@ -129,7 +129,7 @@ def bring_back(model: type[Kept], collection: Collection, keys: Sequence[int], *
     for start in range(0, len(keys), BATCH):
         rows = model.everything.filter(pk__in=keys[start : start + BATCH])
         rows.update(deleted_at=None, deleted_by=None, erased_at=None, **facts)
-        tell_hooks_of_many("restored", collection, rows)
+        run_hooks_of_many("restored", collection, rows)
     if not keys:
         return
     why = {"reason": "in an imported file"}

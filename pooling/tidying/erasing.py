@@ -23,7 +23,7 @@ from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.uploads import erase_previewed
 from pooling.tidying.kept import RESTORABLE, Kept
-from pooling.tidying.kinds import KINDS, dependants_of, tell_hooks
+from pooling.tidying.kinds import KINDS, dependants_of, run_hooks
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ def erase(thing: Kept) -> None:
     with transaction.atomic():
         if dependants_of(thing) or not _row_deleted(thing):
             rows.update(erased_at=timezone.now())
-        tell_hooks("erased", thing, None)
+        run_hooks("erased", thing, None)
     _remove(files)
 
 

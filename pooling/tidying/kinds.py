@@ -138,23 +138,23 @@ def undo_address(collection: Collection, kind: str, key: int) -> str:
 
 
 def depends_on(model: type[Kept]) -> Callable[[Depends], Depends]:
-    """Register what tells what depends on a thing; several stages may."""
+    """Register a function that lists what depends on a thing; several stages may."""
 
-    def register(tell: Depends) -> Depends:
-        _DEPENDS.setdefault(model, []).append(tell)
-        return tell
+    def decorate(function: Depends) -> Depends:
+        _DEPENDS.setdefault(model, []).append(function)
+        return function
 
-    return register
+    return decorate
 
 
 def rests_on(model: type[Kept]) -> Callable[[RestsOn], RestsOn]:
-    """Register what tells what a thing rests on."""
+    """Register the function that lists what a thing rests on."""
 
-    def register(tell: RestsOn) -> RestsOn:
-        _RESTS_ON[model] = tell
-        return tell
+    def decorate(function: RestsOn) -> RestsOn:
+        _RESTS_ON[model] = function
+        return function
 
-    return register
+    return decorate
 
 
 def when(event: str, model: type[Kept]) -> Callable[[Hook], Hook]:
@@ -191,15 +191,15 @@ def grounds_of(thing: Kept) -> Sequence[Ground]:
     return tell(thing) if tell else []
 
 
-def tell_hooks(event: str, thing: Kept, by: User | None) -> None:
+def run_hooks(event: str, thing: Kept, by: User | None) -> None:
     """Let the stages do what `when` says."""
     for hook in _HOOKS.get((event, type(thing)), []):
         hook(thing, by)
     if (event, type(thing)) in _HOOKS_OF_MANY:
-        tell_hooks_of_many(event, collection_of(thing), type(thing).everything.filter(pk=thing.pk))
+        run_hooks_of_many(event, collection_of(thing), type(thing).everything.filter(pk=thing.pk))
 
 
-def tell_hooks_of_many(event: str, collection: Collection, rows: QuerySet[Any]) -> None:
+def run_hooks_of_many(event: str, collection: Collection, rows: QuerySet[Any]) -> None:
     """Let the stages do what `when_many` says, for some rows of a collection."""
     for hook in _HOOKS_OF_MANY.get((event, rows.model), []):
         hook(collection, rows)

@@ -44,7 +44,7 @@ def apply_migrations(targets: Sequence[MigrationName] | None, progress: Progress
     current = ""
     done = 0
 
-    def tell(action: str, migration: object = None, fake: bool = False) -> None:
+    def report(action: str, migration: object = None, fake: bool = False) -> None:
         nonlocal current, done
         if action == "apply_start":
             current = str(migration)
@@ -52,7 +52,7 @@ def apply_migrations(targets: Sequence[MigrationName] | None, progress: Progress
         elif action == "apply_success":
             done += 1
 
-    executor.progress_callback = tell  # type: ignore[assignment]  # the stubs want one of two actions
+    executor.progress_callback = report  # type: ignore[assignment]  # the stubs want one of two actions
     try:
         if targets is None:
             before = executor.loader.project_state(list(executor.loader.applied_migrations)).apps
