@@ -123,6 +123,13 @@ def repeated_text(column: str = "text", rows: int = 10_000) -> bytes:
     return file.getvalue()
 
 
+def one_text(characters: int = 200 * MEGABYTE) -> bytes:
+    """One document, whose text Parquet writes in a few kilobytes."""
+    file = io.BytesIO()
+    pl.DataFrame({"_id": ["d1"], "text": ["x" * characters]}).write_parquet(file, compression="zstd")
+    return file.getvalue()
+
+
 def repeated_ids(rows: int = 500_000) -> bytes:
     """A run whose one document id is as long as ids may be."""
     file = io.BytesIO()
@@ -226,6 +233,7 @@ DOCUMENTS: dict[str, Bomb] = {
         f"{column}.parquet": (lambda column=column: repeated_text(column), "unpack to more than ")
         for column in ("text", "list", "struct")
     },
+    "one-text.parquet": (one_text, TOO_FAR),
     # What is empty takes as much as what is there, where its size is fixed.
     "empty-bytes.parquet": (lambda: empty_values(7, {2: 500_000}), TOO_FAR),
     "empty-bytes-without-end.parquet": (lambda: empty_values(7, {2: 2**31 - 1}), TOO_FAR),
