@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from pooling.models import Run
 
 
-def hear_of_run(sender: object, run: Run, **more: object) -> None:
+def on_run_imported(sender: object, run: Run, **more: object) -> None:
     """Have a new run measured by the canaries."""
     from evaluation.canaries.watching import watch_run
 
     watch_run(run)
 
 
-def hear_of_release(sender: object, instance: QrelsRelease, created: bool, **more: object) -> None:
+def on_release_made(sender: object, instance: QrelsRelease, created: bool, **more: object) -> None:
     """Tell the webhooks of a collection of a new release."""
     from evaluation.canaries.hooks import tell_of_release
 
@@ -28,7 +28,7 @@ def hear_of_release(sender: object, instance: QrelsRelease, created: bool, **mor
         tell_of_release(instance)
 
 
-def hear_of_report(sender: object, instance: Report, created: bool, **more: object) -> None:
+def on_report_made(sender: object, instance: Report, created: bool, **more: object) -> None:
     """Tell the webhooks of a collection of a new report."""
     from evaluation.canaries.hooks import tell_of_report
 
@@ -36,14 +36,14 @@ def hear_of_report(sender: object, instance: Report, created: bool, **more: obje
         tell_of_report(instance)
 
 
-def hear_of_queue(sender: object, queue: Queue, **more: object) -> None:
+def on_queue_emptied(sender: object, queue: Queue, **more: object) -> None:
     """Tell the webhooks of a collection of a finished queue."""
     from evaluation.canaries.hooks import tell_of_queue
 
     tell_of_queue(queue)
 
 
-def hear_of_engine(sender: object, engine: Engine, problem: str, **more: object) -> None:
+def on_engine_failed(sender: object, engine: Engine, problem: str, **more: object) -> None:
     """Tell those who wait for runs of an engine that there was none."""
     from evaluation.canaries.watching import tell_of_engine
 
@@ -65,8 +65,8 @@ class EvaluationConfig(AppConfig):
         from pooling.signals import engine_failed, run_imported
 
         load_what_registers(self.module)
-        post_save.connect(hear_of_release, sender=QrelsRelease, dispatch_uid="webhooks of releases")
-        post_save.connect(hear_of_report, sender=Report, dispatch_uid="webhooks of reports")
-        queue_emptied.connect(hear_of_queue, dispatch_uid="webhooks of queues")
-        run_imported.connect(hear_of_run, dispatch_uid="canaries")
-        engine_failed.connect(hear_of_engine, dispatch_uid="canaries")
+        post_save.connect(on_release_made, sender=QrelsRelease, dispatch_uid="webhooks of releases")
+        post_save.connect(on_report_made, sender=Report, dispatch_uid="webhooks of reports")
+        queue_emptied.connect(on_queue_emptied, dispatch_uid="webhooks of queues")
+        run_imported.connect(on_run_imported, dispatch_uid="canaries")
+        engine_failed.connect(on_engine_failed, dispatch_uid="canaries")

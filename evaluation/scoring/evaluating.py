@@ -173,9 +173,9 @@ def evaluate(
     keyed = len(sources) > 1 or pooled is not None
     scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
     recalled = [at for name, at in named_keys if name == "recall" and at is not None]
-    kept = usual_cutoff(recalled) if recalled else 0
+    places = usual_cutoff(recalled) if recalled else 0
     progress = progress or (lambda share, detail: None)
-    scored_runs = _score_all(scorer, sources, _Beside(pooled, kept, progress), notes, engine=engine)
+    scored_runs = _score_all(scorer, sources, _UnjudgedCount(pooled, places, progress), notes, engine=engine)
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
     tagged = rows_by_tag(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
@@ -183,8 +183,8 @@ def evaluate(
     evaluated = []
     for place, (name, scored, unjudged, top) in enumerate(scored_runs):
         progress(0.2 + 0.3 * place / len(scored_runs), f"Working out the values of “{name}”.")
-        run, beside = _evaluated(name, scored, unjudged, scope)
-        evaluated.append((replace(run, unjudged=top), beside))
+        run, columns = _evaluated(name, scored, unjudged, scope)
+        evaluated.append((replace(run, unjudged=top), columns))
     interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
     settings: MeasuredHow = {"interval": interval, "pool": _pool_in_words(pool)}
     if chunks is not None:
@@ -233,17 +233,17 @@ class _Scope:
     groups: tuple[Rows, ...]
 
 
-class _Beside(NamedTuple):
-    """What is asked of all runs together: the pairs of a pool that was given, and the documents without a
-    label in the first `kept` places. progress: told of the counting."""
+class _UnjudgedCount(NamedTuple):
+    """How documents without a label are counted, over all runs together: with the pairs of a pool, and listed
+    for the first `places` of each run."""
 
     pool: pl.DataFrame | None
-    kept: int
+    places: int
     progress: Progress
 
 
 def _score_all(
-    scorer: Scorer, sources: Mapping[str, RunSource], beside: _Beside, notes: list[str], *, engine: str
+    scorer: Scorer, sources: Mapping[str, RunSource], count: _UnjudgedCount, notes: list[str], *, engine: str
 ) -> list[tuple[str, ScoredRun, Unjudged, pl.DataFrame | None]]:
     """Score one run after the other, so that only one is in memory, then count what no label covers, and keep
     which documents these are in the first places."""
@@ -254,34 +254,34 @@ def _score_all(
     }
     for name, run in scored.items():
         _refuse_strangers(name, run, scorer.queries)
-    unjudged = _unjudged(scorer.labels, beside, scored, worked)
-    return [(name, scored[name], unjudged[name], _first(worked[name], beside.kept)) for name in sources]
+    unjudged = _unjudged(scorer.labels, count, scored, worked)
+    return [(name, scored[name], unjudged[name], _first(worked[name], count.places)) for name in sources]
 
 
-def _first(parts: Sequence[Worked], kept: int) -> pl.DataFrame | None:
+def _first(parts: Sequence[Worked], places: int) -> pl.DataFrame | None:
     """What no label covers in the first places of a run, where its pairs were kept."""
     frames = [done.keys for done in parts if done.keys is not None]
-    if not kept or not frames:
+    if not places or not frames:
         return None
 
-    return pl.concat([frame.filter(pl.col("position") <= kept) for frame in frames])
+    return pl.concat([frame.filter(pl.col("position") <= places) for frame in frames])
 
 
 def _unjudged(
     labels: Labels,
-    beside: _Beside,
+    count: _UnjudgedCount,
     scored: Mapping[str, ScoredRun],
     worked: Mapping[str, Sequence[Worked]],
 ) -> dict[str, Unjudged]:
     """Per run the documents without a label: in its own first K, and in the rest of the pool at K."""
-    if beside.pool is None and len(scored) == 1:
+    if count.pool is None and len(scored) == 1:
         return {name: unjudged_in_one(labels, run) for name, run in scored.items()}
 
     def of_counting(share: float) -> None:
-        beside.progress(0.2 * share, "Counting documents without a label.")
+        count.progress(0.2 * share, "Counting documents without a label.")
 
     keys = [done.keys for parts in worked.values() for done in parts if done.keys is not None]
-    pooled = None if beside.pool is None else unjudged_in_pool(beside.pool, labels)
+    pooled = None if count.pool is None else unjudged_in_pool(count.pool, labels)
     return unjudged_by_union(labels, scored, keys, pool=pooled, progress=of_counting)
 
 
@@ -318,19 +318,19 @@ def _evaluated(
     values = dict(zip(at_cutoffs, in_threads(of_queries, at_cutoffs), strict=True))
     whole = dict(zip(at_end, in_threads(of_whole_run, at_end), strict=True))
     lower, upper = recall_bounds(counts, unjudged)
-    beside = {"lower": counted(lower), "upper": counted(upper)}
-    beside["mean_of_retrieved"] = np.where(kept[:, None], judged_of_retrieved(counts), np.nan)
+    columns = {"lower": counted(lower), "upper": counted(upper)}
+    columns["mean_of_retrieved"] = np.where(kept[:, None], judged_of_retrieved(counts), np.nan)
     if scored.ties is not None:
         relevant = np.maximum(counts.relevant[:, None], 1)
         for side in ("least", "expected", "most"):
-            beside[side] = counted(getattr(scored.ties, side) / relevant)
+            columns[side] = counted(getattr(scored.ties, side) / relevant)
 
     def extras(rows: Rows) -> dict[str, Floats]:
         hits, relevant = counts.hits[rows][kept[rows]], counts.relevant[rows][kept[rows]]
-        means = {extra: _means(column[rows]) for extra, column in beside.items()}
+        means = {extra: _means(column[rows]) for extra, column in columns.items()}
         return {**means, "micro": share(hits.sum(axis=0), relevant.sum())}
 
-    bounds = beside["lower"], beside["upper"]
+    bounds = columns["lower"], columns["upper"]
     made = RunEvaluation(name, scored, kept, values, {}, whole, bounds=bounds)
     return made, [extras(rows) for rows in scope.groups]
 
