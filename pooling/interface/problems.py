@@ -82,7 +82,7 @@ def bounded_text(text: str, longest: int = LONGEST_SENTENCE) -> str:
     """A text that somebody sent as far as an answer can hold it: its beginning, without halves of surrogate
     pairs, which JSON may bring.
 
-    >>> told_back("a name without end", 7)
+    >>> bounded_text("a name without end", 7)
     'a name…'
     """
     shortened = text if len(text) <= longest else text[: longest - 1] + "…"

@@ -119,7 +119,7 @@ class AdminActionSerializer(serializers.ModelSerializer[AdminAction]):
     """One thing that somebody did; `actor` is null for a command."""
 
     actor = serializers.CharField(source="actor.username", allow_null=True, default=None)
-    subject = serializers.CharField(source="subject_told")
+    subject = serializers.CharField(source="subject_name")
 
     class Meta:
         model = AdminAction

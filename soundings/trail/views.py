@@ -41,7 +41,7 @@ def _collection(action: AdminAction) -> str:
 
 WHEN = Column("when", "When", "at", to_the_minute=True, style="quiet")
 ACTION = Column("action", "Action")
-SUBJECT = Column("subject", "Subject", "subject_told", natural=True, sort="subject")
+SUBJECT = Column("subject", "Subject", "subject_name", natural=True, sort="subject")
 WHO = Column("who", "Who", actor_name, sort="actor__username")
 DETAILS = Column("details", "Details", _details, sort=False, style="quiet")
 ACTIVITY = Table(
