@@ -25,7 +25,7 @@ from pooling.interleaving.lists import (
 
 @dataclass(frozen=True)
 class ServedList:
-    """One list that was served. credits: as in `InterleavedList`; lists: the rankers' own, for preferences."""
+    """credits: as in `InterleavedList`; lists: the rankers' own, for preferences."""
 
     id: str
     query_id: str
