@@ -170,12 +170,12 @@ def import_now(
 
 
 def import_later(
-    collection: Collection, kind: str, name: str, *, file_name: str, user: User | None, **options: Any
+    collection: Collection, kind: str, upload_name: str, *, file_name: str, user: User | None, **options: Any
 ) -> Job:
     """Let the worker import a kept upload; it is discarded then, and also where no job can be started."""
     try:
-        arguments = {"upload": name, "file_name": file_name, "options": options}
+        arguments = {"upload": upload_name, "file_name": file_name, "options": options}
         return start_job(collection, kind, arguments, user)
     except BaseException:
-        uploads.discard(name)
+        uploads.discard(upload_name)
         raise
