@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import json
 import os
@@ -23,6 +24,7 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from tests.database import database_for_tests, empty_tables, make_migrated_databases, migrated_file
 from tests.processor_time import OPTION, ProcessorTime, longest
+from tests.soundings.processes import manage
 from tests.world import World, make_world
 
 # What was compiled is kept, also where the environment says otherwise: each worker would compile all tests
@@ -179,6 +181,23 @@ def data_folder(tmp_path: Path, migrated_database: Path) -> Path:
     folder.mkdir()
     shutil.copy(migrated_database, folder / "soundings.sqlite3")
     return folder
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> tuple[Path, str]:
+    """The data folder of one demo for all workers, to be copied, and what the demo printed."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, printed = base / "demo", base / "demo.txt"
+    with (base / "demo.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not printed.exists():
+            folder.mkdir()
+            shutil.copy(migrated_database, folder / "soundings.sqlite3")
+            done = manage(folder, "demo", "--no-serve")
+            assert (done.returncode, done.stderr) == (0, "")
+            printed.write_text(done.stdout)
+    return folder, printed.read_text()
 
 
 @pytest.fixture(scope="session")

@@ -16,17 +16,13 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> Path:
-    folder = tmp_path_factory.mktemp("demo")
-    shutil.copy(migrated_database, folder / "soundings.sqlite3")
-    return folder
+def folder(demo: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return shutil.copytree(demo[0], tmp_path_factory.mktemp("copy") / "demo")
 
 
 @pytest.fixture(scope="module")
-def printed(folder: Path) -> str:
-    done = manage(folder, "demo", "--no-serve")
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+def printed(demo: tuple[Path, str]) -> str:
+    return demo[1]
 
 
 @pytest.fixture(scope="module")

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 from django.urls import Resolver404, resolve, reverse
+from pytest_django import DjangoDbBlocker, Settings
 
 from evaluation.models import Canary, LatencyReport, Replay, Report
 from labeling.models import Prelabeler, Queue
-from pooling.models import Role
+from pooling.models import Collection, Role
 from pooling.people.membership import add_member
-from soundings.demo.steps import SLUG, Demo, run_demo
+from soundings.demo.steps import SLUG
 from soundings.installation.first_use import DEMO_ADMIN, DEMO_ANNOTATOR
 
 LINK = re.compile(r'<a [^>]*?href="([^"]+)"')
@@ -71,18 +75,36 @@ def main_pages() -> dict[str, str]:
     return pages
 
 
-@pytest.mark.anywhere
+@pytest.fixture
+def collection(
+    demo: tuple[Path, str],
+    tmp_path: Path,
+    settings: Settings,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+) -> Iterator[Collection]:
+    """The demo's, in a copy of its database, which is the one of this process for the time of the test."""
+    folder = shutil.copytree(demo[0], tmp_path / "demo")
+    settings.MEDIA_ROOT = folder / "files"
+    with django_db_blocker.unblock():
+        connection.close()
+        given = connection.settings_dict["NAME"]
+        connection.settings_dict["NAME"] = str(folder / "soundings.sqlite3")
+        try:
+            yield Collection.objects.get(slug=SLUG)
+        finally:
+            connection.close()
+            connection.settings_dict["NAME"] = given
+
+
 @pytest.mark.slow
-@pytest.mark.django_db
 def test_every_page_of_the_demo_answers_each_role_and_the_main_ones_have_something_to_see(
-    client: Client,
+    demo: tuple[Path, str], collection: Collection, client: Client
 ) -> None:
-    said: list[str] = []
-    demo = run_demo(said.append)
-    assert said[-2].startswith("Released the qrels “v2”")
-    _has_two_weeks_an_audit_a_canary_and_a_model(demo)
+    assert "Released the qrels “v2”" in demo[1]
+    _has_two_weeks_an_audit_a_canary_and_a_model(collection)
     viewer = User.objects.create_user("viewer")
-    add_member(demo.collection, "viewer", Role.VIEWER)
+    add_member(collection, "viewer", Role.VIEWER)
 
     client.force_login(User.objects.get(username=DEMO_ADMIN))
     reached = crawled(client)
@@ -101,11 +123,9 @@ def test_every_page_of_the_demo_answers_each_role_and_the_main_ones_have_somethi
         assert refused == {}
 
 
-def _has_two_weeks_an_audit_a_canary_and_a_model(demo: Demo) -> None:
-    collection = demo.collection
+def _has_two_weeks_an_audit_a_canary_and_a_model(collection: Collection) -> None:
     first, second = Report.objects.filter(collection=collection).order_by("created_at")
     assert (second.created_at - first.created_at).days >= 5
-    assert second == demo.report
     assert set(second.result["runs"]) - set(first.result["runs"]) == {"lsa-2"}
     recall = {name: of_run["recall@10"]["mean"] for name, of_run in second.result["runs"].items()}
     assert recall["lsa-2"] > recall["lsa"]

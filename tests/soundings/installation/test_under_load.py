@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import sqlite3
 from collections.abc import Iterator
@@ -19,11 +20,14 @@ from tests.soundings.processes import children_of, free_port, manage, start
 
 
 @pytest.fixture
-def site(data_folder: Path) -> Iterator[tuple[Client, int]]:
+def data_folder(demo: tuple[Path, str], tmp_path: Path) -> Path:
+    return shutil.copytree(demo[0], tmp_path / "data")
+
+
+@pytest.fixture
+def site(demo: tuple[Path, str], data_folder: Path) -> Iterator[tuple[Client, int]]:
     """The demo, served: a client of its annotator, and the process."""
-    told = manage(data_folder, "demo", "--no-serve")
-    assert told.returncode == 0, told.stderr
-    (password,) = re.findall(r"demo-annotator\s+password (\S+)", told.stdout)
+    (password,) = re.findall(r"demo-annotator\s+password (\S+)", demo[1])
     port = free_port()
     process = start(data_folder, "serve", "--port", str(port))
     try:
