@@ -17,6 +17,7 @@ import pytest
 from tests.faults import postgres
 from tests.faults.site import Site, running
 from tests.patience import wait_until
+from tests.soundings.processes import command_of, is_alive
 
 pytestmark = [
     pytest.mark.slow,
@@ -34,20 +35,9 @@ def site(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> I
         yield site
 
 
-def command_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-
-
 def process(site: Site, module: str) -> int:
     """The one that `serve` keeps; of gunicorn's the first, which starts the other."""
     return min(pid for pid in site.processes() if module in command_of(pid))
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def is_restarted(site: Site, before: int, module: str = "serving.work") -> bool:

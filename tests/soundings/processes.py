@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from tests.patience import PATIENCE_SECONDS
@@ -64,6 +65,21 @@ def children_of(pid: int) -> set[int]:
     """Every process below `pid` (Linux)."""
     found: set[int] = set()
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            found |= {child} | children_of(child)
+        with suppress(OSError):  # of one that ended meanwhile
+            for child in map(int, task.read_text().split()):
+                found |= {child} | children_of(child)
     return found
+
+
+def command_of(pid: int) -> str:
+    """What a process was started with; nothing of one that has ended."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    return ""
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended may wait to be counted by the process above it."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False

@@ -27,7 +27,7 @@ from soundings.serving.housekeeping import Housekeeping
 from soundings.serving.keeper import IN_WEB
 from soundings.serving.keeping import WORKER_NICENESS, Answer
 from tests.patience import PATIENCE_SECONDS, wait_until
-from tests.soundings.processes import children_of, free_port, manage, start
+from tests.soundings.processes import children_of, free_port, is_alive, manage, start
 from tests.world import World
 
 
@@ -115,7 +115,7 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
         rest, _ = server.communicate(timeout=PATIENCE_SECONDS)
     assert server.returncode == 0, rest
     assert rest.endswith("Stopped.\n")
-    assert not [child for child in children if Path(f"/proc/{child}").exists()]
+    wait_until(lambda: not any(map(is_alive, children)))
 
 
 def test_a_port_in_use_is_told_in_one_sentence() -> None:
