@@ -57,7 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "qrels", metavar="QRELS", type=Path, help="the labels; with --against the first run stands here"
     )
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="*", help="one or more runs")
+    parser.add_argument("runs", metavar="RUN", type=Path, nargs="*", help="runs; NAME=FILE names one")
     parser.add_argument("--k", metavar="N", nargs="+", action="extend", type=_cutoffs, help="cutoffs")
     parser.add_argument(
         "--measure", metavar="M", nargs="+", action="extend", help="for instance recall, recall@10 or map"

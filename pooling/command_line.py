@@ -28,7 +28,7 @@ PROGRESS = {"SplitRun": "Reading runs", "CountPart": "Counting", "PoolPart": "Po
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="one or more run files")
+    parser.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="run files; NAME=FILE names one")
     add_option_arguments(parser, OPTIONS.values())
     add_chunk_arguments(parser.add_argument)
     parser.add_argument(
@@ -55,7 +55,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     tops = _tops(named, choice, chunks, errors) if options["engine"] == "local" else None
     if tops is None:
         _refuse_parts_in_frame(choice, options["engine"])
-        _pool_in_parts(list(named.values()), choice, chunks, options=options, output=output, errors=errors)
+        _pool_in_parts(named, choice, chunks, options=options, output=output, errors=errors)
         _say_how_deep(choice, errors)
         return 0
     ranking = None if options["corpus"] is None else _text_ranking(choice, tops, options, errors)
@@ -83,7 +83,7 @@ def _tops(
     tops: dict[str, pl.DataFrame] = {}
     notes: list[str] = []
     for name, path in tracked("Reading runs", list(paths.items()), errors):
-        top, run_notes = read_top(path, choice, chunks)
+        top, run_notes = read_top(name, path, choice, chunks)
         tops[name] = top.drop("position")
         notes += [f"{path.name}: {note}" for note in run_notes]
         if sum(frame.height for frame in tops.values()) > MOST_ROWS:
@@ -132,7 +132,7 @@ def _text_ranking(
 
 
 def _pool_in_parts(
-    paths: Sequence[Path],
+    paths: Mapping[str, Path],
     choice: Choice,
     chunks: Chunks | None,
     *,

@@ -67,7 +67,7 @@ WITHOUT_NAMES = {
     "labeling/prelabels/api.py: validate",
     "labeling/prelabels/forms.py: clean",
     "pooling/formats/kinds/json_lines.py: json_object",
-    "pooling/formats/kinds/ranx.py: ranx_object",
+    "pooling/formats/kinds/ranx.py: json_object_of",
     "pooling/formats/kinds/ranx.py: unique",
     "pooling/formats/records.py: rest",
     "pooling/interface/api.py: parsed",

@@ -9,6 +9,21 @@ import pytest
 from django.core.management import get_commands, load_command_class
 from django.test import Client
 
+from pooling.formats.names import (
+    DOCUMENT,
+    DOCUMENT_TEXT,
+    ID,
+    LISTS,
+    METADATA,
+    OTHER_ID,
+    PASSAGE,
+    QUERY,
+    QUERY_TEXT,
+    RANK,
+    RELEVANCE,
+    SCORE,
+    TITLE,
+)
 from pooling.merging.choice import Choice
 from pooling.options.option import options_of
 from soundings.installation.sign_in import OF_PROVIDER
@@ -88,6 +103,25 @@ def test_every_option_of_a_pool_has_its_row() -> None:
 
 
 @pytest.mark.django_db
+def test_every_name_of_a_field_is_on_its_page() -> None:
+    page = (ROOT / "templates/docs/inputs.md").read_text(encoding="utf-8")
+    known = (
+        QUERY,
+        DOCUMENT,
+        SCORE,
+        RANK,
+        RELEVANCE,
+        ID,
+        PASSAGE,
+        OTHER_ID,
+        TITLE,
+        QUERY_TEXT,
+        DOCUMENT_TEXT,
+        LISTS,
+    )
+    assert [name for names in (*known, METADATA) for name in names if f"`{name}`" not in page] == []
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_of_the_guide_is_shown_to_everybody(client: Client, page: str) -> None:
     response = client.get(f"/guide/{page}/")

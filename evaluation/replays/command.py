@@ -24,7 +24,7 @@ HELP = "Replay strategies on labels you already have: how soon would each have f
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("qrels", metavar="QRELS", type=Path, help="the labels")
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="one or more runs")
+    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="runs; NAME=FILE names one")
     parser.add_argument("--depth", metavar="N", type=count, required=True, help="ranks taken of each run")
     parser.add_argument(
         "--strategy", metavar="S", nargs="+", action="extend", help="which ones (default: all)"

@@ -6,8 +6,8 @@ import math
 from pathlib import Path
 
 from pooling.formats.errors import shown
+from pooling.formats.names import column_named
 from pooling.formats.records import records_source
-from pooling.formats.tables import column_named
 
 
 def read_propensities(path: Path) -> dict[int, float]:

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from pooling.formats.errors import shown
+from pooling.formats.names import DOCUMENT, QUERY, plain_name
 from pooling.formats.records import records_source
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source
-from pooling.formats.tables import DOCUMENT, QUERY, number_text, plain_name
+from pooling.formats.tables import number_text
 
 ANSWER = ("answer", "gold", "verdict", "relevance", "label")
 REASON = ("reason", "explanation", "why")

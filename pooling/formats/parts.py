@@ -93,13 +93,13 @@ def map_run_parts(
 
     No query is in two parts, and every pair of a part is there once.
     """
-    file = source_of(source, file_name, max_bytes)
+    file = source_of(source, file_name, max_bytes, "run")
     return map_parts(file, RUN, function, part_bytes) if file.size >= smallest else None
 
 
 def read_plain_qrels(source: Path | str, *, part_bytes: int = PART_BYTES) -> PlainRows | None:
     """Qrels in one piece, whole labels as values; None: use `read_qrels`."""
-    file = source_of(source, None, None)
+    file = source_of(source, None, None, "qrels")
     parts = map_parts(file, QRELS, checked_labels, part_bytes)
     return joined(parts) if parts else None
 
@@ -168,7 +168,7 @@ def map_range(
 
 def query_ranges(path: Path | str, *, smallest: int = SMALLEST) -> list[tuple[int, int]] | None:
     """Ranges of bytes that end where the lines of a query end; None for what must be read whole."""
-    file = source_of(path, None, None)
+    file = source_of(path, None, None, "run")
     if file.format != "trec" or not file.is_plain or file.size < smallest:
         return None
     edges = [0]

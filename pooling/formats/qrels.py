@@ -10,12 +10,17 @@ from pooling.formats.bytes.lines import QRELS
 from pooling.formats.errors import shown
 from pooling.formats.pairs import PAIR, alike_notes, hashes, repeated_rows
 from pooling.formats.registry import source_of
-from pooling.formats.runs import comment_notes, line_of
+from pooling.formats.runs import column_notes, comment_notes, line_of
 from pooling.formats.sources import Source
 from pooling.formats.tables import read_table
 from pooling.formats.values import INT32
 from pooling.formats.wording import counted, plural
 from pooling.heavy import pl
+
+SUBTOPICS = (
+    "The second column has subtopics: a document has its highest relevance for any of them. "
+    "Measures of subtopics take the file as --facts."
+)
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ def read_qrels(
     different values of one pair, for a relevance that is no whole number (`1.0` counts as 1) and for a
     malformed line.
     """
-    file = source_of(source, file_name, max_bytes)
+    file = source_of(source, file_name, max_bytes, "qrels")
     frame, notes = read_pairs(file)
     frame, merged = merge_repeated(file, frame)
     return QrelsFile(frame.select(*PAIR, pl.col("value").cast(pl.Int32).alias("relevance")), notes + merged)
@@ -44,7 +49,7 @@ def read_qrels(
 def read_pairs(file: Source) -> tuple[pl.DataFrame, tuple[str, ...]]:
     if file.format != "trec":
         frame = read_table(file, "qrels")
-        return frame.with_columns(hashes()), alike_notes(frame)
+        return frame.with_columns(hashes()), column_notes(file) + alike_notes(frame)
     read = trec.read_trec(file, QRELS)
     value = read.frame["value"]
     if not bool(((value == value.round(0)) & (value.abs() < INT32)).all()):
@@ -57,11 +62,29 @@ def merge_repeated(file: Source, frame: pl.DataFrame) -> tuple[pl.DataFrame, tup
     repeated = repeated_rows(frame)
     if not repeated.height:
         return frame, ()
+    if file.format == "trec" and has_subtopics(file):
+        best = frame.filter(pl.col("value") == pl.col("value").max().over(PAIR))
+        return best.filter(pl.struct(PAIR).is_first_distinct()), (SUBTOPICS,)
     refuse_conflict(file, frame, repeated)
     kept = frame.filter(pl.struct(PAIR).is_first_distinct())
     count = frame.height - kept.height
     rows = counted(count, "row repeats", "rows repeat")
     return kept, (f"{rows} a pair with the same relevance and {plural(count, 'was', 'were')} skipped.",)
+
+
+def has_subtopics(file: Source) -> bool:
+    """Whether the second column tells rows of the same pair apart, as in qrels of TREC's diversity tasks."""
+    seen: set[tuple[str, ...]] = set()
+    seconds: set[str] = set()
+    for _, line in file.text_lines():
+        fields = line.split()
+        if len(fields) != QRELS.fields or line.startswith("#"):
+            continue
+        if tuple(fields[:3]) in seen:
+            return False
+        seen.add(tuple(fields[:3]))
+        seconds.add(fields[1])
+    return len(seconds) > 1
 
 
 def refuse_conflict(file: Source, frame: pl.DataFrame, repeated: pl.DataFrame) -> None:

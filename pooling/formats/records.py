@@ -1,6 +1,9 @@
 """Queries and documents with their text: JSON, CSV, TSV and Parquet; documents are streamed."""
 
+from __future__ import annotations
+
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,20 +17,31 @@ from pooling.formats.judgments.elements import first_sign
 from pooling.formats.judgments.quepid import NEED, PAIRS, query_of_pair
 from pooling.formats.kinds.delimited import tsv_rows, with_header
 from pooling.formats.kinds.ranx import array_records
+from pooling.formats.names import (
+    DOCUMENT,
+    DOCUMENT_TEXT,
+    ID,
+    METADATA,
+    OTHER_ID,
+    PASSAGE,
+    QUERY,
+    QUERY_TEXT,
+    TITLE,
+    plain_name,
+)
 from pooling.formats.query_facts import weight_of
 from pooling.formats.registry import Record, formats, formats_by_suffix, source_of
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import MAX_LINE_BYTES, Source
-from pooling.formats.tables import DOCUMENT, MOST_FIELDS, QUERY, plain_name
+from pooling.formats.tables import MOST_FIELDS
 
-ID = ("_id", "id")
-TEXT = ("text", "contents", "content", "body", "query", "question", "query_text")
-TITLE = ("title",)
 #: Characters of all names of the fields of a record, up to which their layout is kept.
 LONGEST_NAMES = 2_000
 #: A first line with none of these names no columns.
-KNOWN_NAMES = frozenset((*ID, *TEXT, *TITLE, *QUERY, *DOCUMENT, "metadata", "answer"))
+KNOWN_NAMES = frozenset((*ID, *DOCUMENT_TEXT, *TITLE, *QUERY, *DOCUMENT, "metadata", "answer"))
 TWO_COLUMNS = ["_id", "text"]
+#: Names of fields in one sentence.
+MOST_TOLD = 8
 #: Characters of an id made of a text, up to which it is the whole text.
 LONGEST_MADE = 100
 
@@ -52,14 +66,18 @@ class DocumentRecord(NamedTuple):
 
 
 def read_queries(
-    source: Path | str, *, file_name: str | None = None, max_bytes: int | None = None
+    source: Path | str,
+    *,
+    file_name: str | None = None,
+    max_bytes: int | None = None,
+    fields: FieldsRead | None = None,
 ) -> list[QueryRecord]:
     """Queries in file order from `queries.jsonl` (`_id`, `text`, `metadata`), a JSON array, Parquet, CSV or
     TSV with a header, TSV of two columns without one, or a folder of such files. Each text of Quepid's books,
     ratings and snapshots, which have no ids, is a query whose id is made of it.
 
-    Raises FormatError for a missing id or text, for an id that comes twice, and for a weight (`weight` or
-    `frequency` in the metadata) that is not a number above 0.
+    `fields` takes down what the fields were read as. Raises FormatError for a missing id or text, for an id
+    that comes twice, and for a weight (`weight` or `frequency` in the metadata) that is not a number above 0.
     """
     lines: dict[str, int] = {}
     texts: dict[str, str] = {}
@@ -78,8 +96,9 @@ def read_queries(
             else:
                 parts = Parts(file, line, record, QUERY)
                 query = QueryRecord(parts.id, parts.text(required=True), parts.rest())
-                if NEED in query.metadata:
-                    query.metadata.setdefault("narrative", query.metadata.pop(NEED))
+                _rename_known(query.metadata)
+                if fields is not None:
+                    fields.add(parts)
             first = lines.setdefault(query.id, before + line)
             refuse_second(file, "query", query.id, first=first - before, line=line)
             refuse_odd_weight(file, query, line)
@@ -88,6 +107,14 @@ def read_queries(
             raise file.empty()
         before += line
     return queries
+
+
+def _rename_known(metadata: dict[str, Any]) -> None:
+    """What is known under several names has the one that other code reads."""
+    for name in list(metadata):
+        known = "narrative" if name == NEED else METADATA.get(plain_name(name))
+        if known and known not in metadata:
+            metadata[known] = metadata.pop(name)
 
 
 def _named_by_text(text: str, narrative: str) -> QueryRecord:
@@ -99,23 +126,33 @@ def _named_by_text(text: str, narrative: str) -> QueryRecord:
 
 
 def iterate_documents(
-    source: Path | str, *, file_name: str | None = None, max_bytes: int | None = None
+    source: Path | str,
+    *,
+    file_name: str | None = None,
+    max_bytes: int | None = None,
+    fields: FieldsRead | None = None,
 ) -> Iterator[DocumentRecord]:
     """Documents one by one from `corpus.jsonl` (`_id`, `title`, `text`), or what `read_queries` reads; a
     folder may also hold texts, each a document called after its file.
 
     Constant memory; so an id that comes twice is for the caller to find. Title and text may be empty or
-    absent. Lines of later files of a folder go on counting.
+    absent; FormatError at the end of a file in which no document has either. Lines of later files of a
+    folder go on counting. `fields` takes down what the fields were read as.
     """
+    fields = FieldsRead() if fields is None else fields
     before = 0
     for file, records in _parts_of(source, file_name, max_bytes, "corpus"):
-        line = 0
+        line = has_text = 0
         for line, record in records:
             parts = Parts(file, line, record, DOCUMENT)
-            text = parts.text(required=False)
-            yield DocumentRecord(parts.id, parts.title, text, parts.rest(), before + line)
+            title, text = parts.title, parts.text(required=False)
+            has_text = has_text or bool(title or text)
+            fields.add(parts)
+            yield DocumentRecord(parts.id, title, text, parts.rest(), before + line)
         if not line:
             raise file.empty()
+        if not has_text:
+            raise file.error(None, "no document has a text", fields.remedy())
         before += line
 
 
@@ -173,7 +210,7 @@ def _without_header(file: Source) -> Iterator[Record] | None:
         return None
     if not any(letter.isdigit() for letter in first[0]) and len(first[1].split()) == 1:
         return None
-    return with_header(file, TWO_COLUMNS, tsv_rows(line + "\n" for _, line in file.text_lines()))
+    return with_header(file, TWO_COLUMNS, tsv_rows(file, file.text_lines()))
 
 
 def refuse_second(file: Source, kind: str, identifier: str, *, first: int, line: int) -> None:
@@ -203,6 +240,7 @@ class Layout(NamedTuple):
 def layout_of(fields: tuple[str, ...], ids: tuple[str, ...], with_title: bool) -> Layout:
     """The parts that fields of these names play; the records of a file have few sets of names."""
     left = {plain_name(name): name for name in reversed(fields)}
+    texts = DOCUMENT_TEXT if with_title else QUERY_TEXT
 
     def take(aliases: tuple[str, ...]) -> str | None:
         alias = next((alias for alias in aliases if alias in left), None)
@@ -210,11 +248,12 @@ def layout_of(fields: tuple[str, ...], ids: tuple[str, ...], with_title: bool) -
 
     def has_text(name: str) -> bool:
         """`query` or `document` is the id only where another column holds the text."""
-        return name in TEXT and not any(other in left for other in TEXT if other != name)
+        return name in texts and not any(other in left for other in texts if other != name)
 
-    id = take((*ID, *(name for name in ids if name.endswith(("id", "docno")) or not has_text(name))))
+    usual = (name for name in ids if name.endswith(("id", "docno")) or not has_text(name))
+    id = take((*ID, *(PASSAGE if with_title else ()), *usual, *OTHER_ID))
     title = take(TITLE) if with_title else None
-    text = take(TEXT)
+    text = take(texts)
     return Layout(id, title, text, tuple(name for name in fields if name not in (id, title, text)))
 
 
@@ -244,10 +283,9 @@ class Parts:
     def text(self, *, required: bool) -> str:
         text = self._words(self.layout.text)
         if required and text is None:
-            found = shown(", ".join(self.layout.others), 80)
-            raise self.file.error(
-                self.line, f"no text among the fields {found}", "Name the text column text."
-            )
+            found, likely = shown(", ".join(self.layout.others), 80), likely_text(self.record)
+            remedy = f"Rename {shown(likely)} to text, if that is the text." if likely else NAME_THE_TEXT
+            raise self.file.error(self.line, f"no text among the fields {found}", remedy)
         return text or ""
 
     def _words(self, name: str | None) -> str | None:
@@ -264,3 +302,55 @@ class Parts:
             return rest
         del rest["metadata"]
         return {**rest, **inner}
+
+
+NAME_THE_TEXT = "Name the field that has the text text."
+
+
+def likely_text(record: dict[str, Any]) -> str | None:
+    """The field with the longest text of several words."""
+    texts = {name: value for name, value in record.items() if isinstance(value, str) and " " in value.strip()}
+    return max(texts, key=lambda name: len(texts[name]), default=None)
+
+
+class FieldsRead:
+    """What the fields of a file's records were read as."""
+
+    def __init__(self) -> None:
+        self.layouts: set[Layout] = set()
+        self.likely: Counter[str] = Counter()
+
+    def add(self, parts: Parts) -> None:
+        layout = parts.layout
+        if layout.text is None and len(self.likely) < MOST_FIELDS and (name := likely_text(parts.record)):
+            self.likely[name] += 1
+        if layout not in self.layouts and len(self.layouts) < MOST_FIELDS:
+            self.layouts.add(layout)
+
+    def names(self, part: str) -> list[str]:
+        """The fields that were read as `id`, `title`, `text` or `others`."""
+        held = (getattr(layout, part) for layout in self.layouts)
+        return sorted({name for one in held if one for name in ((one,) if isinstance(one, str) else one)})
+
+    def remedy(self) -> str:
+        """What to do where none was read as the text."""
+        fields = sorted({*self.names("id"), *self.names("others")})
+        likely = next((name for name, _ in self.likely.most_common(1)), None)
+        remedy = f"Rename {shown(likely)} to text, if that is the text." if likely else NAME_THE_TEXT
+        return f"The fields are {shown(', '.join(fields), 80)}. {remedy}"
+
+    def __str__(self) -> str:
+        """A sentence where the names do not say it: `Read as text: segment. Kept as metadata: url.`"""
+        parts = []
+        for part, usual in (("id", ID), ("title", ("title",)), ("text", ("text",))):
+            names = self.names(part)
+            if set(names) - set(usual):
+                parts.append(f"Read as {part}: {_listed(names)}.")
+        if others := [name for name in self.names("others") if name != "metadata"]:
+            parts.append(f"Kept as metadata: {_listed(others)}.")
+        return " ".join(parts)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_TOLD:,} more" if len(names) > MOST_TOLD else ""
+    return ", ".join(name[:40] for name in names[:MOST_TOLD]) + more

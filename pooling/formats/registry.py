@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from typing import Any, NamedTuple, TypeAlias
 
 from pooling.formats import kinds
+from pooling.formats.recognition import BEGINNING, recognized
 from pooling.formats.rows import Row
 from pooling.formats.sources import Source, without_gz
 from pooling.heavy import pl
@@ -109,14 +110,32 @@ def name_of(path: Path | str) -> str:
     return name
 
 
-def source_of(source: Path | str, file_name: str | None, max_bytes: int | None) -> Source:
-    """The file, checked against `max_bytes` as it lies on disk; the suffix of its name tells the format."""
+def named_file(argument: Path | str) -> tuple[str, Path]:
+    """The name and the file of a run, of what a command line gives: FILE, or NAME=FILE.
+
+    >>> named_file("old=runs/bm25.run")[0], named_file("runs/bm25.run")[0]
+    ('old', 'bm25')
+    """
+    name, sign, file = str(argument).partition("=")
+    if sign and name and file and "/" not in name and not Path(argument).exists():
+        return name, Path(file)
+    return name_of(argument), Path(argument)
+
+
+def source_of(
+    source: Path | str, file_name: str | None, max_bytes: int | None, kind: str = "records"
+) -> Source:
+    """The file, checked against `max_bytes` as it lies on disk, with the format that it is in.
+
+    kind: `run`, `qrels` or `records`, as `recognized` takes it.
+    """
     path = Path(source)
     name = file_name or path.name
-    found = Source(path, name, max_bytes, format_of(without_gz(name)).name)
-    if not found.head:
-        raise found.empty()
-    if max_bytes is not None and found.size > max_bytes:
-        raise found.too_large(max_bytes)
-    found.refuse_other_packers(found.head)
-    return found
+    named = Source(path, name, max_bytes, format_of(without_gz(name)).name)
+    if not named.head:
+        raise named.empty()
+    if max_bytes is not None and named.size > max_bytes:
+        raise named.too_large(max_bytes)
+    named.refuse_other_packers(named.head)
+    beginning = next(named.blocks(BEGINNING), b"")
+    return replace(named, **recognized(beginning, named.format, kind)._asdict())

@@ -45,7 +45,7 @@ def read_run(
     it. Raises FormatError for a file with any malformed line, a document twice for a query, or a score that
     is not finite.
     """
-    file = source_of(source, file_name, max_bytes)
+    file = source_of(source, file_name, max_bytes, "run")
     read = read_trec_run if file.format == "trec" else read_table_run
     frame, notes, tag = read(file, with_rank and need_rank)
     refuse_repeated(file, frame)
@@ -74,7 +74,15 @@ def read_table_run(file: Source, need_rank: bool) -> tuple[pl.DataFrame, tuple[s
     frame = read_table(file, "run")
     if need_rank and frame["rank"].null_count():
         raise file.error(None, "there is no column of ranks", "Add a column rank, or order by score.")
-    return frame.with_columns(hashes()), alike_notes(frame), ""
+    return frame.with_columns(hashes()), column_notes(file) + alike_notes(frame), ""
+
+
+def column_notes(file: Source) -> tuple[str, ...]:
+    """How the columns of a table were read that has no header."""
+    named = [name for name in file.names if name != "_"]
+    if not named:
+        return ()
+    return (f"There is no header: the columns are read as {', '.join(named[:-1])} and {named[-1]}.",)
 
 
 def comment_notes(file: Source, comments: int, layout: Layout) -> tuple[str, ...]:

@@ -44,12 +44,18 @@ def without_gz(name: str) -> str:
 
 @dataclass(frozen=True)
 class Source:
-    """One file to read; `shown` is the name that errors use, `format` the name of its format."""
+    """One file to read; `shown` is the name that errors use, `format` the name of its format.
+
+    Of a table: `separator`, where it is not the one of its format; `names` of the columns, where no line
+    has them.
+    """
 
     path: Path
     shown: str
     max_bytes: int | None = None
     format: str = "trec"
+    separator: str = ""
+    names: tuple[str, ...] = ()
 
     @cached_property
     def head(self) -> bytes:

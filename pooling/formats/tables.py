@@ -1,13 +1,4 @@
-"""Runs and qrels with named columns.
-
-Names of columns are compared in lower case with `-`, `.` and blanks as `_`; the first of these that is there
-counts:
-
-- query: query_id qid q_id queryid query topic_id topic query_text (a text is an id where there is no other)
-- document: document_id doc_id docno docid corpus_id documentid document doc passage_id pid did
-- score of a run: score similarity sim; without one, `rank` (or position, doc_position) makes the score -rank
-- relevance: relevance rel relevancy label rating grade judgment judgement score
-"""
+"""Runs and qrels with named columns: see `pooling.formats.names`."""
 
 from __future__ import annotations
 
@@ -15,39 +6,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from pooling.formats.errors import shown
+from pooling.formats.names import DOCUMENT, QUERY, RANK, RELEVANCE, SCORE, column_named
 from pooling.formats.registry import formats
 from pooling.formats.rows import Row, checked_id, frame_of
 from pooling.formats.sources import Source
 from pooling.formats.values import INT32, BadValueError, parse_rank, parse_relevance, parse_score
 from pooling.heavy import pl
 
-QUERY = ("query_id", "qid", "q_id", "queryid", "query", "topic_id", "topic", "query_text")
-DOCUMENT = (
-    # PyTerrier has both: docno is the id, docid an internal number.
-    "document_id", "doc_id", "docno", "docid", "corpus_id", "documentid", "document", "doc",
-    "passage_id", "pid", "did",
-)  # fmt: skip
-SCORE = ("score", "similarity", "sim")
-RANK = ("rank", "position", "doc_position")
-RELEVANCE = ("relevance", "rel", "relevancy", "label", "rating", "grade", "judgment", "judgement", "score")
-
 #: Columns of a table, or fields of a record.
 MOST_FIELDS = 1_000
-
-
-def plain_name(name: str) -> str:
-    name = name.strip().lower()
-    return "".join("_" if letter in "-. " else letter for letter in name)
-
-
-def column_named(names: Iterable[str], aliases: tuple[str, ...]) -> str | None:
-    """The column that has the first of these names, in whatever way it is written.
-
-    >>> column_named(["Query-ID", "label", "score"], RELEVANCE)
-    'label'
-    """
-    by_plain = {plain_name(name): name for name in reversed(list(names))}
-    return next((by_plain[alias] for alias in aliases if alias in by_plain), None)
 
 
 class Roles:

@@ -187,10 +187,8 @@ def advice(layout: Layout, found: int) -> str:
 
 def foreign_beginning(layout: Layout, fields: list[str]) -> tuple[str, str] | None:
     """What the first line gives away about a file in another format or with a header."""
-    if len(fields) != layout.fields and fields[0].startswith(("{", "[")):
-        return "this looks like JSON", "Give the file the suffix .jsonl or .json."
     if len(fields) < layout.fields - 1 and any(field.count(",") >= 2 for field in fields):
-        return "this looks like CSV", "Give the file the suffix .csv, with a header line."
+        return "this looks like CSV", "Name the columns query_id, document_id and score or relevance."
     if len(fields) != layout.fields and any("\r" in field for field in fields):
         return "lines end with a carriage return only", "Save the file with LF or CRLF at the line ends."
     value = fields[layout.columns.index("value")] if len(fields) == layout.fields else ""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pooling.formats.errors import shown
-from pooling.formats.records import TEXT, read_queries
-from pooling.formats.tables import QUERY, column_named
+from pooling.formats.names import QUERY, TEXT, column_named
+from pooling.formats.records import read_queries
 from pooling.heavy import pl
 from pooling.inputs.checks import checked_run
 from pooling.inputs.columns import columns_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pooling.formats.errors import shown
-from pooling.formats.tables import DOCUMENT, QUERY, RANK, RELEVANCE, SCORE, column_named
+from pooling.formats.names import DOCUMENT, QUERY, RANK, RELEVANCE, SCORE, column_named
 from pooling.heavy import np, pl
 from pooling.inputs.checks import numbers, text_ids
 from pooling.inputs.given import POOL, QRELS, RUN, Reading

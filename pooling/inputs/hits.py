@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pooling.formats.errors import shown
-from pooling.formats.tables import DOCUMENT, QUERY, RELEVANCE, SCORE, column_named
+from pooling.formats.names import HIT_ID, HIT_SCORE, QUERY, RELEVANCE, column_named
 from pooling.heavy import np
 from pooling.inputs.given import QRELS, Reading, described
 
-_IDS = (*(name for name in DOCUMENT if name not in ("document", "doc")), "_id", "id")
-_SCORES = (*SCORE, "_score")
 # Attributes of documents: LlamaIndex has a `node` around them, LangChain `metadata`, Haystack `meta`.
 _ID_ATTRIBUTES = ("node_id", "doc_id", "document_id", "docno", "id")
 _METADATA = ("metadata", "meta", "payload")
@@ -44,7 +42,7 @@ def hit_of(entry: Any, reading: Reading) -> Hit:
 
 def _of_record(entry: Mapping[Any, Any], reading: Reading) -> Hit:
     names = [name for name in entry if isinstance(name, str)]
-    value = column_named(names, (*RELEVANCE, "_score") if reading.kind == QRELS else _SCORES)
+    value = column_named(names, (*RELEVANCE, "_score") if reading.kind == QRELS else HIT_SCORE)
     score = None if value is None else entry[value]
     key = reading.keys.id_key
     if key is not None:
@@ -54,7 +52,7 @@ def _of_record(entry: Mapping[Any, Any], reading: Reading) -> Hit:
         if key not in entry and key not in inner:
             raise _no_key(key, [*names, *map(str, inner)], reading)
         return Hit(entry[key] if key in entry else inner[key], score)
-    name = column_named(names, _IDS)
+    name = column_named(names, HIT_ID)
     if name is None:
         problem = f"has a dict without an id among {shown(', '.join(names), 80)}. Name its key with id_key=."
         raise reading.error(problem)
@@ -112,7 +110,7 @@ def names_query(entry: Any) -> bool:
     """Whether an entry of a list is a whole row, with a query's id in it."""
     if isinstance(entry, Mapping):
         names = [name for name in entry if isinstance(name, str)]
-        return column_named(names, QUERY) is not None and column_named(names, _IDS) is not None
+        return column_named(names, QUERY) is not None and column_named(names, HIT_ID) is not None
     return any(hasattr(entry, name) for name in ("query_id", "qid")) and any(
         hasattr(entry, name) for name in ("document_id", "doc_id", "docno", "docid")
     )

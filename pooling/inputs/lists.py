@@ -7,7 +7,7 @@ from typing import Any
 
 from pooling.formats.errors import shown
 from pooling.formats.kinds.ranx import lists_inside
-from pooling.formats.tables import DOCUMENT, QUERY, RELEVANCE, SCORE, column_named
+from pooling.formats.names import DOCUMENT, QUERY, RELEVANCE, SCORE, column_named
 from pooling.formats.values import BadValueError
 from pooling.formats.wording import counted
 from pooling.heavy import np, pl

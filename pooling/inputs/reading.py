@@ -19,7 +19,7 @@ from typing import Any
 
 from pooling.formats import read_qrels, read_run
 from pooling.formats.answers.rank_eval import is_rank_eval
-from pooling.formats.registry import name_of
+from pooling.formats.registry import named_file
 from pooling.heavy import pl
 from pooling.inputs.checks import checked
 from pooling.inputs.columns import as_polars, columns_of, frame_of_columns
@@ -50,7 +50,7 @@ def named_runs(runs: Runs, keys: Keys | None = None) -> dict[str, RunSource]:
     for name, source in _named(runs):
         if name in named:
             raise ValueError(
-                f"Two runs are called {name}: {named[name]} and {source}. Rename one of the files."
+                f"Two runs are called {name}: {named[name]} and {source}. Name one: NAME={source}."
                 if isinstance(source, str | Path)
                 else f"Two runs are called {name}. Give them as a dict by name."
             )
@@ -62,10 +62,10 @@ def _named(runs: Runs) -> Iterable[tuple[str, RunSource]]:
     if isinstance(runs, Mapping) and not _is_one_run(runs):
         return [(str(name), source) for name, source in runs.items()]
     if isinstance(runs, str | Path):
-        return [(name_of(runs), runs)]
+        return [named_file(runs)]
     if isinstance(runs, Sequence) and not isinstance(runs, str | bytes):
         if all(isinstance(one, str | Path) for one in runs):
-            return [(name_of(path), path) for path in runs]
+            return [named_file(path) for path in runs]
         if runs and all(_own_name(one) for one in runs):
             return [(_own_name(one), one) for one in runs]
     return [(_own_name(runs) or "run", runs)]

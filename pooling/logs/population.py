@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from pooling.formats.errors import shown
+from pooling.formats.names import column_named
 from pooling.formats.records import records_source
 from pooling.formats.sources import Source
-from pooling.formats.tables import column_named
 from pooling.logs.drawing import DrawnQuery, LoggedQuery, query_key, strata_by_traffic
 
 TEXT = ("query", "text", "user_query", "q")

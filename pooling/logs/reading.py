@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from pooling.formats.errors import FormatError, shown
+from pooling.formats.names import column_named
 from pooling.formats.records import records_source
 from pooling.formats.registry import source_of
 from pooling.formats.sources import Source
-from pooling.formats.tables import column_named
 from pooling.heavy import pl
 from pooling.logs.counting import LogCounts, LogQuery
 from pooling.logs.drawing import query_key

@@ -8,14 +8,15 @@ folder (`pooling.merging.spark`).
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from pooling.formats import name_of, read_run
+from pooling.formats import read_run
+from pooling.formats.registry import named_file
 from pooling.formats.writing import delimitable, shortest_decimals
 from pooling.heavy import np, pl
 from pooling.merging.choice import Choice
@@ -42,27 +43,26 @@ class Engine(Protocol):
     def __call__(self, function: Callable[[Task], Result], tasks: Sequence[Task], /) -> Iterable[Result]: ...
 
 
-def named_paths(paths: Iterable[Path]) -> dict[str, Path]:
-    """Run name -> its file; ValueError when two files have one name."""
+def named_paths(arguments: Iterable[Path]) -> dict[str, Path]:
+    """Run name -> its file, of FILE or NAME=FILE; ValueError when two files have one name."""
     named: dict[str, Path] = {}
-    for path in paths:
-        name = name_of(path)
+    for name, path in map(named_file, arguments):
         if name in named:
-            raise ValueError(f"{path}: there is a run called {name!r} already. Rename one of the files.")
+            raise ValueError(f"{path}: there is a run called {name!r} already. Name one: NAME={path}.")
         named[name] = path
     return named
 
 
 def read_top(
-    path: Path, choice: Choice, chunks: Chunks | None = None
+    name: str, path: Path, choice: Choice, chunks: Chunks | None = None
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """The first documents of a run in its order, and what its reader noticed.
 
     The run is cut right after reading, so that only one whole run is ever in memory. `chunks`: its rows are
     chunks, and each document stands where its best chunk does.
     """
-    run = read_run(path, with_rank=choice.ties == "rank")
-    frame, notes, depth = run.frame, run.notes, choice.reach_of(name_of(path))
+    run = read_run(path, name=name, with_rank=choice.ties == "rank")
+    frame, notes, depth = run.frame, run.notes, choice.reach_of(name)
     if chunks is not None:
         collapsed = collapse_chunks(frame, chunks, run.name, ties=choice.ties, scores=choice.scores)
         frame = collapsed.frame if choice.ties == "rank" else collapsed.frame.drop("rank")
@@ -93,9 +93,9 @@ class SplitRun:
     choice: Choice
     chunks: Chunks | None = None
 
-    def __call__(self, task: tuple[int, Path]) -> Split:
-        number, path = task
-        top, notes = read_top(path, self.choice, self.chunks)
+    def __call__(self, task: tuple[int, tuple[str, Path]]) -> Split:
+        number, (name, path) = task
+        top, notes = read_top(name, path, self.choice, self.chunks)
         starts = query_starts(top)
         lengths = np.diff(np.append(starts, top.height))
         of_query = [zlib.crc32(query.encode()) % self.parts for query in top["query_id"].gather(starts)]
@@ -169,15 +169,21 @@ class PoolPart:
 
 
 def pool_in_parts(
-    paths: Sequence[Path], choice: Choice, *, folder: Path, engine: Engine, chunks: Chunks | None = None
+    named: Mapping[str, Path],
+    choice: Choice,
+    *,
+    folder: Path,
+    engine: Engine,
+    chunks: Chunks | None = None,
 ) -> tuple[Iterator[bytes], list[str]]:
     """The TSV of the pool in pieces, and what the readers of the runs noticed.
 
     `folder` takes the parts; anyone who works on them must see it.
     """
-    parts, runs = range(part_count(paths)), len(paths)
-    split = list(engine(SplitRun(folder, len(parts), choice, chunks), list(enumerate(paths))))
-    notes = [f"{path.name}: {note}" for path, done in zip(paths, split, strict=True) for note in done.notes]
+    parts, runs = range(part_count(named.values())), len(named)
+    split = list(engine(SplitRun(folder, len(parts), choice, chunks), list(enumerate(named.items()))))
+    done = zip(named.values(), split, strict=True)
+    notes = [f"{path.name}: {note}" for path, one in done for note in one.notes]
     if isinstance(choice.budget, int):
         sizes: dict[str, int] = {}
         for counted in engine(CountPart(folder, runs), parts):

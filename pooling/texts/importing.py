@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +15,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from pooling.formats import DocumentRecord, QueryRecord, iterate_documents, read_queries
+from pooling.formats.records import FieldsRead
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress, Result
 from pooling.models import Collection, Document, PoolEntry, Query, TextImport
@@ -74,7 +75,8 @@ _IN_FILE = """
 @dataclass(frozen=True)
 class ImportSummary:
     """What an import did, counted in rows; `left_out` are documents that no pool contains, `restored` what
-    had been deleted and is in the file. `import_id` takes back what it created; None where that is nothing.
+    had been deleted and is in the file, `without_text` documents with neither title nor text. `fields` says
+    what fields were read as what. `import_id` takes back what it created; None where that is nothing.
     """
 
     created: int = 0
@@ -82,6 +84,8 @@ class ImportSummary:
     unchanged: int = 0
     left_out: int = 0
     restored: int = 0
+    without_text: int = 0
+    fields: str = field(default="", compare=False)
     import_id: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
@@ -90,7 +94,9 @@ class ImportSummary:
             parts.append(f"{self.left_out:,} in no pool and left out")
         if self.restored:
             parts.append(f"{self.restored:,} deleted before and back now")
-        return ", ".join(parts)
+        if self.without_text:
+            parts.append(f"{self.without_text:,} without a text")
+        return " ".join(filter(None, [", ".join(parts) + ".", self.fields]))
 
 
 class TextsImported(Result):
@@ -120,14 +126,15 @@ def import_queries(
     """
     path = Path(path)
     place = file_name or path.name
-    records = read_queries(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
+    fields = FieldsRead()
+    records = read_queries(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES, fields=fields)
     for record in records:
         check_id(record.id, "query", place)
         check_text(place, "query", record.id, record.text, metadata=record.metadata)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
         made = TextImport(collection=collection, of=TextImport.QUERIES, name=place[-300:], imported_by=user)
-        return _store_queries(made, records, place)
+        return replace(_store_queries(made, records, place), fields=str(fields))
 
 
 def _store_queries(made: TextImport, records: list[QueryRecord], place: str) -> ImportSummary:
@@ -201,13 +208,15 @@ def import_documents(
     place = file_name or path.name
     progress = progress or (lambda share, detail: None)
     wanted = _pooled_ids(collection) if only_pooled else None
-    left_out = total = reported = 0
+    left_out = total = reported = without_text = 0
+    fields = FieldsRead()
     with disk_errors_named(), staged("staged_documents", STAGED_DOCUMENT) as stage:
-        for batch in _weighed_batches(_records(path, file_name)):
+        for batch in _weighed_batches(_records(path, file_name, fields)):
             total += len(batch)
             rows = [_checked_row(record, place) for record in batch]
             kept = rows if wanted is None else [row for row in rows if row[1] in wanted]
             left_out += len(rows) - len(kept)
+            without_text += sum(not title and not text for _, _, title, text, _ in rows)
             stage.add(kept)
             if total >= reported + BATCHES_BETWEEN_REPORTS * BATCH:
                 reported = total
@@ -232,12 +241,20 @@ def import_documents(
             made.created_count, made.changed_count = created + len(named), changed
             made.save(update_fields=["created_count", "changed_count"])
     unchanged = total - left_out - created - changed
-    taken_back = made.pk if made.created_count else None
-    return ImportSummary(created, changed, unchanged, left_out, len(named), taken_back)
+    return ImportSummary(
+        created,
+        changed,
+        unchanged,
+        left_out,
+        restored=len(named),
+        without_text=without_text,
+        fields=str(fields),
+        import_id=made.pk if made.created_count else None,
+    )
 
 
-def _records(path: Path, file_name: str | None) -> Iterator[DocumentRecord]:
-    return iterate_documents(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
+def _records(path: Path, file_name: str | None, fields: FieldsRead) -> Iterator[DocumentRecord]:
+    return iterate_documents(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES, fields=fields)
 
 
 def _pooled_ids(collection: Collection) -> set[str]:
@@ -281,18 +298,20 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 def _queries_shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
-    records = read_queries(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
+    fields = FieldsRead()
+    records = read_queries(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES, fields=fields)
     rows = [(record.id, record.text) for record in records[:FIRST_ROWS]]
-    return [Shown("First queries", ("Query", "Text"), rows, len(records))]
+    return [Shown("First queries", ("Query", "Text"), rows, len(records), note=str(fields))]
 
 
 def _documents_shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
     rows: list[tuple[str, ...]] = []
     count = 0
-    for count, record in enumerate(_records(path, file_name), 1):
+    fields = FieldsRead()
+    for count, record in enumerate(_records(path, file_name, fields), 1):
         if count <= FIRST_ROWS:
             rows.append((record.id, record.title, record.text[:200]))
-    return [Shown("First documents", ("Document", "Title", "Text begins"), rows, count)]
+    return [Shown("First documents", ("Document", "Title", "Text begins"), rows, count, note=str(fields))]
 
 
 @importer("queries", showing=Showing(_queries_shown), title="Importing queries", begins_at="queries")
@@ -332,7 +351,7 @@ def _result_of(what: str, summary: ImportSummary, collection: Collection) -> Tex
         "unchanged": summary.unchanged,
         "left_out": summary.left_out,
         "import_id": summary.import_id,
-        "detail": f"{what}: {summary}.",
+        "detail": f"{what}: {summary}",
         "url": reverse(what.lower(), args=[collection.slug]),
     }
     if summary.import_id is not None:

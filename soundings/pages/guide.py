@@ -20,6 +20,7 @@ from pooling.interface.markdown import render_markdown
 
 PAGES = {
     "start": "Start here",
+    "inputs": "What goes in",
     "pooling": "Pooling",
     "strategies": "Strategies",
     "judging": "Judging",

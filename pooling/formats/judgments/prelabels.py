@@ -12,9 +12,10 @@ from pooling.formats.errors import shown
 from pooling.formats.judgments.elements import first_sign, json_elements
 from pooling.formats.judgments.records import as_text, field_of, object_of
 from pooling.formats.kinds.json_lines import json_line_records
+from pooling.formats.names import DOCUMENT, QUERY
 from pooling.formats.registry import formats, source_of
 from pooling.formats.sources import Source
-from pooling.formats.tables import DOCUMENT, QUERY, number_text
+from pooling.formats.tables import number_text
 
 HIGHEST_GRADE = 3
 LONGEST_MODEL, LONGEST_PROMPT, LONGEST_HASH = 200, 60, 64

@@ -22,8 +22,8 @@ from pooling.formats.judgments.records import (
     object_of,
 )
 from pooling.formats.kinds.delimited import csv_rows
+from pooling.formats.names import DOCUMENT, QUERY, plain_name
 from pooling.formats.sources import Source
-from pooling.formats.tables import DOCUMENT, QUERY, plain_name
 
 PAIRS = "query_doc_pairs"
 #: What it calls the text of a query, and what counts as relevant to it.
@@ -107,7 +107,7 @@ def unguarded_text(text: str) -> str:
 
 
 def _table(source: Source) -> Iterator[JudgmentRecord]:
-    rows = csv_rows(source, (text + "\n" for _, text in source.text_lines()))
+    rows = csv_rows(source, source.text_lines())
     header = [name.strip() for name in next(rows, (0, []))[1]]
     plain = [plain_name(name) for name in header]
     if plain[:1] != ["query"] or plain[1:2] not in (["docid"], ["doc_id"]) or len(plain) < 3:

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from pooling.formats.errors import FormatError, shown
+from pooling.formats.names import DOCUMENT, QUERY, plain_name
 from pooling.formats.sources import Source
-from pooling.formats.tables import DOCUMENT, QUERY, plain_name
 
 RELEVANT, NOT_RELEVANT, CANNOT_JUDGE, LEAVE_OUT = "relevant", "not_relevant", "cannot_judge", "leave_out"
 VERDICTS = (RELEVANT, NOT_RELEVANT, CANNOT_JUDGE)

@@ -7,7 +7,9 @@ quoted at all, so that an id may begin with a quotation mark.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from pooling.formats.cells import table_lines, table_text
 from pooling.formats.registry import Format, LineWriter, Record, Target
@@ -21,6 +23,7 @@ from pooling.heavy import pl
 csv.field_size_limit(MAX_LINE_BYTES)
 
 
+BLANKS = re.compile(r"[ \t]+")
 #: Ratings of a case in Quepid, where a query without any is a row of its text alone.
 RATINGS = ["query", "docid", "rating"]
 
@@ -37,35 +40,46 @@ def delimited_rows(source: Source, kind: str) -> Iterator[Row]:
 
 def delimited_records(source: Source) -> Iterator[Record]:
     """Records of CSV or TSV below their header, with the number of the line where each ends."""
-    lines = (text + "\n" for _, text in source.text_lines())
-    numbered = csv_rows(source, lines) if source.format == "csv" else tsv_rows(lines)
-    header = next(numbered, (0, []))[1]
+    lines = source.text_lines()
+    numbered = csv_rows(source, lines) if source.format == "csv" else tsv_rows(source, lines)
+    header = list(source.names) or next(numbered, (0, []))[1]
     yield from with_header(source, header, numbered)
 
 
-def csv_rows(source: Source, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    taken = 0
+def csv_rows(source: Source, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row, with the number of the line where it ends."""
+    taken = line = 0
+    first = next(lines, (0, ""))
+    # Excel writes its separator in a line above the header.
+    given = chain([] if first[1].lower() == f"sep={separator_of(source)}" else [first], lines)
 
     def counted() -> Iterator[str]:
-        nonlocal taken
-        for line in lines:
-            taken += len(line)
+        nonlocal taken, line
+        for line, text in given:
+            taken += len(text) + 1
             # A field in quotes may go on over lines.
             if taken > MAX_LINE_BYTES:
-                raise source.too_long(rows.line_num + 1)
-            yield line
+                raise source.too_long(line)
+            yield text + "\n"
 
-    rows = csv.reader(counted(), strict=True)
+    spaced = f"{separator_of(source)} " in first[1]
+    rows = csv.reader(counted(), delimiter=separator_of(source), skipinitialspace=spaced, strict=True)
     try:
         for fields in rows:
-            yield rows.line_num, fields
+            yield line, fields
             taken = 0
     except csv.Error as error:
-        raise source.error(rows.line_num, f"not CSV ({error})", "Quote fields as RFC 4180 says.") from error
+        raise source.error(line, f"not CSV ({error})", "Quote fields as RFC 4180 says.") from error
 
 
-def tsv_rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    return enumerate((line[:-1].split("\t") for line in lines), start=1)
+def tsv_rows(source: Source, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
+    if source.separator == " ":
+        return ((line, BLANKS.split(text.strip(" \t"))) for line, text in lines if not text.startswith("#"))
+    return ((line, text.split("\t")) for line, text in lines)
+
+
+def separator_of(source: Source) -> str:
+    return source.separator or {"csv": ",", "tsv": "\t"}[source.format]
 
 
 def with_header(
@@ -92,25 +106,35 @@ def with_header(
 def fast_delimited(source: Source, kind: str) -> pl.DataFrame | None:
     """CSV and TSV through Polars; None as soon as anything is unusual, so that the careful reader decides."""
     content = source.whole()
-    quote = '"' if source.format == "csv" else None
-    if b"\0" in content or b"\r" in content or (quote and _is_unusual(content)):
+    separator, is_csv = separator_of(source), source.format == "csv"
+    if b"\0" in content or b"\r" in content or (is_csv and _is_unusual(content)):
+        return None
+    if source.separator == " " and (content.startswith(b"#") or b"\n#" in content):
         return None
     try:
-        header = content.partition(b"\n")[0].decode().split("," if quote else "\t")
+        first = content.partition(b"\n")[0].decode()
     except UnicodeDecodeError:
         return None
+    header = list(source.names) or first.split(separator)
     # Polars fills up short rows, so that a wide header makes a million cells of a few bytes.
     rows = content.count(b"\n") + (not content.endswith(b"\n"))
-    is_regular = content.count(b"," if quote else b"\t") == rows * (len(header) - 1)
-    if len(set(header)) != len(header) or len(header) > MOST_FIELDS or not is_regular:
+    is_regular = content.count(separator.encode()) == rows * (len(header) - 1)
+    is_spaced = is_csv and f"{separator} " in first
+    if len(set(header)) != len(header) or len(header) > MOST_FIELDS or not is_regular or is_spaced:
         return None
 
     roles = Roles(source, 1, header, kind)
     try:
         frame = pl.read_csv(
-            content, separator="," if quote else "\t", quote_char=quote, infer_schema=False, glob=False
+            content,
+            separator=separator,
+            quote_char='"' if is_csv else None,
+            has_header=not source.names,
+            new_columns=header,
+            infer_schema=False,
+            glob=False,
         )
-        return fast_typed(frame, roles, kind)
+        return fast_typed(frame, roles, kind, first_line=1 if source.names else 2)
     except pl.exceptions.PolarsError:
         return None
 
@@ -120,21 +144,17 @@ def _is_unusual(csv_content: bytes) -> bool:
     return any(sign in csv_content for sign in (b'"', b",'", b"\n'")) or csv_content.startswith(b"'")
 
 
-def fast_typed(frame: pl.DataFrame, roles: Roles, kind: str) -> pl.DataFrame | None:
-    if (
-        roles.value is None
-        or roles.query is None
-        or roles.document is None
-        or frame.null_count().sum_horizontal()[0]
-    ):
+def fast_typed(frame: pl.DataFrame, roles: Roles, kind: str, *, first_line: int) -> pl.DataFrame | None:
+    if roles.query is None or roles.document is None or frame.null_count().sum_horizontal()[0]:
         return None
     rank = pl.col(roles.rank).cast(pl.Int64) if roles.rank else pl.lit(None, dtype=pl.Int64)
+    value = -rank if roles.value is None else pl.col(roles.value)
     typed = frame.select(
         pl.col(roles.query).alias("query_id"),
         pl.col(roles.document).alias("document_id"),
-        pl.col(roles.value).cast(pl.Float64).alias("value"),
+        value.cast(pl.Float64).alias("value"),
         rank.alias("rank"),
-        pl.int_range(2, frame.height + 2, dtype=pl.Int64).alias("line"),
+        pl.int_range(first_line, frame.height + first_line, dtype=pl.Int64).alias("line"),
     )
     odd = typed.filter(breaks_rule(kind) | (pl.col("query_id") == "") | (pl.col("document_id") == ""))
     return typed if typed.height and not odd.height else None

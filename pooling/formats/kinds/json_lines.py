@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pooling.formats.bytes.nesting import loads, problem_of
+from pooling.formats.kinds.ranx import rows_of_record
 from pooling.formats.registry import Format, Record, Target
 from pooling.formats.rows import Row
 from pooling.formats.sources import Source
-from pooling.formats.tables import Roles
 from pooling.heavy import pl
 
 
 def json_line_rows(source: Source, kind: str) -> Iterator[Row]:
-    """Every row in turn with its line; each may name its fields in another way."""
+    """Every row in turn with its line, or those of its ranked list; each line may name its fields its way."""
     for line, record in json_line_records(source):
-        yield Roles(source, line, record, kind).row(line, record)
+        yield from rows_of_record(source, line, record, kind)
 
 
 def json_line_records(source: Source) -> Iterator[Record]:

@@ -1,20 +1,22 @@
-"""JSON: ranx's {query: {document: number}}, lists inside answers of other programs, and arrays of records."""
+"""JSON: {query: {document: number}} as ranx has it, ranked lists, and arrays of records."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pooling.formats.answers.predictions import lists_of_predictions
 from pooling.formats.answers.rank_eval import is_rank_eval, lists_of_rank_eval
+from pooling.formats.answers.ranked_lists import list_of_record, pairs_in
 from pooling.formats.bytes.nesting import loads, problem_of
 from pooling.formats.errors import FormatError, shown
-from pooling.formats.judgments.elements import json_elements
+from pooling.formats.judgments.elements import first_sign, json_elements
 from pooling.formats.registry import Format, Record, Target
 from pooling.formats.rows import Row, checked_id
 from pooling.formats.sources import Source
+from pooling.formats.tables import Roles
 from pooling.formats.values import BadValueError, parse_relevance, parse_score
 from pooling.heavy import pl
 
@@ -22,34 +24,49 @@ from pooling.heavy import pl
 MAX_JSON_BYTES = 16 * 2**20
 
 
-def ranx_rows(source: Source, kind: str) -> Iterator[Row]:
-    """ranx's JSON {query: {document: number}}; a key that comes twice is an error."""
-    parse: Callable[[str], float] = parse_score if kind == "run" else parse_relevance
+def json_rows(source: Source, kind: str) -> Iterator[Row]:
+    """Rows of an object {query: {document: number}} or {query: [document, …]}, or of an array of records."""
+    if first_sign(source) == "[":
+        for line, record in array_records(source):
+            yield from rows_of_record(source, line, record, kind)
+        return
     try:
-        lists = lists_inside(ranx_object(source), kind)
+        lists = lists_inside(json_object_of(source), kind)
     except BadValueError as bad:
         raise source.error(None, bad.problem, bad.remedy) from bad
-    for query, documents in lists.items():
-        if not isinstance(documents, dict | tuple):
-            raise source.error(
-                None,
-                f"the value of query {shown(query)} is not an object",
-                "Write {query: {document: number}}.",
-            )
-        pairs: Iterable[tuple[Any, Any]] = documents if isinstance(documents, tuple) else documents.items()
-        for rank, (document, number) in enumerate(pairs, start=1):
-            try:
-                value = parse(json_number(number))
-            except BadValueError as bad:
-                pair = f"query {shown(query)}, document {shown(document)}: {bad.problem}"
-                raise source.error(None, pair, bad.remedy) from bad
-            yield Row(
-                checked_id(source, 0, "query", query),
-                checked_id(source, 0, "document", document),
-                value,
-                rank if isinstance(documents, tuple) else None,
-                0,
-            )
+    for query, held in lists.items():
+        yield from rows_of_list(source, 0, query, held, kind=kind)
+
+
+def rows_of_record(source: Source, line: int, record: dict[str, Any], kind: str) -> Iterator[Row]:
+    """The row that a record is, or those of the ranked list that it holds."""
+    if held := list_of_record(record):
+        yield from rows_of_list(source, line, *held, kind=kind)
+    else:
+        yield Roles(source, line, record, kind).row(line, record)
+
+
+def rows_of_list(source: Source, line: int, query: Any, held: Any, *, kind: str) -> Iterator[Row]:
+    """The rows of what a query holds: an object of documents and numbers, or a ranked list."""
+    parse: Callable[[str], float] = parse_score if kind == "run" else parse_relevance
+    is_list = not isinstance(held, dict)
+    try:
+        pairs = pairs_in(held, kind) if is_list else held.items()
+    except BadValueError as bad:
+        raise source.error(line or None, f"query {shown(query)}: {bad.problem}", bad.remedy) from bad
+    for rank, (document, number) in enumerate(pairs, start=1):
+        try:
+            value = parse(json_number(number))
+        except BadValueError as bad:
+            pair = f"query {shown(query)}, document {shown(document)}: {bad.problem}"
+            raise source.error(line or None, pair, bad.remedy) from bad
+        yield Row(
+            checked_id(source, line, "query", query),
+            checked_id(source, line, "document", document),
+            value,
+            rank if is_list else None,
+            line,
+        )
 
 
 def lists_inside(content: Mapping[Any, Any], kind: str) -> Mapping[Any, Any]:
@@ -79,7 +96,7 @@ def _json_text(source: Source) -> str:
     return "\n".join(source.decoded(number, line.removesuffix(b"\r")) for number, line in numbered)
 
 
-def ranx_object(source: Source) -> dict[str, Any]:
+def json_object_of(source: Source) -> dict[str, Any]:
     content = _json_text(source)
     if content.lstrip().startswith("<"):
         raise source.error(1, "this is HTML or XML, not JSON", "Save the answer itself, not a page.")
@@ -130,7 +147,7 @@ FORMATS = (
         suffix=".json",
         media_type="application/json",
         suffixes=(".json",),
-        rows=ranx_rows,
+        rows=json_rows,
         records=array_records,
         writers={"run": ranx_text, "qrels": ranx_text},
     ),

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from pooling.formats.registry import named_file
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from pooling.people.membership import collection_named
@@ -18,7 +19,7 @@ class Command(InputCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
-        parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="run files")
+        parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="files; NAME=FILE names one")
         parser.add_argument("--name", help="name of the run (default: the file's name; for one file only)")
         add_chunk_arguments(parser.add_argument)
 
@@ -28,9 +29,9 @@ class Command(InputCommand):
             raise ValueError("--name works with one file only. Omit it to import several.")
         chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
         collection = collection_named(options["slug"])
-        for path in files:
+        for own_name, path in map(named_file, files):
             with progress_bar(path.name) as progress:
-                run = import_run(collection, path, name=name, progress=progress, chunks=chunks)
+                run = import_run(collection, path, name=name or own_name, progress=progress, chunks=chunks)
             self.stdout.write(f"{run.name}: {run.row_count:,} rows for {run.query_count:,} queries.")
             if "chunks" in run.preflight:
                 self.stdout.write(f"{run.name}: {run.preflight['chunks']['sentence']}")

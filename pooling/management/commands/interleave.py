@@ -20,7 +20,9 @@ class Command(InputCommand):
     help = "Mix the lists of two or more runs, so that clicks say which run users prefer."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="two runs or more")
+        parser.add_argument(
+            "runs", metavar="RUN", type=Path, nargs="+", help="two or more; NAME=FILE names one"
+        )
         parser.add_argument("--k", metavar="N", type=int, default=10, help="places of a list (10)")
         parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the lists (0)")
         parser.add_argument("--method", choices=METHODS, default="team-draft", help="default: team-draft")

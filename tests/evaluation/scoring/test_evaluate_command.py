@@ -54,6 +54,12 @@ def test_runs_are_called_by_their_files(folder: Path, capsys: pytest.CaptureFixt
     assert content["queries"]["without_relevant"] == 1
 
 
+def test_a_run_is_called_as_the_command_line_says(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [str(folder / "qrels.txt"), f"old={folder / 'bm25.run'}", f"new={folder / 'dense.run'}"]
+    call_command("evaluate", *paths, "--format", "json")
+    assert list(json.loads(capsys.readouterr().out)["runs"]) == ["old", "new"]
+
+
 def test_the_output_begins_with_the_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     answer = printed(capsys, folder)["answer"]
     assert (answer["k"], answer["run"], answer["rival"]["run"]) == (10, "dense", "bm25")

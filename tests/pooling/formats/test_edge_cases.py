@@ -48,6 +48,7 @@ REFUSED_RUNS = {
     "document twice": ("1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n", 2, "appears again"),
     "fields after the tag": ("1 Q0 a 1 2 t x\n", 1, "7 fields instead of 6"),
     "no tag": ("1 Q0 a 1 2\n", 1, "5 fields instead of 6"),
+    "qrels": ("1 0 3 1\n1 0 4 1\n", 1, "4 fields instead of 6"),
     "nan": ("1 Q0 a 1 nan t\n", 1, "not a finite number"),
     "infinity": ("1 Q0 a 1 2 t\n1 Q0 b 1 inf t\n", 2, "not a finite number"),
 }

@@ -11,7 +11,7 @@ from pooling import command_line
 from pooling.formats import name_of
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool
-from pooling.merging.streaming import pool_as_tsv, pool_in_parts, read_top
+from pooling.merging.streaming import named_paths, pool_as_tsv, pool_in_parts, read_top
 from tests.pooling.parted import write_runs
 
 STRATEGIES = ("depth", "rrf", "combmnz", "borda", "hedge", "disagreement", "thompson", "learned", "sampling")
@@ -22,7 +22,7 @@ def in_turn(function: Callable, tasks: Sequence) -> Iterable:
 
 
 def at_once(paths: list[Path], choice: Choice) -> bytes:
-    tops = {name_of(path): read_top(path, choice)[0].drop("position") for path in paths}
+    tops = {name_of(path): read_top(name_of(path), path, choice)[0].drop("position") for path in paths}
     return pool_as_tsv(build_pool(tops, finders=False, **asdict(choice))).encode()
 
 
@@ -39,7 +39,7 @@ def test_parts_give_the_bytes_of_the_whole(tmp_path: Path, strategy: str, budget
         audit_share=audit_share,
         seed=3,
     )
-    pieces, notes = pool_in_parts(paths, choice, folder=tmp_path, engine=in_turn)
+    pieces, notes = pool_in_parts(named_paths(paths), choice, folder=tmp_path, engine=in_turn)
     assert b"".join(pieces) == at_once(paths, choice)
     assert notes == ["run0.run: 1 line that starts with # skipped as a comment."]
 

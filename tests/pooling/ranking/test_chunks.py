@@ -196,7 +196,7 @@ def test_a_pool_made_in_parts_collapses_too(tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     folder.mkdir()
     pieces, notes = pool_in_parts(
-        [path],
+        {"chunked": path},
         Choice(depth=2),
         folder=folder,
         engine=lambda function, tasks: [function(task) for task in tasks],

@@ -34,8 +34,8 @@ RUNS: dict[str, tuple[str, str | bytes, str]] = {
     "malformed line": ("a.run", GOOD + "what is this\n", "line 10"),
     "missing field": ("a.run", "q1 Q0 d1 1 2\n", "line 1: 5 fields"),
     "extra field": ("a.run", "q1 Q0 d1 1 2 t x\n", "line 1: 7 fields"),
-    "header in a TREC run": ("a.run", "query Q0 document rank score tag\n" + GOOD, "line 1"),
-    "no header in a CSV run": ("a.csv", "q1,d1,2\nq1,d2,1\n", "line 1"),
+    "header in a TREC run": ("a.run", "search Q0 found place score tag\n" + GOOD, "line 1"),
+    "no header in a CSV run": ("a.csv", "q1,d1,x\nq1,d2,y\n", "line 1"),
     "duplicate pair": ("a.run", "q1 Q0 d1 1 2 t\nq1 Q0 d1 2 1 t\n", "line 2"),
     "NaN score": ("a.run", "q1 Q0 d1 1 nan t\n", "line 1"),
     "infinite score": ("a.run", "q1 Q0 d1 1 inf t\n", "line 1"),
@@ -58,7 +58,7 @@ QUERIES: dict[str, tuple[str, str | bytes, str]] = {
     "no id": ("q.jsonl", '{"text": "tram"}\n', "line 1"),
     "no text": ("q.jsonl", '{"_id": "q9"}\n', "line 1"),
     "twice": ("q.jsonl", '{"_id": "q9", "text": "a"}\n{"_id": "q9", "text": "b"}\n', "line 2"),
-    "wrong columns": ("q.tsv", "number\tsentence\nq9\ttram\n", "no id among"),
+    "wrong columns": ("q.tsv", "nr\tsentence\nq9\ttram\n", "no id among"),
     "wrong encoding": ("q.tsv", "id\ttext\nq9\tcaf\xe9\n".encode("latin-1"), "UTF-8"),
 }
 DOCUMENTS: dict[str, tuple[str, str | bytes, str]] = {
@@ -67,6 +67,7 @@ DOCUMENTS: dict[str, tuple[str, str | bytes, str]] = {
     "twice": ("c.jsonl", '{"_id": "d8", "text": "a"}\n{"_id": "d8", "text": "b"}\n', "line 2"),
     "truncated gzip": ("c.jsonl.gz", gzip.compress(b'{"_id": "d8", "text": "a"}\n')[:-9], "c.jsonl.gz"),
     "empty file": ("c.jsonl", b"", "empty"),
+    "no text": ("c.jsonl", '{"_id": "d8", "para": "It runs at night."}\n', "Rename 'para' to text"),
 }
 CASES = [
     pytest.param(kind, *case, id=f"{kind}{name}")

@@ -118,10 +118,27 @@ def test_only_pooled_leaves_the_rest_of_the_corpus_out(world: World, tmp_path: P
 
 def test_a_document_twice_on_one_line_of_json_is_refused_too(world: World, tmp_path: Path) -> None:
     path = tmp_path / "corpus.json"
-    path.write_text('[{"_id": "d8"}, {"_id": "d9"}, {"_id": "d9"}]')
+    path.write_text('[{"_id": "d8", "text": "x"}, {"_id": "d9"}, {"_id": "d9"}]')
     with pytest.raises(InputError, match="line 1: document “d9” is in the file twice"):
         import_documents(world.collection, path)
     assert not world.collection.documents.filter(external_id__in=["d8", "d9"]).exists()
+
+
+def test_what_fields_were_read_as_and_what_has_no_text_is_told(world: World, tmp_path: Path) -> None:
+    records = [{"docid": "d8", "segment": "It runs.", "url": "u"}, {"docid": "d9", "segment": ""}]
+    summary = import_documents(world.collection, lines(tmp_path / "corpus.jsonl", *records))
+    assert str(summary) == (
+        "2 new, 0 changed, 0 as before, 1 without a text. "
+        "Read as id: docid. Read as text: segment. Kept as metadata: url."
+    )
+
+
+def test_a_corpus_without_a_text_stores_nothing(world: World, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no document has a text"):
+        import_documents(
+            world.collection, lines(tmp_path / "corpus.jsonl", {"_id": "d8", "para": "It runs."})
+        )
+    assert world.collection.documents.count() == 6
 
 
 def test_an_error_in_the_last_line_stores_nothing(world: World, tmp_path: Path) -> None:
@@ -154,9 +171,9 @@ def test_a_document_twice_in_the_file_stores_nothing(
         {"_id": "d\x00", "title": "", "text": "NUL in the id"},
         {"_id": "d8", "title": "", "text": "NUL \x00 in the text"},
         {"_id": "d8", "title": "", "text": "half a character \ud800"},
-        {"_id": "d8", "title": "", "text": "", "metadata": {"note": "\x00"}},
-        {"_id": "d8", "title": "", "text": "", "metadata": {"length": float("nan")}},
-        {"_id": "d8", "title": "", "text": "", "metadata": {"length": float("inf")}},
+        {"_id": "d8", "title": "", "text": "x", "metadata": {"note": "\x00"}},
+        {"_id": "d8", "title": "", "text": "x", "metadata": {"length": float("nan")}},
+        {"_id": "d8", "title": "", "text": "x", "metadata": {"length": float("inf")}},
     ],
 )
 def test_what_no_database_keeps_is_refused_with_its_line(
