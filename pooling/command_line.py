@@ -19,6 +19,7 @@ from pooling.options.arguments import add_option_arguments
 from pooling.options.option import options_of
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 from pooling.ranking.chunks import Chunks
+from pooling.ranking.shared_ids import COLLAPSE, Side, known_share, sentence_on
 from pooling.texts.text_ranking import text_ranking
 
 HELP = "Merge the tops of runs into one list of pairs to judge."
@@ -125,10 +126,21 @@ def _text_ranking(
             f"{len(without):,} of {len(pooled):,} queries have no text, for instance “{without[0]}”: their "
             "audit draws from the runs alone.\n"
         )
-    documents = ((one.id, f"{one.title} {one.text}") for one in iterate_documents(options["corpus"]))
+    ids: list[str] = []
+
+    def documents() -> Iterator[tuple[str, str]]:
+        for one in iterate_documents(options["corpus"]):
+            ids.append(one.id)
+            yield one.id, f"{one.title} {one.text}"
+
     with progress_bar("Ranking texts") as progress:
         wanted = {query: text for query, text in queries.items() if query in pooled}
-        return text_ranking(wanted, documents, choice.reach or choice.depth, progress=progress)
+        ranking = text_ranking(wanted, documents(), choice.reach or choice.depth, progress=progress)
+    of_runs = Side("documents of the runs", pl.concat([top["document_id"] for top in tops.values()]))
+    of_corpus = Side(f"documents of {options['corpus'].name}", pl.Series(ids))
+    if known_share(of_runs, of_corpus) < 1:
+        errors.write(f"{sentence_on(of_runs, of_corpus, chunks=COLLAPSE)}\n")
+    return ranking
 
 
 def _pool_in_parts(

@@ -27,10 +27,11 @@ from evaluation.measures.significance import (
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.inputs import cutoffs_array
 from pooling.formats.facts.records import FactRecord, SupportRecord
-from pooling.heavy import Floats, Integers, np, npt
+from pooling.heavy import Floats, Integers, np, npt, pl
 from pooling.inputs.given import Runs, RunSource, Source
 from pooling.inputs.reading import named_runs, pool_frame, run_frame
 from pooling.ranking.ranking import order_run
+from pooling.ranking.shared_ids import no_query_in_common
 
 if TYPE_CHECKING:
     pass
@@ -116,8 +117,8 @@ def evaluate_table(
     figures, values, missing = {}, {}, {}
     for name, places in placed.items():
         if places.unknown and not places.depth.any() and queries is None:
-            problem = f"Run {name} has no query in common with the facts; compare the query ids of both."
-            raise ValueError(problem)
+            of_run = run_frame(name, named_runs(runs)[name])["query_id"]
+            raise no_query_in_common(name, of_run, "the facts", pl.Series(table.query_ids))
         worked = _worked(scope, places, strangers_outside(table, pooled, places, cutoffs))
         figures[name], values[name] = _figures(scope, worked, made), worked.values
         missing[name] = int(np.count_nonzero((places.depth == 0) & (counts > 0))), places.unknown

@@ -29,6 +29,7 @@ from pooling.inputs.given import Runs, RunSource
 from pooling.inputs.reading import named_runs, run_frame
 from pooling.ranking.chunks import Chunks
 from pooling.ranking.ranking import compared_scores, order_run
+from pooling.ranking.shared_ids import COLLAPSE, Side, no_query_in_common, sentence_on
 
 DEFAULT_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 PERCENTILES = (1, 5, 50)
@@ -210,7 +211,12 @@ def recall_against(
     for name, source in sources.items():
         one = finder.run(name, source, notes)
         if one.unknown and not one.depth.any() and queries is None:
-            raise ValueError(f"Run {name} has no query in common with {exact_name}; compare the ids of both.")
+            ids = run_frame(name, source)["query_id"]
+            raise no_query_in_common(name, ids, exact_name, top.pairs.query_ids)
+        if not np.nansum(one.hits):
+            documents = Side(f"documents of run {name}", run_frame(name, source)["document_id"])
+            of_exact_run = Side(f"first documents of {exact_name}", top.pairs.document_ids)
+            notes.append(sentence_on(documents, of_exact_run, chunks=COLLAPSE))
         found[name] = _with_figures(one, top, cutoffs, interval)
     settings: FoundHow = {"interval": interval}
     if chunks is not None:

@@ -50,6 +50,7 @@ from evaluation.scoring.scoring import (
     join_parts,
     label_pairs,
 )
+from evaluation.scoring.strangers import notes_on_strangers, refuse_strangers
 from evaluation.scoring.strata import Stratum, rows_by_tag
 from evaluation.scoring.wording import usual_cutoff
 from pooling.formats.parts import PlainRows, in_threads
@@ -253,7 +254,8 @@ def _score_all(
         for name, parts in worked.items()
     }
     for name, run in scored.items():
-        _refuse_strangers(name, run, scorer.queries)
+        refuse_strangers(name, sources[name], run, scorer.labels, scorer.queries)
+        notes += notes_on_strangers(name, sources[name], run, scorer.labels)
     unjudged = _unjudged(scorer.labels, count, scored, worked)
     return [(name, scored[name], unjudged[name], _first(worked[name], count.places)) for name in sources]
 
@@ -283,11 +285,6 @@ def _unjudged(
     keys = [done.keys for parts in worked.values() for done in parts if done.keys is not None]
     pooled = None if count.pool is None else unjudged_in_pool(count.pool, labels)
     return unjudged_by_union(labels, scored, keys, pool=pooled, progress=of_counting)
-
-
-def _refuse_strangers(name: str, scored: ScoredRun, queries: Collection[str] | None) -> None:
-    if scored.unknown and scored.missing.all() and queries is None:
-        raise ValueError(f"Run {name} has no query in common with the qrels; compare the query ids of both.")
 
 
 def _evaluated(

@@ -22,6 +22,8 @@ from pooling.interface.problems import InputError
 from pooling.interface.results import Progress, Result
 from pooling.models import Collection, Document, Query
 from pooling.people.activity_log import record_action
+from pooling.ranking.shared_ids import offered
+from pooling.runs.known_documents import notes_on_documents
 from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
 from pooling.storage.storing import check_id, disk_errors_named, sha256_of, tell_the_planner
 from pooling.texts.by_text import with_ids
@@ -147,6 +149,9 @@ def import_qrels(
         known = [row for row in rows if row[0] in queries]
         if not known:
             raise InputError(_no_known_query(collection, rows, place))
+        strangers = notes_on_documents(
+            collection, pl.DataFrame({"document_id": [row[1] for row in known]}), if_few=True
+        )
         documents, created = _documents(collection, [row[1] for row in known], place)
         pairs = {(queries[query], documents[document]): relevance for query, document, relevance in known}
         new, changed = _against_earlier(collection, pairs, place)
@@ -161,7 +166,7 @@ def import_qrels(
         unchanged=len(pairs) - len(new) - len(changed),
         left_out=len(rows) - len(known),
         new_documents=created,
-        notes=(*read.notes, *found_by_text, *_left_out_note(rows, queries)),
+        notes=(*read.notes, *found_by_text, *_left_out_note(rows, queries), *strangers),
     )
 
 
@@ -208,10 +213,14 @@ def _qrels(
 
 def _no_known_query(collection: Collection, rows: list[Row], place: str) -> str:
     ids = list(dict.fromkeys(row[0] for row in rows))
+    theirs = list(collection.queries.order_by("pk").values_list("external_id", flat=True))
+    offer = offered(pl.Series(ids), pl.Series(theirs, dtype=pl.String))
+    would = f"{offer.words}, {100 * offer.share:.0f} % would match. " if offer else ""
+    has = f"it has {_named(theirs)}. " if theirs else ""
     return (
-        f"{place}: “{collection.slug}” has none of the {len(ids):,} queries of this file ({_named(ids)}). "
-        "Import its queries first."
-    )
+        f"{place}: “{collection.slug}” has none of the {len(ids):,} queries of this file ({_named(ids)}); "
+        f"{has}{would}Import its queries first."
+    ).replace("; Import", ". Import")
 
 
 def _left_out_note(rows: list[Row], queries: dict[str, int]) -> list[str]:

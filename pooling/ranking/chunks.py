@@ -12,6 +12,7 @@ from pooling.formats.registry import source_of
 from pooling.heavy import pl
 from pooling.ranking.chunk_rule import ChunksRule
 from pooling.ranking.ranking import order_run
+from pooling.ranking.shared_ids import Side, sentence_on
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,12 @@ class Chunks:
         frame = ids.alias("chunk_id").to_frame()
         if self.mapping is not None:
             found = frame.join(self._frame, on="chunk_id", how="left", maintain_order="left")["document_id"]
-            self._refuse(
-                ids,
-                found.is_null(),
-                run,
-                what=f"is not in {self.name}",
-                remedy="Add its line there.",
-            )
+            if found.null_count():
+                there = sentence_on(
+                    Side("chunks", ids), Side(f"chunks of {self.name}", self._frame["chunk_id"])
+                )
+                remedy = f"Add its line there. {there}"
+                self._refuse(ids, found.is_null(), run, what=f"is not in {self.name}", remedy=remedy)
             return found
         # The last separator, found as the first of the reversed text: Polars has no search from the right.
         parts = pl.col("chunk_id").str.split(str(self.separator))

@@ -27,8 +27,10 @@ from pooling.interface.results import Progress, Result
 from pooling.models import Collection, Run
 from pooling.ranking.chunk_rule import ChunksRule
 from pooling.ranking.chunks import Chunks, collapse_chunks
+from pooling.ranking.shared_ids import offered
 from pooling.runs.engine_records import EngineRecord
 from pooling.runs.ir_metadata import keep_metadata, metadata_of
+from pooling.runs.known_documents import notes_on_documents
 from pooling.signals import run_imported
 from pooling.storage.copies import local_path
 from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
@@ -175,7 +177,7 @@ def _described(collection: Collection, name: str, run_file: RunFile, source: _So
     if lengths.join(_column("query_id", query_ids), on="query_id", how="semi").is_empty():
         raise InputError(_no_query_in_common(collection, query_ids, frame, source.file_name))
     checks = preflight(frame, query_ids).to_dict()
-    notes = [*run_file.notes, *_same_bytes(collection, source)]
+    notes = [*run_file.notes, *_same_bytes(collection, source), *notes_on_documents(collection, frame)]
     return Run(
         collection=collection,
         name=name,
@@ -209,9 +211,11 @@ def _no_query_in_common(
     if not query_ids:
         return f"{file_name}: “{collection.slug}” has no queries yet. Import its queries first."
     example = frame["query_id"][0]
+    offer = offered(frame["query_id"].unique(), pl.Series(query_ids))
+    would = f" {offer.words}, {100 * offer.share:.0f} % would match." if offer else ""
     return (
         f"{file_name}: no query of this run is in “{collection.slug}”; the run's first is “{example}”, the "
-        f"collection's “{query_ids[0]}”. Import the run's queries, or choose the collection the run "
+        f"collection's “{query_ids[0]}”.{would} Import the run's queries, or choose the collection the run "
         "belongs to."
     )
 

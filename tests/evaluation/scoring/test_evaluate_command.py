@@ -54,6 +54,37 @@ def test_runs_are_called_by_their_files(folder: Path, capsys: pytest.CaptureFixt
     assert content["queries"]["without_relevant"] == 1
 
 
+STRANGERS = {
+    "upper case": ("q1 Q0 A 1 3 t\nq2 Q0 C 1 2 t\n", "Ignoring upper and lower case, 100 % would match."),
+    "chunks": ("q1 Q0 a#1 1 3 t\nq2 Q0 c#2 1 2 t\n", "With `--collapse-chunks #`, 100 % would match."),
+    "other queries": ("q1 Q0 c 1 3 t\nq2 Q0 a 1 2 t\n", "its documents have labels, but of other queries."),
+    "nothing relevant": (
+        "q1 Q0 n 1 3 t\n",
+        "found none of the 3 relevant documents, and 1 document with a label.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STRANGERS)
+def test_a_recall_of_0_never_stands_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str], case: str
+) -> None:
+    rows, sentence = STRANGERS[case]
+    (folder / "new.run").write_text(rows)
+    call_command("evaluate", str(folder / "qrels.txt"), str(folder / "new.run"))
+    shown = capsys.readouterr()
+    assert sentence in shown.out + shown.err
+
+
+def test_a_run_of_other_queries_is_refused_with_examples(folder: Path) -> None:
+    (folder / "bm25.run").write_text("Q1 Q0 a 1 3 t\n")
+    assert refusal(folder)[0] == (
+        "Run bm25 has no query in common with the qrels. 0 of the 1 queries of run bm25 are among the "
+        "queries of the qrels: “Q1” here, “q1”, “q2”, “q3” there. "
+        "Ignoring upper and lower case, 100 % would match."
+    )
+
+
 def test_a_run_is_called_as_the_command_line_says(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [str(folder / "qrels.txt"), f"old={folder / 'bm25.run'}", f"new={folder / 'dense.run'}"]
     call_command("evaluate", *paths, "--format", "json")

@@ -111,6 +111,17 @@ def test_a_run_without_any_query_of_the_collection_is_refused(
     assert not Run.objects.exists()
 
 
+def test_documents_that_the_collection_lacks_are_told_with_what_would_make_them_meet(
+    world: World, tmp_path: Path
+) -> None:
+    path = tmp_path / "chunks.run"
+    path.write_text("q1 Q0 d1#0 1 3 t\nq1 Q0 d2#4 2 2 t\nq1 Q0 d3 3 1 t\n")
+    assert import_run(world.collection, path).preflight["notes"][0] == (
+        "2 of its 3 documents are not in the collection, such as “d1#0”, “d2#4”. The collection has “d1”, "
+        "“d2”, “d3”. With chunks collapsed at “#”, 67 % would match."
+    )
+
+
 def test_a_full_disk_is_one_clear_error_and_stores_nothing(
     world: World, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,44 @@
+"""Whether a collection has the documents of a file, and what would make their ids meet."""
+
+from __future__ import annotations
+
+from pooling.heavy import pl
+from pooling.models import Collection
+from pooling.ranking.shared_ids import EXAMPLES, LOOKED_AT, LOW, offered
+
+#: So many documents of a run are looked up, spread over all of them.
+LOOKED_UP, BATCH = 20_000, 1_000
+COLLAPSE = "With chunks collapsed at “{}”"
+
+
+def notes_on_documents(collection: Collection, frame: pl.DataFrame, *, if_few: bool = False) -> list[str]:
+    """What to know of a file's documents that the collection does not have; nothing where it has none yet.
+
+    if_few: only where it has less than half of them.
+    """
+    external_ids = collection.documents.values_list("external_id", flat=True)
+    theirs = external_ids.order_by("pk")
+    if not (some := list(theirs[:EXAMPLES])):
+        return []
+    distinct = frame["document_id"].unique(maintain_order=True)
+    ids = distinct.gather_every(-(-len(distinct) // LOOKED_UP)).to_list()
+    known = {
+        one
+        for start in range(0, len(ids), BATCH)
+        for one in external_ids.filter(external_id__in=ids[start : start + BATCH])
+    }
+    missing = [one for one in ids if one not in known]
+    if not missing:
+        return []
+    looked_up = f"{len(ids):,} documents" + (" that were looked up" if len(ids) < len(distinct) else "")
+    examples = _quoted(missing[:EXAMPLES])
+    note = f"{len(missing):,} of its {looked_up} are not in the collection, such as {examples}."
+    if len(known) >= LOW * len(ids):
+        return [] if if_few else [note]
+    offer = offered(pl.Series(ids), pl.Series(list(theirs[:LOOKED_AT])), chunks=COLLAPSE)
+    would = f" {offer.words}, {100 * offer.share:.0f} % would match." if offer else ""
+    return [f"{note} The collection has {_quoted(some)}.{would}"]
+
+
+def _quoted(ids: list[str]) -> str:
+    return ", ".join(f"“{one[:60]}”" for one in ids)
