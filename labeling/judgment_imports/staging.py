@@ -19,6 +19,7 @@ from pooling.formats.judgments.records import (
     CANNOT_JUDGE,
     LEAVE_OUT,
     JudgmentRecord,
+    sentence_on_passed,
     utc_text,
     verdict_of,
 )
@@ -89,6 +90,7 @@ class Read:
     by_map: int = 0
     unknown: dict[str, int] = field(default_factory=dict)
     remarks: set[str] = field(default_factory=set)
+    passed: Counter[str] = field(default_factory=Counter)
     links: bool = False
 
 
@@ -113,6 +115,9 @@ def stage_file(
 
     def rows() -> Iterator[tuple[Any, ...]]:
         for record in records:
+            if record.passed:
+                read.passed[record.passed] += 1
+                continue
             verdict = verdict_of(record, values, place) if record.value else ""
             if record.own:
                 verdict = record.own["verdict"]
@@ -142,7 +147,7 @@ def stage_file(
 
 def notes_of(read: Read) -> list[str]:
     """What is to be known of the records that were passed over."""
-    notes = sorted(read.remarks)
+    notes = sorted(read.remarks) + ([sentence_on_passed(read.passed)] if read.passed else [])
     if read.unknown:
         some = ", ".join(shown(name, 40) for name in list(read.unknown)[:MOST_NAMED])
         more = ", …" if len(read.unknown) > MOST_NAMED else ""

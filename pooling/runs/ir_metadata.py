@@ -1,4 +1,4 @@
-"""The ir_metadata of a run: YAML in comments at its head, or in `ir-metadata.yml` in its folder.
+"""The ir_metadata of a run: YAML in comments at its head, or in an `ir-metadata.yml` in its folder.
 
 How a run was made: platform, implementation, resources, method. The format: https://www.ir-metadata.org
 """
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pooling.formats.bytes.nesting import NestedTooDeeplyError, refuse_deeper
+from pooling.formats.errors import FormatError
+from pooling.formats.registry import name_of
 from pooling.formats.runs import comment_sentence
 from pooling.formats.sources import Source
 from pooling.models import Run
@@ -17,39 +19,53 @@ from pooling.models import Run
 START, END = "ir_metadata.start", "ir_metadata.end"
 NEIGHBOURS = ("ir-metadata.yml", "ir-metadata.yaml")
 #: Bytes of YAML, and values in it: an alias can make much of little, so there may be none.
-MOST_BYTES, MOST_VALUES = 64 * 2**10, 2_000
+MOST_BYTES, MOST_VALUES = 2**20, 20_000
 REMEDY = "Correct it, or remove it from the file."
 
 
 class Metadata(NamedTuple):
-    """What was read, in plain values, and how many comment lines of the run it took."""
+    """What was read, in plain values, and how many comment lines of the run it took. note: why not."""
 
     values: dict[str, object]
-    lines: int
+    lines: int = 0
+    note: str = ""
 
 
 def metadata_of(path: Path, *, file_name: str | None = None) -> Metadata | None:
-    """The metadata of a run file; None without any. FormatError for YAML that cannot be read.
+    """The metadata of a run file; None without any. FormatError for YAML at its head that cannot be read.
 
-    The file in a run's folder counts where the run has no header and lies on somebody's disk; an upload
-    has no neighbours.
+    The file in a run's folder counts where the run has no header and lies on somebody's disk; an upload has
+    no neighbours. What is wrong in that file stops no run: it is a note.
     """
     source = Source(path, file_name or path.name)
     if (head := _head(source)) is not None:
         return Metadata(_read(source, head[0], "\n".join(head[1])), len(head[1]) + 2)
-    for name in NEIGHBOURS if file_name is None else ():
-        near = Source(path.parent / name, name, MOST_BYTES)
-        if near.path.is_file():
-            text = "\n".join(line for _, line in near.text_lines())
-            return Metadata(_read(near, 1, text), 0)
-    return None
+    neighbour = _neighbour(path) if file_name is None else None
+    if neighbour is None:
+        return None
+    near = Source(neighbour, neighbour.name, MOST_BYTES)
+    try:
+        return Metadata(_read(near, 1, "\n".join(line for _, line in near.text_lines())))
+    except FormatError as error:
+        return Metadata({}, note=f"{error} The run was imported without it.")
+
+
+def _neighbour(path: Path) -> Path | None:
+    """The file with a run's metadata: one with its name, the one of the folder, or the only one there."""
+    ends = tuple(f"-{name}" for name in NEIGHBOURS)
+    others = sorted(one for one in path.parent.iterdir() if one.name.endswith(ends))
+    own = [one for one in others if one.name.startswith(f"{name_of(path)}-")]
+    of_folder = [one for name in NEIGHBOURS if (one := path.parent / name).is_file()]
+    return next(iter(own or of_folder or (others if len(others) == 1 else [])), None)
 
 
 def keep_metadata(run: Run, metadata: Metadata) -> None:
     """Store the metadata with what the preflight found; that its lines were skipped is no news then."""
     skipped = comment_sentence(metadata.lines) if metadata.lines else ""
     notes = [note for note in run.preflight["notes"] if note != skipped]
-    run.preflight |= {"ir_metadata": metadata.values, "notes": notes}
+    run.preflight["notes"] = [*notes, metadata.note] if metadata.note else notes
+    if metadata.values:
+        run.preflight["ir_metadata"] = metadata.values
 
 
 def _head(source: Source) -> tuple[int, list[str]] | None:
@@ -89,6 +105,8 @@ def _read(source: Source, first: int, text: str) -> dict[str, object]:
                 raise yaml.composer.ComposerError(None, None, "an alias", None)
             return super().compose_node(parent, index)
 
+    # A tag says of what class a value is somewhere else; the value is read all the same.
+    Loader.add_multi_constructor("", _untagged)
     try:
         value = yaml.load(text, Loader)  # noqa: S506  a safe loader
         refuse_deeper(value)
@@ -108,6 +126,17 @@ def _read(source: Source, first: int, text: str) -> dict[str, object]:
     if budget[0] < 0:
         raise source.error(first, f"more than {MOST_VALUES:,} values of ir_metadata", "Shorten it.")
     return plain
+
+
+def _untagged(loader: Any, tag: str, node: Any) -> object:
+    """A value with a tag that nobody here knows."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return loader.construct_scalar(node)
 
 
 def _plain(value: Any, budget: list[int]) -> object:

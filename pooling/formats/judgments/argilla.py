@@ -14,6 +14,7 @@ from pooling.formats.judgments.records import (
     Names,
     object_of,
     pair_of,
+    passed_over,
     refuse_another,
 )
 from pooling.formats.kinds.json_lines import json_line_records
@@ -30,8 +31,8 @@ NO_STATUS = (
 
 
 def read_argilla(source: Source, names: Names) -> Iterator[JudgmentRecord]:
-    """Every submitted response to one question; drafts and discarded ones are passed over where the file says
-    which they are: Argilla 2.8 leaves that out unless it flattens.
+    """Every submitted response to one question; drafts and discarded ones come as passed over where the file
+    says which they are: Argilla 2.8 leaves that out unless it flattens.
     """
     chosen_question, first = names.question, ""
     is_list = source.format != "jsonl" or first_sign(source) == "["
@@ -44,6 +45,8 @@ def read_argilla(source: Source, names: Names) -> Iterator[JudgmentRecord]:
         if len(responses) > 1:
             problem = f"{len(responses)} questions are answered ({shown(', '.join(responses), 80)})"
             raise source.error(line, problem, "Choose one with --question.")
+        if not any(responses.values()):
+            yield passed_over(line, "records without a response")
         for question, given in responses.items():
             first = first or question
             refuse_another(source, line, first, question)
@@ -51,6 +54,7 @@ def read_argilla(source: Source, names: Names) -> Iterator[JudgmentRecord]:
             query, by_text, document = pair_of(source, line, fields, names)
             for value, person, status in given:
                 if status and status != SUBMITTED:
+                    yield passed_over(line, f"responses with the status {shown(status)}")
                     continue
                 if isinstance(value, list | dict) or value is None:
                     problem = f"the response {shown(value)} to {shown(question)} is not one value"

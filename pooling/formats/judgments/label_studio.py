@@ -14,17 +14,19 @@ from pooling.formats.judgments.records import (
     Names,
     object_of,
     pair_of,
+    passed_over,
     refuse_another,
 )
 from pooling.formats.sources import Source
 
 #: Kinds of results that hold one value, and the name under which each holds it.
 ANSWERS = {"choices": "choices", "rating": "rating", "number": "number", "taxonomy": "taxonomy"}
+NOTE = "textarea"
 MOST_MS = 2**31 - 1
 
 
 def read_label_studio(source: Source, names: Names) -> Iterator[JudgmentRecord]:
-    """Every annotation with an answer; cancelled ones, and tasks that nobody did, are passed over."""
+    """Every annotation with an answer; what else there is comes as passed over."""
     first = ""
     for line, element in json_elements(source):
         task = object_of(source, line, element, "a task")
@@ -33,12 +35,20 @@ def read_label_studio(source: Source, names: Names) -> Iterator[JudgmentRecord]:
             problem = f"no list of annotations among {shown(', '.join(task), 80)}"
             raise source.error(line, problem, "Export the project as JSON, not as JSON-MIN.")
         data = object_of(source, line, task.get("data"), "the data of a task")
+        if not annotations:
+            yield passed_over(line, "tasks without an annotation")
         for one in annotations:
             annotation = object_of(source, line, one, "an annotation")
             if annotation.get("was_cancelled") is True:
+                yield passed_over(line, "cancelled annotations")
                 continue
+            unread = _unread(annotation.get("result"))
+            for kind in unread:
+                yield passed_over(line, f"answers of the kind {shown(kind)}, which is not read")
             answer = _answer(source, line, annotation.get("result"), names.question)
             if answer is None:
+                if not unread:
+                    yield passed_over(line, "annotations without an answer")
                 continue
             question, value, note = answer
             first = first or question
@@ -58,6 +68,13 @@ def read_label_studio(source: Source, names: Names) -> Iterator[JudgmentRecord]:
             )
 
 
+def _unread(results: Any) -> list[str]:
+    """The kinds of results that are no answer of one value and no note."""
+    held = [one for one in results if isinstance(one, Mapping)] if isinstance(results, list) else []
+    kinds = {str(one.get("type")) for one in held}
+    return sorted(kinds - {*ANSWERS, NOTE})
+
+
 def _answer(source: Source, line: int, results: Any, chosen_question: str) -> tuple[str, str, str] | None:
     """Question, value and note of an annotation; None for one without an answer."""
     found: dict[str, list[Any]] = {}
@@ -70,7 +87,7 @@ def _answer(source: Source, line: int, results: Any, chosen_question: str) -> tu
         if kind in ANSWERS:
             given = value.get(ANSWERS[kind])
             found[str(result.get("from_name"))] = given if isinstance(given, list) else [given]
-        elif kind == "textarea" and isinstance(written := value.get("text"), list | str):
+        elif kind == NOTE and isinstance(written := value.get("text"), list | str):
             note = "\n".join(map(str, written)) if isinstance(written, list) else written
     if chosen_question:
         found = {name: values for name, values in found.items() if name == chosen_question}

@@ -20,6 +20,7 @@ from pooling.formats.judgments.records import (
     Names,
     as_text,
     object_of,
+    passed_over,
 )
 from pooling.formats.kinds.delimited import csv_rows
 from pooling.formats.names import DOCUMENT, QUERY, plain_name
@@ -36,7 +37,7 @@ TEXTS = ("text", "body", "content", "description", "overview", "abstract")
 
 
 def read_quepid(source: Source, names: Names) -> Iterator[JudgmentRecord]:
-    """Every rating that was given; those that are to be judged later are passed over."""
+    """Every rating that was given; those that are to be judged later, and the like, come as passed over."""
     if source.format == "csv":
         return _table(source)
     sign = first_sign(source)
@@ -49,14 +50,20 @@ def _book(source: Source) -> Iterator[JudgmentRecord]:
     for line, element in json_elements(source, PAIRS):
         pair = object_of(source, line, element, "a pair")
         query, document = (as_text(source, line, name, pair.get(name)) for name in ("query_text", "doc_id"))
-        title, text = _texts(pair.get("document_fields"))
+        fields = pair.get("document_fields")
+        title, text = _texts(fields)
+        if fields and not title and text is None:
+            yield passed_over(line, "fields of a document without a title and a text of a known name")
         judgements = pair.get("judgements", [])
         if not isinstance(judgements, list):
             raise source.error(line, "judgements is not a list", "Export the book again.")
+        if not judgements:
+            yield passed_over(line, "pairs without a judgement")
         for one in judgements:
             judgment = object_of(source, line, one, "a judgement")
             unrateable = judgment.get("unrateable") is True
             if judgment.get("judge_later") is True or (not unrateable and judgment.get(RATING) is None):
+                yield passed_over(line, "judgements to be given later")
                 continue
             yield JudgmentRecord(
                 line,
@@ -119,6 +126,7 @@ def _table(source: Source) -> Iterator[JudgmentRecord]:
     for line, fields in rows:
         # A query without any rating is a row of its text alone.
         if not any(fields[1:]):
+            yield passed_over(line, "queries without a rating")
             continue
         if len(fields) != len(header):
             problem = f"{len(fields)} fields where the header has {len(header)}"
@@ -126,6 +134,7 @@ def _table(source: Source) -> Iterator[JudgmentRecord]:
         query, document, *ratings = map(unguarded_text, fields)
         for judge, rating in zip(judges, ratings, strict=True):
             if not rating.strip():
+                yield passed_over(line, "empty ratings")
                 continue
             query, document = (
                 as_text(source, line, what, value) for what, value in (("query", query), ("docid", document))

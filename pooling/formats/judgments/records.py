@@ -29,7 +29,8 @@ class JudgmentRecord(NamedTuple):
 
     line: where it stands. query: an id, or a text where `by_text`; with both, an id that the collection has
     counts. value: as the file has it, or "" for an event that is no verdict. time: in ISO format. saw: a
-    proposal had been shown. own: all columns, of a file of ours. remark: on the file, for people.
+    proposal had been shown. own: all columns, of a file of ours. remark: on the file, for people. passed:
+    what it is where it is no judgment that is read, such as “drafts”; then it has a line alone.
     """
 
     line: int
@@ -47,6 +48,18 @@ class JudgmentRecord(NamedTuple):
     text: str | None = None
     own: Mapping[str, Any] | None = None
     remark: str = ""
+    passed: str = ""
+
+
+def passed_over(line: int, what: str) -> JudgmentRecord:
+    """What is in a file and no judgment that is read; `what` is a noun in the plural."""
+    return JudgmentRecord(line, "", "", "", "", passed=what)
+
+
+def sentence_on_passed(passed: Mapping[str, int]) -> str:
+    """`Passed over: drafts (3), cancelled annotations (1).`"""
+    counts = sorted(passed.items(), key=lambda one: (-one[1], one[0]))
+    return f"Passed over: {', '.join(f'{what} ({count:,})' for what, count in counts)}."
 
 
 @dataclass(frozen=True)

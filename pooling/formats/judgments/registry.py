@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from pooling.formats.judgments import argilla, label_studio, quepid, soundings
-from pooling.formats.judgments.records import JudgmentFormat, JudgmentRecord, Names
+from pooling.formats.judgments.records import JudgmentFormat, JudgmentRecord, Names, sentence_on_passed
 from pooling.formats.registry import source_of
 
 JUDGMENT_FORMATS: dict[str, JudgmentFormat] = {
@@ -24,12 +25,16 @@ def read_judgments(
 ) -> Iterator[JudgmentRecord]:
     """The judgments of a file, one by one, in constant memory; FormatError for what cannot be read.
 
-    An empty file, and one without any judgment, are errors too.
+    Between them what is in the file and not read, as `passed`. An empty file, and one without any judgment,
+    are errors too.
     """
     source = source_of(path, file_name, max_bytes)
-    found = False
+    found, passed = False, Counter[str]()
     for record in JUDGMENT_FORMATS[format].read(source, names):
-        found = True
+        found = found or not record.passed
+        if record.passed:
+            passed[record.passed] += 1
         yield record
     if not found:
-        raise source.error(None, "there is no judgment in this file", "Check that the export is not empty.")
+        remedy = sentence_on_passed(passed) if passed else "Check that the export is not empty."
+        raise source.error(None, "there is no judgment in this file", remedy)

@@ -265,6 +265,67 @@ def test_argilla_records_are_read_nested_and_flat(world: World, flat: bool) -> N
     assert JudgmentEvent.objects.get().prelabel_seen == "before"
 
 
+def with_result(**result: Any) -> dict[str, Any]:
+    """A task of Label Studio whose annotation has another result than a choice."""
+    task = labelled_task("d4", "Relevant")
+    task["annotations"][0]["result"] = [{"from_name": "other", "value": {}, **result}]
+    return task
+
+
+DRAFTS = {"query_id": "q1", "document_id": "d4", "a.responses": ["1"], "a.responses.status": ["draft"]}
+GIVEN = {**DRAFTS, "document_id": "d1", "a.responses.status": ["submitted"]}
+PASSED_OVER: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "label-studio": (
+        [
+            labelled_task("d1", "Relevant"),
+            labelled_task("d5", "Relevant", was_cancelled=True),
+            with_result(type="pairwise", value={"selected": "left"}),
+            with_result(type="pairwise", value={"selected": "right"}),
+            {"id": 2, "annotations": [], "data": {"query_id": "q1", "document_id": "d2"}},
+        ],
+        "Passed over: answers of the kind 'pairwise', which is not read (2), cancelled annotations (1), "
+        "tasks without an annotation (1).",
+    ),
+    "argilla": (
+        [
+            {
+                "query_id": "q1",
+                "document_id": "d1",
+                "a.responses": ["1"],
+                "a.responses.status": ["submitted"],
+            },
+            DRAFTS,
+            {"query_id": "q1", "document_id": "d5", "a.responses": []},
+        ],
+        "Passed over: records without a response (1), responses with the status 'draft' (1).",
+    ),
+}
+
+
+@pytest.mark.parametrize("format", PASSED_OVER)
+def test_what_is_not_read_is_counted_and_named(world: World, format: str) -> None:
+    content, sentence = PASSED_OVER[format]
+    done = take_in(world, "export.json", content, format=format)
+    assert done.made.judgment_count == 1
+    assert sentence in done.notes
+
+
+def test_an_export_with_nothing_that_is_read_says_what_is_in_it(world: World) -> None:
+    with pytest.raises(
+        FormatError, match=r"there is no judgment in this file. Passed over: responses with"
+    ) as caught:
+        take_in(world, "export.json", [DRAFTS], format="argilla")
+    assert "empty" not in str(caught.value)
+
+
+def test_ratings_of_quepid_that_are_not_given_are_counted(world: World) -> None:
+    done = take_in(world, "book.json", BOOK, format="quepid")
+    assert "Passed over: judgements to be given later (1)." in done.notes
+    case = "query,docid,rating\nnight bus,d4,1\nlost umbrella\nnight bus,d5,\n"
+    done = take_in(world, "case.csv", case, format="quepid")
+    assert "Passed over: empty ratings (1), queries without a rating (1)." in done.notes
+
+
 def test_a_map_says_what_grades_mean_and_leaves_out(world: World) -> None:
     text = "query,docid,rating\nnight bus,d1,3.0\nnight bus,d4,1\nnight bus,d5,2\n"
     take_in(world, "case.csv", text, format="quepid", map="3=relevant\n1=not_relevant, 2=leave_out")

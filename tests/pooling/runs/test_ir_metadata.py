@@ -64,6 +64,35 @@ def test_a_file_beside_a_run_counts_where_the_run_has_no_header(tmp_path: Path) 
     assert within.values == READ
 
 
+def test_values_with_tags_that_nobody_knows_are_read_as_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "ir-metadata.yml").write_text(
+        "a: !!python/object/apply:os.system [ls]\nb: !Energy {c: !J 5}\n"
+    )
+    beside = metadata_of(written(tmp_path, ""))
+    assert beside is not None
+    assert beside.values == {"a": ["ls"], "b": {"c": "5"}}
+
+
+@pytest.mark.parametrize("name", ["alpha-ir-metadata.yml", "2026-01-31-ir-metadata.yaml"])
+def test_a_tracker_may_call_the_file_otherwise(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(
+        "tag: beside\n" + "more: [" + "1, " * 9_000 + "1]\n" + f"text: {'x' * 70_000}\n"
+    )
+    beside = metadata_of(written(tmp_path, ""))
+    assert beside is not None
+    assert beside.values["tag"] == "beside"
+
+
+@pytest.mark.django_db
+def test_what_is_wrong_beside_a_run_is_a_note(world: World) -> None:
+    (world.folder / "ir-metadata.yml").write_text("a: [1\n")
+    run = import_run(world.collection, written(world.folder, ""))
+    assert "ir_metadata" not in run.preflight
+    (note,) = run.preflight["notes"]
+    assert note.startswith("ir-metadata.yml, line 1: the ir_metadata cannot be read")
+    assert note.endswith("The run was imported without it.")
+
+
 def test_other_comments_are_no_metadata(tmp_path: Path) -> None:
     assert metadata_of(written(tmp_path, "# made yesterday\n")) is None
     before = metadata_of(written(tmp_path, "# made yesterday\n" + HEADER))
@@ -79,19 +108,15 @@ BAD = {
     "no end": ("# ir_metadata.start\n# a: 1\n", "line 1: ir_metadata begins here and does not end"),
     "not YAML": ("# ir_metadata.start\n# a: [1\n# ir_metadata.end\n", "the ir_metadata cannot be read"),
     "a list": ("# ir_metadata.start\n# - 1\n# ir_metadata.end\n", "the ir_metadata are no mapping"),
-    "objects": (
-        "# ir_metadata.start\n# a: !!python/object/apply:os.system [ls]\n# ir_metadata.end\n",
-        "line 2: the ir_metadata cannot be read",
-    ),
     "aliases": (
         "# ir_metadata.start\n# a: &x [1]\n# b: *x\n# ir_metadata.end\n",
         "(an alias)",
     ),
     "depth": (f"# ir_metadata.start\n# a: {'[' * 200}{']' * 200}\n# ir_metadata.end\n", "nested too deeply"),
-    "size": ("# ir_metadata.start\n" + "# a: b\n" * 20_000 + "# ir_metadata.end\n", "bytes of ir_metadata"),
+    "size": ("# ir_metadata.start\n" + "# a: b\n" * 200_000 + "# ir_metadata.end\n", "bytes of ir_metadata"),
     "values": (
-        f"# ir_metadata.start\n# a: [{'1, ' * 3000}]\n# ir_metadata.end\n",
-        "more than 2,000 values of ir_metadata",
+        f"# ir_metadata.start\n# a: [{'1, ' * 30_000}]\n# ir_metadata.end\n",
+        "more than 20,000 values of ir_metadata",
     ),
 }
 
