@@ -25,7 +25,7 @@ def recall_at_k(
     - For many queries, give one of these for each, in two dicts by query id, or in two lists (or arrays of
       two dimensions) in the same order.
 
-    In arrays of whole numbers, negative ids are empty places.
+    In arrays of whole numbers, negative ids are empty places. A whole number and its text are the same id.
 
     A query without a relevant document has no recall: NaN by itself, and left out of the mean. In dicts, a
     query that `retrieved` does not answer counts 0, and one that `relevant` does not know is left out. These
@@ -42,7 +42,9 @@ def recall_at_k(
         raise ValueError(f"K is {k}; give one K here, or use evaluate for more.")
     (cutoff,) = cutoffs_array(k).tolist()
     if isinstance(retrieved, Mapping) and isinstance(relevant, Mapping):
-        return _mean([_of_one(*lists, cutoff) for lists in _by_query(retrieved, relevant)])
+        return _mean(
+            [_of_one(*lists, cutoff) for lists in _by_query(_by_text(retrieved), _by_text(relevant))]
+        )
     if isinstance(retrieved, Mapping) or isinstance(relevant, Mapping):
         raise ValueError("One of retrieved and relevant is a dict; give both by query, or neither.")
     _refuse_unordered(retrieved)
@@ -70,11 +72,22 @@ def _of_one(retrieved: Any, relevant: Any, k: int) -> float:
         if isinstance(ids, Mapping) or not _is_many(ids):
             raise ValueError(f"{ids!r} is not a list of document ids; for scores and grades use evaluate.")
     _refuse_unordered(retrieved)
-    found, wanted = _places(retrieved), set(_places(relevant))
+    found, wanted = _alike(_places(retrieved), _places(relevant))
     if len(set(found)) < len(found):
         twice = next(one for place, one in enumerate(found) if one in found[:place])
         raise ValueError(f"Document {twice!r} is retrieved twice for a query; keep the better place.")
     return len(wanted.intersection(found[:k])) / len(wanted) if wanted else nan
+
+
+def _alike(retrieved: Sequence[Any], relevant: Sequence[Any]) -> tuple[Sequence[Any], set[Any]]:
+    """Both as they are where their ids are of one type, else both as text."""
+    if len({type(one) for one in (*retrieved, *relevant)}) > 1:
+        return list(map(str, retrieved)), set(map(str, relevant))
+    return retrieved, set(relevant)
+
+
+def _by_text(lists: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    return lists if all(type(query) is str for query in lists) else {str(one): lists[one] for one in lists}
 
 
 def _places(ids: Any) -> Any:

@@ -11,7 +11,11 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from rest_framework.authentication import SessionAuthentication, TokenAuthentication
+from rest_framework.authentication import (
+    SessionAuthentication,
+    TokenAuthentication,
+    get_authorization_header,
+)
 from rest_framework.exceptions import APIException, AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.status import HTTP_409_CONFLICT
@@ -56,12 +60,14 @@ class OtherAccount(APIException):
 
 
 class PlainTokenAuthentication(TokenAuthentication):
-    """`Authorization: Token …`, for the tokens of `soundings.accounts.tokens`."""
+    """`Authorization: Token …` or `Bearer …`, for the tokens of `soundings.accounts.tokens`."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         """The user and the token; 403 for a call that is outside the scope of the token, 409 for one that is
         meant to be somebody else's.
         """
+        scheme = get_authorization_header(request)[:7].lower()
+        self.keyword = "Bearer" if scheme == b"bearer " else TokenAuthentication.keyword
         found = super().authenticate(request)
         if found is not None and not _is_within(found[1].scope, request):
             detail = f"This token may only {SCOPES[found[1].scope]}. Make one with another scope."

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from pooling.formats.wording import counted
 from pooling.formats.writing import write_pieces
 from pooling.inputs.reading import named_runs, run_frame
 from pooling.interface.commands import InputCommand
@@ -45,6 +46,11 @@ class Command(InputCommand):
             raise ValueError("The runs have no query in common; compare the query ids of all.")
         with disk_errors_named():
             write_pieces(options["output"], (served_line(one).encode() for one in lists))
+        interleaved, every = {one.query_id for one in lists}, set().union(*tops.values())
+        if left_out := sorted(every - interleaved):
+            count = f"{counted(len(left_out), 'query')} of {len(every):,}"
+            note = f"Left out: {count} that a run does not answer, such as “{left_out[0]}”."
+            self.stderr.write(self.style.WARNING(note))
         same = sum(one.is_same for one in lists)
         alike = f" In {same:,} of them the runs agree, so that no click can tell them apart." if same else ""
         self.stdout.write(f"{options['output']}: {len(lists):,} lists.{alike}")

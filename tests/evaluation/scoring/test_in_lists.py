@@ -47,6 +47,12 @@ def test_numbers_in_arrays_are_ids_and_negative_ones_empty_places() -> None:
     assert recall_at_k(approximate[2], exact[2], 2) == 1 / 3
 
 
+def test_a_whole_number_and_its_text_are_one_id() -> None:
+    assert recall_at_k([1, 2], {"1", "7"}, k=2) == 0.5
+    assert recall_at_k(["1", "2"], np.array([1, 7]), k=2) == 0.5
+    assert recall_at_k({1: ["a"], 2: ["b"]}, {"1": {"a"}, "2": {"c"}}, k=1) == 0.5
+
+
 def test_nothing_relevant_has_no_recall() -> None:
     assert isnan(recall_at_k(["a"], [], 1))
     assert isnan(recall_at_k({"q": ["a"]}, {"q": set()}, 1))

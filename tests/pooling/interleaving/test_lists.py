@@ -6,8 +6,10 @@ import itertools
 import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -171,3 +173,13 @@ def test_the_scores_of_pairwise_preference() -> None:
     for clicked, expected in case["scores"].items():
         scores = preference_scores(case["rankings"], case["shown"], json.loads(clicked))
         assert scores == pytest.approx([expected[str(ranker)] for ranker in range(len(scores))])
+
+
+def test_queries_that_a_run_does_not_answer_are_left_out_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2 t\nq2 Q0 d1 1 2 t\n")
+    (tmp_path / "b.run").write_text("q1 Q0 d2 1 2 t\n")
+    paths = [str(tmp_path / name) for name in ("a.run", "b.run")]
+    call_command("interleave", *paths, "--output", str(tmp_path / "served.jsonl"))
+    assert "Left out: 1 query of 2 that a run does not answer, such as “q2”." in capsys.readouterr().err

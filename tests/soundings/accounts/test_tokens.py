@@ -25,8 +25,8 @@ from tests.world import PASSWORD, World
 NEW = "an entirely other phrase"
 
 
-def status_with(token: str) -> int:
-    header = {"authorization": f"Token {token}"}
+def status_with(token: str, scheme: str = "Token") -> int:
+    header = {"authorization": f"{scheme} {token}"}
     return Client().get("/api/collections/", headers=header).status_code
 
 
@@ -38,6 +38,15 @@ def test_each_token_is_a_new_one_that_works_beside_the_others(world: World) -> N
     first, second = asked().json()["token"], asked().json()["token"]
     assert first != second
     assert [status_with(token) for token in (first, second, first[:-1])] == [200, 200, 401]
+
+
+def test_a_token_may_be_called_a_bearer(world: World) -> None:
+    token = asked().json()["token"]
+    assert [status_with(token, "Bearer"), status_with(token, "bearer"), status_with("x", "Bearer")] == [
+        200,
+        200,
+        401,
+    ]
 
 
 def test_the_database_keeps_no_token(world: World) -> None:
