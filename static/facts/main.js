@@ -1,6 +1,7 @@
 // Judging facts: keys, evidence, and choices that outlast a reload or a lost connection. The page works without it.
 
 import { ActiveClock } from "../judge/clock.js";
+import { nameOf } from "../judge/keys.js";
 import { painted, spanOf } from "../judge/layers.js";
 import { selectedSpan, selectedText, spanInSource } from "../judge/selecting.js";
 import { Draft } from "./draft.js";
@@ -125,25 +126,39 @@ function press(id) {
   document.getElementById(id)?.click();
 }
 
-function onKey(event) {
-  if (!page || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest?.("input:not([type=radio]), textarea, select")) return;
-  const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code);
+// Letters count by their place where the layout has no Latin ones; brackets wherever the layout has them, with AltGr too.
+function actOf(event) {
+  // A number pad without NumLock moves.
+  const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1];
+  const isDigit = digit && (event.code.startsWith("Digit") || event.key === digit);
   const isControl = event.target.closest?.("a, button");
-  if (digit && page.form) {
-    if (digit[1] === "0") page.none();
-    else page.digit(Number(digit[1]), { partly: event.shiftKey });
-  } else if (event.key === "Enter" && !isControl) page.send();
-  else if (event.key === "[") press("facts-before");
-  else if (event.key === "]") press("facts-after");
-  else if (event.key.toLowerCase() === "u") press("facts-undo");
-  else if (event.key.toLowerCase() === "s") press("facts-skip");
-  else if (event.key.toLowerCase() === "v" && page.form) page.startEvidence();
-  else if (event.key.toLowerCase() === "g") document.querySelector(".judging-tools a")?.click();
-  else if (event.key === "ArrowDown" && !isControl && page.form) page.focus(page.focused + 1);
-  else if (event.key === "ArrowUp" && !isControl && page.form) page.focus(page.focused - 1);
-  else return;
+  if (isDigit && !event.altKey) {
+    if (!page.form) return null;
+    return digit === "0" ? () => page.none() : () => page.digit(Number(digit), { partly: event.shiftKey });
+  }
+  if (event.key === "[" || event.code === "BracketLeft") return () => press("facts-before");
+  if (event.key === "]" || event.code === "BracketRight") return () => press("facts-after");
+  if (event.altKey) return null;
+  const acts = {
+    Enter: !isControl && (() => page.send()),
+    ArrowDown: !isControl && page.form && (() => page.focus(page.focused + 1)),
+    ArrowUp: !isControl && page.form && (() => page.focus(page.focused - 1)),
+    u: () => press("facts-undo"),
+    s: () => press("facts-skip"),
+    v: page.form && (() => page.startEvidence()),
+    g: () => document.querySelector(".judging-tools a")?.click(),
+  };
+  return acts[nameOf(event)];
+}
+
+function onKey(event) {
+  const isAltGraph = event.getModifierState("AltGraph");
+  if (!page || event.isComposing || (!isAltGraph && (event.ctrlKey || event.metaKey || event.altKey))) return;
+  if (event.target.closest?.("input:not([type=radio]), textarea, select")) return;
+  const act = actOf(event);
+  if (!act) return;
   event.preventDefault();
+  if (!event.repeat || event.key.startsWith("Arrow")) act(); // a held key acts once
 }
 
 function trouble(kind) {

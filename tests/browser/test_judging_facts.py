@@ -85,6 +85,37 @@ def test_57_facts_in_seven_pages_with_a_reload_no_network_and_undo(
     }
 
 
+PRESS = """([key, code, more]) => document.body.dispatchEvent(
+    new KeyboardEvent("keydown", {key, code, bubbles: true, cancelable: true, ...more}))"""
+
+
+def test_a_held_key_acts_once_and_keys_work_by_place_on_any_layout(
+    world: World, live_server: LiveServer, page_of: PageOf
+) -> None:
+    many_facts(world, 57)
+    queue, page = fact_queue(world), page_of(world.ben)
+    open_facts(page, queue.pk)
+    page.keyboard.press("0")
+    for _ in range(4):
+        page.keyboard.down("Enter")
+        on_page(page, 2)
+        page.keyboard.press("0")
+    page.keyboard.up("Enter")
+    on_page(page, 2)
+    assert Support.objects.count() == 9
+    page.evaluate(PRESS, ["End", "Numpad1", {}])  # without NumLock
+    assert chosen(page, 1) == "no"
+    page.evaluate(PRESS, ["1", "Numpad1", {}])
+    assert chosen(page, 1) == "supports"
+    page.evaluate(PRESS, ["х", "BracketLeft", {}])
+    on_page(page, 1)
+    page.evaluate(PRESS, ["]", "Digit9", {"ctrlKey": True, "altKey": True, "modifierAltGraph": True}])
+    on_page(page, 2)
+    page.evaluate(PRESS, ["г", "KeyU", {}])
+    on_page(page, 1)
+    assert Support.objects.count() == 0
+
+
 def test_selected_words_are_the_evidence(world: World, live_server: LiveServer, page_of: PageOf) -> None:
     bring_facts(world)
     queue, page = fact_queue(world), page_of(world.ben)
