@@ -24,6 +24,7 @@ LONGEST_SENTENCE = 450
 _SENTENCE_END = re.compile(
     r"(?<![.!?…。！？।])[.!?…。！？।]+[\"')\]”’»]*(?:\s+|(?<=[。！？]))|(?<!\s)\s*\n\s*"
 )
+_STOPS = tuple(".!?…。！？।\"')]”’»")
 _SPACE = re.compile(r"\s+")
 ENGLISH_FORMS = WordForms()
 
@@ -59,12 +60,12 @@ def strongest_sentence(
 ) -> tuple[int, int] | None:
     """The first of the sentences whose marked words are worth most, weighed as in `best_passage`.
 
-    None where no sentence has two words of a query that has as many: one word is no sign. It is where to look
-    first, not what decides.
+    None where no sentence has two words of a query that has as many: one word is no sign. None too for a text
+    without a full stop, of which all would be one. It is where to look first, not what decides.
     """
-    if not marks:
-        return None
     sentences = list(sentences_in(text))
+    if not marks or (len(sentences) < 2 and not text.rstrip().endswith(_STOPS)):
+        return None
     words = _stems_by_sentence(text, sentences, marks, forms)
     weights = _weights(words)
     worth = [fsum(weights[word] * count / (count + 1) for word, count in found.items()) for found in words]

@@ -12,6 +12,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from labeling.items.passages import strongest_sentence
 from labeling.judging.flow import reflowed
 from labeling.judging.leases import claim
 from labeling.judging.offers import facts_of, offers_of
@@ -55,6 +56,11 @@ def test_a_hard_wrap_is_undone_and_paragraphs_stay(width: int, end: str) -> None
         "",
         "\n".join(["one line of about fifty characters is not a wrap"] * 2),
         "def f():\n    return 1\n" * 20,
+        "Line nine leaves the harbour square at seven and\n" * 8,  # verse: each line begins with a capital
+        "Line nine     harbour square     seven o'clock     daily\n" * 8,
+        "Line nine and line ten and 7.15 8.15 9.15 and the others\n".lower() * 8,
+        'x = {"line": "nine", "from": "harbour square", "at": "seven"}\n' * 8,
+        "leave(harbour, square); wait(seven, minutes); arrive(station);\n" * 8,
     ],
 )
 def test_lines_that_no_wrap_made_stay(text: str) -> None:
@@ -74,6 +80,12 @@ def test_reflowing_changes_nothing_but_line_breaks(text: str) -> None:
         ("\n", " "),
         ("\r", " "),
     }
+
+
+def test_a_text_without_a_full_stop_is_not_tinted_as_one_sentence() -> None:
+    text = "night bus lines and bus stops of the harbour"
+    assert strongest_sentence("night bus", text, bus(text)) is None
+    assert strongest_sentence("bus", text + ".", bus(text)) == (0, len(text) + 1)
 
 
 def test_markdown_and_html_keep_their_structure_and_have_marks() -> None:
