@@ -17,9 +17,9 @@ from pooling.heavy import pl
 from pooling.models import Collection, Pool, PoolEntry
 from pooling.ranking.frame import frame_keys
 from pooling.ranking.ranking import query_starts
+from pooling.storage.frames import PAIR_IDS, rows_frame
 
 PAIR = ["query_id", "document_id"]
-_KEYS = ("query__external_id", "document__external_id")
 
 
 def read_sample(
@@ -49,13 +49,13 @@ def read_sample(
 
 def brought_pairs(pool: Pool) -> pl.DataFrame:
     """The pairs that this version of a pool brought and that had no label before: query_id, document_id."""
-    brought = pairs_frame(pool.entries.filter(version=pool.version).values_list(*_KEYS).iterator())
+    brought = rows_frame(pool.entries.filter(version=pool.version), **PAIR_IDS)
     return brought.join(_known_before(pool), on=PAIR, how="anti")
 
 
 def _searched(collection: Collection) -> pl.DataFrame:
     rows = PoolEntry.objects.filter(pool__collection=collection, pool__strategy=Pool.SEARCH)
-    return pairs_frame(rows.values_list(*_KEYS).iterator())
+    return rows_frame(rows, **PAIR_IDS)
 
 
 def budgets(pool: Pool) -> list[tuple[int, int]]:
@@ -75,15 +75,7 @@ def _design(pool: Pool, release: QrelsRelease) -> pl.DataFrame:
     what had a label then is certain. An adaptive queue draws once, among all pairs.
     """
     entries = PoolEntry.everything.filter(pool=pool).order_by("query_id", "document_id")
-    rows = entries.values_list(*_KEYS, "in_audit", "inclusion_probability", "version", "is_beyond")
-    schema = {
-        **dict.fromkeys(PAIR, pl.String),
-        "in_audit": pl.Boolean,
-        "inclusion_probability": pl.Float64,
-        "version": pl.Int64,
-        "is_beyond": pl.Boolean,
-    }
-    frame = pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
+    frame = rows_frame(entries, "in_audit", "inclusion_probability", "version", "is_beyond", **PAIR_IDS)
     versions = pool.versions()
     if pool.reach is None:
         frame = pl.concat([_ranked(frame.filter(version=one.version), one.seed) for one in versions])
@@ -156,22 +148,20 @@ def _known_before(pool: Pool) -> pl.DataFrame:
     then as a queue of that time needed. Neither can change any more. But what was judged because it came
     early in the order of this very audit is still drawn."""
     collection, drawn = pool.collection_id, pool.built_at
-    imported = ImportedLabel.objects.filter(
-        collection=collection, relevance__gte=0, imported_at__lt=drawn
-    ).values_list(*_KEYS)
+    imported = ImportedLabel.objects.filter(collection=collection, relevance__gte=0, imported_at__lt=drawn)
     judged = Judgment.objects.counted().filter(collection=collection, judged_at__lt=drawn)
-    votes = judged.exclude(verdict=Verdict.CANNOT_JUDGE)
-    counted = votes.order_by().values_list(*_KEYS, "query_id", "document_id").annotate(verdicts=Count("pk"))
+    votes = judged.exclude(verdict=Verdict.CANNOT_JUDGE).order_by().values("query", "document")
+    counted = rows_frame(votes.annotate(verdicts=Count("pk")), "query", "document", "verdicts", **PAIR_IDS)
     items = Item.objects.filter(queue__collection=collection, queue__opened_at__lt=drawn, done__gt=0)
-    needs = items.order_by().values_list(*_KEYS).annotate(Max("needed"))
-    needed = {row[:2]: row[2] for row in needs.iterator()}
+    needs = items.order_by().values("query", "document").annotate(need=Max("needed"))
+    needed = rows_frame(needs, "query", "document", "need")
+    both = counted.join(needed, on=["query", "document"], how="left")
     drawn_alike = drawn_in_order_of(pool)
-    final = [
-        row[:2]
-        for row in counted.iterator()
-        if row[4] >= needed.get(row[:2], 1) and row[2:4] not in drawn_alike
-    ]
-    return pl.concat([pairs_frame(imported.iterator()), pairs_frame(final)]).unique()
+    final = both.filter(pl.col("verdicts") >= pl.col("need").fill_null(1))
+    if drawn_alike:
+        alike = [pair in drawn_alike for pair in final.select("query", "document").iter_rows()]
+        final = final.filter(~pl.Series(alike, dtype=pl.Boolean))
+    return pl.concat([rows_frame(imported, **PAIR_IDS), final.select(PAIR)]).unique()
 
 
 def pairs_frame(rows: Any) -> pl.DataFrame:

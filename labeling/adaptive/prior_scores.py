@@ -7,9 +7,10 @@ the audit stays a random part. A model that learned from labels of the audit wou
 from __future__ import annotations
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists
 
 from labeling.models import Prelabel, Prelabeler, Selection
+from labeling.models.words import SAME_PAIR
 from pooling.interface.problems import InputError
 from pooling.models import Pool
 from pooling.people.activity_log import record_action
@@ -24,7 +25,7 @@ def checked_model(pool: Pool, prelabeler: Prelabeler, *, field: str = "prelabele
 
 def has_scores(pool: Pool, prelabeler: Prelabeler) -> bool:
     """Whether a model has said anything of the pairs of a pool as their texts are now."""
-    pairs = pool.entries.filter(query=OuterRef("query"), document=OuterRef("document"))
+    pairs = pool.entries.filter(**SAME_PAIR)
     said = Prelabel.objects.filter(prelabeler=prelabeler).current()
     return said.filter(Exists(pairs.order_by())).exists()
 

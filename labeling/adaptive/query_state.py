@@ -23,6 +23,7 @@ from labeling.models import (
     Queue,
     Verdict,
 )
+from labeling.models.words import SAME_PAIR
 from pooling.models import Pool, PoolEntry
 
 #: A pair that one person has judged, shown to them again: no item of the order.
@@ -182,8 +183,7 @@ def drawn_in_order_of(pool: Pool) -> set[tuple[int, int]]:
 def known_before(pool: Pool, judgments_per_item: int) -> defaultdict[int, list[int]]:
     """By query, the documents that had a label when the pool drew its audit: imported, or judged enough and
     not of `drawn_in_order_of`."""
-    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
-    is_pooled, fields = Exists(pool.entries.filter(**pair)), ("query_id", "document_id")
+    is_pooled, fields = Exists(pool.entries.filter(**SAME_PAIR)), ("query_id", "document_id")
     imported = ImportedLabel.objects.filter(is_pooled, relevance__gte=0, imported_at__lt=pool.built_at)
     judged = Judgment.objects.counted().filter(is_pooled, judged_at__lt=pool.built_at)
     judged = judged.exclude(verdict=Verdict.CANNOT_JUDGE)

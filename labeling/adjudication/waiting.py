@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from labeling.items.evidence import evidence_in
-from labeling.models import Item, Judgment, Queue, Verdict
-from labeling.qrels.explanation import Opinion
+from labeling.models import Item, Judgment, Queue
+from labeling.models.judgments import JudgmentQuerySet
+from labeling.models.words import SAME_PAIR
+from labeling.qrels.explanation import Opinion, opinions_on
 from pooling.interface.problems import InputError
 
 #: Why a pair waits, in words.
@@ -42,7 +42,7 @@ def unsettled_items(queue: Queue, wanted: Wanted = EVERYTHING) -> QuerySet[Item]
     elif wanted.why == "cannot_judge":
         rows = rows.exclude(_TIE)
     elif wanted.why == "doubted":
-        against = _opinions().exclude(verdict=Verdict.CANNOT_JUDGE).exclude(verdict=OuterRef("expected"))
+        against = _opinions().opinions().exclude(verdict=OuterRef("expected"))
         rows = rows.exclude(expected="").filter(Exists(against))
     if wanted.annotator:
         rows = rows.filter(Exists(_opinions().filter(annotator__username=wanted.annotator)))
@@ -59,9 +59,7 @@ def after(rows: QuerySet[Item], item: int) -> QuerySet[Item]:
 
 def annotators_of(queue: Queue) -> list[str]:
     """Who judged a pair that waits, by name."""
-    waiting = queue.items.filter(
-        state=Item.State.ADJUDICATION, query=OuterRef("query"), document=OuterRef("document")
-    )
+    waiting = queue.items.filter(state=Item.State.ADJUDICATION, **SAME_PAIR)
     rows = Judgment.objects.counted().filter(Exists(waiting), is_adjudication=False)
     names = rows.filter(collection=queue.collection_id).values_list("annotator__username", flat=True)
     return sorted(set(names.order_by()))
@@ -82,23 +80,16 @@ class UnsettledPair:
     @property
     def opinions(self) -> list[Opinion]:
         """The judgments, each with its evidence."""
-        text = self.item.document.text or ""
-        spans = ((one, evidence_in(one.event, text)) for one in self.judgments)
-        return [Opinion(one, text[span.start : span.end] if span else "") for one, span in spans]
+        return opinions_on(self.item.document, self.judgments)
 
 
 def unsettled_pairs(items: list[Item]) -> list[UnsettledPair]:
     """The items with the judgments on their pairs."""
-    judgments = Judgment.objects.filter(
-        query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
-    )
-    found = defaultdict(list)
-    for judgment in judgments.select_related("annotator", "event").order_by("pk"):
-        found[judgment.query_id, judgment.document_id].append(judgment)
+    rows = Judgment.objects.select_related("event").order_by("pk")
+    found = rows.on_pairs((item.query_id, item.document_id) for item in items)
     return [UnsettledPair(item, found[item.query_id, item.document_id]) for item in items]
 
 
-def _opinions() -> QuerySet[Judgment]:
+def _opinions() -> JudgmentQuerySet:
     """What people said of the outer item's pair."""
-    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
-    return Judgment.objects.counted().filter(is_adjudication=False, **pair)
+    return Judgment.objects.counted().filter(is_adjudication=False, **SAME_PAIR)

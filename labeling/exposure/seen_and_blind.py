@@ -9,26 +9,18 @@ on one seen: before, when all was blind, other pairs came first, and people had 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 from labeling.exposure.anchoring import FEWEST_IN_ARM, Anchoring, anchoring
 from labeling.exposure.control_arm import is_blind
 from labeling.models import JudgmentEvent, Prelabel, PrelabelSeen, PrelabelSight, Queue, Verdict
 from labeling.models.words import THERE
+from pooling.heavy import Booleans, Integers, pl
+from pooling.storage.frames import rows_frame
 
-Pair = tuple[int, int]
-
-
-class First(NamedTuple):
-    """Somebody's first verdict on a pair, what the model said, and when the person did."""
-
-    pair: Pair
-    verdict: str
-    proposed: str
-    at: datetime
+PAIR = ("query", "document")
+WHO = ("annotator", *PAIR)
 
 
 @dataclass(frozen=True)
@@ -52,63 +44,34 @@ def seen_and_blind(queue: Queue) -> SeenAndBlind | None:
     """The comparison for the queue's model and prompt; None where it has none. Three statements."""
     if queue.prelabeler_id is None:
         return None
-    proposals = _proposals(queue)
-    shown = _shown(queue)
-    first: dict[tuple[int, int, int], tuple[str, str, int | None, datetime]] = {}
-    last: dict[tuple[int, int, int], str] = {}
-    for annotator, query, document, verdict, seen, prelabeler, at in _verdicts(queue):
-        key = annotator, query, document
-        first.setdefault(key, (verdict, seen, prelabeler, at))
-        last[key] = verdict
-    with_it, blind = list[First](), list[First]()
-    handed_out = list[datetime]()
-    revealed = changed = 0
-    for key, (verdict, seen, prelabeler, at) in first.items():
-        pair = key[1:]
-        if seen == PrelabelSeen.BEFORE:
-            if prelabeler == queue.prelabeler_id and key in shown:
-                proposed, shown_at = shown[key]
-                with_it.append(First(pair, verdict, proposed, at))
-                handed_out.append(shown_at)
-            continue
-        if seen == PrelabelSeen.AFTER:
-            revealed += 1
-            changed += last[key] != verdict
-        if pair in proposals:
-            blind.append(First(pair, verdict, proposals[pair], at))
-    control = _control_arm(queue, blind, min(handed_out, default=None), with_it)
-    by_lot = len(control) >= FEWEST_IN_ARM
+    proposals = Prelabel.objects.filter(prelabeler=queue.prelabeler_id).current().in_queue(queue)
+    # As they were shown, and when.
+    sights = PrelabelSight.objects.filter(prelabeler=queue.prelabeler_id)
+    said = _first_verdicts(queue)
+    is_seen = pl.col("seen") == PrelabelSeen.BEFORE.value
+    with_it = said.filter(is_seen, prelabeler=queue.prelabeler_id).join(
+        rows_frame(sights, *WHO, "seen_at", proposed="verdict"), on=WHO, maintain_order="left"
+    )
+    without = said.filter(~is_seen)
+    revealed = without.filter(seen=PrelabelSeen.AFTER.value)
+    blind = without.join(rows_frame(proposals, *PAIR, proposed="verdict"), on=PAIR, maintain_order="left")
+    control = _control_arm(queue, blind, with_it)
+    by_lot = control.height >= FEWEST_IN_ARM
     seen_arm, blind_arm = (_columns(rows) for rows in (with_it, control if by_lot else blind))
-    found = anchoring(*seen_arm[:2], *blind_arm[:2], seen_pair=seen_arm[2], blind_pair=blind_arm[2])
-    return SeenAndBlind(found, by_lot, len(with_it), len(control), len(blind), revealed, changed)
-
-
-def _control_arm(
-    queue: Queue, blind: Sequence[First], since: datetime | None, with_it: Sequence[First]
-) -> list[First]:
-    """What was judged blind by lot while others were judged with the pre-label."""
-    if since is None:
-        return []
-    until = max(row.at for row in with_it)
-    return [
-        row
-        for row in blind
-        if since <= row.at <= until and is_blind(queue.blind_seed, queue.blind_share, *row.pair)
-    ]
-
-
-def _columns(rows: Sequence[First]) -> tuple[list[bool], list[bool], list[int]]:
-    """Whether the people, and whether the model, said relevant; and the number of the pair."""
-    numbers: dict[Pair, int] = {}
-    return (
-        [row.verdict == Verdict.RELEVANT for row in rows],
-        [row.proposed == Verdict.RELEVANT for row in rows],
-        [numbers.setdefault(row.pair, len(numbers)) for row in rows],
+    return SeenAndBlind(
+        anchoring(*seen_arm[:2], *blind_arm[:2], seen_pair=seen_arm[2], blind_pair=blind_arm[2]),
+        by_lot,
+        seen=with_it.height,
+        control=control.height,
+        blind=blind.height,
+        revealed=revealed.height,
+        changed=revealed.filter(pl.col("verdict") != pl.col("last")).height,
     )
 
 
-def _verdicts(queue: Queue) -> Sequence[tuple[int, int, int, str, str, int | None, datetime]]:
-    """What people said in the queue, in the order in which they said it; neither gold nor second times."""
+def _first_verdicts(queue: Queue) -> pl.DataFrame:
+    """Everybody's first verdict on each pair of the queue, in their order, and the `last` one; neither gold
+    nor second times."""
     events = queue.events.filter(
         kind=JudgmentEvent.Kind.VERDICT,
         verdict__in=(Verdict.RELEVANT, Verdict.NOT_RELEVANT),
@@ -117,24 +80,28 @@ def _verdicts(queue: Queue) -> Sequence[tuple[int, int, int, str, str, int | Non
         is_adjudication=False,
         **THERE,
     )
-    keys = ("annotator_id", "query_id", "document_id")
-    facts = ("verdict", "prelabel_seen", "prelabeler_id", "created_at")
-    return list(events.order_by("pk").values_list(*keys, *facts))
+    facts = {"seen": "prelabel_seen", "at": "created_at"}
+    said = rows_frame(events.order_by("pk"), *WHO, "verdict", "prelabeler", **facts)
+    return said.group_by(WHO, maintain_order=True).agg(pl.all().first(), last=pl.col("verdict").last())
 
 
-def _proposals(queue: Queue) -> dict[Pair, str]:
-    rows = Prelabel.objects.filter(prelabeler=queue.prelabeler_id).current().in_queue(queue)
-    return {
-        (query, document): said
-        for query, document, said in rows.values_list(*("query_id", "document_id", "verdict"))
-    }
+def _control_arm(queue: Queue, blind: pl.DataFrame, with_it: pl.DataFrame) -> pl.DataFrame:
+    """What was judged blind by lot while others were judged with the pre-label."""
+    since, until = with_it["seen_at"].min(), with_it["at"].max()
+    if not isinstance(since, datetime) or not isinstance(until, datetime):
+        return blind.clear()
+    meanwhile = blind.filter(pl.col("at").is_between(since, until))
+    by_lot = [
+        is_blind(queue.blind_seed, queue.blind_share, *pair) for pair in meanwhile.select(PAIR).iter_rows()
+    ]
+    return meanwhile.filter(pl.Series(by_lot, dtype=pl.Boolean))
 
 
-def _shown(queue: Queue) -> dict[tuple[int, int, int], tuple[str, datetime]]:
-    """What was shown to whom of the queue's model and prompt, as it was then, and when."""
-    rows = PrelabelSight.objects.filter(prelabeler=queue.prelabeler_id)
-    fields = ("annotator_id", "query_id", "document_id", "verdict", "seen_at")
-    return {
-        (annotator, query, document): (said, at)
-        for annotator, query, document, said, at in rows.values_list(*fields)
-    }
+def _columns(rows: pl.DataFrame) -> tuple[Booleans, Booleans, Integers]:
+    """Whether the people, and whether the model, said relevant; and the number of the pair."""
+    places = rows.with_row_index().select(pl.col("index").first().over(PAIR).rank("dense") - 1)
+    return (
+        (rows["verdict"] == Verdict.RELEVANT.value).to_numpy(),
+        (rows["proposed"] == Verdict.RELEVANT.value).to_numpy(),
+        places["index"].cast(pl.Int64).to_numpy(),
+    )

@@ -15,6 +15,7 @@ from labeling.fact_pages.storing import judged_by
 from labeling.facts.items import OF_THIS_MEANING
 from labeling.models import Fact, FactItem, FactLease, GoldSupport, Queue, Support, SupportVerdict
 from pooling.heavy import pl
+from pooling.storage.frames import rows_frame
 
 # Below this agreement on "supports" people read a fact differently; shown from this many shared pairs.
 UNCLEAR_BELOW, LEAST_SHARED = 0.5, 5
@@ -135,15 +136,11 @@ def _votes(queue: Queue) -> pl.DataFrame:
     measures of agreement take them; without those who cannot judge.
     """
     said = _in_queue(queue).filter(is_adjudication=False).exclude(verdict=SupportVerdict.CANNOT).order_by()
-    rows = [
-        (str(fact), str(document), str(annotator), verdict == SupportVerdict.SUPPORTS)
-        for fact, document, annotator, verdict in said.values_list(
-            "fact", "document", "annotator", "verdict"
-        ).iterator()
-    ]
-    names = ("query_id", "document_id", "annotator")
-    schema = {**dict.fromkeys(names, pl.String), "relevant": pl.Boolean}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    frame = rows_frame(said, "verdict", query_id="fact", document_id="document", annotator="annotator")
+    return frame.with_columns(
+        pl.col("query_id", "document_id", "annotator").cast(pl.String),
+        relevant=pl.col("verdict") == SupportVerdict.SUPPORTS.value,
+    )
 
 
 def _agreement(votes: pl.DataFrame) -> AgreementFigures:

@@ -27,6 +27,7 @@ from pooling.formats.facts.records import VERDICTS, FactRecord, Importance, Supp
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection
+from pooling.storage.frames import rows_frame
 
 PAIR: Final = ["fact", "document"]
 COUNTED: Final[dict[str, Any]] = {
@@ -170,9 +171,7 @@ def _documents(*frames: pl.DataFrame) -> list[int]:
 
 
 def _frame(rows: QuerySet[Any], verdict: str, source: str) -> pl.DataFrame:
-    schema = {"fact": pl.Int64, "document": pl.Int64, "verdict": pl.String}
-    found = rows.order_by().values_list("fact", "document", verdict)
-    return pl.DataFrame(list(found), schema=schema, orient="row").with_columns(source=pl.lit(source))
+    return rows_frame(rows, *PAIR, verdict=verdict).with_columns(source=pl.lit(source))
 
 
 def _standing(collection: Collection) -> QuerySet[Support]:
@@ -185,10 +184,8 @@ def _adjudicated(collection: Collection) -> pl.DataFrame:
 
 
 def _votes(collection: Collection) -> pl.DataFrame:
-    schema = {"fact": pl.Int64, "document": pl.Int64, "annotator": pl.Int64, "verdict": pl.String}
     rows = _standing(collection).filter(is_adjudication=False).order_by()
-    found = rows.values_list("fact", "document", "annotator", "verdict")
-    return pl.DataFrame(list(found), schema=schema, orient="row")
+    return rows_frame(rows, *PAIR, "annotator", "verdict")
 
 
 def _needs(collection: Collection) -> pl.DataFrame:
@@ -197,15 +194,11 @@ def _needs(collection: Collection) -> pl.DataFrame:
         FactItem.objects.filter(queue__collection=collection, queue__deleted_at=None)
         .exclude(queue__state=Queue.State.CLOSED)
         .order_by()
-        .values_list("query", "document")
+        .values("query", "document")
         .annotate(needed=Max("queue__judgments_per_item"))
     )
-    needs = pl.DataFrame(
-        list(rows), schema={"query": pl.Int64, "document": pl.Int64, "needed": pl.Int64}, orient="row"
-    )
-    facts = Fact.objects.filter(collection=collection).order_by().values_list("pk", "query")
-    by_query = pl.DataFrame(list(facts), schema={"fact": pl.Int64, "query": pl.Int64}, orient="row")
-    return needs.join(by_query, on="query").select(*PAIR, "needed")
+    facts = rows_frame(Fact.objects.filter(collection=collection).order_by(), "query", fact="pk")
+    return rows_frame(rows, "query", "document", "needed").join(facts, on="query").select(*PAIR, "needed")
 
 
 def _decided(votes: pl.DataFrame, needs: pl.DataFrame, rule: str) -> pl.DataFrame:

@@ -12,12 +12,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from labeling.adaptive.reordering import order_anew
 from labeling.items.slots import KNOWN, recount
-from labeling.items.withdrawn import THERE
 from labeling.models import (
     GoldQuestion,
     Item,
@@ -25,6 +24,7 @@ from labeling.models import (
     Queue,
     Verdict,
 )
+from labeling.models.words import SAME_PAIR, THERE
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Query
 from pooling.texts.importing import lock
@@ -135,9 +135,8 @@ def follow_gold_in(queue: Queue) -> None:
     wanted = _wanted_states(queue)
     if not wanted:
         return
-    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
     items = Item.objects.filter(queue=queue, query__in={query for query, _ in wanted}, repeats=None)
-    items = items.filter(Exists(GoldQuestion.objects.filter(**pair)), **THERE).exclude(
+    items = items.filter(Exists(GoldQuestion.objects.filter(**SAME_PAIR)), **THERE).exclude(
         state=Item.State.WITHDRAWN
     )
     known = list(items.order_by("pk").select_for_update(of=("self",), no_key=True))

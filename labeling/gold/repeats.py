@@ -18,6 +18,7 @@ from labeling.gold.places import Shares, drawn, gold_places
 from labeling.items.slots import NO_ITEM, Slots
 from labeling.items.statements import store_slots
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Queue, Verdict
+from labeling.models.words import SAME_PAIR
 
 # At least this many verdicts lie between, so that nobody remembers the pair; and from how many it is drawn.
 GAP = 25
@@ -47,8 +48,7 @@ def repeatable(bookmark: Bookmark, queries: SomeOf[int]) -> dict[int, list[Judgm
         queue=queue,
         state=Item.State.REPEAT,
         repeats__annotator=annotator,
-        query=OuterRef("query"),
-        document=OuterRef("document"),
+        **SAME_PAIR,
     )
     own = Judgment.objects.counted().filter(annotator=annotator, event__queue=queue, is_adjudication=False)
     earlier = (

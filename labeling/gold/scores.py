@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import F, Max, QuerySet
@@ -128,38 +129,13 @@ class GoldAnswer:
 def gold_answers(queue: Queue, annotator: User) -> list[GoldAnswer]:
     """Somebody's standing answers in a queue, the newest first."""
     since = lifted_at(queue).get(annotator.pk)
-    answers = (
-        standing_answers(queue)
-        .filter(annotator=annotator)
-        .order_by("-judged_at", "-pk")
-        .values(
-            "verdict",
-            "judged_at",
-            answer=F("event__gold__answer"),
-            reason=F("event__gold__reason"),
-            active_ms=F("event__active_ms"),
-            asked_query=F("query__external_id"),
-            query_text=F("query__text"),
-            asked_document=F("document__external_id"),
-            title=F("document__title"),
-        )
+    answers = standing_answers(queue).filter(annotator=annotator).order_by("-judged_at", "-pk")
+    rows: Any = answers.values_list(
+        *("query__external_id", "document__external_id", "verdict", "judged_at"),
+        *("event__gold__answer", "event__gold__reason", "event__active_ms"),
+        *("query__text", "document__title"),
     )
-    return [
-        GoldAnswer(
-            query=answer["asked_query"],
-            document=answer["asked_document"],
-            verdict=answer["verdict"],
-            judged_at=answer["judged_at"],
-            answer=answer["answer"],
-            reason=answer["reason"],
-            active_ms=answer["active_ms"],
-            query_text=answer["query_text"],
-            title=answer["title"],
-            right=answer["verdict"] == answer["answer"],
-            counts=since is None or answer["judged_at"] > since,
-        )
-        for answer in answers
-    ]
+    return [GoldAnswer(*(*row, row[2] == row[4], since is None or row[3] > since)) for row in rows]
 
 
 def lifted_at(queue: Queue) -> dict[int, datetime]:

@@ -21,8 +21,8 @@ from labeling.gold.questions import checked_reason, follow_gold
 from labeling.gold_pages.answers import careful_chances
 from labeling.gold_pages.separation import Vote, separation
 from labeling.items.passages import term_marks
-from labeling.items.withdrawn import THERE
 from labeling.models import DeclinedSuggestion, GoldQuestion, Judgment, Verdict
+from labeling.models.words import SAME_PAIR, THERE
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.texts.importing import lock
@@ -176,16 +176,14 @@ _FIELDS = (
 
 def _open(collection: Collection) -> QuerySet[Judgment]:
     """What counts on pairs that are neither gold questions nor declined."""
-    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
     rows = Judgment.objects.counted().filter(collection=collection, **THERE)
-    rows = rows.exclude(Exists(GoldQuestion.objects.filter(**pair)))
-    return rows.exclude(Exists(DeclinedSuggestion.objects.filter(**pair)))
+    rows = rows.exclude(Exists(GoldQuestion.objects.filter(**SAME_PAIR)))
+    return rows.exclude(Exists(DeclinedSuggestion.objects.filter(**SAME_PAIR)))
 
 
 def _settled(collection: Collection) -> QuerySet[Any]:
     """What the latest adjudicator said of each pair, the last settled first."""
-    pair = {"query": OuterRef("query"), "document": OuterRef("document"), "is_adjudication": True}
-    later = Judgment.objects.counted().filter(event__gt=OuterRef("event"), **pair)
+    later = Judgment.objects.counted().filter(event__gt=OuterRef("event"), is_adjudication=True, **SAME_PAIR)
     rows = _open(collection).filter(is_adjudication=True).exclude(verdict=Verdict.CANNOT_JUDGE)
     found: QuerySet[Any] = rows.exclude(Exists(later)).order_by("-event")
     return found.values(*_FIELDS, answer=F("verdict"), note=F("event__note"))
@@ -193,12 +191,10 @@ def _settled(collection: Collection) -> QuerySet[Any]:
 
 def _ranked(collection: Collection, found: dict[Pair, tuple[dict[str, Any], str]]) -> list[Proposal]:
     queries, documents = {query for query, _ in found}, {document for _, document in found}
-    judged = Judgment.objects.counted().filter(
-        query__in=queries, document__in=documents, is_adjudication=False
-    )
+    judged = Judgment.objects.opinions().filter(query__in=queries, document__in=documents)
     careful, forms = careful_chances(collection), WordForms(collection.language)
     said: defaultdict[Pair, list[tuple[str, int]]] = defaultdict(list)
-    for query, document, verdict, annotator in judged.exclude(verdict=Verdict.CANNOT_JUDGE).values_list(
+    for query, document, verdict, annotator in judged.values_list(
         "query_id", "document_id", "verdict", "annotator_id"
     ):
         said[query, document].append((verdict, annotator))

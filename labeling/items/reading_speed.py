@@ -14,15 +14,22 @@ from labeling.items.reading import (
     is_implausible,
     least_ms,
 )
-from labeling.models import Judgment, Verdict
+from labeling.models import Judgment
 from pooling.models import Collection
+
+# Of a judgment's document, as far as reading speed needs them.
+CHARACTERS = Coalesce(Length(Substr("document__title", 1, MOST_CHARACTERS)), 0) + Coalesce(
+    Length(Substr("document__text", 1, MOST_CHARACTERS)), 0
+)
 
 
 def too_fast_in(collection: Collection) -> list[FastAnnotator]:
     """Those whose answers in a collection are, of all that labels count; by name."""
-    rows = _timed(Judgment.objects.filter(collection=collection)).order_by()
-    counts = rows.values("annotator__username").annotate(
-        timed=Count("pk"), fast=Count("pk", filter=Q(event__active_ms__lt=F("least_ms")))
+    counts = (
+        _timed(collection)
+        .order_by()
+        .values("annotator__username")
+        .annotate(timed=Count("pk"), fast=Count("pk", filter=Q(event__active_ms__lt=F("least_ms"))))
     )
     found = (FastAnnotator(row["annotator__username"], row["fast"], row["timed"]) for row in counts)
     return sorted(_implausible(found), key=lambda one: one.username)
@@ -32,16 +39,11 @@ def _implausible(found: Iterable[FastAnnotator]) -> list[FastAnnotator]:
     return [one for one in found if is_implausible(one.too_fast, one.timed)]
 
 
-def _timed(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+def _timed(collection: Collection) -> QuerySet[Judgment]:
     """Answers that labels count, with the `least_ms` of their text. One that could not be judged need not be
     read, and an adjudicator has read the pair before."""
-    counted = judgments.filter(
-        is_gold=False, quarantine=None, is_adjudication=False, event__active_ms__isnull=False
-    ).exclude(verdict=Verdict.CANNOT_JUDGE)
-    shown = Coalesce(Length(Substr("document__title", 1, MOST_CHARACTERS)), 0) + Coalesce(
-        Length(Substr("document__text", 1, MOST_CHARACTERS)), 0
-    )
-    characters = Cast(shown, FloatField())
+    counted = Judgment.objects.opinions().filter(collection=collection, event__active_ms__isnull=False)
+    characters = Cast(CHARACTERS, FloatField())
     least = Case(
         When(Q(characters__gt=MOST_CHARACTERS), then=Value(least_ms(MOST_CHARACTERS))),
         default=F("characters") * Value(MS_PER_CHARACTER),

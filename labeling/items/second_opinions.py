@@ -8,14 +8,15 @@ pair with as many judgments; to everybody else it is open, and is handed out.
 from __future__ import annotations
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, Q
 
 from labeling.models import Judgment
+from labeling.models.words import SAME_PAIR
 
 
 def may_be_doubted(user: User) -> Q:
     """Items of pairs that `user` has judged and of which a confident pre-label lets expect a verdict."""
-    own = Judgment.objects.filter(query=OuterRef("query"), document=OuterRef("document"), annotator=user.pk)
+    own = Judgment.objects.filter(**SAME_PAIR, annotator=user.pk)
     return ~Q(expected="") & Q(Exists(own))
 
 

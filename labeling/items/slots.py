@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from labeling.items.statements import store_slots
 from labeling.models import ADJUDICATED, Item, Judgment, Lease, Verdict
+from labeling.models.judgments import JudgmentQuerySet
 
 # Pairs whose answer is known: their items have no slots, no matter who holds or judges them.
 KNOWN = (Item.State.GOLD, Item.State.ASIDE)
@@ -106,7 +107,10 @@ def recount(items: Sequence[Item], now: datetime, *, always: bool = False) -> No
     for lease in leases:
         if lease.expires_at > now:
             expiries[lease.item_id].append(lease.expires_at)
-    verdicts = _verdicts_on(items)
+    judgments = Judgment.objects.filter(
+        query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
+    )
+    verdicts = verdicts_by_pair(judgments)
     counted = (
         (item, slots_of(item, verdicts[item.query_id, item.document_id], expiries[item.pk])) for item in items
     )
@@ -129,11 +133,10 @@ def store(counted: Iterable[tuple[Item, Slots]], *, always: bool = False) -> Non
         store_slots([NO_ITEM], Slots(0, 0, 0, None, Item.State.OPEN))
 
 
-def _verdicts_on(items: Sequence[Item]) -> dict[tuple[int, int], list[str]]:
-    rows = Judgment.objects.counted().filter(
-        query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
-    )
+def verdicts_by_pair(judgments: JudgmentQuerySet) -> dict[tuple[int, int], list[str]]:
+    """What `settle` takes of those of the judgments that count, by the keys of query and document."""
     verdicts = defaultdict(list)
-    for judgment in rows.only("query_id", "document_id", "verdict", "is_adjudication"):
-        verdicts[judgment.query_id, judgment.document_id].append(judgment.for_slots)
+    rows = judgments.counted().values_list("query_id", "document_id", "verdict", "is_adjudication")
+    for query, document, verdict, settles in rows.iterator():
+        verdicts[query, document].append(ADJUDICATED if settles else verdict)
     return verdicts

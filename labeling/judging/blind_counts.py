@@ -21,6 +21,7 @@ from labeling.items.statements import left_of_queries
 from labeling.judging.own_work import own_work
 from labeling.judging.progress_figures import LEAST_PACE, OwnFigures, Pace, QueueProgress
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, LeftTold, Queue, Support, Verdict
+from labeling.models.words import SAME_PAIR
 from pooling.models import Collection
 
 # What is left is counted afresh after an hour, and not before as many answers as undo reaches: so the new
@@ -150,8 +151,7 @@ def _is_stale(told: LeftTold, done: int, now: datetime) -> bool:
 
 def _open_for(queue: Queue, user: User) -> int:
     """Open items within the budget that `user` has not judged, with what the budget has yet to give."""
-    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
-    judged = Judgment.objects.filter(annotator=user, **pair)
+    judged = Judgment.objects.filter(annotator=user, **SAME_PAIR)
     items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0)
     more = to_give([queue.pk]).get(queue.pk, 0) if queue.is_adaptive else 0
     return items.exclude(Exists(judged)).count() + more

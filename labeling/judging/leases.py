@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Exists, F, Min, OuterRef, Q
+from django.db.models import Count, Exists, F, Min, Q
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
@@ -32,6 +32,7 @@ from labeling.items.statements import (
 )
 from labeling.judging.blind_counts import tell_left
 from labeling.models import Bookmark, Item, Judgment, Lease, Queue
+from labeling.models.words import SAME_PAIR
 from labeling.signals import items_claimed, queue_emptied
 from pooling.models import Document
 
@@ -347,9 +348,7 @@ def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
     Neither number tells of a hidden check or of other people's answers: answers to checks wait as others do,
     and pairs that the person judged are in conflict for admins alone.
     """
-    judged = Exists(
-        Judgment.objects.filter(query=OuterRef("query"), document=OuterRef("document"), annotator=annotator)
-    )
+    judged = Exists(Judgment.objects.filter(**SAME_PAIR, annotator=annotator))
     others = Q(judged=False, leased__gt=0)
     items = queue.items.filter(state=Item.State.OPEN, order_key__gt=0).exclude(closed_to(annotator))
     counts = items.annotate(judged=judged).aggregate(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
@@ -156,6 +158,20 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
     def counted(self) -> JudgmentQuerySet:
         """Those that labels and slots count: neither answers to gold questions nor in quarantine."""
         return self.filter(is_gold=False, quarantine=None)
+
+    def opinions(self) -> JudgmentQuerySet:
+        """Those of them on relevance that people formed by themselves: adjudicators have read the others."""
+        return self.counted().filter(is_adjudication=False).exclude(verdict=Verdict.CANNOT_JUDGE)
+
+    def on_pairs(self, pairs: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], list[Judgment]]:
+        """Those on pairs (keys of query and document), with their annotators, in one statement."""
+        found: dict[tuple[int, int], list[Judgment]] = {pair: [] for pair in pairs}
+        queries, documents = ({pair[place] for pair in found} for place in (0, 1))
+        rows = self.filter(query__in=queries, document__in=documents).select_related("annotator")
+        for one in rows if found else ():
+            if (pair := (one.query_id, one.document_id)) in found:
+                found[pair].append(one)
+        return found
 
 
 class Judgment(models.Model):

@@ -9,6 +9,8 @@ from django.utils.translation import gettext, gettext_noop
 
 #: Pairs whose query and document are not deleted, of whatever refers to both.
 THERE: Final[dict[str, Any]] = {"query__deleted_at": None, "document__deleted_at": None}
+#: The pair of the query around.
+SAME_PAIR: Final[dict[str, Any]] = {name: models.OuterRef(name) for name in ("query", "document")}
 
 
 class Verdict(models.TextChoices):

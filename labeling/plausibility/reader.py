@@ -7,10 +7,9 @@ signs rest on ordinary work alone.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db.models import F, QuerySet, Window
 from django.db.models.functions import Coalesce, Length, RowNumber, Substr
@@ -20,7 +19,9 @@ from labeling.items.reading import MOST_CHARACTERS, least_ms
 from labeling.models import Judgment, Prelabel, PrelabelSeen, Queue, Verdict
 from labeling.plausibility.record import PAUSE, decisions_on
 from labeling.plausibility.signs import WINDOW, Answer, Finding, examined, others_of
+from pooling.heavy import pl
 from pooling.models import Collection
+from pooling.storage.frames import rows_frame
 
 # Of a queue, how many of the newest answers are looked at for its page.
 NEWEST = 2_000
@@ -37,94 +38,45 @@ class Proposal:
     found: Finding
 
 
-class _Row(NamedTuple):
-    """A verdict as the database has it."""
-
-    queue: int
-    annotator: int
-    name: str
-    event: int
-    query: int
-    document: int
-    verdict: str
-    spent: int | None
-    shown: str
-    seen: str
-    title_length: int
-    text_length: int
-
-
-class _Given(NamedTuple):
-    """A verdict with its author and event."""
-
-    annotator: int
-    name: str
-    event: int
-    answer: Answer
-
-
 def proposals(queue: Queue) -> list[Proposal]:
     """Whose last answers an admin should look at, by name; from the newest answers of the queue."""
-    rows = _judgments([queue]).order_by("-event")[:NEWEST]
-    return _proposals(queue, [_Row(*row) for row in _columns(rows)])
+    return _proposals(queue, _answers(_judgments([queue])[:NEWEST]))
 
 
 def proposals_in(collection: Collection) -> list[Proposal]:
     """The same for all queues of a collection before a release: everybody's last answers, however old."""
-    queues = {queue.pk: queue for queue in collection.queues.listed()}
+    queues = collection.queues.listed()
     place = Window(RowNumber(), partition_by=["event__queue", "annotator"], order_by=F("event").desc())
-    rows = _judgments(queues.values()).annotate(place=place).filter(place__lte=WINDOW).order_by("-event")
-    of_queues: dict[int, list[_Row]] = defaultdict(list)
-    for row in _columns(rows):
-        of_queues[row[0]].append(_Row(*row))
-    return [
-        proposal
-        for number, queue in queues.items()
-        for proposal in (_proposals(queue, of_queues[number]) if of_queues[number] else [])
-    ]
+    answers = _answers(_judgments(queues).annotate(place=place).filter(place__lte=WINDOW))
+    each = ((queue, answers.filter(queue=queue.pk)) for queue in queues)
+    return [one for queue, own in each if own.height for one in _proposals(queue, own)]
 
 
 def _judgments(queues: Iterable[Queue]) -> QuerySet[Judgment]:
-    counted = Judgment.objects.counted().filter(is_adjudication=False, event__queue__in=list(queues))
-    return counted.exclude(verdict=Verdict.CANNOT_JUDGE).annotate(
+    """The newest first."""
+    rows = Judgment.objects.opinions().filter(event__queue__in=list(queues)).order_by("-event")
+    return rows.annotate(
         title_length=Coalesce(Length(Substr("document__title", 1, MOST_CHARACTERS)), 0),
         text_length=Coalesce(Length(Substr("document__text", 1, WHOLE_TEXT + 1)), 0),
     )
 
 
-def _columns(judgments: QuerySet[Any]) -> Iterable[tuple[Any, ...]]:
-    """What `_Row` takes, in its order."""
-    return judgments.values_list(
-        "event__queue",
-        "annotator",
-        "annotator__username",
-        "event",
-        "query",
-        "document",
-        "verdict",
-        "event__active_ms",
-        "event__shown",
-        "event__prelabel_seen",
-        "title_length",
-        "text_length",
+def _answers(judgments: QuerySet[Judgment]) -> pl.DataFrame:
+    """The judgments, oldest first: queue, annotator and name, pair, and what an `Answer` is made of."""
+    columns = {"name": "annotator__username", "spent": "event__active_ms", "seen": "event__prelabel_seen"}
+    keys = ("annotator", "query", "document", "event", "verdict", "title_length", "text_length")
+    return rows_frame(judgments, *keys, queue="event__queue", shown="event__shown", **columns).reverse()
+
+
+def _answer(row: dict[str, Any], model: bool | None) -> Answer:
+    least, spent = least_ms(row["title_length"] + row["text_length"]), row["spent"]
+    return Answer(
+        query=row["query"],
+        relevant=row["verdict"] == Verdict.RELEVANT,
+        is_fast=None if spent is None else spent < least,
+        model=model if row["seen"] == PrelabelSeen.NEVER else None,
+        opened=row["shown"] == "document" if row["shown"] and row["text_length"] > WHOLE_TEXT else None,
     )
-
-
-def _given(queue: Queue, rows: Sequence[_Row]) -> list[_Given]:
-    """The verdicts, oldest first."""
-    model = _model_labels(queue, {row.query for row in rows}) if rows else {}
-    given = []
-    for row in reversed(rows):
-        least = least_ms(row.title_length + row.text_length)
-        answer = Answer(
-            query=row.query,
-            relevant=row.verdict == Verdict.RELEVANT,
-            is_fast=None if row.spent is None else row.spent < least,
-            model=model.get((row.query, row.document)) if row.seen == PrelabelSeen.NEVER else None,
-            opened=row.shown == "document" if row.shown and row.text_length > WHOLE_TEXT else None,
-        )
-        given.append(_Given(row.annotator, row.name, row.event, answer))
-    return given
 
 
 def _model_labels(queue: Queue, queries: set[int]) -> dict[tuple[int, int], bool]:
@@ -142,17 +94,21 @@ def _model_labels(queue: Queue, queries: set[int]) -> dict[tuple[int, int], bool
     }
 
 
-def _proposals(queue: Queue, rows: Sequence[_Row]) -> list[Proposal]:
-    given = _given(queue, rows)
+def _proposals(queue: Queue, answers: pl.DataFrame) -> list[Proposal]:
+    model = _model_labels(queue, set(answers["query"])) if answers.height else {}
     since = _decided_until(queue)
-    names = {one.annotator: one.name for one in given}
+    given = [(row, _answer(row, model.get((row["query"], row["document"])))) for row in answers.to_dicts()]
     found = []
-    for annotator, name in sorted(names.items(), key=lambda row: row[1]):
-        own = [one for one in given if one.annotator == annotator and one.event > since.get(annotator, 0)]
-        others = others_of(one.answer for one in given if one.annotator != annotator)
-        finding = examined([one.answer for one in own], others)
+    for name, annotator in sorted({(row["name"], row["annotator"]) for row, _ in given}):
+        newer = [
+            one
+            for one in given
+            if one[0]["annotator"] == annotator and one[0]["event"] > since.get(annotator, 0)
+        ]
+        others = others_of(answer for row, answer in given if row["annotator"] != annotator)
+        finding = examined([answer for _, answer in newer], others)
         if finding and finding.is_implausible:
-            found.append(Proposal(queue, name, annotator, own[-1].event, finding))
+            found.append(Proposal(queue, name, annotator, newer[-1][0]["event"], finding))
     return found
 
 

@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef
 from labeling.language_models.answers import Reading
 from labeling.language_models.prompting import cut
 from labeling.models import Item, Prelabel, PrelabelFailure, PrelabelJob
-from labeling.models.words import THERE
+from labeling.models.words import SAME_PAIR, THERE
 from labeling.prelabels.options import DEFAULTS, answer_base
 from pooling.models import Document, Query
 
@@ -86,7 +86,7 @@ def pending_pairs(job: PrelabelJob) -> list[tuple[int, int]]:
     So whatever part of them is asked is a random sample. Pairs that failed come again where the pass retries
     them, but never those that failed in this very pass.
     """
-    of_pair = {"query": OuterRef("query"), "document": OuterRef("document"), "prelabeler": job.prelabeler_id}
+    of_pair = {**SAME_PAIR, "prelabeler": job.prelabeler_id}
     answered = Prelabel.objects.filter(**of_pair, document_version=OuterRef("document__version"))
     failed = PrelabelFailure.objects.filter(**of_pair, document_version=OuterRef("document__version"))
     if job.retries_failed:

@@ -11,15 +11,16 @@ from datetime import datetime, timedelta
 from typing import Any, NotRequired, TypedDict
 
 from django.core.cache import cache
-from django.db.models import Case, Exists, IntegerField, OuterRef, TextField, When
+from django.db.models import BooleanField, Exists, ExpressionWrapper, Q, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
 from labeling.models import Item, Queue
+from labeling.models.words import SAME_PAIR
 from labeling.qrels.labels import PAIR, judged_labels, state_of_labels
 from pooling.heavy import pl
 from pooling.models import Pool
-from pooling.storage.frames import frame_of
+from pooling.storage.frames import PAIR_IDS, rows_frame
 
 KEPT_SECONDS = 600
 # As for the figures of quality: above this many pairs, a minute old will do.
@@ -109,24 +110,16 @@ def _shares(found: pl.DataFrame) -> pl.DataFrame:
 def _entries(pool: Pool, queue: Queue | None) -> pl.DataFrame:
     """Every pair of the pool: its query, finders as text, whether it has a label, is in the queue (chosen,
     without one), and came with this version."""
-    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
-    chosen: Any = Case(
-        When(inclusion_probability__isnull=False, then=1), default=0, output_field=IntegerField()
-    )
+    queued: Any = ExpressionWrapper(Q(inclusion_probability__isnull=False), BooleanField())
     if queue is not None:
-        chosen = Cast(Exists(Item.objects.filter(queue=queue, order_key__gte=0, **pair)), IntegerField())
-    rows = (
-        pool.entries.order_by()
-        .annotate(
-            finders=Cast("found_by", TextField()),
-            queued=chosen,
-            brought=Case(When(version=pool.version, then=1), default=0, output_field=IntegerField()),
-        )
-        .values_list("query__external_id", "document__external_id", "finders", "queued", "brought")
-    )
-    schema = {**dict.fromkeys([*PAIR, "found_by"], pl.String), "queued": pl.Int8, "brought": pl.Int8}
-    frame = frame_of(*rows.query.sql_with_params(), schema)
+        queued = Exists(Item.objects.filter(queue=queue, order_key__gte=0, **SAME_PAIR))
+    rows = pool.entries.order_by().annotate(finders=Cast("found_by", TextField()), queued=queued)
+    frame = rows_frame(rows, "queued", "version", **PAIR_IDS, found_by="finders")
     labels = judged_labels(pool.collection).select(*PAIR, labelled=pl.lit(True))
-    return frame.join(labels, on=PAIR, how="left").with_columns(
-        pl.col("queued", "brought").cast(pl.Boolean), pl.col("labelled").fill_null(False)
+    return frame.join(labels, on=PAIR, how="left").select(
+        *PAIR,
+        "found_by",
+        "queued",
+        pl.col("labelled").fill_null(False),
+        brought=pl.col("version") == pool.version,
     )

@@ -33,11 +33,9 @@ def agreement_with_labels(queue: Queue, user: User, *, now: datetime | None = No
         return None
     now = now or timezone.now()
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    counted = Judgment.objects.counted().exclude(verdict=Verdict.CANNOT_JUDGE)
-    own = counted.filter(
-        annotator=user, event__queue=queue, is_adjudication=False, judged_at__lt=midnight
-    ).order_by("-event")
-    said = {(query, document): verdict for query, document, verdict in own.values_list(*PAIR)[:NEWEST]}
+    own = Judgment.objects.opinions().filter(annotator=user, event__queue=queue, judged_at__lt=midnight)
+    newest = own.order_by("-event").values_list(*PAIR)
+    said = {(query, document): verdict for query, document, verdict in newest[:NEWEST]}
     compared = agreed = 0
     for pair, label in _labels(queue, user, said).items():
         compared += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,6 +36,13 @@ class Opinion(NamedTuple):
     evidence: str
 
 
+def opinions_on(document: Document, judgments: Iterable[Judgment]) -> list[Opinion]:
+    """The judgments of a document, each with its evidence."""
+    text = document.text or ""
+    spans = ((one, evidence_in(one.event, text)) for one in judgments)
+    return [Opinion(one, text[span.start : span.end] if span else "") for one, span in spans]
+
+
 @dataclass(frozen=True)
 class Explanation:
     """A pair's label (1, 0, a grade, negative for pooled and not judged, or None) and what it rests on."""
@@ -54,9 +61,7 @@ class Explanation:
     @property
     def opinions(self) -> list[Opinion]:
         """The verdicts that stand, each with its evidence."""
-        text = self.document.text or ""
-        spans = ((one, evidence_in(one.event, text)) for one in self.judgments)
-        return [Opinion(one, text[span.start : span.end] if span else "") for one, span in spans]
+        return opinions_on(self.document, self.judgments)
 
     @property
     def parts(self) -> list[Part]:

@@ -15,7 +15,7 @@ from django.db.models import Count, QuerySet
 from django.urls import reverse
 
 from labeling.models import ImportedLabel, LabelFile
-from labeling.qrels.labels import IDS, PAIR, current_labels
+from labeling.qrels.labels import PAIR, current_labels
 from pooling.formats import read_qrels
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
@@ -24,6 +24,7 @@ from pooling.models import Collection, Document, Query
 from pooling.people.activity_log import record_action
 from pooling.ranking.shared_ids import offered
 from pooling.runs.known_documents import notes_on_documents
+from pooling.storage.frames import PAIR_IDS, rows_frame
 from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
 from pooling.storage.storing import check_id, disk_errors_named, sha256_of, tell_the_planner
 from pooling.texts.by_text import with_ids
@@ -61,10 +62,7 @@ def labels_shown(collection: Collection, path: Path, file_name: str) -> list[Sho
 
 def _against_imports(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame:
     known = ImportedLabel.objects.filter(collection=collection, relevance__gte=0)
-    rows = list(known.values_list(*IDS, "relevance", "source_name"))
-    schema = {PAIR[0]: pl.String, PAIR[1]: pl.String, "here": pl.Int32, "source": pl.String}
-    earlier = pl.DataFrame(rows, schema=schema, orient="row")
-    return _differing(frame, earlier)
+    return _differing(frame, rows_frame(known, **PAIR_IDS, here="relevance", source="source_name"))
 
 
 def _against_people(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame:

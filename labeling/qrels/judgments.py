@@ -16,8 +16,8 @@ from django.db.models.expressions import Combinable
 from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
-from labeling.items.withdrawn import THERE
 from labeling.models import Judgment, JudgmentEvent, PrelabelSight, Queue
+from labeling.models.words import SAME_PAIR, THERE
 from pooling.formats.registry import line_writers
 from pooling.interface.problems import InputError
 from pooling.models import Collection
@@ -146,8 +146,7 @@ def pseudonym(collection: Collection, annotator: int) -> str:
 def _looked_up() -> dict[str, Combinable]:
     standing = Judgment.objects.filter(event=OuterRef("pk"))
     seen = PrelabelSight.objects.filter(
-        query=OuterRef("query"),
-        document=OuterRef("document"),
+        **SAME_PAIR,
         annotator=OuterRef("annotator"),
         prelabeler=OuterRef("prelabeler"),
     )

@@ -11,14 +11,14 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from labeling.consensus.rules import Ballots, decide
-from labeling.items.withdrawn import THERE
 from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Quarantine, QueryPlan, Queue, Verdict
+from labeling.models.words import SAME_PAIR, THERE
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, PoolEntry, Query
+from pooling.storage.frames import PAIR_IDS, rows_frame
 
 PAIR = ["query_id", "document_id"]
-IDS = ("query__external_id", "document__external_id")
 
 
 @dataclass(frozen=True)
@@ -137,15 +137,13 @@ def _reopened(collection: Collection, decided: pl.DataFrame) -> pl.DataFrame:
     if few.is_empty():
         return few
     set_aside = Judgment.objects.filter(collection=collection, quarantine__isnull=False, **THERE).order_by()
-    pairs = _frame(set_aside.values_list(*IDS).distinct(), dict.fromkeys(PAIR, str))
-    return few.join(pairs, on=PAIR, how="semi")
+    return few.join(rows_frame(set_aside, **PAIR_IDS), on=PAIR, how="semi")
 
 
 def _verdicts(collection: Collection) -> pl.DataFrame:
     """Every verdict that counts, with whose it is."""
     judged = Judgment.objects.counted().filter(collection=collection, **THERE).order_by()
-    rows = judged.values_list(*IDS, "annotator__username", "verdict")
-    return _frame(rows, dict.fromkeys([*PAIR, "annotator", "verdict"], str))
+    return rows_frame(judged, "verdict", **PAIR_IDS, annotator="annotator__username")
 
 
 def _gold_answers(collection: Collection) -> pl.DataFrame:
@@ -153,8 +151,9 @@ def _gold_answers(collection: Collection) -> pl.DataFrame:
     said = Judgment.objects.filter(
         collection=collection, is_gold=True, event__gold__active=True, event__gold__practice=False, **THERE
     ).exclude(verdict=Verdict.CANNOT_JUDGE)
-    rows = said.order_by().values_list(*IDS, "annotator__username", "verdict", "event__gold__answer")
-    frame = _frame(rows, dict.fromkeys([*PAIR, "annotator", "verdict", "answer"], str))
+    frame = rows_frame(
+        said.order_by(), "verdict", **PAIR_IDS, annotator="annotator__username", answer="event__gold__answer"
+    )
     relevant = Verdict.RELEVANT.value
     return frame.select(
         *PAIR, "annotator", relevant=pl.col("verdict") == relevant, answer=pl.col("answer") == relevant
@@ -164,9 +163,7 @@ def _gold_answers(collection: Collection) -> pl.DataFrame:
 def _adjudicated(collection: Collection) -> pl.DataFrame:
     """What adjudicators said: relevance is null where they could not judge either."""
     said = Judgment.objects.counted().filter(collection=collection, is_adjudication=True, **THERE)
-    frame = _frame(
-        said.order_by("event").values_list(*IDS, "verdict"), dict.fromkeys([*PAIR, "verdict"], str)
-    )
+    frame = rows_frame(said.order_by("event"), "verdict", **PAIR_IDS)
     latest = frame.unique(PAIR, keep="last", maintain_order=True)
     known = {Verdict.RELEVANT.value: 1, Verdict.NOT_RELEVANT.value: 0}
     relevance = pl.col("verdict").replace_strict(known, default=None, return_dtype=pl.Int32)
@@ -176,10 +173,10 @@ def _adjudicated(collection: Collection) -> pl.DataFrame:
 def _needs(collection: Collection) -> pl.DataFrame:
     judged = Judgment.objects.filter(collection=collection).values("query")
     items = Item.objects.filter(queue__collection=collection, query__in=judged).order_by()
-    rows = items.values_list(*IDS).annotate(
+    rows = items.values(*PAIR_IDS.values()).annotate(
         need=Coalesce(Max("needed", filter=~Q(queue__state=Queue.State.CLOSED)), Max("needed"))
     )
-    return _frame(rows, {**dict.fromkeys(PAIR, str), "needed": int})
+    return rows_frame(rows, **PAIR_IDS, needed="need")
 
 
 def _gold(collection: Collection) -> pl.DataFrame:
@@ -188,25 +185,18 @@ def _gold(collection: Collection) -> pl.DataFrame:
     """
     chosen = PoolEntry.objects.filter(
         pool__collection=collection,
-        query=OuterRef("query"),
-        document=OuterRef("document"),
+        **SAME_PAIR,
         inclusion_probability__isnull=False,
     )
     questions = GoldQuestion.objects.filter(collection=collection, active=True, **THERE)
-    rows = (
-        questions.annotate(is_chosen=Exists(chosen))
-        .order_by()
-        .values_list(*IDS, "answer", "is_chosen", "query_id", "document_id")
-    )
-    known = list(rows.iterator())
+    rows = questions.annotate(is_chosen=Exists(chosen)).order_by()
+    known = rows_frame(rows, "query", "document", "answer", "is_chosen", **PAIR_IDS)
     taken = _taken(collection, questions)
-    frame = pl.DataFrame(
-        [row[:3] for row in known if row[3] or row[4:] in taken],
-        schema={**dict.fromkeys(PAIR, str), "answer": str},
-        orient="row",
-    )
+    is_taken = [pair in taken for pair in known.select("query", "document").iter_rows()]
     is_relevant = pl.col("answer") == Verdict.RELEVANT.value
-    return frame.select(*PAIR, is_relevant.cast(pl.Int32).alias("relevance"))
+    return known.filter(pl.col("is_chosen") | pl.Series(is_taken, dtype=pl.Boolean)).select(
+        *PAIR, is_relevant.cast(pl.Int32).alias("relevance")
+    )
 
 
 def _taken(collection: Collection, questions: QuerySet[GoldQuestion]) -> set[tuple[int, int]]:
@@ -222,13 +212,8 @@ def _taken(collection: Collection, questions: QuerySet[GoldQuestion]) -> set[tup
 
 
 def _imported(collection: Collection) -> pl.DataFrame:
-    rows = ImportedLabel.objects.filter(collection=collection, **THERE).values_list(*IDS, "relevance")
-    frame = _frame(rows, {**dict.fromkeys(PAIR, str), "relevance": int})
-    return frame.with_columns(pl.col("relevance").cast(pl.Int32))
-
-
-def _frame(rows: Any, columns: dict[str, type]) -> pl.DataFrame:
-    return pl.DataFrame(list(rows.iterator()), schema=columns, orient="row")
+    labels = ImportedLabel.objects.filter(collection=collection, **THERE)
+    return rows_frame(labels, "relevance", **PAIR_IDS).select(*PAIR, pl.col("relevance").cast(pl.Int32))
 
 
 def _counts(

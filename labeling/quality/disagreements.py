@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q, QuerySet, TextField, Value
+from django.db.models import Count, Q, TextField, Value
 from django.db.models.functions import Cast, Coalesce, Left, NullIf
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from labeling.access import queue_for
-from labeling.models import Judgment, Queue, Verdict
+from labeling.models import Judgment, Queue
 from pooling.people.access import READERS
 from pooling.tables.answers import answer
 from pooling.tables.columns import Column, Empty
@@ -39,7 +38,8 @@ class Disagreement:
 def disagreeing_pairs(queue: Queue, annotator: str = "") -> list[Disagreement]:
     """Pairs that one person called relevant and another did not; with `annotator`, those of them that this
     person judged. One query."""
-    pairs = _opinions(queue).values("query", "document").annotate(kinds=Count("verdict", distinct=True))
+    opinions = Judgment.objects.opinions().filter(event__queue=queue)
+    pairs = opinions.values("query", "document").annotate(kinds=Count("verdict", distinct=True))
     if annotator:
         pairs = pairs.annotate(own=Count("pk", filter=Q(annotator__username=annotator))).filter(own__gt=0)
     title = Cast("document__title", TextField())
@@ -60,21 +60,10 @@ def disagreeing_pairs(queue: Queue, annotator: str = "") -> list[Disagreement]:
 
 def fetch_verdicts(pairs: list[Disagreement]) -> None:
     """Give pairs of one queue their verdicts, in one query for all."""
-    if not pairs:
-        return
-    queries, documents = zip(*(one.pair for one in pairs), strict=True)
-    rows = _opinions(pairs[0].queue).filter(query__in=set(queries), document__in=set(documents))
-    found: dict[tuple[int, int], list[Judgment]] = defaultdict(list)
-    for row in rows.select_related("annotator").order_by("event"):
-        found[row.query_id, row.document_id].append(row)
+    rows = Judgment.objects.opinions().filter(event__queue__in={one.queue for one in pairs})
+    found = rows.order_by("event").on_pairs(one.pair for one in pairs)
     for one in pairs:
         one.judgments = found[one.pair]
-
-
-def _opinions(queue: Queue) -> QuerySet[Judgment]:
-    """What people said of relevance in the queue; an adjudicator has seen what the others said."""
-    rows = Judgment.objects.counted().filter(event__queue=queue, is_adjudication=False)
-    return rows.exclude(verdict=Verdict.CANNOT_JUDGE)
 
 
 def _verdicts(pair: Disagreement) -> str:

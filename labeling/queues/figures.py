@@ -17,7 +17,8 @@ from labeling.adaptive.query_state import known_before
 from labeling.adaptive.reordering import sizes_of
 from labeling.items.slots import settle
 from labeling.models import GoldQuestion, Item, Judgment, Selection
-from labeling.queues.opening import ROWS_AT_ONCE, SAME_PAIR, entries_to_judge, known_verdicts, nothing_left
+from labeling.models.words import SAME_PAIR
+from labeling.queues.opening import ROWS_AT_ONCE, entries_to_judge, known_verdicts, nothing_left
 from labeling.queues.options import QueueOptions
 from labeling.queues.workload import Terms, judgments_needed
 from pooling.formats.wording import plural

@@ -30,14 +30,13 @@ The tests of these sentences are `test_claim.py`, `test_submit.py`, `test_thread
 from __future__ import annotations
 
 import secrets
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Q, QuerySet
 from django.utils import timezone
 
 from labeling.adaptive import reordering
@@ -45,13 +44,12 @@ from labeling.adaptive.query_state import HELD_BACK
 from labeling.gold.questions import follow_gold_in
 from labeling.items.names import public_name
 from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts, parts_of_draw
-from labeling.items.slots import recount, settle
+from labeling.items.slots import recount, settle, verdicts_by_pair
 from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
 from labeling.judging.leases import Claim, EmptyQueue, claim, release, renew
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import (
-    ADJUDICATED,
     ImportedLabel,
     Item,
     Judgment,
@@ -60,6 +58,7 @@ from labeling.models import (
     Quarantine,
     Queue,
 )
+from labeling.models.words import SAME_PAIR
 from labeling.queues.options import QueueOptions
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
@@ -91,7 +90,6 @@ LEFT_OUT_PAIRS = (
     | Q(document__deleted_at__isnull=False)
     | Q(document__archived_at__isnull=False)
 )
-SAME_PAIR = {"query": OuterRef("query"), "document": OuterRef("document")}
 # No request that judges takes longer, nor do the clocks of two servers differ by more.
 LONGEST_REQUEST = timedelta(minutes=10)
 STATE_CHANGES = {"open": "queue reopened", "paused": "queue paused", "closed": "queue closed"}
@@ -326,10 +324,5 @@ def candidates_of(pool: Pool, pairs: list[PoolPair]) -> list[Candidate]:
 
 def known_verdicts(pool: Pool) -> dict[tuple[int, int], list[str]]:
     """The verdicts that earlier queues of the collection brought on pairs of a pool, by pair."""
-    verdicts = defaultdict(list)
     pooled = PoolEntry.everything.filter(pool=pool, **SAME_PAIR)
-    judgments = Judgment.objects.counted().filter(Exists(pooled), collection=pool.collection_id)
-    rows = judgments.values_list("query_id", "document_id", "verdict", "is_adjudication")
-    for query, document, verdict, settles in rows.iterator():
-        verdicts[query, document].append(ADJUDICATED if settles else verdict)
-    return verdicts
+    return verdicts_by_pair(Judgment.objects.filter(Exists(pooled), collection=pool.collection_id))

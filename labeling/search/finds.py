@@ -14,6 +14,7 @@ from pooling.heavy import pl
 from pooling.models import Collection, Pool, PoolEntry
 from pooling.runs.stored import read_stored_run
 from pooling.search_models import DocumentSearch
+from pooling.storage.frames import PAIR_IDS, rows_frame
 
 PAIR = ["query_id", "document_id"]
 KEPT_SECONDS = 600
@@ -46,10 +47,9 @@ class SearchFinds:
 def search_finds(collection: Collection) -> SearchFinds | None:
     """What was added by searching; None where nothing was."""
     rows = PoolEntry.objects.filter(pool__collection=collection, pool__strategy=Pool.SEARCH)
-    pairs = list(rows.order_by("pk").values_list("query__external_id", "document__external_id"))
-    if not pairs:
+    added = rows_frame(rows.order_by("pk"), **PAIR_IDS)
+    if added.is_empty():
         return None
-    added = pl.DataFrame(pairs, schema=dict.fromkeys(PAIR, pl.String), orient="row")
     labels = judged_labels(collection)
     labelled = added.join(labels, on=PAIR)
     relevant = labelled.filter(pl.col("relevance") >= 1).select(PAIR)

@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, OuterRef
 
 from labeling.models import Judgment, JudgmentEvent, Prelabel, PrelabelSeen, Verdict
 from labeling.models.prelabels import ORDER_SCORE
-from labeling.models.words import THERE
+from labeling.models.words import SAME_PAIR, THERE
 from labeling.worth.audit_weights import inclusion_probabilities
 from labeling.worth.figures import Compared
 from pooling.heavy import np
@@ -50,9 +50,7 @@ def blind_labels(collection: Collection, pairs: Exists | None = None) -> dict[Pa
     where a pre-label was revealed afterwards and they changed their mind, the one before. A tie is no label,
     and deleted queries and documents have none.
     """
-    stands = Judgment.objects.counted().filter(
-        query=OuterRef("query"), document=OuterRef("document"), annotator=OuterRef("annotator")
-    )
+    stands = Judgment.objects.counted().filter(**SAME_PAIR, annotator=OuterRef("annotator"))
     events = JudgmentEvent.objects.filter(
         Exists(stands),
         collection=collection,
@@ -92,7 +90,7 @@ def evidence(collection: Collection, prelabeler: int | None = None) -> dict[int,
         theirs = theirs.filter(prelabeler=prelabeler)
     said = theirs.values("prelabeler", "verdict").annotate(pairs=Count("pk"))
     sizes = {(row["prelabeler"], row["verdict"] == Verdict.RELEVANT): row["pairs"] for row in said}
-    judged = JudgmentEvent.objects.filter(query=OuterRef("query"), document=OuterRef("document"))
+    judged = JudgmentEvent.objects.filter(**SAME_PAIR)
     rows = theirs.filter(Exists(judged)).order_by("prelabeler", "query", "document")
     probability = inclusion_probabilities(collection, Exists(judged))
     fields = ("prelabeler", "query", "document", "verdict", ORDER_SCORE)

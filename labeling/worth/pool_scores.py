@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists
 
 from labeling.models import Prelabel, Prelabeler
 from labeling.models.prelabels import ORDER_SCORE, PrelabelQuerySet
+from labeling.models.words import SAME_PAIR
 from pooling.heavy import pl
 from pooling.models import Pool
+from pooling.storage.frames import PAIR_IDS, rows_frame
 
 
 def prelabels_of_pool(pool: Pool) -> PrelabelQuerySet:
     """The current pre-labels of all models of the collection for pairs of the pool."""
-    entries = pool.entries.filter(query=OuterRef("query"), document=OuterRef("document"))
+    entries = pool.entries.filter(**SAME_PAIR)
     return Prelabel.objects.current().filter(
         Exists(entries.order_by()), prelabeler__collection=pool.collection_id
     )
@@ -21,6 +23,4 @@ def prelabels_of_pool(pool: Pool) -> PrelabelQuerySet:
 def pool_scores(pool: Pool, prelabeler: Prelabeler) -> pl.DataFrame:
     """query_id, document_id, score: in [0, 1], of a pre-label without one 1 or 0 by its verdict."""
     rows = prelabels_of_pool(pool).filter(prelabeler=prelabeler).order_by("query", "document")
-    values = rows.values_list("query__external_id", "document__external_id", ORDER_SCORE).iterator()
-    schema = {"query_id": pl.String, "document_id": pl.String, "score": pl.Float64}
-    return pl.DataFrame(list(values), schema=schema, orient="row")
+    return rows_frame(rows.annotate(order_score=ORDER_SCORE), **PAIR_IDS, score="order_score")

@@ -14,10 +14,11 @@ from dataclasses import asdict, dataclass
 from typing import TypedDict
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, F, OuterRef, Subquery
+from django.db.models import Exists, OuterRef, Subquery
 
 from labeling.consensus.shares import clopper_pearson
 from labeling.models import ImportedLabel, Prelabel, Prelabeler, Queue, Verdict
+from labeling.models.words import SAME_PAIR
 from labeling.queues.drawn import LARGEST_SAMPLE, open_drawn, seed_or_drawn
 from labeling.worth.blind_labels import blind_labels
 from labeling.worth.facts import SampleRow, StratumOfSample
@@ -34,6 +35,7 @@ from pooling.formats.wording import plural
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Pool, PoolEntry
+from pooling.storage.frames import PAIR_IDS, rows_frame
 
 CONFIDENCE = 0.95
 METHODS = ("zero_failures", "half_width")
@@ -69,10 +71,9 @@ def open_sample(
     wanted = dict(zip(STRATA, (negatives, positives), strict=True))
     for name, one in wanted.items():
         _check(name, one)
-    rows = _population(prelabeler)
-    if not rows:
+    frame = _population(prelabeler)
+    if frame.is_empty():
         raise InputError(f"There are no pre-labels by {prelabeler} to draw from.", conflict=True)
-    frame = pl.DataFrame(rows, schema=[*PAIR, "verdict"], orient="row")
     said = (frame["verdict"] == Verdict.RELEVANT).to_numpy()
     sizes = {"negatives": int((~said).sum()), "positives": int(said.sum())}
     plans = {name: _plan(sizes[name], one) for name, one in wanted.items()}
@@ -116,11 +117,9 @@ def samples_of(prelabeler: Prelabeler) -> list[SampleRow]:
     entries = PoolEntry.objects.filter(pool__in=pools)
     labels = blind_labels(
         prelabeler.collection,
-        Exists(entries.filter(query=OuterRef("query"), document=OuterRef("document"))),
+        Exists(entries.filter(**SAME_PAIR)),
     )
-    said = Prelabel.objects.current().filter(
-        prelabeler=prelabeler, query=OuterRef("query"), document=OuterRef("document")
-    )
+    said = Prelabel.objects.current().filter(prelabeler=prelabeler, **SAME_PAIR)
     drawn: dict[tuple[int, str], list[bool | None]] = defaultdict(list)
     fields = ("pool", "query", "document", "verdict")
     before = said.filter(created_at__lte=OuterRef("pool__built_at"))
@@ -189,14 +188,11 @@ def _stratum(name: str, plan: StoredPlan, labels: list[bool | None]) -> StratumO
     return {**stratum, "sentence": f"{said} ≤ {_ceiling(found.highest_rate or 0.0)} {sure}."}
 
 
-def _population(prelabeler: Prelabeler) -> list[tuple[str, str, str]]:
-    """Pairs by external ids with the model's verdict."""
-    labelled = ImportedLabel.objects.filter(
-        query=OuterRef("query"), document=OuterRef("document"), relevance__gte=0
-    )
+def _population(prelabeler: Prelabeler) -> pl.DataFrame:
+    """query_id, document_id (external ids), verdict: what the model said."""
+    labelled = ImportedLabel.objects.filter(**SAME_PAIR, relevance__gte=0)
     rows = Prelabel.objects.current().filter(~Exists(labelled), prelabeler=prelabeler)
-    named = rows.annotate(query_name=F("query__external_id"), document_name=F("document__external_id"))
-    return list(named.values_list("query_name", "document_name", "verdict").iterator())
+    return rows_frame(rows, "verdict", **PAIR_IDS)
 
 
 def _plan(population: int, wanted: Wanted) -> Plan:

@@ -26,6 +26,7 @@ from pooling.pools.results import PoolBuilt, pool_result
 from pooling.ranking.ranking import order_run
 from pooling.runs.left_out import documents_left_out, without_documents
 from pooling.runs.stored import read_stored_run, runs_named
+from pooling.storage.frames import PAIR_IDS, rows_frame
 from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import checked_name, disk_errors_named, tell_the_planner
 from pooling.strategies import STRATEGIES
@@ -276,9 +277,7 @@ def pooled_frame(pool: Pool) -> pl.DataFrame:
     deleted queries and documents.
     """
     entries = pool.entries.filter(query__deleted_at=None, document__deleted_at=None)
-    rows = entries.order_by("query_id", "position").values_list("query__external_id", "document__external_id")
-    schema = {"query_id": pl.String, "document_id": pl.String}
-    return pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
+    return rows_frame(entries.order_by("query_id", "position"), **PAIR_IDS)
 
 
 def expected_pairs(runs: Iterable[Run], choice: Choice) -> int:

@@ -35,6 +35,7 @@ from pooling.pools.building import (
 )
 from pooling.pools.results import PoolBuilt, pool_result
 from pooling.runs.stored import runs_named
+from pooling.storage.frames import PAIR_IDS, rows_frame
 from pooling.strategies import STRATEGIES
 
 OF_POOL = options_of(Choice)
@@ -227,24 +228,10 @@ def extension_choice(pool: Pool, runs: Sequence[Run], extension: Extension) -> C
 
 def _kept(pool: Pool) -> pl.DataFrame:
     """What a pool's pairs keep in its next version, as `pooling.merging.extension` wants it."""
-    schema: dict[str, Any] = {
-        "query_id": pl.String,
-        "document_id": pl.String,
-        "position": pl.Int64,
-        "in_audit": pl.Boolean,
-        "inclusion_probability": pl.Float64,
-        "version": pl.Int64,
-    }
     entries = pool.entries.filter(query__deleted_at=None, document__deleted_at=None)
-    rows = entries.order_by().values_list(
-        "query__external_id",
-        "document__external_id",
-        "position",
-        "in_audit",
-        "inclusion_probability",
-        "version",
+    return rows_frame(
+        entries.order_by(), "position", "in_audit", "inclusion_probability", "version", **PAIR_IDS
     )
-    return pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
 
 
 @job_kind(

@@ -2,28 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
+from django.db.models import (
+    BooleanField,
+    DateTimeField,
+    Field,
+    FloatField,
+    ForeignKey,
+    IntegerField,
+    QuerySet,
+)
 
 from pooling.heavy import pl
 
+MOMENT = "%Y-%m-%d %H:%M:%S%.f"
+#: The pair of a row by the ids that its collection has for query and document.
+PAIR_IDS = {"query_id": "query__external_id", "document_id": "document__external_id"}
 
-def frame_of(statement: str, values: Sequence[Any], schema: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
-    """The rows of a SELECT as a frame with the columns and types of `schema`.
 
-    Numbers and text only: what is true or false is chosen as 1 or 0. On PostgreSQL the rows come as CSV, so
-    that no object of Python is made for each value.
+def rows_frame(rows: QuerySet[Any], *names: str, **columns: str) -> pl.DataFrame:
+    """The rows of a query as a frame with these columns, each a field or an annotation, by its own name or
+    another: whole numbers, also for keys, Float64, Boolean, Datetime in UTC, and text for all else.
     """
+    columns = {**{name: name for name in names}, **columns}
+    compiler = rows.values_list(*columns.values()).query.get_compiler(rows.db)
+    try:
+        statement, values = compiler.as_sql()
+    except EmptyResultSet:
+        statement, values = "", ()
+    fields = {
+        name: field.target_field if isinstance(field := chosen[0].output_field, ForeignKey) else field
+        for name, chosen in zip(columns, compiler.select, strict=True)
+    }
+    schema = {name: _kind_of(field) for name, field in fields.items()}
+    return _frame_of(statement, values, schema) if statement else pl.DataFrame(schema=schema)
+
+
+def _kind_of(field: Field[Any, Any]) -> pl.DataType:
+    if isinstance(field, BooleanField):
+        return pl.Boolean()
+    if isinstance(field, DateTimeField):
+        return pl.Datetime("us", "UTC")
+    if isinstance(field, FloatField):
+        return pl.Float64()
+    return pl.Int64() if isinstance(field, IntegerField) else pl.String()
+
+
+def _frame_of(statement: str, values: Sequence[Any], schema: dict[str, pl.DataType]) -> pl.DataFrame:
     if connection.vendor != "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(statement, values)
             rows = cursor.fetchall()
         columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
         named = zip(schema.items(), columns, strict=True)
-        return pl.DataFrame([pl.Series(name, found, kind) for (name, kind), found in named])
+        # True and false come as 1 and 0, and times without their zone.
+        return pl.DataFrame([pl.Series(name, found, kind, strict=False) for (name, kind), found in named])
     text = BytesIO()
     # What is copied takes no parameters of its own.
     chosen = connection.ops.compose_sql(statement, values)  # type: ignore[attr-defined]
@@ -37,5 +75,12 @@ def frame_of(statement: str, values: Sequence[Any], schema: Mapping[str, type[pl
             text.write(block)
     text.seek(0)
     if not text.getbuffer().nbytes:
-        return pl.DataFrame(schema=dict(schema))
-    return pl.read_csv(text, has_header=False, schema=dict(schema))
+        return pl.DataFrame(schema=schema)
+    as_text = {name: kind for name, kind in schema.items() if kind == pl.Boolean or kind == pl.Datetime}
+    frame = pl.read_csv(text, has_header=False, schema=schema | dict.fromkeys(as_text, pl.String()))
+    return frame.with_columns(
+        pl.col(name) == "t"
+        if kind == pl.Boolean
+        else pl.col(name).str.strip_suffix("+00").str.to_datetime(MOMENT, time_unit="us", time_zone="UTC")
+        for name, kind in as_text.items()
+    )

@@ -16,6 +16,7 @@ from labeling.fact_pages.progress import fact_progress
 from labeling.fact_pages.showing import shown_page
 from labeling.fact_pages.storing import FactPage, FactVerdict, store_page, undo_page
 from labeling.facts.editing import change_fact
+from labeling.facts.labels import support_labels
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.items.numbers import number_of
 from labeling.models import FactItem, FactLease, Support, SupportEvent
@@ -331,3 +332,14 @@ def test_gold_questions_of_pairs_and_another_redundancy_leave_a_queue_of_facts_a
         change_queue(queue, {"judgments_per_item": 2}, by=world.ada)
     change_queue(queue, {"state": "paused"}, by=world.ada)
     assert claim_item(queue, world.ben) is None
+
+
+def test_what_an_adjudicator_said_last_is_the_label(world: World) -> None:
+    bring_facts(world)
+    queue = fact_queue(world, needed=2)
+    item = queue.fact_items.get()
+    for admin, verdict in ((world.ada, "supports"), (world.cleo, "supports"), (world.ada, "no")):
+        said = [FactVerdict("lines", 1, verdict)]
+        store_page(queue, admin, item, FactPage(uuid4(), item.document.version, said, adjudicates=True))
+    labels = {one.fact_id: one.weight for one in support_labels(world.collection).supports}
+    assert labels["lines"] == 0
