@@ -106,10 +106,10 @@ class AnnotatorProgress(TypedDict):
     gold: Annotated[int, "Answers to gold questions."]
     adjudicated: Annotated[int, "Verdicts that settled a pair."]
     imported: Annotated[int, "Judgments from files."]
-    timed: Annotated[int, "Judgments whose active time is known."]
-    skipped: int
     spent_ms: Annotated[int | None, "Their active time."]
+    timed: Annotated[int, "Judgments whose active time is known."]
     last_at: datetime
+    skipped: int
     active_seconds: float
 
 

@@ -238,26 +238,11 @@ def annotator_rows(queue: Queue) -> list[AnnotatorProgress]:
     for row in skipped:
         known = rows.setdefault(row["name"], {**NOTHING, "last_at": row["last_at"]})
         known |= {"skipped": row["many"], "last_at": max(known["last_at"], row["last_at"])}
-    ordered = sorted(rows.items(), key=lambda entry: (-entry[1]["judged"], entry[0]))
-    return [_annotator(name, counts) for name, counts in ordered]
-
-
-def _annotator(name: str, counts: Mapping[str, Any]) -> AnnotatorProgress:
-    return {
-        "username": name,
-        "judged": counts["judged"],
-        "relevant": counts["relevant"],
-        "not_relevant": counts["not_relevant"],
-        "cannot_judge": counts["cannot_judge"],
-        "gold": counts["gold"],
-        "adjudicated": counts["adjudicated"],
-        "imported": counts["imported"],
-        "spent_ms": counts["spent_ms"],
-        "timed": counts["timed"],
-        "last_at": counts["last_at"],
-        "skipped": counts["skipped"],
-        "active_seconds": (counts["spent_ms"] or 0) / 1000,
-    }
+    found: list[Any] = []
+    for name, counts in sorted(rows.items(), key=lambda entry: (-entry[1]["judged"], entry[0])):
+        counts |= {"username": name, "active_seconds": (counts["spent_ms"] or 0) / 1000}
+        found.append({key: counts[key] for key in AnnotatorProgress.__annotations__})
+    return found
 
 
 def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:

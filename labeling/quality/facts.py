@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Annotated, Literal, TypedDict
 
+from labeling.quality.monitors import Speed, Streak
+
 Interval = Annotated[tuple[float, float] | None, "95 %."]
 
 
@@ -42,27 +44,6 @@ class Leniency(TypedDict):
     difference: float
     low: float | None
     high: float | None
-
-
-class StreakFigures(TypedDict):
-    """The longest run of one verdict, and the chance of one as long."""
-
-    length: int
-    relevant: bool | None
-    chance: float
-    is_odd: bool
-
-
-class SpeedFigures(TypedDict):
-    """Middle active time, and how many verdicts were faster than anybody can read what was shown."""
-
-    median_ms: float | None
-    recent: int
-    too_fast: int
-    timed: Annotated[int, "Verdicts with a measured time."]
-    all_too_fast: Annotated[int, "Of the timed."]
-    has_collapsed: Annotated[bool, "Too many of the recent ones."]
-    is_implausible: Annotated[bool, "Too many of the recent, or of all timed ones."]
 
 
 class GoldFigures(TypedDict):
@@ -103,8 +84,8 @@ class AnnotatorFigures(TypedDict):
     share_low: float | None
     share_high: float | None
     leniency: Leniency | None
-    streak: StreakFigures
-    speed: SpeedFigures
+    streak: Streak
+    speed: Speed
     last_at: datetime | None
     gold: GoldFigures | None
     again: AgainFigures | None

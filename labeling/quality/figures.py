@@ -7,6 +7,7 @@ something changes, and for a minute although verdicts came in meanwhile. `comput
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,29 +16,21 @@ from django.core.cache import cache
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
-from labeling.consensus.agreement import Agreement, Figure, agreement
+from labeling.consensus.agreement import Agreement, agreement
 from labeling.consensus.wilson import wilson
 from labeling.gold.repeats import same_again
 from labeling.gold.scores import AnnotatorGold, gold_rows
 from labeling.models import GoldQuestion, Item, Queue, Verdict
 from labeling.quality.facts import (
     AgainFigures,
-    AgreementFigure,
     AgreementFigures,
     AnnotatorFigures,
-    DayFigures,
     GoldFigures,
     HardQuery,
-    Leniency,
-    PlaceFigures,
     QueueQuality,
-    SpeedFigures,
-    StreakFigures,
     VerdictFigures,
 )
 from labeling.quality.monitors import (
-    Speed,
-    Streak,
     hard_queries,
     leniency,
     longest_streak,
@@ -54,15 +47,6 @@ KEPT_SECONDS = 600
 BEHIND = timedelta(seconds=60)
 LARGE = 20_000
 HARD_QUERIES = 20
-NO_SPEED: SpeedFigures = {
-    "median_ms": None,
-    "recent": 0,
-    "too_fast": 0,
-    "timed": 0,
-    "all_too_fast": 0,
-    "has_collapsed": False,
-    "is_implausible": False,
-}
 # The coefficients in the order of the page, each with what it means.
 MEANINGS = {
     "raw": ("Raw agreement", "How often two people judging a pair agree."),
@@ -114,7 +98,7 @@ def queue_quality(queue: Queue, *, now: datetime | None = None) -> QueueQuality:
 
 def _kept(queue: Queue, now: datetime) -> tuple[VerdictFigures, datetime]:
     """The figures of all verdicts and when they were computed, from the cache where they may be."""
-    key = f"queue-quality-{queue.pk}-{queue.opened_at.timestamp()}"
+    key = f"quality-{queue.pk}-{queue.opened_at.timestamp()}"
     state = _state(queue)
     if kept := cache.get(key):
         figures, computed_at, before = kept
@@ -141,6 +125,7 @@ def _figures(queue: Queue) -> VerdictFigures:
     verdicts = queue_verdicts(queue)
     counted = verdicts.filter(~pl.col("set_aside"))
     opinions = counted.drop_nulls("relevant")
+    places: list[Any] = relevant_by_position(counted).to_dicts()
     return {
         "verdicts": verdicts.height,
         "set_aside": verdicts.height - counted.height,
@@ -148,7 +133,7 @@ def _figures(queue: Queue) -> VerdictFigures:
         "relevant": int(opinions["relevant"].sum()),
         "agreement": _agreement_figures(agreement(opinions)),
         "annotators": _annotators(verdicts, counted, gold_rows(queue), same_again(queue)),
-        "by_position": _by_position(counted),
+        "by_position": places,
         "per_day": _per_day(counted),
         "hard_queries": _hard_queries(counted),
     }
@@ -156,26 +141,15 @@ def _figures(queue: Queue) -> VerdictFigures:
 
 def _agreement_figures(found: Agreement) -> AgreementFigures:
     """Agreement as plain data, each figure with its name and what it means."""
+    figures: list[Any] = [
+        {"name": name, "title": title, "meaning": meaning, **asdict(getattr(found, name))}
+        for name, (title, meaning) in MEANINGS.items()
+    ]
     return {
         "pairs": found.pairs,
         "verdicts": found.verdicts,
         "prevalence": found.prevalence,
-        "figures": [
-            _agreement_figure(getattr(found, name), name, title, meaning)
-            for name, (title, meaning) in MEANINGS.items()
-        ],
-    }
-
-
-def _agreement_figure(figure: Figure, name: str, title: str, meaning: str) -> AgreementFigure:
-    return {
-        "name": name,
-        "title": title,
-        "meaning": meaning,
-        "value": figure.value,
-        "low": figure.low,
-        "high": figure.high,
-        "why": figure.why,
+        "figures": figures,
     }
 
 
@@ -193,18 +167,7 @@ def _annotators(
         .objects.filter(pk__in=verdicts["annotator"].unique().to_list())
         .values_list("pk", "username")
     )
-    lenient: dict[int, Leniency] = {
-        row["annotator"]: {
-            "pairs": row["pairs"],
-            "queries": row["queries"],
-            "own": row["own"],
-            "others": row["others"],
-            "difference": row["difference"],
-            "low": row["low"],
-            "high": row["high"],
-        }
-        for row in leniency(counted).iter_rows(named=True)
-    }
+    lenient: dict[int, Any] = {row.pop("annotator"): row for row in leniency(counted).to_dicts()}
     share = _share(int(counted["relevant"].sum() or 0), counted["relevant"].drop_nulls().len())
     gold = {row.annotator_id: row for row in answers}
     judged = set(verdicts["annotator"].unique().to_list())
@@ -214,8 +177,6 @@ def _annotators(
         yes = int(said.sum())
         low, high = wilson(yes, said.len()) if said.len() else (None, None)
         timed = own.drop_nulls(["active_ms", "relevant"]).select("active_ms", "characters")
-        streak = longest_streak(said.to_list(), share if share is not None else 0.5)
-        pace = speed(timed["active_ms"].to_list(), timed["characters"].to_list())
         rows.append(
             {
                 "username": names[key],
@@ -228,35 +189,14 @@ def _annotators(
                 "share_low": low,
                 "share_high": high,
                 "leniency": lenient.get(key),
-                "streak": _streak_figures(streak),
-                "speed": _speed_figures(pace),
+                "streak": longest_streak(said.to_list(), share if share is not None else 0.5),
+                "speed": speed(timed["active_ms"].to_list(), timed["characters"].to_list()),
                 "last_at": own.select(pl.col("at").max()).item(),
                 "gold": _gold_of(gold[key]) if key in gold else None,
                 "again": _again_of(*again[key]) if key in again else None,
             }
         )
     return sorted(rows, key=lambda row: (-row["verdicts"], row["username"]))
-
-
-def _streak_figures(streak: Streak) -> StreakFigures:
-    return {
-        "length": streak.length,
-        "relevant": streak.relevant,
-        "chance": streak.chance,
-        "is_odd": streak.is_odd,
-    }
-
-
-def _speed_figures(speed: Speed) -> SpeedFigures:
-    return {
-        "median_ms": speed.median_ms,
-        "recent": speed.recent,
-        "too_fast": speed.too_fast,
-        "timed": speed.timed,
-        "all_too_fast": speed.all_too_fast,
-        "has_collapsed": speed.has_collapsed,
-        "is_implausible": speed.is_implausible,
-    }
 
 
 def _nothing_judged(row: AnnotatorGold) -> AnnotatorFigures:
@@ -273,8 +213,8 @@ def _nothing_judged(row: AnnotatorGold) -> AnnotatorFigures:
         "share_high": None,
         "leniency": None,
         "last_at": None,
-        "streak": {"length": 0, "relevant": None, "chance": 1.0, "is_odd": False},
-        "speed": NO_SPEED,
+        "streak": longest_streak((), 0.5),
+        "speed": speed((), ()),
         "gold": _gold_of(row),
         "again": None,
     }
@@ -321,36 +261,14 @@ def _balanced_interval(
     return balanced - below**0.5 / 2, balanced + above**0.5 / 2
 
 
-def _by_position(counted: pl.DataFrame) -> list[PlaceFigures]:
-    return [
-        {
-            "first": row["first"],
-            "last": row["last"],
-            "verdicts": row["verdicts"],
-            "share": row["share"],
-            "low": row["low"],
-            "high": row["high"],
-        }
-        for row in relevant_by_position(counted).iter_rows(named=True)
-    ]
-
-
-def _per_day(counted: pl.DataFrame) -> list[DayFigures]:
+def _per_day(counted: pl.DataFrame) -> list[Any]:
     """Verdicts that stand by the day they were given on, with how many people gave them."""
     days = counted.group_by(pl.col("at").dt.date().alias("day")).agg(
         verdicts=pl.len(),
         annotators=pl.col("annotator").n_unique(),
         median_seconds=pl.col("active_ms").median() / 1000,
     )
-    return [
-        {
-            "day": row["day"],
-            "verdicts": row["verdicts"],
-            "annotators": row["annotators"],
-            "median_seconds": row["median_seconds"],
-        }
-        for row in days.sort("day").iter_rows(named=True)
-    ]
+    return days.sort("day").to_dicts()
 
 
 def _hard_queries(counted: pl.DataFrame) -> list[HardQuery]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Annotated
 
 from labeling.consensus.wilson import wilson
 from labeling.items.reading import is_implausible, least_ms
@@ -33,7 +34,7 @@ BAD_QUERY_VERDICTS = 5
 
 @dataclass(frozen=True)
 class Streak:
-    """The longest run of one and the same verdict, and how likely at least so long a one was by chance."""
+    """The longest run of one verdict, and the chance of one as long."""
 
     length: int
     relevant: bool | None
@@ -46,22 +47,21 @@ class Streak:
 
 @dataclass(frozen=True)
 class Speed:
-    """The person's middle active time, and how many verdicts were faster than anybody can read: of the last
-    20 and of all that were timed."""
+    """Middle active time, and how many verdicts were faster than anybody can read what was shown."""
 
     median_ms: float | None
     recent: int
     too_fast: int
-    timed: int
-    all_too_fast: int
+    timed: Annotated[int, "Verdicts with a measured time."]
+    all_too_fast: Annotated[int, "Of the timed."]
 
     @property
-    def has_collapsed(self) -> bool:
+    def has_collapsed(self) -> Annotated[bool, "Too many of the recent ones."]:
         """Whether the last ones cannot have been read."""
         return is_implausible(self.too_fast, self.recent)
 
     @property
-    def is_implausible(self) -> bool:
+    def is_implausible(self) -> Annotated[bool, "Too many of the recent, or of all timed ones."]:
         """Whether the last ones, or all of them, cannot have been read."""
         return self.has_collapsed or is_implausible(self.all_too_fast, self.timed)
 

@@ -8,13 +8,14 @@ from rest_framework import serializers
 
 from labeling.models import Verdict
 from labeling.quality import facts
+from labeling.quality.monitors import Speed, Streak
 from pooling.interface.shapes import shape
 
 shape(facts.AgreementFigure, "Figure")
 shape(facts.AgreementFigures, "Agreement")
 shape(facts.Leniency)
-shape(facts.StreakFigures, "Streak")
-shape(facts.SpeedFigures, "Speed")
+shape(Streak, more=("is_odd",))
+shape(Speed, more=("has_collapsed", "is_implausible"))
 shape(facts.AgainFigures, "Again")
 shape(facts.PlaceFigures, "Place")
 shape(facts.DayFigures, "Day")

@@ -34,7 +34,7 @@ def quality_table(quality: QueueQuality) -> str:
 
 
 def _annotator_cells(row: AnnotatorQuality) -> tuple[str, ...]:
-    gold, lenient, median = row["gold"], row["leniency"], row["speed"]["median_ms"]
+    gold, lenient, median = row["gold"], row["leniency"], row["speed"].median_ms
     again = row["again"]
     return (
         row["username"],
@@ -45,7 +45,7 @@ def _annotator_cells(row: AnnotatorQuality) -> tuple[str, ...]:
         str(gold["answers"]) if gold else "0",
         "paused" if row["is_paused"] else gold["advice"] if gold else "–",
         f"{again['same']}/{again['answers']}" if again else "–",
-        str(row["streak"]["length"]) + ("!" if row["streak"]["is_odd"] else ""),
+        f"{row['streak'].length}" + ("!" if row["streak"].is_odd else ""),
         "–" if median is None else f"{median / 1000:.1f}",
     )
 

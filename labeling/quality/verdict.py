@@ -118,10 +118,10 @@ def _speed(annotators: Sequence[AnnotatorFigures]) -> list[Finding]:
     found = []
     for row in annotators:
         speed = row["speed"]
-        if is_implausible(speed["all_too_fast"], speed["timed"]):
-            found.append(FastAnnotator(row["username"], speed["all_too_fast"], speed["timed"]))
-        elif speed["has_collapsed"]:
-            found.append(FastAnnotator(row["username"], speed["too_fast"], speed["recent"]))
+        if is_implausible(speed.all_too_fast, speed.timed):
+            found.append(FastAnnotator(row["username"], speed.all_too_fast, speed.timed))
+        elif speed.has_collapsed:
+            found.append(FastAnnotator(row["username"], speed.too_fast, speed.recent))
     if not found:
         return []
     found.sort(key=lambda one: -one.too_fast)

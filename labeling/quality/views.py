@@ -84,5 +84,5 @@ def quality_picture(request: HttpRequest, queue_id: int, picture: str, variant: 
 
 
 def _shown(row: AnnotatorQuality) -> dict[str, Any]:
-    median = row["speed"]["median_ms"]
+    median = row["speed"].median_ms
     return {**row, "median_seconds": None if median is None else median / 1000}

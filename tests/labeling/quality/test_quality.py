@@ -66,8 +66,8 @@ def test_the_numbers_of_a_small_queue(world: World, monkeypatch: pytest.MonkeyPa
     # On the five shared pairs Ben says relevant on three of five, Cleo on one.
     assert ben["leniency"]["difference"] == pytest.approx(0.4)
     assert cleo["leniency"]["difference"] == pytest.approx(-0.4)
-    assert (ben["leniency"]["pairs"], ben["streak"]["length"], cleo["streak"]["length"]) == (5, 3, 4)
-    assert (ben["speed"]["median_ms"], cleo["speed"]["median_ms"]) == (8000, 4000)
+    assert (ben["leniency"]["pairs"], ben["streak"].length, cleo["streak"].length) == (5, 3, 4)
+    assert (ben["speed"].median_ms, cleo["speed"].median_ms) == (8000, 4000)
     assert [(row["cannot_judge"], row["verdicts"]) for row in found["hard_queries"]] == [(1, 4)]
     assert found["per_day"] == [
         {"day": timezone.localtime(NOW).date(), "verdicts": 12, "annotators": 2, "median_seconds": 6.0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from labeling.items.reading import is_implausible, least_ms
 from labeling.items.reading_speed import too_fast_in
 from labeling.models import Queue
 from labeling.quality.facts import AgreementFigures
-from labeling.quality.figures import NO_SPEED, queue_quality
+from labeling.quality.figures import queue_quality
 from labeling.quality.monitors import leniency, speed
 from labeling.quality.verdict import quality_verdict
 from labeling.queues.opening import open_queue
@@ -31,7 +32,7 @@ def annotator(name: str, own: float, others: float, reach: float, **speeds: Any)
     difference = own - others
     lenient = {"pairs": 100, "queries": 20, "own": own, "others": others, "difference": difference}
     lenient |= {"low": difference - reach, "high": difference + reach}
-    return {"username": name, "leniency": lenient, "speed": {**NO_SPEED, **speeds}}
+    return {"username": name, "leniency": lenient, "speed": replace(speed((), ()), **speeds)}
 
 
 def texts(agreement: AgreementFigures, *annotators: Any, waiting: int = 0) -> dict[str, str]:
