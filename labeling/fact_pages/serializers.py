@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from labeling.fact_pages.forms import FILES
 from labeling.facts.editing import LONGEST_FACT_ID, LONGEST_GROUP
-from labeling.facts.importing import FactsImported
+from labeling.facts.importing import FactImport
 from labeling.models import Fact
 from pooling.formats.facts.records import LONGEST_FACT
 from pooling.interface.shapes import shape
@@ -69,4 +69,4 @@ class FactsFileSerializer(serializers.Serializer[Any]):
     )
 
 
-FactsImportedSerializer = shape(FactsImported)
+FactsImportedSerializer = shape(FactImport, "FactsImported", more=("detail", "url"))

@@ -31,7 +31,7 @@ from pooling.interface.pages import parameter, person
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Query
 from pooling.people.access import ADMIN, READERS, collection_for, fetch
-from pooling.storage.pages import upload
+from pooling.storage.pages import import_page
 from pooling.tables.answers import answer
 
 DOCUMENTS_SHOWN = 30
@@ -53,18 +53,7 @@ def facts(request: HttpRequest, slug: str) -> HttpResponseBase:
     return answer(request, "labeling/facts.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def facts_import(request: HttpRequest, slug: str) -> HttpResponse:
-    """A form that takes a file of facts or supports in."""
-    collection = collection_for(request.user, slug, ADMIN)
-    form = FactsFileForm(request.POST or None, request.FILES or None)
-    if request.method == "POST":
-        response = upload(request, collection, "facts", form, section="facts")
-        if response is not None:
-            return response
-    context = {"collection": collection, "section": "facts", "form": form}
-    return render(request, "labeling/facts_import.html", context)
+facts_import = import_page("facts", FactsFileForm, "labeling/facts_import.html", section="facts")
 
 
 @login_required

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -21,12 +21,13 @@ from pooling.formats.facts.reading import read_facts, read_supports_of
 from pooling.formats.facts.records import FactFile, FactRecord, SupportRecord
 from pooling.formats.facts.writing import WORDS
 from pooling.formats.wording import counted
-from pooling.interface.results import Progress, Result
+from pooling.interface.results import PAGE_ONLY, Imported, Progress
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import importer
 from pooling.storage.storing import (
     disk_errors_named,
+    keys_of,
     plain_rows,
     sha256_of,
     tell_the_planner,
@@ -39,15 +40,17 @@ BATCH = 1000
 
 
 @dataclass(frozen=True)
-class FactImport:
-    """What an import did, in facts and in supports; drafts wait for somebody to confirm them."""
+class FactImport(Imported):
+    """What an import of facts did."""
 
     created: int
     changed: int
     unchanged: int
     supports: int
-    left_out: int = 0
-    drafts: bool = False
+    left_out: Annotated[int, "Supports of documents that are not in the collection."] = 0
+    # They wait for somebody to confirm them.
+    drafts: Annotated[bool, PAGE_ONLY] = False
+    words = "Facts"
 
     def __str__(self) -> str:
         parts = [f"{self.created:,} new{' proposals' if self.drafts else ''}"]
@@ -96,7 +99,7 @@ def import_facts(
         record_action(
             collection, user, "facts imported", place, facts=len(file.facts), supports=stored, sha256=digest
         )
-    return FactImport(*counts, stored, left_out, is_proposed)
+    return FactImport(*counts, stored, left_out, is_proposed, page=_page(collection))
 
 
 def import_supports(
@@ -110,7 +113,7 @@ def import_supports(
         lock(collection)
         stored, left_out = _stored_supports(collection, found, (place, sha256_of(path)), user)
         record_action(collection, user, "supports imported", place, supports=stored)
-    return FactImport(0, 0, 0, stored, left_out)
+    return FactImport(0, 0, 0, stored, left_out, page=_page(collection))
 
 
 def import_gold_supports(
@@ -141,7 +144,11 @@ def import_gold_supports(
             batch = plain_rows(fields, rows[start : start + BATCH])
             upsert_rows(GoldSupport, fields, batch, unique=("fact", "document"))
         record_action(collection, user, "gold supports imported", place, supports=len(rows))
-    return FactImport(0, 0, 0, len(rows), len(found) - len(rows))
+    return FactImport(0, 0, 0, len(rows), len(found) - len(rows), page=_page(collection))
+
+
+def _page(collection: Collection) -> str:
+    return reverse("facts", args=[collection.slug])
 
 
 def _supports_in(
@@ -155,16 +162,6 @@ def _supports_in(
     return read_supports_of(known, path, file_name=place, max_bytes=settings.MAX_UPLOAD_BYTES)
 
 
-class FactsImported(Result):
-    """What an import of facts did."""
-
-    created: int
-    changed: int
-    unchanged: int
-    supports: int
-    left_out: Annotated[int, "Supports of documents that are not in the collection."]
-
-
 @importer("facts", title="Importing facts", begins_at="facts_import")
 def _facts(
     collection: Collection,
@@ -173,26 +170,13 @@ def _facts(
     file_name: str,
     user: User | None,
     progress: Progress,
-    **options: Any,
-) -> FactsImported:
-    of = options.get("of", "facts")
-    if of == "supports":
-        done = import_supports(collection, path, file_name=file_name, user=user)
-    elif of == "gold":
-        done = import_gold_supports(collection, path, file_name=file_name, user=user)
-    else:
-        done = import_facts(
-            collection, path, file_name=file_name, user=user, proposed=options.get("proposed", False)
-        )
-    return {
-        "created": done.created,
-        "changed": done.changed,
-        "unchanged": done.unchanged,
-        "supports": done.supports,
-        "left_out": done.left_out,
-        "detail": f"Facts: {done}.",
-        "url": reverse("facts", args=[collection.slug]),
-    }
+    of: str = "facts",
+    proposed: bool = False,
+) -> FactImport:
+    if of == "facts":
+        return import_facts(collection, path, file_name=file_name, user=user, proposed=proposed)
+    store = import_supports if of == "supports" else import_gold_supports
+    return store(collection, path, file_name=file_name, user=user)
 
 
 def _of_known_queries(collection: Collection, file: FactFile, place: str) -> FactFile:
@@ -224,7 +208,7 @@ def _stored_facts(
     collection: Collection, records: Sequence[FactRecord], place: str, user: User | None, *, is_proposed: bool
 ) -> tuple[int, int, int]:
     """Facts created, changed and as before."""
-    queries = _keys(collection.queries, (one.query_id for one in records))
+    queries = keys_of(collection.queries, (one.query_id for one in records))
     for one in records:
         if one.query_id not in queries:
             problem = f"the query {shown(one.query_id)} was deleted"
@@ -320,14 +304,6 @@ def _known(
     collection: Collection, records: Sequence[SupportRecord]
 ) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
     """The keys of documents that supports name, and of all facts."""
-    documents = _keys(collection.documents, (one.document_id for one in records))
+    documents = keys_of(collection.documents, (one.document_id for one in records))
     rows = collection.facts.values_list("query__external_id", "external_id", "pk")
     return documents, {(query, fact): key for query, fact, key in rows}
-
-
-def _keys(rows: object, ids: Iterable[str]) -> dict[str, int]:
-    wanted, keys = list(dict.fromkeys(ids)), {}
-    for start in range(0, len(wanted), BATCH):
-        batch = wanted[start : start + BATCH]
-        keys.update(rows.filter(external_id__in=batch).values_list("external_id", "pk"))  # type: ignore[attr-defined]
-    return keys

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -16,22 +15,24 @@ from labeling.gold.questions import LONGEST_REASON, follow_gold
 from labeling.models import GoldQuestion
 from pooling.formats.errors import FormatError
 from pooling.formats.gold import GoldRecord, read_gold
-from pooling.interface.results import Progress, Result
+from pooling.interface.results import Imported, Progress
 from pooling.models import Collection
 from pooling.storage.imports import importer
-from pooling.storage.storing import disk_errors_named, tell_the_planner
+from pooling.storage.storing import disk_errors_named, keys_of, tell_the_planner
 from pooling.texts.importing import lock
 
 BATCH = 1000
 
 
 @dataclass(frozen=True)
-class GoldImport:
-    """What an import did, in questions; a changed one has another reason or use, never another answer."""
+class GoldImport(Imported):
+    """What an import of gold questions did."""
 
     created: int
-    changed: int
+    # Never the answer.
+    changed: Annotated[int, "Questions whose reason or use changed."]
     unchanged: int
+    words = "Gold questions"
 
     def __str__(self) -> str:
         parts = [f"{self.created:,} new"]
@@ -40,8 +41,14 @@ class GoldImport:
         return ", ".join([*parts, f"{self.unchanged:,} as before"])
 
 
+@importer("gold", title="Importing gold questions", begins_at="gold_import")
 def import_gold(
-    collection: Collection, path: Path, *, file_name: str | None = None, user: User | None = None
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str | None = None,
+    user: User | None = None,
+    progress: Progress | None = None,
 ) -> GoldImport:
     """Store the gold questions of a CSV, TSV or JSON lines file.
 
@@ -53,8 +60,8 @@ def import_gold(
     records = read_gold(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
-        queries = _keys(collection.queries, [record.query for record in records])
-        documents = _keys(collection.documents, [record.document for record in records])
+        queries = keys_of(collection.queries, [record.query for record in records])
+        documents = keys_of(collection.documents, [record.document for record in records])
         stored = {
             (question.query_id, question.document_id): question
             for question in GoldQuestion.objects.filter(collection=collection)
@@ -79,37 +86,8 @@ def import_gold(
         tell_the_planner(GoldQuestion, len(new))
         GoldQuestion.objects.bulk_update(changed, ["reason", "practice", "active"], batch_size=200)
         follow_gold(collection)
-    return GoldImport(len(new), len(changed), len(records) - len(new) - len(changed))
-
-
-class GoldImported(Result):
-    """What an import of gold questions did."""
-
-    created: int
-    changed: Annotated[int, "Questions whose reason or use changed."]
-    unchanged: int
-
-
-@importer("gold", title="Importing gold questions", begins_at="gold_import")
-def _gold(
-    collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
-) -> GoldImported:
-    done = import_gold(collection, path, file_name=file_name, user=user)
-    return {
-        "created": done.created,
-        "changed": done.changed,
-        "unchanged": done.unchanged,
-        "detail": f"Gold questions: {done}.",
-        "url": reverse("gold", args=[collection.slug]),
-    }
-
-
-def _keys(rows: Any, ids: Iterable[str]) -> dict[str, int]:
-    wanted, keys = list(dict.fromkeys(ids)), {}
-    for start in range(0, len(wanted), BATCH):
-        batch = wanted[start : start + BATCH]
-        keys.update(rows.filter(external_id__in=batch).values_list("external_id", "pk"))
-    return keys
+    unchanged = len(records) - len(new) - len(changed)
+    return GoldImport(len(new), len(changed), unchanged, page=reverse("gold", args=[collection.slug]))
 
 
 def _problem_with(record: GoldRecord, queries: dict[str, int], documents: dict[str, int]) -> tuple[str, str]:

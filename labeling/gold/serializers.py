@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from labeling.consensus.wilson import wilson
 from labeling.gold.gaps import AnnotatorSkips
-from labeling.gold.importing import GoldImported
+from labeling.gold.importing import GoldImport
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import LONGEST_REASON, GoldBalance
 from labeling.gold.scores import AnnotatorGold
@@ -68,7 +68,7 @@ class GoldFileSerializer(serializers.Serializer[Any]):
     file = serializers.FileField()
 
 
-GoldImportSerializer = shape(GoldImported, "GoldImport")
+GoldImportSerializer = shape(GoldImport, more=("detail", "url"))
 
 
 class AnnotatorGoldFigures(TypedDict):

@@ -48,7 +48,7 @@ from pooling.interface.pages import page_here, parameter, person
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for, fetch, require_role
-from pooling.storage.pages import upload
+from pooling.storage.pages import import_page
 from pooling.tables.answers import answer
 
 SHOWN = 8
@@ -175,16 +175,7 @@ def gold_make(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(page_here(request, request.POST.get("next", "")) or reverse("gold", args=[slug]))
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def gold_import(request: HttpRequest, slug: str) -> HttpResponse:
-    """A form for a file of gold questions."""
-    collection = collection_for(request.user, slug, ADMIN)
-    form = GoldFileForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and (response := upload(request, collection, "gold", form, section="gold")):
-        return response
-    context = {"form": form, "collection": collection, "section": "gold"}
-    return render(request, "labeling/gold_import.html", context)
+gold_import = import_page("gold", GoldFileForm, "labeling/gold_import.html", section="gold")
 
 
 @login_required

@@ -7,7 +7,7 @@ the moment of their import on, whatever time they carry: an audit drawn before d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -27,7 +27,7 @@ from labeling.queues.opening import count_newcomers
 from pooling.formats.registry import name_of
 from pooling.formats.wording import counted, plural
 from pooling.interface.problems import InputError
-from pooling.interface.results import Progress, Result
+from pooling.interface.results import Imported, Progress
 from pooling.models import Collection, Document, Membership, Pool, Role
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import Showing, Shown, importer
@@ -108,7 +108,8 @@ class PersonImported(TypedDict):
     cannot_judge: int
 
 
-class JudgmentsImported(Result):
+@dataclass(frozen=True)
+class JudgmentsImported(Imported):
     """What an import of judgments did."""
 
     import_id: Annotated[int, "Delete it to take back the import."]
@@ -122,36 +123,14 @@ class JudgmentsImported(Result):
     people: list[PersonImported]
     notes: list[str]
 
-
-@dataclass(frozen=True)
-class Imported:
-    """An import as it was stored."""
-
-    made: JudgmentImport
-    new_documents: int
-    overruled: int
-    queues: Sequence[Queue]
-    people: Sequence[PersonImported]
-    read: Read
-
-    @property
-    def notes(self) -> list[str]:
-        """What is to be known of it."""
-        notes = notes_of(self.read)
-        if self.overruled:
-            own = counted(self.overruled, "verdict")
-            notes.append(f"{own} of people who judged the pair here as well: what they said here stands.")
-        return notes
-
     def __str__(self) -> str:
-        made = self.made
         parts = [
-            f"{counted(made.judgment_count, 'judgment')} of {counted(len(self.people), 'person', 'people')}",
-            f"on {counted(made.pair_count, 'pair')}",
+            f"{counted(self.judgments, 'judgment')} of {counted(len(self.people), 'person', 'people')}",
+            f"on {counted(self.pairs, 'pair')}",
         ]
         if self.new_documents:
             parts.append(f"with {counted(self.new_documents, 'new document')}")
-        names = ", ".join(f"“{queue.name}”" for queue in self.queues[:5])
+        names = ", ".join(f"“{name}”" for name in self.queues[:5])
         more = ", …" if len(self.queues) > 5 else ""
         return " ".join(parts) + f", in {plural(len(self.queues), 'the queue', 'the queues')} {names}{more}"
 
@@ -164,7 +143,7 @@ def import_judgments(
     file_name: str | None = None,
     user: User | None = None,
     progress: Progress | None = None,
-) -> Imported:
+) -> JudgmentsImported:
     """Store the judgments of a file. `InputError` or `FormatError` for anything wrong in it, and for a file
     that was imported before and not taken back.
     """
@@ -192,7 +171,7 @@ def import_judgments(
 
 def _store(
     made: JudgmentImport, stage: Staged, read: Read, *, accounts: bool, progress: Progress
-) -> Imported:
+) -> JudgmentsImported:
     collection = made.collection
     new_documents = storing.bring_documents(made.collection_id, stage)
     people = people_of(collection, read.people, accounts=accounts)
@@ -216,8 +195,25 @@ def _store(
         count_newcomers(queue, made.imported_at, brought_by=made)
     facts = {"judgments": made.judgment_count, "pairs": made.pair_count, "people": len(people)}
     record_action(collection, made.imported_by, "judgments imported", made.name, **facts)
-    told = [_told(name, people[name], read) for name in read.people]
-    return Imported(made, new_documents, stood - made.judgment_count, list(queues.values()), told, read)
+    overruled, notes = stood - made.judgment_count, notes_of(read)
+    if overruled:
+        own = counted(overruled, "verdict")
+        notes.append(f"{own} of people who judged the pair here as well: what they said here stands.")
+    pages = [queue.get_absolute_url() for queue in queues.values()]
+    return JudgmentsImported(
+        import_id=made.pk,
+        events=made.event_count,
+        judgments=made.judgment_count,
+        pairs=made.pair_count,
+        new_documents=new_documents,
+        left_out=read.left_out,
+        overruled=overruled,
+        queues=[queue.name for queue in queues.values()],
+        people=[_told(name, people[name], read) for name in read.people],
+        notes=notes,
+        page=pages[0] if len(pages) == 1 else reverse("queues", args=[collection.slug]),
+        undo=undo_address(collection, "judgment-import", made.pk),
+    )
 
 
 def _queue_for(made: JudgmentImport, name: str) -> Queue:
@@ -328,24 +324,6 @@ def _judgments(
     progress: Progress,
     **choices: Any,
 ) -> JudgmentsImported:
-    done = import_judgments(
+    return import_judgments(
         collection, path, ImportChoices(**choices), file_name=file_name, user=user, progress=progress
     )
-    made, queues = done.made, done.queues
-    return {
-        "import_id": made.pk,
-        "events": made.event_count,
-        "judgments": made.judgment_count,
-        "pairs": made.pair_count,
-        "new_documents": done.new_documents,
-        "left_out": done.read.left_out,
-        "overruled": done.overruled,
-        "queues": [queue.name for queue in queues],
-        "people": list(done.people),
-        "notes": done.notes,
-        "detail": " ".join([f"Imported: {done}.", *done.notes]),
-        "url": queues[0].get_absolute_url()
-        if len(queues) == 1
-        else reverse("queues", args=[collection.slug]),
-        "undo": undo_address(collection, "judgment-import", made.pk),
-    }

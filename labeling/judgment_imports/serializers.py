@@ -32,7 +32,7 @@ class JudgmentsUploadSerializer(serializers.Serializer[Any]):
     question = serializers.CharField(default="", allow_blank=True, max_length=200)
 
 
-JudgmentsImportedSerializer = shape(JudgmentsImported)
+JudgmentsImportedSerializer = shape(JudgmentsImported, more=("detail", "url"))
 
 
 class JudgmentImportSerializer(serializers.ModelSerializer[JudgmentImport]):

@@ -85,7 +85,7 @@ class PrelabelImports(APIView):
 
     parser_classes = [MultiPartParser, FormParser]
 
-    @imports(PrelabelsUploadSerializer, shape(PrelabelsImported))
+    @imports(PrelabelsUploadSerializer, shape(PrelabelsImported, more=("detail", "url")))
     def post(self, request: Request, queue_id: int) -> object:
         """Import pre-labels of pairs of a queue: of another installation, or of UMBRELA."""
         queue = queue_for(request.user, queue_id, ADMIN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -26,7 +26,7 @@ from pooling.formats.judgments.prelabels import (
 )
 from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
-from pooling.interface.results import Progress, Result
+from pooling.interface.results import PAGE_ONLY, Imported, Progress
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import Showing, importer
@@ -107,16 +107,19 @@ class Matches:
 
 
 @dataclass(frozen=True)
-class Imported:
-    """An import of pre-labels as it was stored."""
+class PrelabelsImported(Imported):
+    """What an import of pre-labels did."""
 
-    job: PrelabelJob
-    notes: Sequence[str]
+    pass_id: Annotated[int, "Withdraw this pass to take the import back."]
+    model: str
+    rows: Annotated[int, "Pre-labels that it brought."]
+    failed: Annotated[int, "Answers that could not be read."]
+    notes: list[str]
+    prelabeler: Annotated[str, PAGE_ONLY]
 
     def __str__(self) -> str:
-        job = self.job
-        failed = f", {counted(job.failed_count, 'answer')} not readable" if job.failed_count else ""
-        return f"{counted(job.answered_count, 'pre-label')} of {job.prelabeler}{failed}"
+        failed = f", {counted(self.failed, 'answer')} not readable" if self.failed else ""
+        return f"{counted(self.rows, 'pre-label')} of {self.prelabeler}{failed}"
 
 
 def import_prelabels(
@@ -126,7 +129,7 @@ def import_prelabels(
     *,
     user: User | None = None,
     file_name: str | None = None,
-) -> Imported:
+) -> PrelabelsImported:
     """Store what a model said elsewhere of pairs of a queue, as a finished pass of that model.
 
     Answers that could not be read are failures, never labels. `InputError` for several models in one file,
@@ -157,7 +160,9 @@ def import_prelabels(
     with disk_errors_named(), transaction.atomic():
         prelabeler = _prelabeler(queue, way, choices, user)
         job = _store(queue, prelabeler, found, place=place, threshold=threshold, user=user)
-    return Imported(job, matches.notes())
+    page = reverse("prelabels", args=[queue.pk])
+    counts = (job.pk, prelabeler.model, job.answered_count, job.failed_count)
+    return PrelabelsImported(*counts, matches.notes(), str(prelabeler), page=page)
 
 
 def withdraw_prelabels(job: PrelabelJob, *, by: User | None = None) -> int:
@@ -319,16 +324,6 @@ def _score_source(record: PrelabelRecord) -> str:
     return Prelabel.ScoreSource.NONE if record.grade is None else Prelabel.ScoreSource.GRADE
 
 
-class PrelabelsImported(Result):
-    """What an import of pre-labels did."""
-
-    pass_id: Annotated[int, "Withdraw this pass to take the import back."]
-    model: str
-    rows: Annotated[int, "Pre-labels that it brought."]
-    failed: Annotated[int, "Answers that could not be read."]
-    notes: list[str]
-
-
 @importer("prelabels", showing=Showing(lambda collection, path, file_name: ()), title="Importing pre-labels")
 def _prelabels(
     collection: Collection,
@@ -341,13 +336,4 @@ def _prelabels(
     **options: Any,
 ) -> PrelabelsImported:
     asked = Queue.objects.get(collection=collection, pk=queue)
-    done = import_prelabels(asked, path, PrelabelChoices(**options), file_name=file_name, user=user)
-    return {
-        "pass_id": done.job.pk,
-        "model": done.job.prelabeler.model,
-        "rows": done.job.answered_count,
-        "failed": done.job.failed_count,
-        "notes": list(done.notes),
-        "detail": " ".join([f"Imported: {done}.", *done.notes]),
-        "url": reverse("prelabels", args=[queue]),
-    }
+    return import_prelabels(asked, path, PrelabelChoices(**options), file_name=file_name, user=user)

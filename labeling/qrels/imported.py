@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,14 +17,14 @@ from labeling.qrels.labels import PAIR, current_labels
 from pooling.formats import read_qrels
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
-from pooling.interface.results import Progress, Result
+from pooling.interface.results import Imported, Progress
 from pooling.models import Collection, Document, Query
 from pooling.people.activity_log import record_action
 from pooling.ranking.shared_ids import offered
 from pooling.runs.known_documents import notes_on_documents
 from pooling.storage.frames import PAIR_IDS, rows_frame
 from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
-from pooling.storage.storing import check_id, disk_errors_named, sha256_of, tell_the_planner
+from pooling.storage.storing import check_id, disk_errors_named, keys_of, sha256_of, tell_the_planner
 from pooling.texts.by_text import with_ids
 from pooling.texts.importing import lock
 
@@ -95,15 +93,16 @@ Row = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
-class QrelsImport:
-    """What an import did, in labels; `left_out` belong to queries that the collection does not have."""
+class QrelsImport(Imported):
+    """What an import of labels did."""
 
     created: int
-    changed: int
+    changed: Annotated[int, "Pairs previously “pooled, not judged” that now have a label."]
     unchanged: int
-    left_out: int
-    new_documents: int
-    notes: tuple[str, ...] = field(default=())
+    left_out: Annotated[int, "Labels of queries that are not in the collection."]
+    new_documents: Annotated[int, "Created without text."]
+    notes: Annotated[list[str], "Notes about the file."]
+    words = "Labels"
 
     def __str__(self) -> str:
         parts = [f"{self.created:,} new"]
@@ -117,12 +116,14 @@ class QrelsImport:
         return ", ".join(parts)
 
 
+@importer("qrels", showing=Showing(labels_shown), title="Importing qrels", begins_at="qrels_import")
 def import_qrels(
     collection: Collection,
     path: Path,
     *,
     file_name: str | None = None,
     user: User | None = None,
+    progress: Progress | None = None,
     complete: bool = False,
 ) -> QrelsImport:
     """Store the labels of a qrels file; a negative relevance is kept as "pooled, not judged".
@@ -164,7 +165,8 @@ def import_qrels(
         unchanged=len(pairs) - len(new) - len(changed),
         left_out=len(rows) - len(known),
         new_documents=created,
-        notes=(*read.notes, *found_by_text, *_left_out_note(rows, queries), *strangers),
+        notes=[*read.notes, *found_by_text, *_left_out_note(rows, queries), *strangers],
+        page=reverse("releases", args=[collection.slug]),
     )
 
 
@@ -173,40 +175,6 @@ def label_files(collection: Collection) -> QuerySet[LabelFile]:
     files = collection.label_files.select_related("imported_by")
     counts = {name: Count(name, distinct=True) for name in ("labels", "withdrawn")}
     return files.annotate(label_count=counts["labels"] + counts["withdrawn"])
-
-
-class QrelsImported(Result):
-    """What an import of labels did."""
-
-    created: int
-    changed: Annotated[int, "Pairs previously “pooled, not judged” that now have a label."]
-    unchanged: int
-    left_out: Annotated[int, "Labels of queries that are not in the collection."]
-    new_documents: Annotated[int, "Created without text."]
-    notes: Annotated[list[str], "Notes about the file."]
-
-
-@importer("qrels", showing=Showing(labels_shown), title="Importing qrels", begins_at="qrels_import")
-def _qrels(
-    collection: Collection,
-    path: Path,
-    *,
-    file_name: str,
-    user: User | None,
-    progress: Progress,
-    complete: bool = False,
-) -> QrelsImported:
-    done = import_qrels(collection, path, file_name=file_name, user=user, complete=complete)
-    return {
-        "created": done.created,
-        "changed": done.changed,
-        "unchanged": done.unchanged,
-        "left_out": done.left_out,
-        "new_documents": done.new_documents,
-        "notes": list(done.notes),
-        "detail": " ".join([f"Labels: {done}.", *done.notes]),
-        "url": reverse("releases", args=[collection.slug]),
-    }
 
 
 def _no_known_query(collection: Collection, rows: list[Row], place: str) -> str:
@@ -233,7 +201,7 @@ def _named(ids: list[str]) -> str:
 def _documents(collection: Collection, ids: list[str], place: str) -> tuple[dict[str, int], int]:
     """Keys of the documents by id, and how many had to be created."""
     wanted = list(dict.fromkeys(ids))
-    documents = _keys(collection, wanted)
+    documents = keys_of(Document.everything.filter(collection=collection), wanted)
     missing = [document for document in wanted if document not in documents]
     for document in missing:
         check_id(document, "document", place)
@@ -243,14 +211,6 @@ def _documents(collection: Collection, ids: list[str], place: str) -> tuple[dict
     tell_the_planner(Document, len(created))
     documents.update((one.external_id, one.pk) for one in created)
     return documents, len(created)
-
-
-def _keys(collection: Collection, ids: list[str]) -> dict[str, int]:
-    keys: dict[str, int] = {}
-    for batch in _batches(ids):
-        rows = Document.everything.filter(collection=collection, external_id__in=batch)
-        keys.update(rows.values_list("external_id", "pk"))
-    return keys
 
 
 def _against_earlier(
@@ -307,9 +267,3 @@ def _store(
             setattr(label, name, value)
     fields = ["relevance", "pooled_as", "pooled_by", *source]
     ImportedLabel.objects.bulk_update(changed, fields, batch_size=200)
-
-
-def _batches(ids: Iterable[str]) -> Iterator[list[str]]:
-    iterator = iter(ids)
-    while batch := list(islice(iterator, BATCH)):
-        yield batch

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from labeling.consensus.rule_names import RULE_NAMES
 from labeling.models import LabelFile, QrelsRelease
-from labeling.qrels.imported import QrelsImported
+from labeling.qrels.imported import QrelsImport
 from labeling.qrels.options import ExportOptions
 from pooling.interface.option_fields import serializer_fields
 from pooling.interface.shapes import shape
@@ -29,7 +29,7 @@ class ExportOptionsSerializer(serializers.Serializer[Any]):
     """What some formats of other tools need to know; each reads its own of these options."""
 
 
-QrelsImportSerializer = shape(QrelsImported, "QrelsImport")
+QrelsImportSerializer = shape(QrelsImport, more=("detail", "url"))
 
 
 class LabelFileSerializer(serializers.ModelSerializer[LabelFile]):

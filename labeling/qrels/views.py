@@ -30,7 +30,7 @@ from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError, refusals
 from pooling.people.access import ADMIN, READERS, collection_for
-from pooling.storage.pages import upload
+from pooling.storage.pages import import_page
 from pooling.tables.answers import answer
 
 
@@ -118,18 +118,9 @@ def _options_asked(request: HttpRequest, release: QrelsRelease, format: str) -> 
     return export_options(format, form.cleaned_data)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def qrels_import(request: HttpRequest, slug: str) -> HttpResponse:
-    """A form for a file of labels; one that conflicts with labels there are is shown first."""
-    collection = collection_for(request.user, slug, ADMIN)
-    form = QrelsForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and (
-        response := upload(request, collection, "qrels", form, section="releases", asks=has_labels)
-    ):
-        return response
-    context = {"form": form, "collection": collection, "section": "releases"}
-    return render(request, "labeling/qrels_import.html", context)
+qrels_import = import_page(
+    "qrels", QrelsForm, "labeling/qrels_import.html", section="releases", asks=has_labels
+)
 
 
 @login_required

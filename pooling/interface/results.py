@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Final, NotRequired, TypedDict
+from dataclasses import dataclass, field
+from typing import Annotated, Final, NotRequired, TypedDict, cast, get_args, get_type_hints
 
 #: Annotates a key that pages read and no call gives.
 PAGE_ONLY: Final = object()
@@ -21,3 +22,30 @@ class Result(TypedDict):
     detail: str
     url: str
     undo: NotRequired[Annotated[str, PAGE_ONLY]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """What an import of a file did. Each kind adds its counts, and says them as text."""
+
+    # Where to go on, and where posting `action=delete` takes the import back.
+    page: Annotated[str, PAGE_ONLY] = field(default="", compare=False)
+    undo: Annotated[str, PAGE_ONLY] = field(default="", compare=False)
+    words = "Imported"
+
+    @property
+    def detail(self) -> str:
+        """All of it in words."""
+        return " ".join([f"{self.words}: {self}.", *getattr(self, "notes", ())])
+
+    @property
+    def url(self) -> str:
+        """Where to go on."""
+        return self.page
+
+    def result(self) -> Result:
+        """As calls answer it and jobs keep it."""
+        hints = get_type_hints(type(self), include_extras=True)
+        counts = {name: getattr(self, name) for name in hints if PAGE_ONLY not in get_args(hints[name])}
+        undo = {"undo": self.undo} if self.undo else {}
+        return cast(Result, counts | {"detail": self.detail, "url": self.url} | undo)

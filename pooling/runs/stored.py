@@ -6,8 +6,9 @@ import hashlib
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NotRequired, TypedDict, Unpack
+from typing import Annotated, Any, NotRequired, TypedDict
 from uuid import uuid4
 
 from django.conf import settings
@@ -335,13 +336,6 @@ def provenance_of(run: Run) -> RunProvenance:
     return provenance
 
 
-class _Options(TypedDict, total=False):
-    """What is asked of a run file: another name than the file's, and the separator of its chunk ids."""
-
-    name: str
-    collapse_chunks: str
-
-
 def _shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
     frame = read_run(path, file_name=file_name, need_rank=False, max_bytes=settings.MAX_UPLOAD_BYTES).frame
     first = frame.select("query_id", "document_id", "score").head(FIRST_ROWS)
@@ -349,47 +343,28 @@ def _shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
     return [Shown("First rows", ("Query", "Document", "Score"), rows, frame.height)]
 
 
-def _would_import(
+def _imported(
     collection: Collection,
     path: Path,
     *,
-    file_name: str,
     user: User | None,
-    progress: Progress,
-    **options: Unpack[_Options],
+    stores: bool = True,
+    **options: Any,
 ) -> RunImported:
-    name, chunks = options.get("name") or None, _chunks(options)
-    run, _ = read_new_run(collection, path, name=name, file_name=file_name, progress=progress, chunks=chunks)
-    return run_import_result(run)
+    separator = options.pop("collapse_chunks", "")
+    options["chunks"] = Chunks(separator) if separator else None
+    if stores:
+        return run_import_result(import_run(collection, path, user=user, **options))
+    return run_import_result(read_new_run(collection, path, **options)[0])
 
 
-def _chunks(options: _Options) -> Chunks | None:
-    if separator := options.get("collapse_chunks"):
-        return Chunks(separator)
-    return None
-
-
-@importer(
+importer(
     "run",
-    showing=Showing(_shown, imported=_would_import),
+    showing=Showing(_shown, imported=partial(_imported, stores=False)),
     title="Importing a run",
     stages=((0.0, "Read the file"), (0.5, "Check its rows"), (0.8, "Store the run")),
     begins_at="run_import",
-)
-def _run(
-    collection: Collection,
-    path: Path,
-    *,
-    file_name: str,
-    user: User | None,
-    progress: Progress,
-    **options: Unpack[_Options],
-) -> RunImported:
-    name, chunks = options.get("name") or None, _chunks(options)
-    run = import_run(
-        collection, path, name=name, file_name=file_name, user=user, progress=progress, chunks=chunks
-    )
-    return run_import_result(run)
+)(_imported)
 
 
 class RunImported(Result):

@@ -6,15 +6,15 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET
 
 from pooling.engine_models import Engine
 from pooling.models import Run
-from pooling.people.access import ADMIN, collection_for, run_for
+from pooling.people.access import collection_for, run_for
 from pooling.runs.forms import RunsForm
 from pooling.runs.ir_metadata import facts_of
 from pooling.runs.lists import RUNS
-from pooling.storage.pages import upload
+from pooling.storage.pages import import_page
 from pooling.tables.answers import answer
 
 
@@ -45,14 +45,4 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     return render(request, "pooling/run.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def import_(request: HttpRequest, slug: str) -> HttpResponse:
-    """A form for one or several run files; each is imported by itself, and the first refused one stops."""
-    collection = collection_for(request.user, slug, ADMIN)
-    form = RunsForm(request.POST, request.FILES) if request.method == "POST" else RunsForm()
-    if request.method == "POST" and (response := upload(request, collection, "run", form, section="runs")):
-        return response
-    return render(
-        request, "pooling/run_import.html", {"form": form, "collection": collection, "section": "runs"}
-    )
+import_ = import_page("run", RunsForm, "pooling/run_import.html", section="runs")

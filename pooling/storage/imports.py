@@ -1,6 +1,7 @@
 """Importing an uploaded file: a small one at once, a large one by the background worker.
 
-A kind of import is a function `(collection, path, *, file_name, user, progress, **options) -> Result`.
+A kind of import is a function `(collection, path, *, file_name, user, progress, **options)` that gives an
+`Imported` or a `Result`.
 """
 
 from __future__ import annotations
@@ -9,20 +10,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from pooling.interface.problems import InputError, StorageAwayError, is_outage
-from pooling.interface.results import Progress, Result
+from pooling.interface.results import Imported, Progress, Result
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Collection, Job
 from pooling.storage import uploads
 
 Importer = Callable[..., Result]
+Function = TypeVar("Function", bound=Callable[..., Imported | Result])
 
 
 @dataclass(frozen=True)
@@ -60,15 +62,19 @@ IMPORTERS: dict[str, Importer] = {}
 SHOWING: dict[str, Showing] = {}
 
 
-def importer(kind: str, *, showing: Showing | None = None, **facts: Any) -> Callable[[Importer], Importer]:
+def importer(kind: str, *, showing: Showing | None = None, **facts: Any) -> Callable[[Function], Function]:
     """Register a function as the import of files of `kind`, for requests and for the worker.
 
     showing: how its files are previewed, if they are. facts: title, stages and start of the job, as
     `job_kind` takes them.
     """
 
-    def register(function: Importer) -> Importer:
-        IMPORTERS[kind] = function
+    def register(function: Function) -> Function:
+        def imported(*file: Any, **choices: Any) -> Result:
+            done = function(*file, **choices)
+            return done.result() if isinstance(done, Imported) else done
+
+        IMPORTERS[kind] = imported
         if showing is not None:
             SHOWING[kind] = showing
         job_kind(kind, **facts)(_import_kept)

@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.core import signing
 from django.core.files.base import File
@@ -15,6 +16,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
 
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on, person, say_done
@@ -22,6 +24,7 @@ from pooling.interface.problems import InputError, refusals
 from pooling.interface.results import Result
 from pooling.interface.uploads import refuse_uploads
 from pooling.models import Collection, Job
+from pooling.people.access import ADMIN, collection_for
 from pooling.storage import uploads
 from pooling.storage.imports import SHOWING, Shown, import_later, import_now, take_in, would_import
 
@@ -193,6 +196,25 @@ def upload(
         _say(request, outcomes)
         return None
     return _done(request, collection, outcomes)
+
+
+def import_page(
+    kind: str, form_class: type[forms.Form], template: str, *, section: str, asks: Asks | None = None
+) -> Callable[..., HttpResponse]:
+    """The page of a collection with the form that imports files of `kind`; `upload` says the rest."""
+
+    @login_required
+    @require_http_methods(["GET", "POST"])
+    def page(request: HttpRequest, slug: str) -> HttpResponse:
+        collection = collection_for(request.user, slug, ADMIN)
+        form = form_class(request.POST or None, request.FILES or None)
+        if request.method == "POST" and (
+            response := upload(request, collection, kind, form, section=section, asks=asks)
+        ):
+            return response
+        return render(request, template, {"form": form, "collection": collection, "section": section})
+
+    return page
 
 
 def files_of(form: forms.Form) -> list[UploadedFile[Any]]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ LONGEST_ID = 500
 #: From this many on, new rows change which way to find them is fastest.
 MANY_ROWS = 10_000
 LONGEST_NAME = 200
+IDS_AT_ONCE = 1000
 
 
 def sha256_of(path: Path) -> str:
@@ -29,6 +31,15 @@ def sha256_of(path: Path) -> str:
     require_file(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def keys_of(rows: Any, ids: Iterable[str]) -> dict[str, int]:
+    """The keys of the queries, documents or other rows that have these external ids."""
+    keys: dict[str, int] = {}
+    wanted = iter(dict.fromkeys(ids))
+    while batch := list(islice(wanted, IDS_AT_ONCE)):
+        keys.update(rows.filter(external_id__in=batch).values_list("external_id", "pk"))
+    return keys
 
 
 @contextmanager

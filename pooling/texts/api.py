@@ -17,11 +17,11 @@ from pooling.storage.api import _import, imports
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
 from pooling.texts import serializers
-from pooling.texts.importing import TextsImported
+from pooling.texts.importing import ImportSummary
 from pooling.texts.lists import DOCUMENTS, QUERIES, chosen_pool, documents_of
 from pooling.tidying.api import Tidied
 
-SUMMARY = shape(TextsImported, "ImportSummary")
+SUMMARY = shape(ImportSummary, more=("detail", "url"))
 
 
 class Queries(APIView):

@@ -17,7 +17,7 @@ from django.urls import reverse
 from pooling.formats import DocumentRecord, QueryRecord, iterate_documents, read_queries
 from pooling.formats.records import FieldsRead
 from pooling.interface.problems import InputError
-from pooling.interface.results import Progress, Result
+from pooling.interface.results import PAGE_ONLY, Imported, Progress
 from pooling.models import Collection, Document, PoolEntry, Query, TextImport
 from pooling.search_models import TextIndex
 from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
@@ -73,20 +73,22 @@ _IN_FILE = """
 
 
 @dataclass(frozen=True)
-class ImportSummary:
-    """What an import did, counted in rows; `left_out` are documents that no pool contains, `restored` what
-    had been deleted and is in the file, `without_text` documents with neither title nor text. `fields` says
-    what fields were read as what. `import_id` takes back what it created; None where that is nothing.
-    """
+class ImportSummary(Imported):
+    """What an import of queries or documents did."""
 
     created: int = 0
     changed: int = 0
     unchanged: int = 0
-    left_out: int = 0
-    restored: int = 0
-    without_text: int = 0
-    fields: str = field(default="", compare=False)
-    import_id: int | None = field(default=None, compare=False)
+    left_out: Annotated[int, "Documents that are in no pool."] = 0
+    # Deleted before, and in the file.
+    restored: Annotated[int, PAGE_ONLY] = 0
+    # Neither title nor text.
+    without_text: Annotated[int, PAGE_ONLY] = 0
+    fields: Annotated[str, PAGE_ONLY] = field(default="", compare=False)
+    import_id: Annotated[int | None, "Delete it to take back the import."] = field(
+        default=None, compare=False
+    )
+    words: Annotated[str, PAGE_ONLY] = field(default="Queries", compare=False)
 
     def __str__(self) -> str:
         parts = [f"{self.created:,} new", f"{self.changed:,} changed", f"{self.unchanged:,} as before"]
@@ -96,17 +98,12 @@ class ImportSummary:
             parts.append(f"{self.restored:,} deleted before and back now")
         if self.without_text:
             parts.append(f"{self.without_text:,} without a text")
-        return " ".join(filter(None, [", ".join(parts) + ".", self.fields]))
+        return ", ".join(parts)
 
-
-class TextsImported(Result):
-    """What an import of queries or documents did."""
-
-    created: int
-    changed: int
-    unchanged: int
-    left_out: Annotated[int, "Documents that are in no pool."]
-    import_id: Annotated[int | None, "Delete it to take back the import."]
+    @property
+    def notes(self) -> list[str]:
+        """What fields were read as what, where their names do not say it."""
+        return [self.fields] if self.fields else []
 
 
 def lock(collection: Collection) -> None:
@@ -118,7 +115,12 @@ def lock(collection: Collection) -> None:
 
 
 def import_queries(
-    collection: Collection, path: Path, *, file_name: str | None = None, user: User | None = None
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str | None = None,
+    user: User | None = None,
+    progress: Progress | None = None,
 ) -> ImportSummary:
     """Import the queries of a file; one that is there already takes over the file's metadata.
 
@@ -170,13 +172,7 @@ def _store_queries(made: TextImport, records: list[QueryRecord], place: str) -> 
     Query.everything.bulk_update([query for query, _ in differing], ["text", "metadata"], batch_size=200)
     bring_back(Query, collection, [query.pk for query in deleted], brought_by=made)
     unchanged = len(records) - len(new) - len(differing)
-    return ImportSummary(
-        len(new),
-        len(differing),
-        unchanged,
-        restored=len(deleted),
-        import_id=made.pk if made.created_count else None,
-    )
+    return _summary_of(made, unchanged, restored=len(deleted))
 
 
 def _refuse_new_wording(differing: list[tuple[Query, QueryRecord]], place: str) -> None:
@@ -241,15 +237,23 @@ def import_documents(
             made.created_count, made.changed_count = created + len(named), changed
             made.save(update_fields=["created_count", "changed_count"])
     unchanged = total - left_out - created - changed
+    summary = _summary_of(made, unchanged, left_out=left_out, restored=len(named))
+    return replace(summary, without_text=without_text, fields=str(fields))
+
+
+def _summary_of(made: TextImport, unchanged: int, *, restored: int, left_out: int = 0) -> ImportSummary:
+    """What an import did; nothing takes back one that created nothing."""
+    words = "Queries" if made.of == TextImport.QUERIES else "Documents"
     return ImportSummary(
-        created,
-        changed,
+        made.created_count - restored,
+        made.changed_count,
         unchanged,
         left_out,
-        restored=len(named),
-        without_text=without_text,
-        fields=str(fields),
+        restored,
         import_id=made.pk if made.created_count else None,
+        words=words,
+        page=reverse(words.lower(), args=[made.collection.slug]),
+        undo=undo_address(made.collection, "import", made.pk) if made.created_count else "",
     )
 
 
@@ -314,46 +318,13 @@ def _documents_shown(collection: Collection, path: Path, file_name: str) -> list
     return [Shown("First documents", ("Document", "Title", "Text begins"), rows, count, note=str(fields))]
 
 
-@importer("queries", showing=Showing(_queries_shown), title="Importing queries", begins_at="queries")
-def _queries(
-    collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
-) -> TextsImported:
-    summary = import_queries(collection, path, file_name=file_name, user=user)
-    return _result_of("Queries", summary, collection)
-
-
-@importer(
+importer("queries", showing=Showing(_queries_shown), title="Importing queries", begins_at="queries")(
+    import_queries
+)
+importer(
     "documents",
     showing=Showing(_documents_shown),
     title="Importing documents",
     stages=((0.0, "Check the file"), (0.7, "Store the documents")),
     begins_at="documents",
-)
-def _documents(
-    collection: Collection,
-    path: Path,
-    *,
-    file_name: str,
-    user: User | None,
-    progress: Progress,
-    only_pooled: bool = False,
-) -> TextsImported:
-    summary = import_documents(
-        collection, path, file_name=file_name, user=user, only_pooled=only_pooled, progress=progress
-    )
-    return _result_of("Documents", summary, collection)
-
-
-def _result_of(what: str, summary: ImportSummary, collection: Collection) -> TextsImported:
-    result: TextsImported = {
-        "created": summary.created,
-        "changed": summary.changed,
-        "unchanged": summary.unchanged,
-        "left_out": summary.left_out,
-        "import_id": summary.import_id,
-        "detail": f"{what}: {summary}",
-        "url": reverse(what.lower(), args=[collection.slug]),
-    }
-    if summary.import_id is not None:
-        result["undo"] = undo_address(collection, "import", summary.import_id)
-    return result
+)(import_documents)

@@ -52,14 +52,14 @@ class Command(InputCommand):
             raise ValueError("Nothing to import: give --queries or --corpus.")
         collection = self.collection(options)
         if options["queries"]:
-            self.stdout.write(f"Queries: {import_queries(collection, options['queries'])}")
+            self.stdout.write(import_queries(collection, options["queries"]).detail)
         if options["corpus"]:
             only_pooled = options["only_pooled"]
             with progress_bar("Documents") as progress:
                 summary = import_documents(
                     collection, options["corpus"], only_pooled=only_pooled, progress=progress
                 )
-            self.stdout.write(f"Documents: {summary}")
+            self.stdout.write(summary.detail)
 
     def collection(self, options: dict[str, Any]) -> Collection:
         """The collection of this name, made from the options when there is none."""

@@ -18,7 +18,7 @@ from evaluation.pool_estimates.stored_sample import _known_before
 from labeling.items.answers import own_answers
 from labeling.judging.leases import claim
 from labeling.judgment_imports.choices import ImportChoices
-from labeling.judgment_imports.importing import Imported, import_judgments
+from labeling.judgment_imports.importing import JudgmentsImported, import_judgments
 from labeling.models import Item, Judgment, JudgmentEvent, JudgmentImport, Lease, Queue
 from labeling.progress.counts import queue_progress
 from labeling.progress.hours import hours_by_day
@@ -72,7 +72,12 @@ def saved(path: Path, content: object) -> Path:
     return path
 
 
-def take_in(world: World, name: str, content: object, **choices: Any) -> Imported:
+def queue_of(done: JudgmentsImported) -> Queue:
+    (name,) = done.queues
+    return Queue.everything.get(name=name)
+
+
+def take_in(world: World, name: str, content: object, **choices: Any) -> JudgmentsImported:
     return import_judgments(
         world.collection, saved(world.folder / name, content), ImportChoices(**choices), user=world.ada
     )
@@ -91,10 +96,10 @@ def test_a_quepid_book_becomes_judgments_of_imported_annotators(world: World) ->
         ("eve@x.org", "q1", "bus-9", "not_relevant"),
         ("fay@x.org", "q1", "bus-9", "cannot_judge"),
     ]
-    assert (done.new_documents, done.made.pair_count, done.made.judgment_count) == (1, 2, 4)
+    assert (done.new_documents, done.pairs, done.judgments) == (1, 2, 4)
     new = world.collection.documents.get(external_id="bus-9")
     assert (new.title, new.text) == ("Line 9", "It stops at noon.")
-    (queue,) = done.queues
+    queue = queue_of(done)
     assert (queue.name, queue.state, queue.pool.strategy) == ("book", "closed", "imported")
     states = dict(queue.items.values_list("document__external_id", "state"))
     assert states == {"d1": Item.State.ADJUDICATION, "bus-9": Item.State.DONE}
@@ -134,7 +139,7 @@ def test_imported_judgments_count_in_labels_and_agreement(world: World) -> None:
     labels = current_labels(world.collection)
     assert labels.frame.rows() == [("q1", "d1", 1, "human")]
     assert labels.counts["tie"] == 1
-    assert queue_quality(done.queues[0])["agreement"]["pairs"] == 2
+    assert queue_quality(queue_of(done))["agreement"]["pairs"] == 2
 
 
 def test_imported_judgments_are_nobodys_work_here(world: World) -> None:
@@ -146,7 +151,7 @@ def test_imported_judgments_are_nobodys_work_here(world: World) -> None:
     assert not own_answers(world.ben).exists()
     assert hours_by_day(world.ben, Queue.objects.all()) == []
     Queue.objects.update(price_per_judgment=2)
-    told = queue_progress(Queue.objects.get(pk=done.queues[0].pk))
+    told = queue_progress(Queue.objects.get(pk=queue_of(done).pk))
     assert told["pace"]["per_day"] == 0
     assert (told["cost"]["spent"], told["cost"]["active_seconds"]) == (0, 0)
 
@@ -161,7 +166,7 @@ def test_leases_stay_and_pairs_that_wait_elsewhere_are_done(world: World) -> Non
     assert Lease.objects.filter(pk=lease.pk).exists()
     other.refresh_from_db()
     assert other.state == Item.State.DONE
-    delete(done.made, by=world.ada)
+    delete(JudgmentImport.objects.get(pk=done.import_id), by=world.ada)
     other.refresh_from_db()
     assert other.state == Item.State.OPEN
 
@@ -182,7 +187,7 @@ def test_what_somebody_says_here_stands_against_what_they_said_elsewhere(world: 
     judge(queue, world.ben, item.pk, "not_relevant")
     text = "query,docid,ben\nnight bus,d1,1\n"
     done = take_in(world, "book.csv", text, format="quepid", accounts=True)
-    assert (done.overruled, done.made.judgment_count) == (1, 0)
+    assert (done.overruled, done.judgments) == (1, 0)
     assert Judgment.objects.get().verdict == "not_relevant"
     assert "what they said here stands" in done.notes[0]
 
@@ -190,11 +195,11 @@ def test_what_somebody_says_here_stands_against_what_they_said_elsewhere(world: 
 def test_an_import_is_taken_back_and_restored(world: World) -> None:
     done = take_in(world, "book.json", BOOK, format="quepid")
     before = said(world.collection), current_labels(world.collection).frame.rows()
-    delete(done.made, by=world.ada)
+    delete(JudgmentImport.objects.get(pk=done.import_id), by=world.ada)
     assert said(world.collection) == []
     assert current_labels(world.collection).frame.is_empty()
-    assert not Queue.objects.filter(pk=done.queues[0].pk).exists()
-    restore(JudgmentImport.everything.get(pk=done.made.pk), by=world.ada)
+    assert not Queue.objects.filter(pk=queue_of(done).pk).exists()
+    restore(JudgmentImport.everything.get(pk=done.import_id), by=world.ada)
     assert (said(world.collection), current_labels(world.collection).frame.rows()) == before
 
 
@@ -202,7 +207,7 @@ def test_a_file_is_imported_once(world: World) -> None:
     done = take_in(world, "book.json", BOOK, format="quepid")
     with pytest.raises(InputError, match=r"imported before, as “book.json”. Take that import back first"):
         take_in(world, "copy.json", BOOK, format="quepid")
-    delete(done.made)
+    delete(JudgmentImport.objects.get(pk=done.import_id))
     take_in(world, "copy.json", BOOK, format="quepid")
 
 

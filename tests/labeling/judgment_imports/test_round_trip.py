@@ -67,8 +67,8 @@ def test_what_was_exported_and_imported_is_exported_the_same(
     path = exported(world.collection, tmp_path / f"judgments.{suffix}")
     done = import_judgments(elsewhere, path, user=world.ada)
     assert renumbered(elsewhere) == renumbered(world.collection)
-    assert done.made.event_count == JudgmentEvent.objects.filter(collection=world.collection).count()
-    assert [one.name for one in done.queues] == ["first"]
+    assert done.events == JudgmentEvent.objects.filter(collection=world.collection).count()
+    assert done.queues == ["first"]
 
 
 def test_a_second_round_trip_changes_nothing_either(

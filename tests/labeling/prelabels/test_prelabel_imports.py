@@ -15,7 +15,12 @@ from rest_framework.test import APIClient
 
 from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue
 from labeling.prelabels.export import export_prelabels
-from labeling.prelabels.importing import Imported, PrelabelChoices, import_prelabels, withdraw_prelabels
+from labeling.prelabels.importing import (
+    PrelabelChoices,
+    PrelabelsImported,
+    import_prelabels,
+    withdraw_prelabels,
+)
 from labeling.prelabels.page import models_of
 from labeling.worth.blind_labels import evidence
 from pooling.formats.errors import FormatError
@@ -47,17 +52,21 @@ def row(document: str = "d1", judgment: int = 3, status: int = 1, **more: Any) -
     }
 
 
-def take_in(queue: Queue, folder: Path, rows: list[dict[str, Any]], **choices: Any) -> Imported:
+def take_in(queue: Queue, folder: Path, rows: list[dict[str, Any]], **choices: Any) -> PrelabelsImported:
     path = folder / "umbrela.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
     return import_prelabels(queue, path, PrelabelChoices(**{"format": "umbrela", **choices}))
+
+
+def pass_of(done: PrelabelsImported) -> PrelabelJob:
+    return PrelabelJob.objects.get(pk=done.pass_id)
 
 
 def test_umbrelas_rows_are_matched_by_their_texts(world: World, queue: Queue) -> None:
     done = take_in(queue, world.folder, [row("d1", 3), row("d2", 1, passage=DOCUMENTS["d2"][1])])
     found = Prelabel.objects.values_list("document__external_id", "verdict", "grade", "score")
     assert sorted(found) == [("d1", "relevant", 3, 1.0), ("d2", "not_relevant", 1, 1 / 3)]
-    assert str(done.job.prelabeler) == "gpt-x (imported)"
+    assert str(pass_of(done).prelabeler) == "gpt-x (imported)"
     assert done.notes == []
 
 
@@ -93,12 +102,12 @@ def test_our_own_export_comes_back_the_same(world: World, queue: Queue, suffix: 
     path = world.folder / f"prelabels.{suffix}"
     path.write_bytes(before)
     done = import_prelabels(queue, path)
-    assert done.job.prelabeler.model == "small:v1"
-    assert export_prelabels(queue, done.job.prelabeler, suffix) == before
+    assert pass_of(done).prelabeler.model == "small:v1"
+    assert export_prelabels(queue, pass_of(done).prelabeler, suffix) == before
 
 
 def test_an_import_is_taken_back_unless_a_queue_uses_it(world: World, queue: Queue) -> None:
-    job = take_in(queue, world.folder, [row("d1"), row("d2", 0, status=0)]).job
+    job = pass_of(take_in(queue, world.folder, [row("d1"), row("d2", 0, status=0)]))
     with pytest.raises(InputError, match=r"has pre-labels of 1 pair of this file already"):
         take_in(queue, world.folder, [row("d1")])
     Queue.objects.filter(pk=queue.pk).update(prelabeler=job.prelabeler)

@@ -161,7 +161,7 @@ def test_what_leaves_for_quepid_comes_back_as_judgments_with_texts(
 
     done = import_judgments(again, path, ImportChoices(format="quepid"))
 
-    assert done.made.judgment_count == 18
+    assert done.judgments == 18
     labels = current_labels(again).frame
     texts = {query.external_id: query.text for query in again.queries.all()}
     found = {(texts[row["query_id"]], row["document_id"]) for row in labels.to_dicts() if row["relevance"]}

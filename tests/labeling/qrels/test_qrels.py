@@ -236,7 +236,7 @@ def test_an_import_counts_what_it_did(world: World) -> None:
     assert str(done) == (
         "2 new, 0 as before, 1 of unknown queries left out, 1 unknown documents added without text"
     )
-    assert done.notes == ("Not in the collection: 1 of the file's queries (q9).",)  # type: ignore[attr-defined]
+    assert done.notes == ["Not in the collection: 1 of the file's queries (q9)."]  # type: ignore[attr-defined]
     assert Document.objects.get(external_id="d77").text is None
 
 

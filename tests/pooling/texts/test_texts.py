@@ -127,8 +127,8 @@ def test_a_document_twice_on_one_line_of_json_is_refused_too(world: World, tmp_p
 def test_what_fields_were_read_as_and_what_has_no_text_is_told(world: World, tmp_path: Path) -> None:
     records = [{"docid": "d8", "segment": "It runs.", "url": "u"}, {"docid": "d9", "segment": ""}]
     summary = import_documents(world.collection, lines(tmp_path / "corpus.jsonl", *records))
-    assert str(summary) == (
-        "2 new, 0 changed, 0 as before, 1 without a text. "
+    assert summary.detail == (
+        "Documents: 2 new, 0 changed, 0 as before, 1 without a text. "
         "Read as id: docid. Read as text: segment. Kept as metadata: url."
     )
 
