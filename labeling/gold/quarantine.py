@@ -9,6 +9,7 @@ acknowledged, and set aside as well.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypedDict
 
@@ -20,7 +21,7 @@ from django.utils import timezone
 
 from labeling.adaptive.reordering import follow
 from labeling.gold.rule import Advice, Score, advice
-from labeling.gold.scores import GoldAnswer, gold_answers, score_of
+from labeling.gold.scores import gold_answers, score_of
 from labeling.items.bookmarks import locked_bookmark
 from labeling.items.slots import recount
 from labeling.items.statements import items_judged_by, items_set_aside
@@ -183,34 +184,12 @@ class PauseEvidence(TypedDict):
 
 
 def _evidence(queue: Queue, annotator: User, set_aside: int) -> PauseEvidence:
-    score = score_of(queue, annotator)
-    answers = gold_answers(queue, annotator)[:MOST_EVIDENCE]
-    return {
-        "judgments": set_aside,
-        "score": {
-            "relevant_right": score.relevant_right,
-            "relevant_wrong": score.relevant_wrong,
-            "not_relevant_right": score.not_relevant_right,
-            "not_relevant_wrong": score.not_relevant_wrong,
-        },
-        "answers": [_stored(answer) for answer in answers],
-    }
-
-
-def _stored(answer: GoldAnswer) -> StoredAnswer:
-    return {
-        "query": answer.query,
-        "document": answer.document,
-        "verdict": answer.verdict,
-        "judged_at": answer.judged_at.isoformat(),
-        "answer": answer.answer,
-        "reason": answer.reason,
-        "active_ms": answer.active_ms,
-        "query_text": answer.query_text,
-        "title": answer.title,
-        "right": answer.right,
-        "counts": answer.counts,
-    }
+    answers: list[Any] = [
+        {**vars(answer), "judged_at": answer.judged_at.isoformat()}
+        for answer in gold_answers(queue, annotator)[:MOST_EVIDENCE]
+    ]
+    score: Any = asdict(score_of(queue, annotator))
+    return {"judgments": set_aside, "score": score, "answers": answers}
 
 
 def _said(score: Score) -> str:

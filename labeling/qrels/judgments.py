@@ -24,15 +24,6 @@ from pooling.models import Collection
 
 FORMATS = line_writers()
 BATCH = 2000
-# What is read of an event.
-FIELDS = (
-    *("pk", "queue__name", "query__external_id", "document__external_id", "document_version", "kind"),
-    *("annotator_id", "annotator__username", "annotator__imported_annotator__name"),
-    *("verdict", "reason", "note", "undoes", "repeats", "extra"),
-    *("is_adjudication", "gold_id", "created_at", "active_ms", "shown", "prelabel_seen"),
-    *("span_start", "span_end", "span_sha256", "highlight", "said_at", "origin"),
-    *("prelabeler__model", "prelabeler__prompt", "prelabeler__prompt_version", "prelabeler__prompt_hash"),
-)
 
 
 class JudgmentRow(TypedDict):
@@ -77,6 +68,26 @@ class JudgmentRow(TypedDict):
 
 
 COLUMNS = tuple(JudgmentRow.__annotations__)
+# Where a column is read from, if that is not called the same.
+SOURCES = {
+    "event": "pk",
+    "queue": "queue__name",
+    "query_id": "query__external_id",
+    "document_id": "document__external_id",
+    "annotator": "annotator__username",
+    "is_extra": "extra",
+    "is_gold": "gold_id",
+    "time": "created_at",
+    "prelabel_model": "prelabeler__model",
+    "prelabel_prompt": "prelabeler__prompt",
+    "prelabel_prompt_version": "prelabeler__prompt_version",
+    "prelabel_prompt_hash": "prelabeler__prompt_hash",
+    "evidence_start": "span_start",
+    "evidence_end": "span_end",
+    "evidence_sha256": "span_sha256",
+}
+FIELDS = {name: SOURCES.get(name, name) for name in COLUMNS if name != "state"}
+MORE = ("annotator_id", "annotator__imported_annotator__name", "said_at", "origin", "stands", "is_undone")
 
 
 def judgment_rows(
@@ -93,7 +104,7 @@ def judgment_rows(
         events = events.filter(queue=queue)
     newest = events.aggregate(newest=Max("pk"))["newest"] or 0
     events = events.filter(pk__lte=newest).annotate(**_looked_up()).order_by("pk")
-    fields = (*FIELDS, *_looked_up())
+    fields = (*FIELDS.values(), *MORE)
     taken: Container[str] | None = None
     last = 0
     while batch := list(events.filter(pk__gt=last).values(*fields)[:BATCH]):
@@ -169,39 +180,16 @@ def _names_taken(collection: Collection) -> set[str]:
 
 def _row(found: Mapping[str, Any], name: str) -> JudgmentRow:
     origin = found["origin"] or {}
-    return {
-        "event": found["pk"],
-        "queue": found["queue__name"],
-        "query_id": found["query__external_id"],
-        "document_id": found["document__external_id"],
-        "document_version": found["document_version"],
+    row: Any = {column: found[field] for column, field in FIELDS.items()}
+    # What elsewhere has no row here stands in the event.
+    row |= {column: origin[column] for column in origin.keys() & FIELDS.keys()}
+    row |= {
         "annotator": name,
-        "kind": found["kind"],
-        "verdict": found["verdict"],
-        "reason": found["reason"],
-        "note": found["note"],
         "state": _state(found),
-        "undoes": found["undoes"],
-        "repeats": found["repeats"],
-        "counts": found["counts"],
-        "is_set_aside": found["is_set_aside"],
-        "is_extra": found["extra"],
-        "is_adjudication": found["is_adjudication"],
         "is_gold": found["gold_id"] is not None or "is_gold" in origin,
         "time": (found["said_at"] or found["created_at"]).isoformat(),
-        "active_ms": found["active_ms"],
-        "shown": found["shown"],
-        "prelabel_seen": found["prelabel_seen"],
-        "prelabel_model": origin.get("prelabel_model", found["prelabeler__model"]),
-        "prelabel_prompt": origin.get("prelabel_prompt", found["prelabeler__prompt"]),
-        "prelabel_prompt_version": origin.get("prelabel_prompt_version", found["prelabeler__prompt_version"]),
-        "prelabel_prompt_hash": origin.get("prelabel_prompt_hash", found["prelabeler__prompt_hash"]),
-        "prelabel_verdict": origin.get("prelabel_verdict", found["prelabel_verdict"]),
-        "evidence_start": found["span_start"],
-        "evidence_end": found["span_end"],
-        "evidence_sha256": found["span_sha256"],
-        "highlight": found["highlight"],
     }
+    return {column: row[column] for column in COLUMNS}  # type: ignore[return-value]
 
 
 def _state(found: Mapping[str, Any]) -> str:
