@@ -64,8 +64,8 @@ class PrelabelsUploadSerializer(serializers.Serializer[Any]):
 def prelabels_import(request: HttpRequest, queue_id: int) -> HttpResponse:
     """A form for a file of pre-labels."""
     queue = queue_for(request.user, queue_id, ADMIN)
-    form = PrelabelsFileForm(request.POST or None, request.FILES or None)
-    if request.method == "POST":
+    form = PrelabelsFileForm(request.POST, request.FILES) if request.method == "POST" else PrelabelsFileForm()
+    if form.is_bound:
         try:
             refuse_uploads(request)
             if form.is_valid():

@@ -199,20 +199,30 @@ def upload(
 
 
 def import_page(
-    kind: str, form_class: type[forms.Form], template: str, *, section: str, asks: Asks | None = None
+    kind: str,
+    form_class: type[forms.Form],
+    template: str,
+    *,
+    section: str,
+    asks: Asks | None = None,
+    more: Callable[[Collection], dict[str, Any]] | None = None,
 ) -> Callable[..., HttpResponse]:
-    """The page of a collection with the form that imports files of `kind`; `upload` says the rest."""
+    """The page of a collection with the form that imports files of `kind`; `upload` says the rest. more: what
+    else its template shows.
+    """
 
     @login_required
     @require_http_methods(["GET", "POST"])
     def page(request: HttpRequest, slug: str) -> HttpResponse:
         collection = collection_for(request.user, slug, ADMIN)
-        form = form_class(request.POST or None, request.FILES or None)
-        if request.method == "POST" and (
+        # What arrived of a file that is too large is nothing at all, and refused all the same.
+        form = form_class(request.POST, request.FILES) if request.method == "POST" else form_class()
+        if form.is_bound and (
             response := upload(request, collection, kind, form, section=section, asks=asks)
         ):
             return response
-        return render(request, template, {"form": form, "collection": collection, "section": section})
+        context = {"form": form, "collection": collection, "section": section}
+        return render(request, template, context | (more(collection) if more else {}))
 
     return page
 

@@ -104,7 +104,8 @@ def test_a_file_larger_than_allowed_is_dropped_while_it_arrives(
     settings.MAX_UPLOAD_BYTES = 100
     client.force_login(world.ada)
     before = everything_stored(settings)
-    for path in ("/api/collections/harbour/runs/", "/collections/harbour/runs/import/"):
+    pages = ("runs", "gold", "facts", "qrels", "judgments")
+    for path in ("/api/collections/harbour/runs/", *(f"/collections/harbour/{one}/import/" for one in pages)):
         answer = client.post(path, {"file": SimpleUploadedFile("a.run", GOOD.encode())})
         assert b"larger than 100 bytes" in answer.content
         assert everything_stored(settings) == before
