@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -167,16 +167,15 @@ def _facts(
     collection: Collection,
     path: Path,
     *,
-    file_name: str,
-    user: User | None,
     progress: Progress,
     of: str = "facts",
     proposed: bool = False,
+    **origin: Any,
 ) -> FactImport:
     if of == "facts":
-        return import_facts(collection, path, file_name=file_name, user=user, proposed=proposed)
+        return import_facts(collection, path, proposed=proposed, **origin)
     store = import_supports if of == "supports" else import_gold_supports
-    return store(collection, path, file_name=file_name, user=user)
+    return store(collection, path, **origin)
 
 
 def _of_known_queries(collection: Collection, file: FactFile, place: str) -> FactFile:
