@@ -57,11 +57,8 @@ def _frame_of(statement: str, values: Sequence[Any], schema: dict[str, pl.DataTy
     if connection.vendor != "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(statement, values)
-            rows = cursor.fetchall()
-        columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
-        named = zip(schema.items(), columns, strict=True)
-        # True and false come as 1 and 0, and times without their zone.
-        return pl.DataFrame([pl.Series(name, found, kind, strict=False) for (name, kind), found in named])
+            # True and false come as 1 and 0, and times without their zone.
+            return pl.DataFrame(cursor.fetchall(), schema=schema, orient="row", strict=False)
     text = BytesIO()
     # What is copied takes no parameters of its own.
     chosen = connection.ops.compose_sql(statement, values)  # type: ignore[attr-defined]
