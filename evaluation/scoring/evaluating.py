@@ -254,7 +254,7 @@ def _score_all(
         for name, parts in worked.items()
     }
     for name, run in scored.items():
-        refuse_strangers(name, sources[name], run, scorer.labels, scorer.queries)
+        refuse_strangers(name, sources[name], run, scorer.labels, queries=scorer.queries)
         notes += notes_on_strangers(name, sources[name], run, scorer.labels)
     unjudged = _unjudged(scorer.labels, count, scored, worked)
     return [(name, scored[name], unjudged[name], _first(worked[name], count.places)) for name in sources]

@@ -23,7 +23,7 @@ FEW = 0.05
 
 
 def refuse_strangers(
-    name: str, source: RunSource, scored: ScoredRun, labels: Labels, queries: Collection[str] | None
+    name: str, source: RunSource, scored: ScoredRun, labels: Labels, *, queries: Collection[str] | None
 ) -> None:
     """ValueError for a run of which no query has a label."""
     if scored.unknown and scored.missing.all() and queries is None:

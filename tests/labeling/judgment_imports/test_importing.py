@@ -311,7 +311,7 @@ PASSED_OVER: dict[str, tuple[list[dict[str, Any]], str]] = {
 def test_what_is_not_read_is_counted_and_named(world: World, format: str) -> None:
     content, sentence = PASSED_OVER[format]
     done = take_in(world, "export.json", content, format=format)
-    assert done.made.judgment_count == 1
+    assert done.judgments == 1
     assert sentence in done.notes
 
 

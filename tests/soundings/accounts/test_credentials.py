@@ -47,7 +47,8 @@ def test_a_digest_is_all_that_is_kept_and_opens_nothing(world: World) -> None:
     [
         ("Token {}", 200),
         ("token {}", 200),  # the word is in any case
-        ("Bearer {}", 401),
+        ("Bearer {}", 200),
+        ("Bearer {} {}", 401),
         ("Basic {}", 401),
         ("{}", 401),
         ("Token", 401),
