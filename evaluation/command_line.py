@@ -394,7 +394,8 @@ def _add_interval(parser: ArgumentParser) -> None:
 
 def _add_conventions(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("conventions", "Each one named here wins over the preset.")
-    add_option_arguments(group, [PRESET, *(CONVENTIONS[name] for name in CHOICES)], filled=False)
+    named = [CONVENTIONS[name] for name in (*CHOICES, "drop_query_document")]
+    add_option_arguments(group, [PRESET, *named], filled=False)
     add_option_arguments(group, [CONVENTIONS["min_relevance"]], filled=False, bounded=False)
 
 

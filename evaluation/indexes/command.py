@@ -35,6 +35,8 @@ OF_LABELS = {
     "html": "--html",
     "zero_relevant": "--zero-relevant",
     "min_relevance": "--min-relevance",
+    "negative": "--negative",
+    "drop_query_document": "--drop-query-document",
     "by_tag": "--by-tag",
     "minimum_queries": "--minimum-queries",
     "compare": "--compare",

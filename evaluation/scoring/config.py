@@ -348,7 +348,7 @@ def _conventions(value: object) -> Mapping[str, Any]:
     table = _table(
         "conventions", value, '[conventions] and below it a line for each, such as missing = "zero"'
     )
-    known = {"preset": tuple(PRESETS), "min_relevance": None, **CHOICES}
+    known = {"preset": tuple(PRESETS), "min_relevance": None, **CHOICES, "drop_query_document": None}
     checked: dict[str, Any] = {}
     for name, choice in table.items():
         key = f"conventions.{name}"
@@ -356,7 +356,11 @@ def _conventions(value: object) -> Mapping[str, Any]:
         if choice is None:
             continue
         words = known[name]
-        if words is None:
+        if name == "drop_query_document":
+            if not isinstance(choice, bool):
+                raise SettingError(key, f"{name} is {_in_words(choice)}", "Write true or false.")
+            checked[name] = choice
+        elif words is None:
             checked[name] = _whole_number(key, choice, 1, 2**31 - 1)
         elif not isinstance(choice, str) or choice not in words:
             raise SettingError(key, f"{name} is {_in_words(choice)}", f"Choose one of {', '.join(words)}.")

@@ -14,6 +14,7 @@ from pooling.ranking.order_options import SCORES, TIES, Scores, Ties
 
 ZeroRelevant = Literal["exclude", "zero"]
 Missing = Literal["zero", "skip"]
+Negative = Literal["pooled", "judged"]
 
 _TIE_WORDS = {
     "docid": "score, then id ↓",
@@ -30,7 +31,9 @@ class Conventions:
     min_relevance: a label counts as relevant from this value on (1 or more). zero_relevant: a query with
     labels but none relevant is left out of the mean (`exclude`) or counts 0 (`zero`). missing: a query with
     labels that the run does not answer counts 0 (`zero`) or is left out (`skip`). ties: what orders documents
-    of equal score; scores: the precision in which scores are compared.
+    of equal score; scores: the precision in which scores are compared. negative: a label below 0 is of a pair
+    that was pooled and not judged (`pooled`), or `judged` and not relevant. drop_query_document: lists are
+    without the document that has the id of their query.
 
     >>> Conventions.preset("trec_eval-9", missing="zero").scores
     'float32'
@@ -71,6 +74,23 @@ class Conventions:
         default="float64",
         metadata=option("Precision of scores", about="Precision of scores.", choices=SCORES),
     )
+    negative: Negative = field(
+        default="pooled",
+        metadata=option(
+            "Labels below 0",
+            about="Labels below 0.",
+            choices={"pooled": "pooled, not judged", "judged": "judged, not relevant"},
+        ),
+    )
+    drop_query_document: bool = field(
+        default=False,
+        metadata=option(
+            "Leave out documents that are the query",
+            "Where queries are documents of the corpus, as in ArguAna. BEIR leaves them out.",
+            bool,
+            about="Leave out of each list the document with the id of its query, as BEIR does.",
+        ),
+    )
 
     def __post_init__(self) -> None:
         level = self.min_relevance
@@ -89,13 +109,18 @@ class Conventions:
 
     def to_dict(self) -> PlainConventions:
         """The fields as plain values."""
-        return {
+        plain: PlainConventions = {
             "min_relevance": self.min_relevance,
             "zero_relevant": self.zero_relevant,
             "missing": self.missing,
             "ties": self.ties,
             "scores": self.scores,
         }
+        if self.negative != "pooled":
+            plain["negative"] = self.negative
+        if self.drop_query_document:
+            plain["drop_query_document"] = True
+        return plain
 
     @property
     def order_in_words(self) -> str:
@@ -117,6 +142,10 @@ class Conventions:
             f"rel ≥ {self.min_relevance}",
             f"ties: {self.order_in_words}",
         ]
+        if self.negative == "judged":
+            parts.append("rel < 0 judged")
+        if self.drop_query_document:
+            parts.append("without the query's own document")
         return " · ".join(parts)
 
     def _aside(self, without_relevant: int, missing: int) -> str:

@@ -36,8 +36,10 @@ from evaluation.scoring.coverage import (
 from evaluation.scoring.engines import work_runs
 from evaluation.scoring.figures import Figure, MeasuredHow
 from evaluation.scoring.inputs import (
+    RunWithoutQueries,
     collapsed_sources,
     completed,
+    counting_negatives,
     cutoffs_array,
     only_queries,
     read_labels,
@@ -50,7 +52,12 @@ from evaluation.scoring.scoring import (
     join_parts,
     label_pairs,
 )
-from evaluation.scoring.strangers import notes_on_strangers, refuse_strangers
+from evaluation.scoring.strangers import (
+    notes_on_negatives,
+    notes_on_own_documents,
+    notes_on_strangers,
+    refuse_strangers,
+)
 from evaluation.scoring.strata import Stratum, rows_by_tag
 from evaluation.scoring.wording import usual_cutoff
 from pooling.formats.parts import PlainRows, in_threads
@@ -162,15 +169,21 @@ def evaluate(
     notes: list[str] = []
     if chunks is not None:
         sources = collapsed_sources(sources, chunks, conventions, notes=notes, cutoffs=cutoffs.tolist())
+    if conventions.drop_query_document:
+        with_rank = conventions.ties == "rank"
+        sources = {name: RunWithoutQueries(name, one, with_rank, notes) for name, one in sources.items()}
     pooled = pool_frame(pool)
     if complete:
         listed = only_queries(qrels_frame(qrels, notes), queries)
         read: PlainRows | pl.DataFrame = _completed(listed, sources, pooled)
     else:
         read = read_labels(qrels, queries, notes)
+    if conventions.negative == "judged":
+        read = counting_negatives(read)
     labels = label_pairs(read, conventions.min_relevance)
     if not labels.query_count:
         raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
+    notes += notes_on_negatives(labels)
     keyed = len(sources) > 1 or pooled is not None
     scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
     recalled = [at for name, at in named_keys if name == "recall" and at is not None]
@@ -256,6 +269,7 @@ def _score_all(
     for name, run in scored.items():
         refuse_strangers(name, sources[name], run, scorer.labels, queries=scorer.queries)
         notes += notes_on_strangers(name, sources[name], run, scorer.labels)
+        notes += notes_on_own_documents(name, sources[name])
     unjudged = _unjudged(scorer.labels, count, scored, worked)
     return [(name, scored[name], unjudged[name], _first(worked[name], count.places)) for name in sources]
 

@@ -121,6 +121,8 @@ class PlainConventions(TypedDict):
     missing: str
     ties: str
     scores: str
+    negative: NotRequired[str]
+    drop_query_document: NotRequired[bool]
 
 
 class WeightedHow(TypedDict):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from evaluation.scoring.conventions import Conventions
 from pooling.formats.parts import PlainRows, map_run_parts, read_plain_qrels
+from pooling.formats.wording import counted
 from pooling.heavy import np, pl
 from pooling.inputs.given import RunSource, Source, is_unusual
 from pooling.inputs.reading import qrels_frame, run_frame
@@ -68,6 +69,32 @@ def collapsed_sources(
         name: CollapsedRun(name, source, chunks, conventions, notes, cutoffs)
         for name, source in sources.items()
     }
+
+
+@dataclass(frozen=True)
+class RunWithoutQueries:
+    """A run whose lists are without the document that has the id of their query; `notes` says of how many."""
+
+    name: str
+    source: RunSource
+    with_rank: bool
+    notes: list[str]
+
+    def __call__(self) -> pl.DataFrame:
+        frame = run_frame(self.name, self.source, self.notes, with_rank=self.with_rank)
+        kept = frame.filter(pl.col("query_id") != pl.col("document_id"))
+        left_out = counted(frame.height - kept.height, "document")
+        note = f"Run {self.name}: left out {left_out} with the id of the query."
+        if note not in self.notes and kept.height < frame.height:
+            self.notes.append(note)
+        return kept
+
+
+def counting_negatives(rows: PlainRows | pl.DataFrame) -> PlainRows | pl.DataFrame:
+    """Labels whose values below 0 are 0, which is judged and not relevant."""
+    if isinstance(rows, pl.DataFrame):
+        return rows.with_columns(pl.col("relevance").clip(0))
+    return replace(rows, values=np.maximum(rows.values, 0))
 
 
 def map_run(

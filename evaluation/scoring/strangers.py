@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import islice
+from pathlib import Path
 
 from evaluation.scoring.scoring import Labels, ScoredRun
+from pooling.formats.registry import source_of
 from pooling.formats.wording import counted
-from pooling.inputs.given import RunSource
+from pooling.inputs.given import RunSource, is_unusual
 from pooling.inputs.reading import run_frame
 from pooling.ranking.shared_ids import (
     COLLAPSE,
@@ -20,6 +23,8 @@ from pooling.ranking.shared_ids import (
 
 #: Below this share of the labelled pairs it is worth trying whether other ids would meet.
 FEW = 0.05
+#: So many lines of a run are looked at for queries among their own documents.
+LINES = 2_000
 
 
 def refuse_strangers(
@@ -46,3 +51,29 @@ def notes_on_strangers(name: str, source: RunSource, scored: ScoredRun, labels: 
     relevant = counted(int(labels.relevant.sum()), "relevant document")
     judged = counted(int((is_found & labels.judged).sum()), "document with a label", "documents with a label")
     return [f"Run {name} found none of the {relevant}, and {judged}."]
+
+
+def notes_on_negatives(labels: Labels) -> list[str]:
+    """How labels below 0 count, where there are any."""
+    count = int((labels.relevance < 0).sum())
+    if not count:
+        return []
+    return [
+        f"Labels below 0 ({count:,}) count as pooled, not judged; "
+        "--negative judged counts them as judged, not relevant."
+    ]
+
+
+def notes_on_own_documents(name: str, source: RunSource) -> list[str]:
+    """Where a list has the document with the id of its query, as the first lines of a file tell."""
+    if not isinstance(source, str | Path) or is_unusual(source):
+        return []
+    file = source_of(source, None, None, "run")
+    lines = islice((line.split() for _, line in file.text_lines()), LINES) if file.format == "trec" else ()
+    query = next((fields[0] for fields in lines if len(fields) > 2 and fields[0] == fields[2]), None)
+    if query is None:
+        return []
+    return [
+        f"Run {name} has documents with the id of their query, such as “{query}”, and they count. "
+        "--drop-query-document leaves them out, as BEIR does."
+    ]

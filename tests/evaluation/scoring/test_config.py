@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evaluation import Conventions, evaluate, read_settings
 from evaluation.measures import MEASURES
 from evaluation.scoring.config import SettingError, Settings, parse_settings, settings_from
-from evaluation.scoring.conventions import CHOICES, PRESETS
+from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESETS
 from pooling.formats import FormatError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -54,7 +54,7 @@ def test_the_example_of_the_guide_names_every_key_and_runs(
 ) -> None:
     settings = parse_settings(guide_example().encode(), "evaluation.toml")
     assert None not in vars(settings).values()
-    assert set(settings.conventions) == {"preset", "min_relevance", *CHOICES}
+    assert set(settings.conventions) == {"preset", *CONVENTIONS}
 
     with pytest.raises(SystemExit) as ended:
         printed(capsys, folder, guide_example(), "--queries", str(folder / "queries.jsonl"))

@@ -1,5 +1,7 @@
 """Which queries count, under which convention, and how that is said."""
 
+from pathlib import Path
+
 import pytest
 
 from evaluation import Conventions, evaluate
@@ -91,3 +93,29 @@ def test_a_named_convention_wins_over_the_preset() -> None:
 def test_an_unknown_convention_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Conventions(**wrong)  # type: ignore[arg-type]
+
+
+def test_labels_below_0_are_pooled_or_judged_as_one_says_and_they_are_told() -> None:
+    labels, run = {"q": {"a": 1, "b": -1}}, {"r": {"q": {"b": 2.0, "a": 1.0}}}
+    pooled = evaluate(labels, run, k=2)
+    judged = evaluate(labels, run, k=2, conventions=Conventions(negative="judged"))
+    assert [one.figure("r", "judged", 2)["mean"] for one in (pooled, judged)] == [0.5, 1.0]
+    (note,) = pooled.notes
+    assert note.startswith("Labels below 0 (1) count as pooled, not judged; --negative judged counts them")
+    assert "rel < 0 judged" in judged.convention_line("r", "recall", 2)
+    assert "negative" not in pooled.conventions.to_dict()
+    assert judged.conventions.to_dict()["negative"] == "judged"
+
+
+def test_a_query_that_is_a_document_is_noticed_and_left_out_if_one_says_so(tmp_path: Path) -> None:
+    (tmp_path / "r.run").write_text("q Q0 q 1 3 t\nq Q0 a 2 2 t\n")
+    kept = evaluate({"q": {"a": 1}}, [tmp_path / "r.run"], k=1)
+    dropped = evaluate(
+        {"q": {"a": 1}}, [tmp_path / "r.run"], k=1, conventions=Conventions(drop_query_document=True)
+    )
+    assert [one.figure("r", "recall", 1)["mean"] for one in (kept, dropped)] == [0.0, 1.0]
+    assert (
+        "such as “q”, and they count. --drop-query-document leaves them out, as BEIR does." in kept.notes[0]
+    )
+    assert dropped.notes == ("Run r: left out 1 document with the id of the query.",)
+    assert "without the query's own document" in dropped.convention_line("r", "recall", 1)
