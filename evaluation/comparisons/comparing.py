@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 
 from evaluation.comparisons.verdict import BOUNDED, Comparison, Difference, excludes_zero
 from evaluation.measures import Floats, split_name, titled
@@ -18,6 +19,7 @@ from evaluation.measures.significance import (
     difference_intervals,
     effect_sizes,
 )
+from evaluation.scoring.evaluating import evaluate
 from evaluation.scoring.results import Evaluation
 from evaluation.scoring.unsettled import (
     DifferenceBounds,
@@ -27,6 +29,8 @@ from evaluation.scoring.unsettled import (
     unsettled,
 )
 from pooling.heavy import np, pd
+from pooling.inputs.given import RunSource, Source
+from pooling.inputs.reading import named_runs
 
 COLUMNS = (
     *("first", "second", "measure", "k", "queries", "difference", "low", "high", "p_value", "effect"),
@@ -65,9 +69,9 @@ class Method:
 
 
 def compare(
-    evaluation: Evaluation,
-    first: str,
-    second: str,
+    evaluation: Evaluation | Source,
+    first: RunSource,
+    second: RunSource,
     measure: str = "recall",
     *,
     test: str = "randomisation",
@@ -76,7 +80,7 @@ def compare(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> Comparison:
-    """Compare two runs of an evaluation.
+    """Compare two runs of an evaluation, by their names; or two runs on qrels, as `evaluate` takes them.
 
     `measure` is for instance `recall` (at 10, or the deepest K), `recall@20` or `map`.
     The runs are read a second time for the bounds, so their files must still be there. estimated: the
@@ -88,7 +92,11 @@ def compare(
     >>> found = compare(evaluate({"q": {"d1": 1, "d2": 1, "d3": 0}}, runs, k=2), "a", "b")
     >>> found.difference, found.bounds, found.leader
     (0.5, (0.5, 0.5), 'a')
+    >>> compare({"q": {"d1": 1, "d2": 1, "d3": 0}}, runs["a"], runs["b"], "recall@2").difference
+    0.5
     """
+    if not isinstance(evaluation, Evaluation):
+        evaluation, first, second = _measured(evaluation, first, second, measure)
     method = Method(test, "none", samples, permutations, seed)
     key = _key(evaluation, measure)
     audited = {} if estimated is None else {(first, second, key[1]): Difference(None, estimated)}
@@ -258,6 +266,19 @@ def _comparison(evaluation: Evaluation, row: _Row, method: Method) -> Comparison
 
 def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def _measured(
+    qrels: Source, first: RunSource, second: RunSource, measure: str
+) -> tuple[Evaluation, str, str]:
+    """Two runs measured for a comparison, and their names: of their files, else `first` and `second`."""
+    if hasattr(qrels, "convention_line"):
+        raise ValueError("This is a report of a site; report.comparisons() has its comparisons.")
+    are_files = isinstance(first, str | Path) and isinstance(second, str | Path)
+    runs = named_runs([first, second] if are_files else {"first": first, "second": second})
+    _, k = split_name(measure)
+    one, other = runs
+    return evaluate(qrels, runs, k=k or 10, measures=[measure]), one, other
 
 
 def _key(evaluation: Evaluation, measure: str) -> tuple[str, int | None]:

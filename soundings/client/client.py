@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: The name of a file and the file.
 Upload: TypeAlias = "tuple[str, IO[bytes]]"
 #: Id -> text, or id -> an object with `text` and more (`title`, `narrative`, `metadata`); or a file's path.
-Texts: TypeAlias = "Mapping[str, str | Mapping[str, Any]] | str | Path"
+Texts: TypeAlias = "Mapping[str, str | Mapping[str, Any]] | Iterable[Mapping[str, Any]] | str | Path"
 
 
 def run_upload(source: RunSource, name: str) -> Upload:
@@ -56,14 +56,15 @@ def qrels_upload(source: Source) -> Upload:
 
 
 def texts_upload(source: Texts, name: str) -> Upload:
-    """Queries or documents as a file: a path as it is, a mapping as JSON Lines."""
+    """Queries or documents as a file: a path as it is, a mapping or records as JSON Lines."""
     if isinstance(source, str | Path):
         return _file(source)
-    lines = (
-        json.dumps({"_id": key, **({"text": value} if isinstance(value, str) else value)}, ensure_ascii=False)
-        for key, value in source.items()
-    )
-    return f"{name}.jsonl", BytesIO("".join(f"{line}\n" for line in lines).encode())
+    records: Iterable[Mapping[str, Any]] = source  # type: ignore[assignment]
+    if isinstance(source, Mapping):
+        texts = {key: {"text": value} if isinstance(value, str) else value for key, value in source.items()}
+        records = ({"_id": key, **value} for key, value in texts.items())
+    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    return f"{name}.jsonl", BytesIO("".join(lines).encode())
 
 
 def _file(path: str | Path) -> Upload:
@@ -227,7 +228,9 @@ class Collection:
         return facts
 
     def import_queries(self, source: Texts) -> Imported:
-        """Add queries: id -> text, or id -> {"text": …, …}, or a file; what became of them."""
+        """Add queries and say what became of them: id -> text, id -> {"text": …, …}, a file, or
+        [{"_id": …, "text": …}, …].
+        """
         done: Imported = self._import("queries", texts_upload(source, "queries"))
         return done
 

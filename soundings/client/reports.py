@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from io import BytesIO
 
 from evaluation.measures.registry import key_of
@@ -15,8 +16,8 @@ from soundings.client.connection import Connection
 @dataclass(frozen=True)
 class Report:
     """The numbers of a report as `soundings.evaluate` gives them: `figure`, `convention_line`, `summary`,
-    `curve`, `per_query`, `below`, `warnings` and `to_dict` answer alike. What needs the runs themselves
-    (`compare`, `worst_queries`) is on the report's page, at `url`.
+    `curve`, `per_query`, `below`, `warnings` and `to_dict` answer alike. `comparisons` has what `compare`
+    says of each pair; what needs the runs themselves (`worst_queries`) is on the report's page, at `url`.
     """
 
     id: int
@@ -79,6 +80,16 @@ class Report:
     def warnings(self) -> list[str]:
         """That the means rest on fewer queries than was wanted."""
         return list(self.result.get("warnings", []))
+
+    def comparisons(self, k: int | None = None) -> pd.DataFrame:
+        """Every pair of runs at one K (10, or the nearest, unless given), as the report's page has them."""
+        query = None if k is None else {"k": k}
+        answer = self._connection.call("GET", f"reports/{self.id}/comparisons/", query=query).json()
+        return pd.DataFrame(answer["comparisons"])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: its name, and the table of `summary`."""
+        return f"<p>{escape(self.name)}</p>{self.summary().to_html(index=False, na_rep='')}"
 
     def file(self, format: str = "csv") -> bytes:
         """The report as a file, in a format that its page offers, such as csv, markdown, html or pdf."""

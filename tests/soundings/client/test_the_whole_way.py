@@ -53,6 +53,8 @@ def go_the_whole_way(client: soundings.Client, folder: Path) -> None:
     assert mine.import_queries(QUERIES)["created"] == 3
     texts = {name: {"title": title, "text": text} for name, (title, text) in DOCUMENTS.items()}
     assert mine.import_documents(texts)["created"] == 6
+    records = [{"_id": name, **record} for name, record in texts.items()]
+    assert mine.import_documents(records)["unchanged"] == 6
     alpha = mine.import_run(RUNS["alpha"], "alpha")
     path = folder / "beta.run"
     path.write_text(run_text(BETA))
@@ -81,6 +83,12 @@ def go_the_whole_way(client: soundings.Client, folder: Path) -> None:
     recalls = [table[table["measure"] == "recall"][same] for table in (report.summary(), here.summary())]
     pd.testing.assert_frame_equal(*[table.reset_index(drop=True) for table in recalls])
     assert report.convention_line("alpha", "recall", 2) == here.convention_line("alpha", "recall", 2)
+    assert report.comparisons()["difference"].to_list() == [
+        pytest.approx(soundings.compare(here, "alpha", "beta", "recall@2").difference)
+    ]
+    assert "<table" in report._repr_html_()
+    with pytest.raises(ValueError, match=r"report.comparisons\(\) has its comparisons"):
+        soundings.compare(report, "alpha", "beta")
     values = report.per_query().query("run == 'alpha' and measure == 'recall' and k == 2")
     assert values["value"].to_list() == [1, 1, 1]
 
