@@ -269,7 +269,7 @@ def _lines(
     """A line with marks for each run over its interval as a band, and over its bounds as a lighter one."""
     cutoffs = sorted({int(k) for k in curve["k"]})
     base = alt.Chart(curve).encode(x=_cutoff_axis(cutoffs), color=look.colour())
-    height = alt.Y("mean:Q", axis=alt.Axis(format=".1f", tickCount=6), **share)
+    height = alt.Y("mean:Q", axis=alt.Axis(format=".2~f", tickCount=6), **share)
     strength = (0.11, 0.04)
     with_band = _with_band(curve, look)
     banded = base
@@ -313,7 +313,7 @@ def _dots(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, bounds: boo
     """One row per run with its mean as a mark on its interval and bounds: a single K is no curve."""
     run = alt.Y("run:N", sort=list(look.runs), title=None, axis=alt.Axis(labelLimit=280, grid=False))
     base = alt.Chart(curve).encode(y=run, color=look.colour(legend=False))
-    across = alt.X("mean:Q", axis=alt.Axis(format=".1f", tickCount=6), **share)
+    across = alt.X("mean:Q", axis=alt.Axis(format=".2~f", tickCount=6), **share)
     dot = base.mark_point(filled=True, size=90, opacity=1)
     mark = dot.encode(x=across, shape=look.shape(legend=False))
     rule = base.mark_rule(opacity=0.5)

@@ -239,4 +239,4 @@ def merged(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tenths() -> alt.Axis:
-    return alt.Axis(format=".1f", tickCount=6)
+    return alt.Axis(format=".2~f", tickCount=6)

@@ -87,7 +87,7 @@ def comparison_context(report: Report, found: Compared, choice: PairChoice) -> d
         "settled": stored["settled"],
         "queries": stored["queries"],
         "decision": now,
-        "decision_bounds": "" if now.bounds is None else _both(now.bounds),
+        "decision_bounds": "" if now.bounds is None else " and ".join(map(signed, now.bounds)),
         "deciding_queues": queues_of(report, choice.a, choice.b, choice.k),
         "labels": wanted.head(MOST_LABELS).to_dicts(),
         "label_count": wanted.height,

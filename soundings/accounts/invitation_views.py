@@ -115,7 +115,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _welcome(member: Membership) -> str:
-    sentence = _("You are {role} of {collection}.")
+    sentence = _("Your role in {collection} is now: {role}.")
     return sentence.format(role=_(member.role), collection=member.collection.name)
 
 

@@ -148,7 +148,8 @@ def member_role(request: HttpRequest, slug: str, member_id: int) -> HttpResponse
         messages.success(request, f"{member.user} is now {member.role} of this collection.")
     except InputError as error:
         messages.error(request, str(error))
-    return _to_members(request, collection.slug)
+        return _to_members(request, collection.slug)
+    return _after_change(request, member)
 
 
 @require_POST
@@ -162,7 +163,15 @@ def member_remove(request: HttpRequest, slug: str, member_id: int) -> HttpRespon
         messages.success(request, f"{member.user} is no longer a member. Their judgments are kept.")
     except InputError as error:
         messages.error(request, str(error))
-    return _to_members(request, collection.slug)
+        return _to_members(request, collection.slug)
+    return _after_change(request, member)
+
+
+def _after_change(request: HttpRequest, member: Membership) -> HttpResponse:
+    """The page of members, or home for those who changed their own place and may no longer see it."""
+    if member.user == request.user:
+        return redirect("home")
+    return _to_members(request, member.collection.slug)
 
 
 def _in_words(outcome: Membership | Invitation) -> str:

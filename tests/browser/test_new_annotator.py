@@ -53,7 +53,7 @@ def test_from_the_invitation_to_the_tenth_verdict(
     page.get_by_label("Password", exact=True).fill("a ferry at low tide")
     page.get_by_label("Password, again").fill("a ferry at low tide")
     page.get_by_role("button", name="Create an account and join").tap()
-    expect(page.get_by_text("You are annotator of Harbour.")).to_be_visible()
+    expect(page.get_by_text("Your role in Harbour is now: annotator.")).to_be_visible()
     page.locator("main").get_by_role("link", name="Judge First").tap()
 
     start = page.get_by_role("link", name="Start")

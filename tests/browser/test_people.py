@@ -31,7 +31,7 @@ def test_an_invited_guest_joins_by_the_link(
     guest.get_by_label("Password", exact=True).fill(PHRASE)
     guest.get_by_label("Password, again").fill(PHRASE)
     guest.get_by_role("button", name="Create an account and join").click()
-    expect(guest.get_by_text("You are annotator of Harbour.")).to_be_visible()
+    expect(guest.get_by_text("Your role in Harbour is now: annotator.")).to_be_visible()
     admin.goto("/collections/harbour/activity/")
     expect(admin.get_by_role("row", name="invitation accepted")).to_contain_text("eve")
     assert violations(admin) == []

@@ -44,7 +44,7 @@ def test_somebody_without_an_account_makes_one_and_is_in(world: World, client: C
     eve = Client()
     assert "ada invites you" in text(eve.get(path))  # type: ignore[arg-type]
     answer = join(eve, path)
-    assert "You are annotator of Harbour." in text(answer)
+    assert "Your role in Harbour is now: annotator." in text(answer)
     assert "Your queues" in text(answer)
     assert Membership.objects.get(user__username="eve").role == "annotator"
     assert Client().get(path).status_code == 410

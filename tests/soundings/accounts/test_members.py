@@ -61,6 +61,17 @@ def test_an_admin_who_leaves_is_sent_home(world: World, client: Client) -> None:
     assert (answer.status_code, answer["Location"]) == (302, "/")
 
 
+@pytest.mark.parametrize("change", ["role", "remove"])
+def test_who_changes_their_own_place_ends_on_a_page(world: World, client: Client, change: str) -> None:
+    Membership.objects.filter(user=world.ben).update(role="admin")
+    client.force_login(world.ada)
+    address = f"{PATH}{member('ada').pk}/{change}/"
+    answer = client.post(address, {"role": "viewer"}, follow=True)
+    assert answer.redirect_chain == [("/", 302)]
+    assert answer.status_code == 200
+    assert roles().get("ada") == {"role": "viewer", "remove": None}[change]
+
+
 def test_a_role_that_does_not_exist_changes_nothing(world: World, client: Client) -> None:
     client.force_login(world.ada)
     answer = post(client, f"{PATH}{member('ben').pk}/role/", role="owner")
