@@ -12,10 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_, or_
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.db.models import Case, Q, When
 
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress, Result
@@ -23,6 +26,7 @@ from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Collection, Document, Job
 from pooling.search_models import TextIndex
+from pooling.texts.word_forms import UNSPACED
 
 BATCH = 2000
 #: This many texts are indexed while somebody waits for the answer: about a second.
@@ -30,6 +34,10 @@ AT_ONCE = 5000
 MOST_WORDS = 20
 LONGEST = 300
 SHOWN = 20
+#: Scripts whose words the index does not find: they have no spaces between them, or endings grown onto them.
+INSIDE_WORDS = re.compile(rf"{UNSPACED.pattern}|[\uac00-\ud7a3]")
+#: Texts of these scripts are read one after the other, so that a collection may have this many.
+MOST_READ = 200_000
 #: Of this many matches the best are sought, where more match.
 MOST_RANKED = 20_000
 
@@ -151,10 +159,30 @@ def search_documents(collection: Collection, words: str, *, limit: int = SHOWN) 
     for, and for too much.
     """
     wanted, unwanted = _terms(words)
+    if any(map(INSIDE_WORDS.search, wanted)):
+        return _containing(collection, wanted, unwanted, limit)
     found = _search(collection, wanted, unwanted, limit, every=True)
     if found or len(wanted) == 1:
         return TextMatches(found, any_word=False)
     return TextMatches(_search(collection, wanted, unwanted, limit, every=False), any_word=True)
+
+
+def _containing(collection: Collection, wanted: list[str], unwanted: list[str], limit: int) -> TextMatches:
+    """The documents in which all the words stand, or any of them; those with one in the title first."""
+    if collection.documents.count() > MOST_READ:
+        problem = (
+            f"Words of this script cannot be searched for in more than {MOST_READ:,} documents: the index "
+            "knows words by the spaces between them."
+        )
+        raise InputError(problem, field="words")
+    has = [Q(title__contains=term) | Q(text__contains=term) for term in wanted]
+    lacks = reduce(or_, [Q(title__contains=term) | Q(text__contains=term) for term in unwanted], Q(pk=None))
+    in_title = reduce(or_, [Q(title__contains=term) for term in wanted])
+    ordered = collection.documents.exclude(lacks).order_by(Case(When(in_title, then=0), default=1), "pk")
+    for any_word, condition in ((False, reduce(and_, has)), (True, reduce(or_, has))):
+        if found := list(ordered.filter(condition).values_list("pk", flat=True)[:limit]):
+            return TextMatches(found, any_word)
+    return TextMatches([], any_word=len(wanted) > 1)
 
 
 def _terms(words: str) -> tuple[list[str], list[str]]:

@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 # Accents, the points of Hebrew and Arabic, the vowels of the scripts of India, and joiners.
 _MARKS = (
     r"\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
-    r"\u200c\u200d"
+    r"\u200c\u200d\u00ad"
+)
+SOFT_HYPHEN = "\u00ad"
+# Where an i has its dot apart from it, and where a capital I has none.
+_TURKISH = {"tr", "az"}
+# What Korean grows onto a noun, longest first; what is left has two syllables at least, or one before two.
+_KOREAN_ENDING = re.compile(
+    r"(?<=[\uac00-\ud7a3])(?:에서는|에서도|으로는|에게서|이라는|라는|까지|부터|에서|에게|으로|처럼|보다|하고|이나"
+    r"|(?<=[\uac00-\ud7a3]{2})[은는이가을를에의도로와과만])$"
 )
 # A word is letters and digits with their marks; an apostrophe inside belongs to it.
 WORD = re.compile(rf"[^\W_][\w{_MARKS}]*(?:[’'][^\W_]+)?")
@@ -122,11 +130,16 @@ def spans_of_pairs(run: str, pairs: frozenset[str]) -> Iterable[tuple[int, int]]
 
 
 def folded(word: str, language: str) -> str:
-    """The word without case; in English without accents as well, which elsewhere tell words apart."""
+    """The word without case, soft hyphens and the width of its letters; in English without accents as well,
+    which elsewhere tell words apart.
+    """
+    if language in _TURKISH:
+        word = word.replace("I", "ı").replace("İ", "i")
     if word.isascii():
         return word.lower()
+    word = word.replace(SOFT_HYPHEN, "").replace("İ", "i")
     if language != ENGLISH:
-        return unicodedata.normalize("NFC", word.casefold())
+        return unicodedata.normalize("NFKC", word.casefold())
     decomposed = unicodedata.normalize("NFKD", word.casefold())
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
@@ -136,6 +149,8 @@ def _stem_of(word: str, language: str) -> str:
     if language == ENGLISH:
         return _english_stem(word)
     whole = re.sub(r"[’'].*", "", word)
+    if language == "ko":
+        return _KOREAN_ENDING.sub("", folded(whole, language))
     if language in WITHOUT_STEMS:
         return folded(whole, language)
     found: str = _stemmer(LANGUAGES[language].lower()).stemWord(folded(whole, language))

@@ -49,6 +49,36 @@ def test_words_phrases_and_what_is_not_there(
     assert search_documents(world.collection, words).any_word is any_word
 
 
+@pytest.mark.parametrize(
+    ("words", "documents", "any_word"),
+    [
+        ("夜班", {"zh"}, False),
+        ("夜班 轮渡", {"zh"}, True),
+        ("バス", {"ja"}, False),
+        ("รถเมล์", {"th"}, False),
+        ("버스", {"ko"}, False),
+        ("버스 -정류장", set(), False),
+        ("公共汽车", set(), False),
+    ],
+)
+def test_words_without_spaces_between_them_are_found(
+    world: World, words: str, documents: set[str], any_word: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import_texts(
+        world,
+        zh="公交夜班时刻表",
+        ja="夜間のバス時刻",
+        th="ตารางเวลารถเมล์กลางคืน",
+        ko="밤버스가 정류장에서 떠난다",
+    )
+    index_texts(world.collection)
+    assert found(world.collection, words) == documents
+    assert search_documents(world.collection, words).any_word is any_word
+    monkeypatch.setattr(search, "MOST_READ", 3)
+    with pytest.raises(InputError, match="cannot be searched for in more than 3 documents"):
+        search_documents(world.collection, words)
+
+
 def test_the_best_comes_first_and_other_collections_are_not_searched(world: World) -> None:
     elsewhere = Collection.objects.create(slug="elsewhere", name="Elsewhere")
     Document.objects.create(collection=elsewhere, external_id="x", text="umbrella umbrella umbrella")

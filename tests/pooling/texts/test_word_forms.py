@@ -29,6 +29,12 @@ def marked(language: str, query: str, text: str, synonyms: str = "") -> list[str
         ("ja", "夜間バス", "夜間のバス時刻", ["夜間", "バス"]),
         ("zh", "夜班公交", "公交夜班时刻", ["公交夜班"]),
         ("ja", "これはですか", "これはです", []),  # grammar alone
+        ("tr", "istanbul ışık", "İSTANBUL’da IŞIK", ["İSTANBUL’da", "IŞIK"]),
+        ("en", "istanbul", "İstanbul", ["İstanbul"]),
+        ("de", "Dampfschiff", "Dampf\u00adschiffe", ["Dampf\u00adschiffe"]),
+        ("en", "night bus", "Ｎｉｇｈｔ buses", ["Ｎｉｇｈｔ", "buses"]),
+        ("fr", "bus", "Le ｂｕｓ", ["ｂｕｓ"]),
+        ("ko", "버스 정류장", "버스가 정류장에서 나이", ["버스가", "정류장에서"]),
     ],
 )
 def test_forms_of_a_word_are_found_in_its_language(
