@@ -21,7 +21,8 @@ def notes_on_documents(collection: Collection, frame: pl.DataFrame, *, if_few: b
     if not (some := list(theirs[:EXAMPLES])):
         return []
     distinct = frame["document_id"].unique(maintain_order=True)
-    ids = distinct.gather_every(-(-len(distinct) // LOOKED_UP)).to_list()
+    # An id with a NUL is refused by whoever stores it, and PostgreSQL is not asked for one.
+    ids = [one for one in distinct.gather_every(-(-len(distinct) // LOOKED_UP)) if "\0" not in one]
     known = {
         one
         for start in range(0, len(ids), BATCH)

@@ -36,7 +36,8 @@ def sha256_of(path: Path) -> str:
 def keys_of(rows: Any, ids: Iterable[str]) -> dict[str, int]:
     """The keys of the queries, documents or other rows that have these external ids."""
     keys: dict[str, int] = {}
-    wanted = iter(dict.fromkeys(ids))
+    # No row has an id with a NUL, and PostgreSQL cannot be asked for one.
+    wanted = (one for one in dict.fromkeys(ids) if "\0" not in one)
     while batch := list(islice(wanted, IDS_AT_ONCE)):
         keys.update(rows.filter(external_id__in=batch).values_list("external_id", "pk"))
     return keys

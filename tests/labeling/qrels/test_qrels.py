@@ -240,6 +240,12 @@ def test_an_import_counts_what_it_did(world: World) -> None:
     assert Document.objects.get(external_id="d77").text is None
 
 
+def test_an_id_that_no_database_keeps_is_refused_and_stores_nothing(world: World) -> None:
+    with pytest.raises(InputError, match="NUL"):
+        import_text(world, '{"q1": {"d1": 1, "\\u0000": 1}}')
+    assert not world.collection.label_files.exists()
+
+
 def test_a_file_without_a_known_query_is_refused(world: World) -> None:
     with pytest.raises(InputError, match=r"has none of the 6 queries of this file \(x0, x1, x2, x3, x4, …\)"):
         import_text(world, "".join(f"x{number} 0 d1 1\n" for number in range(6)))
