@@ -345,10 +345,9 @@ def _table(key: str, value: object, example: str) -> Mapping[str, Any]:
 
 
 def _conventions(value: object) -> Mapping[str, Any]:
-    table = _table(
-        "conventions", value, '[conventions] and below it a line for each, such as missing = "zero"'
-    )
-    known = {"preset": tuple(PRESETS), "min_relevance": None, **CHOICES, "drop_query_document": None}
+    table = _table("conventions", value, '[conventions] and below it for instance missing = "zero"')
+    known: dict[str, Any] = {"preset": tuple(PRESETS), "min_relevance": None, **CHOICES}
+    known["drop_query_document"] = (False, True)
     checked: dict[str, Any] = {}
     for name, choice in table.items():
         key = f"conventions.{name}"
@@ -356,14 +355,11 @@ def _conventions(value: object) -> Mapping[str, Any]:
         if choice is None:
             continue
         words = known[name]
-        if name == "drop_query_document":
-            if not isinstance(choice, bool):
-                raise SettingError(key, f"{name} is {_in_words(choice)}", "Write true or false.")
-            checked[name] = choice
-        elif words is None:
+        if words is None:
             checked[name] = _whole_number(key, choice, 1, 2**31 - 1)
-        elif not isinstance(choice, str) or choice not in words:
-            raise SettingError(key, f"{name} is {_in_words(choice)}", f"Choose one of {', '.join(words)}.")
+        elif not isinstance(choice, str | bool) or choice not in words:
+            choices = ", ".join(map(str, words)).lower()
+            raise SettingError(key, f"{name} is {_in_words(choice)}", f"Choose one of {choices}.")
         else:
             checked[name] = choice
     return checked
