@@ -21,7 +21,7 @@ from pooling.ranking.shared_ids import (
     sentence_on,
 )
 
-#: Below this share of the labelled pairs it is worth trying whether other ids would meet.
+#: Below this share of the labelled pairs, or of the rows of a shorter run, other ids are tried.
 FEW = 0.05
 #: So many lines of a run are looked at for queries among their own documents.
 LINES = 2_000
@@ -38,7 +38,8 @@ def refuse_strangers(
 def notes_on_strangers(name: str, source: RunSource, scored: ScoredRun, labels: Labels) -> list[str]:
     """What to know of a run that found no relevant document, or hardly any that has a label."""
     is_found = scored.position > 0
-    if is_found.sum() >= FEW * len(is_found) and (is_found & labels.relevant).any():
+    least = FEW * min(len(is_found), int(scored.counts.depth.sum()))  # a shallow run finds few of many labels
+    if is_found.sum() >= least and (is_found & labels.relevant).any():
         return []
     documents = Side(f"documents of run {name}", run_frame(name, source)["document_id"])
     labelled = Side("documents with a label", labels.document_ids)

@@ -85,8 +85,9 @@ def _table(lines: list[str], named: str, kind: str) -> Recognized | None:
         return Recognized(_format_with(told[1]), told[1])
     usual = {"csv": ",", "tsv": "\t"}.get(named)
     separators = sorted(SEPARATORS, key=lambda separator: separator != usual)
+    is_comment = not lines or lines[0].startswith("#")
     for separator in separators[: None if kind != "records" else 3]:
-        if lines and names_columns(cells(lines[0], separator), kind):
+        if not is_comment and names_columns(cells(lines[0], separator), kind):
             return _recognized(named, separator)
     rows_of = [line for line in lines if not line.startswith("#")]
     if kind == "records" or not rows_of:

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 from django.core.management import CommandError, call_command
 
+import soundings
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -74,6 +76,18 @@ def test_a_recall_of_0_never_stands_alone(
     call_command("evaluate", str(folder / "qrels.txt"), str(folder / "new.run"))
     shown = capsys.readouterr()
     assert sentence in shown.out + shown.err
+
+
+def test_a_shallow_run_that_finds_few_of_many_labels_is_read_once() -> None:
+    reads = []
+
+    def run() -> dict[str, list[str]]:
+        reads.append(1)
+        return {"q": ["d0", "d1"]}
+
+    result = soundings.evaluate({"q": {f"d{number}": 1 for number in range(100)}}, {"a": run}, k=2)
+    assert result.figure("a", "recall", 2)["mean"] == 0.02
+    assert len(reads) == 1
 
 
 def test_a_run_of_other_queries_is_refused_with_examples(folder: Path) -> None:

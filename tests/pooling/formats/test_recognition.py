@@ -95,6 +95,13 @@ def test_labels_are_read_by_what_they_hold(tmp_path: Path, case: str) -> None:
     assert any(note.startswith(HEADER) for note in labels.notes) == is_told
 
 
+def test_a_comment_that_names_the_columns_is_a_comment(tmp_path: Path) -> None:
+    run = read_run(written(tmp_path, "r.run", "# query Q0 document rank score tag\nq1 Q0 d1 1 2.5 t\n"))
+    assert run.frame.rows() == RUN[:1]
+    labels = read_qrels(written(tmp_path, "qrels.txt", "# query 0 document relevance\nq1 0 d1 1\n"))
+    assert labels.frame.rows() == QRELS[:1]
+
+
 def test_a_list_without_numbers_is_of_relevant_documents(tmp_path: Path) -> None:
     path = written(tmp_path, "qrels.json", '{"q1": ["d1", "d2"]}')
     assert read_qrels(path).frame.rows() == [("q1", "d1", 1), ("q1", "d2", 1)]
