@@ -1,8 +1,9 @@
 // Adjudication from the keyboard: shows the next pair at once, and saves the verdict in the background.
 
-import { nameOf } from "./judge/keys.js";
+import { Keys, paintCaps } from "./judge/keys.js";
+import { Settings } from "./judge/settings.js";
+import { SettingsDialog } from "./judge/settings_dialog.js";
 
-const TYPING = "input, textarea, select, [contenteditable]";
 const PREFETCH_AT = 2;
 const SETTLE_MS = 150; // a key pressed so soon after a pair appeared was meant for the one before
 
@@ -33,39 +34,44 @@ part("undo").addEventListener("click", () => undo());
 for (const field of document.querySelectorAll(".adjudication-shown :is(select, input)")) {
   field.addEventListener("change", () => field.form.requestSubmit());
 }
-document.addEventListener("keydown", pressed);
+root.addEventListener("keydown", ({ key, target }) => {
+  if (key === "Escape" && target.matches("textarea")) target.blur();
+});
+const settings = new Settings(document.body.dataset.account, "adjudication");
+const dialog = new SettingsDialog(document.getElementById("keys"), settings);
+const ACTIONS = {
+  relevant: () => decide("relevant"),
+  not_relevant: () => decide("not_relevant"),
+  cannot_judge: () => current && (reasons().open = true),
+  later: () => later(),
+  undo: () => undo(),
+  note: () => current?.querySelector("textarea").focus(),
+  help: () => dialog.open(),
+};
+new Keys({ act: (name) => ACTIONS[name](), choose, choosing: () => reasons()?.open, settings });
+settings.addEventListener("change", () => paintCaps(root, settings));
+part("keys").addEventListener("click", () => dialog.open());
+paintCaps(root, settings);
 root.dataset.accepts = "true";
 prefetch();
 
-function pressed(event) {
-  if (event.key === "Escape" && event.target.matches?.("textarea")) return event.target.blur();
-  if (event.repeat || event.isComposing || event.target.closest?.(TYPING) || document.querySelector("dialog[open]")) return;
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const key = nameOf(event);
-  if (key === "u") return take(event, () => undo());
-  if (!current) return;
-  const form = current.querySelector(".adjudication-form");
-  const reasons = current.querySelector(".adjudication-reasons");
-  if (reasons.open) {
-    const reason = reasons.querySelectorAll("button")[Number(key) - 1];
-    if (/^[1-9]$/.test(key) && reason) take(event, () => form.requestSubmit(reason));
-    else if (key === "x" || event.key === "Escape") take(event, () => { reasons.open = false; });
-    return; // while the reasons are open, the other keys must not decide
-  }
-  const press = (value) => root.dataset.accepts === "true" && form.requestSubmit(form.querySelector(`[value="${value}"]`));
-  const acts = {
-    j: () => press("relevant"),
-    f: () => press("not_relevant"),
-    x: () => { reasons.open = true; },
-    s: later,
-    n: () => current.querySelector("textarea").focus(),
-  };
-  if (acts[key]) take(event, acts[key]);
+function form() {
+  return current?.querySelector(".adjudication-form");
 }
 
-function take(event, action) {
-  event.preventDefault();
-  action();
+function reasons() {
+  return current?.querySelector(".adjudication-reasons");
+}
+
+function decide(verdict) {
+  if (current && root.dataset.accepts === "true") form().requestSubmit(form().querySelector(`[value="${verdict}"]`));
+}
+
+// While the reasons are open; null closes them.
+function choose(number) {
+  const reason = reasons().querySelectorAll("button")[number - 1];
+  if (reason) form().requestSubmit(reason);
+  else reasons().open = false;
 }
 
 function settle(pair, button) {
@@ -165,6 +171,7 @@ function prefetch() {
         pairs.push(pair);
         lastSeen = pair.dataset.item;
       }
+      paintCaps(root, settings);
     })
     .catch(() => {}) // asked again with the next pair
     .finally(() => { fetching = null; });

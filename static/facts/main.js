@@ -1,13 +1,17 @@
 // Judging facts: keys, evidence, and choices that outlast a reload or a lost connection. The page works without it.
 
 import { ActiveClock } from "../judge/clock.js";
-import { nameOf } from "../judge/keys.js";
+import { Keys, paintCaps } from "../judge/keys.js";
 import { painted, spanOf } from "../judge/layers.js";
 import { selectedSpan, selectedText, spanInSource } from "../judge/selecting.js";
+import { Settings } from "../judge/settings.js";
+import { SettingsDialog } from "../judge/settings_dialog.js";
 import { Draft } from "./draft.js";
 
 const RETRY_MS = 5_000;
 const clock = new ActiveClock();
+const settings = new Settings(document.body.dataset.account, "facts");
+const dialog = new SettingsDialog(document.getElementById("keys"), settings);
 let page = null;
 
 class FactPage {
@@ -126,40 +130,20 @@ function press(id) {
   document.getElementById(id)?.click();
 }
 
-// Letters count by their place where the layout has no Latin ones; brackets wherever the layout has them, with AltGr too.
-function actOf(event) {
-  // A number pad without NumLock moves.
-  const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1];
-  const isDigit = digit && (event.code.startsWith("Digit") || event.key === digit);
-  const isControl = event.target.closest?.("a, button");
-  if (isDigit && !event.altKey) {
-    if (!page.form) return null;
-    return digit === "0" ? () => page.none() : () => page.digit(Number(digit), { partly: event.shiftKey });
-  }
-  if (event.key === "[" || event.code === "BracketLeft") return () => press("facts-before");
-  if (event.key === "]" || event.code === "BracketRight") return () => press("facts-after");
-  if (event.altKey) return null;
-  const acts = {
-    Enter: !isControl && (() => page.send()),
-    ArrowDown: !isControl && page.form && (() => page.focus(page.focused + 1)),
-    ArrowUp: !isControl && page.form && (() => page.focus(page.focused - 1)),
-    u: () => press("facts-undo"),
-    s: () => press("facts-skip"),
-    v: page.form && (() => page.startEvidence()),
-    g: () => document.querySelector(".judging-tools a")?.click(),
-  };
-  return acts[nameOf(event)];
-}
-
-function onKey(event) {
-  const isAltGraph = event.getModifierState("AltGraph");
-  if (!page || event.isComposing || (!isAltGraph && (event.ctrlKey || event.metaKey || event.altKey))) return;
-  if (event.target.closest?.("input:not([type=radio]), textarea, select")) return;
-  const act = actOf(event);
-  if (!act) return;
-  event.preventDefault();
-  if (!event.repeat || event.key.startsWith("Arrow")) act(); // a held key acts once
-}
+// What a key does, by its action; the page may have no form, and no button for a step that cannot be taken.
+const ACTIONS = {
+  none: () => page?.form && page.none(),
+  evidence: () => page?.form && page.startEvidence(),
+  save: () => page?.send(),
+  down: () => page?.form && page.focus(page.focused + 1),
+  up: () => page?.form && page.focus(page.focused - 1),
+  before: () => press("facts-before"),
+  after: () => press("facts-after"),
+  skip: () => press("facts-skip"),
+  undo: () => press("facts-undo"),
+  guidelines: () => press("facts-guidelines"),
+  help: () => dialog.open(),
+};
 
 function trouble(kind) {
   const notice = document.getElementById("facts-trouble");
@@ -176,6 +160,7 @@ function again() {
 function start() {
   const root = document.getElementById("fact-page");
   page = root ? new FactPage(root) : null;
+  paintCaps(document.querySelector(".judging"), settings);
 }
 
 const body = document.body;
@@ -212,12 +197,19 @@ body.addEventListener("change", ({ target }) => {
 });
 body.addEventListener("click", ({ target }) => {
   if (target.closest("#facts-evidence")) return page?.startEvidence();
+  if (target.closest("#facts-keys")) return dialog.open();
   const box = target.closest(".fact");
   if (!box || !page) return;
   const place = Number(box.dataset.place) - 1;
   if (page.waitsForDigit) page.giveEvidence(place);
   else page.focus(place, { scroll: false });
 });
-document.addEventListener("keydown", onKey);
+new Keys({
+  act: (name) => ACTIONS[name](),
+  digit: (number, { shiftKey }) => page?.form && page.digit(number, { partly: shiftKey }),
+  repeating: ["down", "up"],
+  settings,
+});
+settings.addEventListener("change", () => paintCaps(document.querySelector(".judging"), settings));
 window.addEventListener("online", () => page?.send());
 start();

@@ -1,6 +1,6 @@
-// An annotator's settings for this page: keys, highlighting, sides. Kept in this browser, by account.
+// A person's settings for the pages with keys: keys by page, highlighting, sides. Kept in this browser, by account.
 
-export const KEYMAP = {
+const JUDGING = {
   relevant: ["j", "ArrowRight", "1"],
   not_relevant: ["f", "ArrowLeft", "0"],
   same: ["r"],
@@ -23,19 +23,50 @@ export const KEYMAP = {
   stop_after: ["q"],
   help: ["?"],
 };
+const FACTS = {
+  none: ["0"],
+  evidence: ["v"],
+  save: ["Enter"],
+  down: ["ArrowDown"],
+  up: ["ArrowUp"],
+  before: ["["],
+  after: ["]"],
+  skip: ["s"],
+  undo: ["u"],
+  guidelines: ["g"],
+  help: ["?"],
+};
+const ADJUDICATION = {
+  relevant: ["j"],
+  not_relevant: ["f"],
+  cannot_judge: ["x"],
+  later: ["s"],
+  undo: ["u"],
+  note: ["n"],
+  help: ["?"],
+};
+// By the name under which a page's keys are stored.
+const KEYMAPS = { keymap: JUDGING, facts: FACTS, adjudication: ADJUDICATION };
 
 const DEFAULTS = { single_keys: true, highlight: true, whole: false, swapped: false, breaks: true };
 
 /** Event: "change". The switches are `single_keys`, `highlight`, `whole`, `swapped` and `breaks`. */
 export class Settings extends EventTarget {
+  #page;
   #place;
 
-  constructor(account) {
+  constructor(account, page = "keymap") {
     super();
+    this.#page = page;
     this.#place = `soundings.judging.${account}`;
     const stored = this.#stored();
     this.switches = { ...DEFAULTS, ...chosen(stored.switches) };
-    this.keymap = { ...copied(KEYMAP), ...usable(stored.keymap) };
+    this.keymap = { ...copied(KEYMAPS[page]), ...this.#usable(stored[page]) };
+  }
+
+  /** Whether the digits 1 to 9 stand for the facts of the page. */
+  get numbersFacts() {
+    return this.#page === "facts";
   }
 
   turn(name, on) {
@@ -64,8 +95,8 @@ export class Settings extends EventTarget {
   }
 
   resetKeys() {
-    this.keymap = copied(KEYMAP);
-    if (this.switches.swapped) this.#swapSides();
+    this.keymap = copied(KEYMAPS[this.#page]);
+    if (this.switches.swapped && this.#page === "keymap") this.#swapSides();
     this.#changed();
   }
 
@@ -87,11 +118,20 @@ export class Settings extends EventTarget {
 
   #changed() {
     try {
-      localStorage.setItem(this.#place, JSON.stringify({ switches: this.switches, keymap: this.keymap }));
+      const stored = { ...this.#stored(), switches: this.switches, [this.#page]: this.keymap };
+      localStorage.setItem(this.#place, JSON.stringify(stored));
     } catch {
       // Without storage, the choice lasts as long as the page.
     }
     this.dispatchEvent(new Event("change"));
+  }
+
+  // Stored settings may come from another version of this page.
+  #usable(keymap) {
+    const entries = Object.entries(keymap ?? {});
+    return Object.fromEntries(
+      entries.filter(([action, keys]) => action in KEYMAPS[this.#page] && Array.isArray(keys)),
+    );
   }
 }
 
@@ -101,12 +141,6 @@ function isDigit(key) {
 
 function copied(keymap) {
   return Object.fromEntries(Object.entries(keymap).map(([action, keys]) => [action, [...keys]]));
-}
-
-// Stored settings may come from another version of this page.
-function usable(keymap) {
-  const entries = Object.entries(keymap ?? {});
-  return Object.fromEntries(entries.filter(([action, keys]) => action in KEYMAP && Array.isArray(keys)));
 }
 
 function chosen(switches) {

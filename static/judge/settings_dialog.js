@@ -75,7 +75,7 @@ export class SettingsDialog {
     if (event.repeat) return;
     const key = nameOf(event);
     const isRemoval = this.#waiting.key && (event.key === "Delete" || event.key === "Backspace");
-    const objection = isRemoval ? "" : objectionTo(event, key);
+    const objection = isRemoval ? "" : objectionTo(event, key, this.#settings.numbersFacts);
     if (objection) return this.#say(objection);
     this.#take(isRemoval ? null : key);
   }

@@ -2,7 +2,7 @@
 
 import { DocumentPane } from "./document_pane.js";
 import { Hits } from "./hits.js";
-import { capOf } from "./keys.js";
+import { paintCaps } from "./keys.js";
 import { Reading } from "./reading.js";
 import { SettingsDialog } from "./settings_dialog.js";
 import {
@@ -584,14 +584,9 @@ export class View {
   }
 
   #applySettings() {
-    const { switches, keymap } = this.#settings;
+    const { switches } = this.#settings;
     this.root.classList.toggle("no-marks", !switches.highlight);
-    this.root.classList.toggle("no-keys", !switches.single_keys);
-    for (const cap of this.root.querySelectorAll("kbd[data-key]")) {
-      const [key] = keymap[cap.dataset.key];
-      cap.textContent = key ? capOf(key) : "";
-      cap.hidden = !key;
-    }
+    paintCaps(this.root, this.#settings);
     const [first, second] = switches.swapped ? ["relevant", "not-relevant"] : ["not-relevant", "relevant"];
     const buttons = (name) => this.form.querySelector(`.verdict-button.${name}`);
     if (buttons(first).nextElementSibling !== buttons(second)) buttons(first).after(buttons(second));

@@ -17,6 +17,10 @@ from tests.world import DOCUMENTS, QUERIES, World
 JUDGMENTS = re.compile(r"/judgments/(\?claim=\d+)?$")
 VERDICT_KEYS = {"j": "relevant", "f": "not_relevant"}
 
+# Sends a key as another layout does: [key, code, more].
+PRESS = """([key, code, more]) => document.body.dispatchEvent(
+    new KeyboardEvent("keydown", {key, code, bubbles: true, cancelable: true, ...more}))"""
+
 
 class Pair(NamedTuple):
     """What is on screen: the query's text and the document's title."""

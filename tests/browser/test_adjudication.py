@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from labeling.models import GoldQuestion, Item, JudgmentEvent, Queue
 from labeling.queues.opening import open_queue
-from tests.browser.judging import eventually, follow
+from tests.browser.judging import PRESS, eventually, follow
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.labeling.helpers import judge, make_pool
 from tests.world import World
@@ -89,6 +89,24 @@ def test_keys_settle_every_pair_of_the_queue(
     eventually(page, lambda: waiting(disputed) == 0)
     said = JudgmentEvent.objects.filter(is_adjudication=True).values_list("verdict", flat=True)
     assert sorted(said) == ["cannot_judge", "not_relevant", "not_relevant", *["relevant"] * 9]
+
+
+def test_keys_are_changed_and_work_by_place_on_other_layouts(
+    page_of: Callable[..., Page], world: World, disputed: Queue
+) -> None:
+    page = page_of(world.ada)
+    open_page(page, disputed)
+    page.keyboard.press("?")
+    page.get_by_role("button", name="Later: S. Change this key").click()
+    page.keyboard.press("b")
+    page.keyboard.press("Escape")
+    expect(page.locator("article:visible").get_by_role("link", name="Later")).to_contain_text("B")
+    first = title(page)
+    press(page, "b")
+    expect(page.locator("article:visible")).not_to_have_attribute("data-item", first)
+    expect(page.locator("#adjudication")).to_have_attribute("data-accepts", "true")
+    page.evaluate(PRESS, ["о", "KeyJ", {}])
+    expect(page.get_by_text("11 pairs wait for a decision.")).to_be_visible()
 
 
 def test_a_pair_comes_back_when_its_verdict_was_not_saved(

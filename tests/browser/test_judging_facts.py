@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Support, SupportEvent
+from tests.browser.judging import PRESS
 from tests.labeling.facts.helpers import bring_facts, fact_queue, many_facts
 from tests.world import World
 
@@ -85,10 +86,6 @@ def test_57_facts_in_seven_pages_with_a_reload_no_network_and_undo(
     }
 
 
-PRESS = """([key, code, more]) => document.body.dispatchEvent(
-    new KeyboardEvent("keydown", {key, code, bubbles: true, cancelable: true, ...more}))"""
-
-
 def test_a_held_key_acts_once_and_keys_work_by_place_on_any_layout(
     world: World, live_server: LiveServer, page_of: PageOf
 ) -> None:
@@ -114,6 +111,33 @@ def test_a_held_key_acts_once_and_keys_work_by_place_on_any_layout(
     page.evaluate(PRESS, ["г", "KeyU", {}])
     on_page(page, 1)
     assert Support.objects.count() == 0
+
+
+def test_keys_are_changed_and_switched_off_on_the_page(
+    world: World, live_server: LiveServer, page_of: PageOf
+) -> None:
+    many_facts(world, 57)
+    queue, page = fact_queue(world), page_of(world.ben)
+    open_facts(page, queue.pk)
+    page.keyboard.press("?")
+    page.get_by_role("button", name="No to the rest: 0. Change this key").click()
+    page.keyboard.press("7")
+    expect(page.locator("[data-part=key_message]")).to_contain_text("1 to 9 are the facts")
+    page.keyboard.press("b")
+    expect(page.locator("[data-part=key_message]")).to_contain_text("B is now a key")
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(page.locator(".fact.focused")).to_have_count(1)
+    expect(page.get_by_role("button", name="No to the rest")).to_contain_text("B")
+    page.keyboard.press("0")
+    expect(page.locator("input[name=verdict-1]:checked")).to_have_count(0)
+    page.keyboard.press("b")
+    assert chosen(page, 1) == "no"
+    page.keyboard.press("?")
+    page.get_by_label("Use single-key shortcuts").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    assert chosen(page, 1) == "no"
 
 
 def test_selected_words_are_the_evidence(world: World, live_server: LiveServer, page_of: PageOf) -> None:
