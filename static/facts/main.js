@@ -3,7 +3,7 @@
 import { ActiveClock } from "../judge/clock.js";
 import { Keys, paintCaps } from "../judge/keys.js";
 import { painted, spanOf } from "../judge/layers.js";
-import { selectedSpan, selectedText, spanInSource } from "../judge/selecting.js";
+import { rangeIn, selectedSpan, spanInSource } from "../judge/selecting.js";
 import { Settings } from "../judge/settings.js";
 import { SettingsDialog } from "../judge/settings_dialog.js";
 import { Draft } from "./draft.js";
@@ -85,7 +85,7 @@ class FactPage {
 
   /** What is selected of the document; else the sentence that is tinted for the fact. */
   span(place) {
-    if (this.document.html) return spanInSource(selectedText(this.text), this.document.text);
+    if (this.document.html) return spanInSource(this.text, rangeIn(this.text), this.document.text);
     const whole = { from: 0, to: Infinity, before: 0 };
     return this.selection ?? selectedSpan(this.text, whole) ?? this.facts[place].sentence;
   }

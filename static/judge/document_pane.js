@@ -1,7 +1,7 @@
 // Title and text of the document on screen: the passage or the whole, with the words of the query marked.
 
 import { occurrences, painted, spanOf } from "./layers.js";
-import { selectedSpan, selectedText, spanInSource } from "./selecting.js";
+import { rangeIn, selectedSpan, selectedText, spanInSource } from "./selecting.js";
 import { UNTITLED, gettext } from "./words.js";
 
 export class DocumentPane {
@@ -91,7 +91,11 @@ export class DocumentPane {
   get sentence() {
     if (!this.#document?.html) return this.#document?.sentence ?? null;
     const parts = [...this.#parts.text.querySelectorAll(".judging-sentence")];
-    return parts.length ? this.#inSource(parts.map((part) => part.textContent).join("")) : null;
+    if (!parts.length) return null;
+    const sentence = document.createRange();
+    sentence.setStartBefore(parts[0]);
+    sentence.setEndAfter(parts.at(-1));
+    return this.#inSource(sentence);
   }
 
   /** Whether a sentence stands out. */
@@ -103,7 +107,7 @@ export class DocumentPane {
   get selection() {
     const { text, html, passage } = this.#document ?? {};
     if (!text) return null;
-    if (html) return this.#inSource(selectedText(this.#parts.text));
+    if (html) return this.#inSource(rangeIn(this.#parts.text));
     const [from, to] = passage && !this.#whole ? passage : [0, Infinity];
     return selectedSpan(this.#parts.text, { from, to, before: from > 0 ? 2 : 0 });
   }
@@ -113,9 +117,9 @@ export class DocumentPane {
     return selectedText(this.#parts.title) || selectedText(this.#parts.text);
   }
 
-  #inSource(words) {
+  #inSource(range) {
     const images = [...this.#parts.text.querySelectorAll("img")].map((image) => image.getAttribute("src"));
-    return spanInSource(words, this.#document.text, images);
+    return spanInSource(this.#parts.text, range, this.#document.text, images);
   }
 
   quote([start, end]) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -119,6 +120,52 @@ def test_words_of_a_page_made_from_markdown_are_found_in_its_source(
     expect(page.locator("[data-part=evidence_quote]")).to_be_visible()
     press(page, "j")
     assert stored(page) == "The **ferry** sails\n*twice* a day"
+
+
+SELECT_PLACE = """([words, place]) => {
+  const part = document.querySelector("[data-part=text]");
+  const start = [...Array(place + 1)].reduce(after => part.textContent.indexOf(words, after) + 1, 0) - 1;
+  const ends = [start, start + words.length].map((offset, isEnd) => {
+    const nodes = document.createNodeIterator(part, NodeFilter.SHOW_TEXT);
+    let node = nodes.nextNode();
+    for (; offset >= node.length + isEnd; node = nodes.nextNode()) offset -= node.length;
+    return [node, offset];
+  });
+  document.getSelection().setBaseAndExtent(...ends.flat());
+}"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "words", "place", "evidence"),
+    [
+        ("markdown", "A bus at one.\n\nThen *a bus* at two.\n\nNo bus at three.", "bus at", 1, "bus* at"),
+        ("markdown", "They met **half**way home.", "halfway", 0, "half**way"),
+        ("markdown", "[Bus](https://bus.example/bus) by bus.", "bus", 0, "bus"),
+        ("html", "<p>It&#8217;s caf&eacute; time: it&rsquo;s caf&#xe9;.</p>", "s café", 1, "s caf&#xe9;"),
+        ("html", "<!-- late --><style>p.late {}</style><p>Not <b>l</b>ate, late.</p>", "late", 1, "late"),
+        ("html", "<p>🚋 late</p><p>🚋 later</p>", "late", 1, "late"),
+    ],
+)
+def test_evidence_on_a_page_made_from_its_source_is_stored_where_it_was_selected(
+    kind: str,
+    source: str,
+    words: str,
+    place: int,
+    evidence: str,
+    page_of: Callable[..., Page],
+    world: World,
+    shown: Queue,
+) -> None:
+    world.collection.documents.update(text=source, metadata={"format": kind})
+    page = page_of(world.ben)
+    open_judging(page, shown)
+    page.evaluate(SELECT_PLACE, [words, place])
+    page.keyboard.press("v")
+    press(page, "j")
+    assert stored(page) == evidence
+    start = JudgmentEvent.objects.get().span_start
+    places = [match.start() for match in re.finditer(re.escape(evidence), source)]
+    assert start == places[-1]
 
 
 def test_the_strongest_sentence_of_a_page_made_from_markdown_is_tinted_and_taken(
