@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from pooling.formats.errors import FormatError
@@ -88,23 +90,47 @@ def _read(path: Path) -> tuple[Floats, list[str] | None]:
             names = file.files
             if NAME not in names and len(names) != 1:
                 raise FormatError(path.name, None, f"it has {len(names)} arrays", f"Call the vectors {NAME}.")
-            found = file[NAME if NAME in names else names[0]]
-            ids = file[IDS].astype(str).tolist() if IDS in names else None
+            name = NAME if NAME in names else names[0]
+            vectors = _without_objects(path, file, name)
+            ids = _without_objects(path, file, IDS).astype(str).tolist() if IDS in names else None
     except FileNotFoundError:
         raise FormatError(path.name, None, "there is no such file", "Check its name.") from None
     except (OSError, ValueError, BadZipFile, AttributeError, MemoryError) as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(path.name, None, "it is no .npz file", "Write it with numpy.savez.") from None
-    # Vectors without dimensions take no bytes, however many a file says to have.
-    if found.ndim != 2 or not found.size or found.dtype.kind != "f" or not np.isfinite(found).all():
-        raise FormatError(
-            path.name, None, "the vectors are no table of numbers", "Save an (n, d) array of floats."
-        )
-    if len(found) < LEAST:
-        raise FormatError(path.name, None, "fewer than two vectors", "Give more vectors.")
-    if ids is not None and (len(ids) != len(found) or len(set(ids)) < len(ids)):
+    _refuse_no_vectors(path, name, vectors)
+    if ids is not None and (len(ids) != len(vectors) or len(set(ids)) < len(ids)):
         raise FormatError(
             path.name, None, "the ids are not one for each vector", "Give each vector another id."
         )
-    return found.astype(np.float64), ids
+    return vectors.astype(np.float64), ids
+
+
+def _without_objects(path: Path, file: Mapping[str, Any], name: str) -> Any:
+    """An array; FormatError for one of Python objects, which would run code as it is read."""
+    try:
+        return file[name]
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        remedy = "Save ids with .astype(str)." if name == IDS else "Save vectors with .astype(float)."
+        raise FormatError(path.name, None, f"the array {name} holds Python objects", remedy) from None
+
+
+def _refuse_no_vectors(path: Path, name: str, vectors: Any) -> None:
+    # Vectors without dimensions take no bytes, however many a file says to have.
+    if vectors.ndim != 2 or not vectors.size or vectors.dtype.kind != "f":
+        shape = " × ".join(f"{size:,}" for size in vectors.shape) or "one value"
+        problem = f"the array {name} is no table of numbers ({shape}, {vectors.dtype})"
+        raise FormatError(path.name, None, problem, "Save an (n, d) array of floats.")
+    if len(vectors) < LEAST:
+        raise FormatError(path.name, None, "fewer than two vectors", "Give more vectors.")
+    wrong = ~np.isfinite(vectors).all(axis=1)
+    problem = "hold a NaN or an infinite value"
+    if not wrong.any():
+        wrong, problem = ~vectors.any(axis=1), "are zero, so they have no direction"
+    if wrong.any():
+        rows = ", ".join(map(str, np.flatnonzero(wrong)[:3]))
+        said = f"{int(wrong.sum()):,} of {len(vectors):,} vectors {problem}, first in rows {rows} (from 0)"
+        raise FormatError(path.name, None, said, "Leave these documents out, or embed them again.")

@@ -75,6 +75,20 @@ WRONG: dict[str, dict[str, Any]] = {
     "it shares 0 documents": {"vectors": OLD, "ids": ["w", "x", "y", "z"]},
     "not one for each vector": {"vectors": OLD, "ids": ["a", "a", "b", "c"]},
     "fewer than two vectors": {"vectors": OLD[:1], "ids": ["a"]},
+    r"the array ids holds Python objects. Save ids with \.astype\(str\)": {
+        "vectors": OLD,
+        "ids": np.array(["a", "b", "c", "d"], dtype=object),
+    },
+    "the array vectors holds Python objects": {"vectors": OLD.astype(object), "ids": ["a", "b", "c", "d"]},
+    r"no table of numbers \(4, float64\)": {"vectors": OLD[:, 0], "ids": ["a", "b", "c", "d"]},
+    r"2 of 4 vectors hold a NaN or an infinite value, first in rows 0, 2 \(from 0\)": {
+        "vectors": np.where(OLD[2, 1] == OLD, np.nan, OLD),
+        "ids": ["a", "b", "c", "d"],
+    },
+    "2 of 4 vectors are zero, so they have no direction, first in rows 0, 3": {
+        "vectors": OLD * np.array([[0], [1], [1], [0]]),
+        "ids": ["a", "b", "c", "d"],
+    },
 }
 
 
