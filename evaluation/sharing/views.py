@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from evaluation.access import report_for
 from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
@@ -20,7 +20,7 @@ from evaluation.report_store.shared_links import opened_link, share, withdraw_li
 from evaluation.sharing.forms import ShareForm
 from evaluation.sharing.page import CURVE, shared_comparison, shared_report
 from pooling.interface.charting import VARIANTS
-from pooling.interface.pages import person
+from pooling.interface.pages import go_on_with, made_once, person, shown_once
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, fetch
 
@@ -33,25 +33,29 @@ UNTRACED = {
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def report_share(request: HttpRequest, report_id: int) -> HttpResponse:
-    """Make a link and show it, this one time."""
-    shown = report_for(request.user, report_id, ADMIN)
-    try:
-        link, token = share(shown, ShareForm(request.POST, report=shown).sharing(), by=person(request))
-    except InputError as error:
-        messages.error(request, str(error))
-        return redirect(f"{shown.get_absolute_url()}#share")
+    """POST makes a link; the page after it shows it, this one time."""
+    report = report_for(request.user, report_id, ADMIN)
+    links = f"{report.get_absolute_url()}#share"
+    if request.method == "POST":
+        try:
+            link, token = share(report, ShareForm(request.POST, report=report).sharing(), by=person(request))
+        except InputError as error:
+            messages.error(request, str(error))
+            return redirect(links)
+        return go_on_with(request, {"link": link.pk, "token": token})
+    made = made_once(request)
+    if not made:
+        return redirect(links)
     context = {
-        "collection": shown.collection,
+        "collection": report.collection,
         "section": "reports",
-        "report": shown,
-        "shared": link,
-        "address": request.build_absolute_uri(reverse("shared", args=[token])),
+        "report": report,
+        "shared": fetch(report.shared_links.all(), pk=made["link"]),
+        "address": request.build_absolute_uri(reverse("shared", args=[made["token"]])),
     }
-    response = render(request, "evaluation/shared_link_made.html", context)
-    response["Cache-Control"] = UNTRACED["Cache-Control"]
-    return response
+    return shown_once(request, "evaluation/shared_link_made.html", context)
 
 
 @login_required

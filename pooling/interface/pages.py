@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from django import forms
@@ -22,6 +23,8 @@ from pooling.interface.results import Result
 from pooling.models import Job
 
 PER_PAGE = 50
+#: The cookie that carries a secret from the request that made it to the page that shows it.
+ONCE = "shown_once"
 FormType = TypeVar("FormType", bound="forms.BaseForm")
 
 
@@ -79,6 +82,43 @@ def answered(
     except refusals() as error:
         context["problem"] = str(error)
     return render(request, "_figures.html", context)
+
+
+def go_on_with(request: HttpRequest, secret: Mapping[str, str | int]) -> HttpResponse:
+    """Redirect to this page, which shows what was made this one time: a reload makes no second one.
+
+    The cookie in between lasts a minute and belongs to this page and person; the server keeps nothing.
+    """
+    response = redirect(request.path)
+    response.set_signed_cookie(
+        ONCE,
+        json.dumps(dict(secret)),
+        salt=_salt(request),
+        max_age=60,
+        path=request.path,
+        secure=request.is_secure(),
+        httponly=True,
+        samesite="Strict",
+    )
+    return response
+
+
+def made_once(request: HttpRequest) -> dict[str, Any]:
+    """What `go_on_with` was given; empty where nothing was just made."""
+    given = request.get_signed_cookie(ONCE, "{}", salt=_salt(request), max_age=60)
+    return cast("dict[str, Any]", json.loads(given or "{}"))
+
+
+def shown_once(request: HttpRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
+    """A page with a secret, which no cache keeps and no reload shows again."""
+    response = render(request, template, dict(context))
+    response["Cache-Control"] = "private, no-store"
+    response.delete_cookie(ONCE, path=request.path, samesite="Strict")
+    return response
+
+
+def _salt(request: HttpRequest) -> str:
+    return f"{ONCE} {person(request).pk} {request.path}"
 
 
 def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], per_page: int = PER_PAGE) -> Page[Any]:

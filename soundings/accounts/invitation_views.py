@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from pooling.interface.pages import person
+from pooling.interface.pages import go_on_with, made_once, person, shown_once
 from pooling.interface.problems import InputError
-from pooling.models import Membership
+from pooling.models import Collection, Membership
 from pooling.people.access import ADMIN, collection_for, fetch
 from pooling.people.activity_log import record_action
 from pooling.people.invitations import (
@@ -33,29 +33,38 @@ from soundings.accounts.mail import send_invitation
 from soundings.sign_in.passwords import BY_PASSWORD, refuse_password
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """Make an invitation and show its link, this one time."""
+    """POST makes an invitation; the page after it shows its link, this one time."""
     collection = collection_for(request.user, slug, ADMIN)
-    form = InvitationForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
+    if request.method == "POST":
+        return _invite(request, collection)
+    made = made_once(request)
+    if not made:
         return redirect("members", slug)
-    given = form.cleaned_data
-    invitation, token = invite(collection, given.pop("role"), by=person(request), **given)
-    link = request.build_absolute_uri(reverse("invitation", args=[token]))
     context = {
         "collection": collection,
         "section": "members",
-        "invitation": invitation,
-        "link": link,
+        "invitation": fetch(collection.invitations.all(), pk=made["invitation"]),
+        "link": request.build_absolute_uri(reverse("invitation", args=[made["token"]])),
         "sends_mail": settings.SENDS_MAIL,
-        "sent": settings.SENDS_MAIL
-        and bool(invitation.email)
-        and send_invitation(invitation, link, by=person(request)),
+        "sent": made["sent"],
     }
-    return render(request, "soundings/invitation_made.html", context)
+    return shown_once(request, "soundings/invitation_made.html", context)
+
+
+def _invite(request: HttpRequest, collection: Collection) -> HttpResponse:
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
+        return redirect("members", collection.slug)
+    given = form.cleaned_data
+    invitation, token = invite(collection, given.pop("role"), by=person(request), **given)
+    link = request.build_absolute_uri(reverse("invitation", args=[token]))
+    sent = settings.SENDS_MAIL and bool(invitation.email)
+    sent = sent and send_invitation(invitation, link, by=person(request))
+    return go_on_with(request, {"invitation": invitation.pk, "token": token, "sent": sent})
 
 
 @require_POST

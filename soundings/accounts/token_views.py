@@ -31,7 +31,7 @@ from pooling.account_models import ApiToken, Preferences, Scope, SeenSession
 from pooling.interface import api as interface_api
 from pooling.interface.api import answers, takes
 from pooling.interface.downloads import streamed
-from pooling.interface.pages import person
+from pooling.interface.pages import go_on_with, made_once, person, shown_once
 from pooling.interface.serializers import ProblemSerializer
 from pooling.models import AdminAction, Invitation, Membership
 from pooling.people.access import fetch
@@ -226,18 +226,18 @@ class OneToken(APIView):
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def account(request: HttpRequest) -> HttpResponse:
-    """One's password and tokens. POST makes a token, which the answer shows this one time."""
+    """One's password and tokens. POST makes a token, which the page after it shows this one time."""
     user = person(request)
     form = TokenForm(request.POST or None)
-    made = None
     note_use(request, user)
     if request.method == "POST" and form.is_valid():
         wanted = form.cleaned_data
         made = make_token(user, wanted["name"], wanted["days"], scope=Scope(wanted["scope"] or Scope.ADMIN))
-        form = TokenForm()
+        return go_on_with(request, {"name": made.row.name, "token": made.token})
+    made_now = made_once(request)
     context: dict[str, object] = {
         "form": form,
-        "made": made,
+        "made": made_now,
         "tokens": tokens_of(user),
         "limits": limits_of(user),
         "sessions": [(row, browser_in_words(row.browser)) for row in sessions_of(user)[:MOST_SESSIONS]],
@@ -247,6 +247,8 @@ def account(request: HttpRequest) -> HttpResponse:
         "second_factor": is_on() and has_password(user),
         "has_second_factor": asks_for_code(user),
     }
+    if made_now:
+        return shown_once(request, "soundings/account.html", context)
     return render(request, "soundings/account.html", context, status=400 if form.errors else 200)
 
 

@@ -37,7 +37,7 @@ def make_hook(world: World, url: str = "https://hooks.example.org/soundings") ->
 
 def test_the_secret_is_on_the_page_that_adds_a_webhook_and_on_no_other(world: World, pages: Client) -> None:
     given = {"url": "https://hooks.example.org/soundings", "events": RELEASE}
-    made = pages.post(f"{LIST}new/", given).content.decode()
+    made = pages.post(f"{LIST}new/", given, follow=True).content.decode()
     hook = Webhook.objects.get()
     assert (hook.url, hook.events, hook.site) == (given["url"], RELEASE, "http://testserver")
     assert 'value="whsec_' in made

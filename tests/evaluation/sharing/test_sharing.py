@@ -30,9 +30,11 @@ def address_of(report: Report, world: World, **asked: object) -> str:
 
 def made(client: Client, report: Report, **fields: object) -> str:
     """Make a link on the page: its path."""
-    page = text(client.post(reverse("report_share", args=[report.pk]), fields))  # type: ignore[arg-type]
+    page = text(client.post(reverse("report_share", args=[report.pk]), fields, follow=True))  # type: ignore[arg-type]
     link = re.search(r'value="http://testserver(/shared/[^"]+)"', page)
     assert link, page
+    reloaded = text(client.get(reverse("report_share", args=[report.pk]), follow=True))  # type: ignore[arg-type]
+    assert link[1] not in reloaded
     return link[1]
 
 

@@ -27,7 +27,7 @@ def text(answer: HttpResponse) -> str:
 
 def made(client: Client, **fields: str | int) -> tuple[str, str]:
     """Make an invitation on the page: its link's path, and the page."""
-    page = text(client.post(NEW, {"role": "annotator", "days": 14, **fields}))  # type: ignore[arg-type]
+    page = text(client.post(NEW, {"role": "annotator", "days": 14, **fields}, follow=True))  # type: ignore[arg-type]
     link = re.search(r'value="http://testserver(/invitations/[^"]+)"', page)
     assert link
     return link[1], page

@@ -83,7 +83,7 @@ def test_one_account_has_so_many_invitations_mailed_an_hour(
     client.force_login(world.ada)
     pages = [
         client.post(
-            INVITE, {"role": "viewer", "days": 3, "email": f"eve-{number}@example.org"}
+            INVITE, {"role": "viewer", "days": 3, "email": f"eve-{number}@example.org"}, follow=True
         ).content.decode()
         for number in range(3)
     ]
@@ -103,7 +103,9 @@ def test_letters_wait_for_the_worker_and_betray_no_link_meanwhile(
 
     settings.TASKS = {"default": settings.TASKS["default"] | {"BACKEND": "django_tasks_db.DatabaseBackend"}}
     client.force_login(world.ada)
-    page = client.post(INVITE, {"role": "viewer", "days": 3, "email": "eve@example.org"}).content.decode()
+    page = client.post(
+        INVITE, {"role": "viewer", "days": 3, "email": "eve@example.org"}, follow=True
+    ).content.decode()
     forgot("ben@example.org")
     forgot("nobody@example.org")
     link = page.partition('value="http://testserver')[2].partition('"')[0]

@@ -158,11 +158,12 @@ def test_tokens_are_listed_without_themselves_and_revoked_by_their_owner(world: 
 def test_on_one_s_page_a_token_is_made_shown_once_and_revoked(world: World, client: Client) -> None:
     client.force_login(world.ada)
     theirs = make_token(world.ben, "ben's")
-    page = client.post("/account/", {"name": "nightly", "days": 30}).content.decode()
+    page = client.post("/account/", {"name": "nightly", "days": 30}, follow=True).content.decode()
     found = re.search(r'id="token" type="text" readonly value="([^"]+)"', page)
     assert found
     assert status_with(found[1]) == 200
-    again = client.get("/account/").content.decode()
+    again = client.get("/account/").content.decode()  # as a reload
+    assert tokens_of(world.ada).count() == 1
     assert "nightly" in again
     assert found[1] not in again
     assert "ben&#x27;s" not in again
