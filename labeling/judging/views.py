@@ -6,6 +6,7 @@ Both ways end in the same functions of `labeling.queues.opening`; the page itsel
 from __future__ import annotations
 
 import hashlib
+import re
 import uuid
 from collections.abc import Sequence
 from typing import Any, TypedDict
@@ -16,6 +17,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef
+from django.db.models.functions import Substr
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -58,6 +60,9 @@ from pooling.models import Collection
 from pooling.people.access import JUDGES
 
 UNDO_STEPS = 20
+#: Characters of a text that stand for a title where there is none; more are read, as markup is left out.
+OPENING, READ = 60, 400
+_TAG = re.compile(r"<[^>]*>")
 # After so much work in a row the page offers a break.
 BREAK_ITEMS, BREAK_MINUTES = 50, 15
 # Characters of the guidelines on the start card.
@@ -257,15 +262,16 @@ def recent_verdicts(queue: Queue, user: User, limit: int = UNDO_STEPS) -> list[R
     """The last verdicts of `user` in the queue that are not undone, oldest first: what undo can reach."""
     undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
     mine = given_in(queue, user)
-    events = mine.annotate(undone=undone).select_related("document").defer("document__text").order_by("-pk")
+    begins = Substr("document__text", 1, READ)
+    events = mine.annotate(undone=undone, begins=begins).select_related("document").defer("document__text")
     return [
         {
             "key": event.key,
             "verdict": event.verdict,
             "word": Verdict(event.verdict).in_words,
-            "title": event.document.title,
+            "title": event.document.title or " ".join(_TAG.sub(" ", event.begins or "").split())[:OPENING],
         }
-        for event in reversed(events[:limit])
+        for event in reversed(events.order_by("-pk")[:limit])
         if not event.undone
     ]
 

@@ -2,6 +2,7 @@
 // is nearly the same. Only one's own; the document on screen is never in it, whatever was said of it before.
 
 import { NEARLY, alikeness, runsOf } from "./alike.js";
+import { titleOf } from "./words.js";
 
 // Documents compared with one call, as the server has it.
 const MOST_ASKED = 20;
@@ -37,8 +38,8 @@ export class OwnVerdicts {
 
   judged({ document, query }, verdict) {
     if (query.id !== this.#query) return;
-    const { id, title, text } = document;
-    this.#given = [...this.#given, { document: id, title, verdict, runs: runsOf(text ?? "") }];
+    const { id, text } = document;
+    this.#given = [...this.#given, { document: id, title: titleOf(document), verdict, runs: runsOf(text ?? "") }];
   }
 
   undone(document) {

@@ -1,6 +1,6 @@
 // A judging session: the effects of verdict, skip, undo and pause on batch, outbox and screen.
 
-import { VERDICTS, filled, gettext } from "./words.js";
+import { VERDICTS, filled, gettext, titleOf } from "./words.js";
 
 const UNDO_STEPS = 20;
 const RECHECK_LEAST_MS = 5_000;
@@ -88,7 +88,7 @@ export class Session {
       shown: this.#view.shownExtent,
       highlight: this.#view.highlighted,
       evidence: verdict === "relevant" ? this.#view.evidence : null,
-      title: item.document.title,
+      title: titleOf(item.document),
     };
     this.#count(1);
     this.#pace.count(operation.active_ms);
@@ -208,7 +208,7 @@ export class Session {
   #leave(item, operation, verdict) {
     this.#forgetRevealed();
     const { key, note = "", evidence = null } = operation;
-    const entry = { key, verdict, title: item.document.title, item, note, evidence };
+    const entry = { key, verdict, title: titleOf(item.document), item, note, evidence };
     this.#history = [...this.#history, entry].slice(-UNDO_STEPS);
     if (verdict !== "skip") this.#own.judged(item, verdict);
     this.#outbox.add(operation);

@@ -15,6 +15,11 @@ export const VERDICTS = {
 
 export const UNTITLED = gettext("Untitled document");
 
+/** The title of a document, or how its text begins where it has none. */
+export function titleOf({ title, text }) {
+  return title || (text ?? "").slice(0, 400).replace(/<[^>]*>/g, " ").trim().replace(/\s+/g, " ").slice(0, 60);
+}
+
 /** The sentence with `values` in the places of their names. */
 export function filled(wording, values) {
   return wording.replace(/\{(\w+)\}/g, (_, name) => values[name]);
@@ -82,5 +87,5 @@ export function isFinished(empty) {
 // A client's clock may be wrong: use the distance from the server's clock.
 function localTime(moment, serverTime) {
   const drift = serverTime ? Date.now() - serverTime : 0;
-  return new Date(Date.parse(moment) + drift).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return new Date(Date.parse(moment) + drift).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 }
