@@ -10,51 +10,45 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from labeling.gold.practice import questions_of_round
-from labeling.items.passages import ENGLISH_FORMS, sentences_in, term_marks
+from labeling.items.evidence import evidence_in
 from labeling.judging.flow import reflowed
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import record_judgment
 from labeling.models import Item, Judgment, Queue, Verdict
 from pooling.interface.problems import InputError
-from pooling.texts.word_forms import WordForms, forms_of
-
-# Which passage decides a practice question: what its reason quotes, or the sentence nearest to the query.
-
 
 # What a reason quotes, in the marks of several languages.
 _QUOTED = re.compile(r"[“\"„«‘]([^“”\"„«»‘’]{3,})[”\"“»’]")
 
 
-def deciding_span(
-    text: str, query: str, reason: str, forms: WordForms = ENGLISH_FORMS
-) -> tuple[int, int] | None:
-    """A half-open span of `text`: the words that `reason` quotes from it, else the sentence that shares most
-    words with the query, and of equals the one that shares most with the reason; None if none shares any.
+def quoted_span(text: str, reason: str) -> tuple[int, int] | None:
+    """The half-open span of `text` that `reason` quotes, or None.
 
-    >>> deciding_span("It rains. The bus leaves at one.", "night bus", "")
-    (10, 32)
+    >>> quoted_span("It rains. The bus leaves at one.", "It says “at one”.")
+    (25, 31)
     """
-    for quoted in _QUOTED.findall(reason):
-        if (start := text.find(quoted)) >= 0:
-            return start, start + len(quoted)
-    best: tuple[int, int] | None = None
-    most = (0, 0)
-    for start, end in sentences_in(text):
-        sentence = text[start:end].rstrip()
-        shared = (_shared(query, sentence, forms), _shared(reason, sentence, forms))
-        if shared > most and (shared[0] or not most[0]):
-            best, most = (start, start + len(sentence)), shared
-    return best
+    places = ((quoted, text.find(quoted)) for quoted in _QUOTED.findall(reason))
+    return next(((start, start + len(quoted)) for quoted, start in places if start >= 0), None)
 
 
-def _shared(words: str, sentence: str, forms: WordForms) -> int:
-    """How many different words of `words` a sentence has."""
-    return len({forms.stem(sentence[start:end]) for start, end in term_marks(words, sentence, forms)})
+def _evidence(item: Item, answer: str, annotator: User) -> tuple[int, int] | None:
+    """The newest evidence that somebody else gave for this answer."""
+    given = Judgment.objects.filter(
+        query=item.query_id,
+        document=item.document_id,
+        verdict=answer,
+        quarantine=None,
+        event__span_start__isnull=False,
+    )
+    newest = given.exclude(annotator=annotator).select_related("event").order_by("-pk").first()
+    return evidence_in(newest.event, item.document.text) if newest else None
 
 
 @dataclass(frozen=True)
 class PracticeExplanation:
-    """Whether a verdict was right, the answer, why, and the span of the text that decides it, if one does."""
+    """Whether a verdict was right, the answer, why, and the span of the text that its reason quotes, or that
+    somebody gave as evidence.
+    """
 
     is_right: bool
     answer: str
@@ -86,11 +80,7 @@ def answer_practice(
 
     `InputError` for an item that is not among the round's questions, and for a verdict that is refused.
     """
-    item = (
-        Item.objects.filter(pk=submission.item, queue=queue)
-        .select_related("query", "document", "queue__collection")
-        .first()
-    )
+    item = Item.objects.filter(pk=submission.item, queue=queue).select_related("document").first()
     question = questions_of_round(queue).get((item.query_id, item.document_id)) if item else None
     if item is None or question is None:
         raise InputError(
@@ -103,12 +93,8 @@ def answer_practice(
         submission.verdict == question.answer,
         question.answer,
         question.reason,
-        deciding_span(
-            reflowed(item.document.text or ""),
-            item.query.text,
-            question.reason,
-            forms_of(item.queue.collection.language, item.queue.collection.synonyms),
-        ),
+        quoted_span(reflowed(item.document.text or ""), question.reason)
+        or _evidence(item, question.answer, annotator),
     )
 
 

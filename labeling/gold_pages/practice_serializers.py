@@ -33,7 +33,7 @@ class ExplanationSerializer(serializers.Serializer[Any]):
     passage = serializers.ListField(
         child=serializers.IntegerField(),
         allow_null=True,
-        help_text="The span of the text that decides it, in Unicode characters; null if none does.",
+        help_text="What the reason quotes, or somebody's evidence: [start, end] in characters; null without.",
     )
     total = serializers.IntegerField()
     answered = serializers.IntegerField()

@@ -46,10 +46,7 @@ function explain(verdict) {
   part("answer_said").className = right ? "verdict-relevant" : "verdict-not_relevant";
   part("answer_reason").textContent = reason;
   part("answer_passage").hidden = !passage;
-  part("answer_passage").textContent =
-    answer === "relevant"
-      ? gettext("The passage that decides it is marked.")
-      : gettext("The nearest passage is marked.");
+  part("answer_passage").textContent = gettext("The passage that decides it is marked.");
   view.explain(passage);
   view.say(`${said} ${reason}`);
 }

@@ -22,7 +22,7 @@ from tests.world import World
 def practice(world: World) -> Queue:
     """A queue after two practice questions, the first of them relevant."""
     for document, answer in (("d1", "relevant"), ("d4", "not_relevant")):
-        why = f"Because of {document}."
+        why = "Because of d1: “Buses run all night”." if document == "d1" else "Because of d4."
         question = NewQuestion(query="q1", document=document, answer=answer, reason=why, practice=True)
         add_question(world.collection, question)
     return open_queue(make_pool(world), seed=1, gold=GoldOptions(0, 0, practice_questions=2))
@@ -57,7 +57,7 @@ def test_practice_has_the_keys_of_judging_and_the_pair_stays(
     verdict(page, look, "j")
     answer = page.get_by_role("region", name="The answer")
     expect(answer).to_contain_text("Right: relevant.")
-    expect(answer).to_contain_text("Because of d1.")
+    expect(answer).to_contain_text("Because of d1:")
     expect(answer).to_contain_text("The passage that decides it is marked.")
     expect(page.locator(".judging-passage")).to_contain_text("Buses run all night")
     expect(page.locator(".judging-passage")).to_be_in_viewport()

@@ -8,14 +8,15 @@ from django.test import Client
 from labeling.gold.options import GoldOptions
 from labeling.gold.practice import practice_round
 from labeling.gold.questions import NewQuestion, add_question
-from labeling.gold_pages.practice_answers import answer_practice, deciding_span, practised
+from labeling.gold_pages.practice_answers import answer_practice, practised
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.own_work import own_verdicts, own_work
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import undo
 from labeling.judging.views import recent_verdicts
-from labeling.models import Queue
+from labeling.models import GoldQuestion, Queue
 from pooling.interface.problems import InputError
+from pooling.models import Document
 from tests.labeling.helpers import judge, make_queue, only_lease
 from tests.world import World
 
@@ -39,27 +40,23 @@ def answer(queue: Queue, world: World, verdict: str, key: str) -> None:
     answer_practice(queue, world.ben, Submission(item.pk, key, verdict, active_ms=900))
 
 
-@pytest.mark.parametrize(
-    ("query", "reason", "passage"),
-    [
-        ("night bus", "", "The night bus leaves at one."),
-        ("night bus", "Because “Buses are green” says so.", "Buses are green"),
-        ("night bus", "Because “this is not in it”.", "The night bus leaves at one."),
-        ("bus", "They are green.", "Buses are green."),  # of two that share "bus" the one the reason is about
-        ("ferry", "Nobody is there.", "Nobody is there."),
-    ],
-)
-def test_the_passage_is_what_the_reason_quotes_or_the_nearest_sentence(
-    query: str, reason: str, passage: str
-) -> None:
-    span = deciding_span(TEXT, query, reason)
-    assert span is not None
-    assert TEXT[slice(*span)] == passage
+def test_the_passage_is_what_the_reason_quotes_or_somebody_s_evidence(world: World, queue: Queue) -> None:
+    Document.objects.update(text=TEXT)
+    GoldQuestion.objects.update(answer="relevant")
+    item = practice_round(queue, world.ben).next
+    assert item is not None
+    question = GoldQuestion.objects.get(document=item.document_id)
 
+    def passage(key: str) -> str | None:
+        explained = answer_practice(queue, world.ben, Submission(item.pk, key, question.answer, active_ms=9))
+        return explained.passage and TEXT[slice(*explained.passage)]
 
-def test_no_passage_decides_where_no_word_is_shared() -> None:
-    assert deciding_span(TEXT, "ferry", "") is None
-    assert deciding_span("", "ferry", "why") is None
+    GoldQuestion.objects.update(reason="Because “this is not in it”.")
+    assert passage("k1") is None
+    judge(queue, world.cleo, item.pk, evidence=[0, 9], version=item.document.version)
+    assert passage("k2") == TEXT[:9]
+    GoldQuestion.objects.update(reason="Because “Buses are green” says so.")
+    assert passage("k3") == "Buses are green"
 
 
 def test_practice_counts_in_no_number_of_ones_own(world: World, queue: Queue) -> None:
