@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from django.db import connection
 
-from labeling.adaptive.query_state import HELD_BACK, QueryState, key_of
+from labeling.adaptive.query_state import UNPLACED, QueryState, key_of
 from labeling.items.ordering import STRETCH_KEYS, Candidate, shown_order
 from labeling.models import Item, QueryPlan, Selection
 
@@ -45,7 +45,7 @@ def place_items(selection: Selection, plan: QueryPlan, state: QueryState) -> Non
             place = key_of(max(fixed[document], 1), plan.place, selection.query_count, LATE)
             wanted = (place, place)
         else:
-            wanted = (HELD_BACK, HELD_BACK)
+            wanted = (UNPLACED, UNPLACED)
         second = wanted[1] if selection.queue.bounds[1] > 1 else None
         is_ours = row.pk in state.movable or row.state != Item.State.OPEN
         if is_ours and (row.order_key, row.second_key) != (wanted[0], second):

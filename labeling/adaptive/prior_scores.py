@@ -24,10 +24,10 @@ def checked_model(pool: Pool, prelabeler: Prelabeler, *, field: str = "prelabele
 
 
 def has_scores(pool: Pool, prelabeler: Prelabeler) -> bool:
-    """Whether a model has said anything of the pairs of a pool as their texts are now."""
+    """True where a model has a pre-label of a pair of the pool whose texts have not changed since."""
     pairs = pool.entries.filter(**SAME_PAIR)
-    said = Prelabel.objects.filter(prelabeler=prelabeler).current()
-    return said.filter(Exists(pairs.order_by())).exists()
+    prelabels = Prelabel.objects.filter(prelabeler=prelabeler).current()
+    return prelabels.filter(Exists(pairs.order_by())).exists()
 
 
 def record_prior(selection: Selection, by: User | None) -> None:
@@ -42,7 +42,7 @@ def check_prior(pool: Pool, number: int) -> None:
     known = Prelabeler.objects.filter(collection=pool.collection_id)
     found = known.filter(pk=number).first()
     if found is None:
-        names = ", ".join(f"{one.pk} is {one}" for one in known.asked()) or "none yet"
+        names = ", ".join(f"{one.pk} is {one}" for one in known.listed()) or "none yet"
         problem = f"No model of “{pool.collection.slug}” has the number {number}. Known: {names}."
     elif has_scores(pool, checked_model(pool, found, field="prior")):
         return

@@ -29,7 +29,7 @@ from pooling.models import Pool, PoolEntry
 #: A pair that one person has judged, shown to them again: no item of the order.
 REPEAT = "repeat"
 #: The key of an item that is not handed out: beyond the budget, or not chosen yet.
-HELD_BACK = -1
+UNPLACED = -1
 
 
 class Row(NamedTuple):
@@ -111,8 +111,8 @@ def read_state(queue: Queue, query: int) -> QueryState:
     own = own.exclude(state=REPEAT)
     items = {row.document: row for row in map(Row._make, own.values_list(*of_item))}
     events = JudgmentEvent.objects.filter(queue=queue, query=query).order_by()
-    held = {row.pk for row in items.values() if row.leased}
-    touched = held | {item for item in events.values_list("item_id", flat=True).distinct() if item}
+    leased = {row.pk for row in items.values() if row.leased}
+    touched = leased | {item for item in events.values_list("item_id", flat=True).distinct() if item}
     labels, unanswered = _labels(queue, query, items)
     state = QueryState(items, labels, unanswered, touched, movable)
     entries = PoolEntry.everything.filter(pool=queue.pool_id, query=query)
@@ -155,10 +155,10 @@ def _labels(queue: Queue, query: int, items: dict[int, Row]) -> tuple[dict[int, 
 
 def _consensus(judgments: Iterable[Judgment]) -> bool | None:
     """What the adjudicator said last, or the majority; None for neither."""
-    said = list(judgments)
-    settled = [judgment for judgment in said if judgment.is_adjudication]
-    relevant = sum(judgment.verdict == Verdict.RELEVANT for judgment in settled[-1:] or said)
-    not_relevant = sum(judgment.verdict == Verdict.NOT_RELEVANT for judgment in settled[-1:] or said)
+    opinions = list(judgments)
+    settled = [judgment for judgment in opinions if judgment.is_adjudication]
+    relevant = sum(judgment.verdict == Verdict.RELEVANT for judgment in settled[-1:] or opinions)
+    not_relevant = sum(judgment.verdict == Verdict.NOT_RELEVANT for judgment in settled[-1:] or opinions)
     return None if relevant == not_relevant else relevant > not_relevant
 
 

@@ -33,7 +33,7 @@ from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.placing import fixed_batches, place_items
 from labeling.adaptive.planners import known_of, planner_of, teach
 from labeling.adaptive.prior_scores import record_prior
-from labeling.adaptive.query_state import HELD_BACK, QueryState, known_before, read_state
+from labeling.adaptive.query_state import UNPLACED, QueryState, known_before, read_state
 from labeling.adaptive.stopping import is_stopped, look_at_all, look_at_query
 from labeling.items.ordering import drawn_queries, fingerprint
 from labeling.models import Item, QueryPlan, Queue, Selection
@@ -339,7 +339,7 @@ def _grant(queue: Queue, selection: Selection, reserve: int, now: datetime) -> i
     granted, left = 0, unspent(selection)
     waiting = _free_by_query(queue)
     while left > 0 and sum(waiting.values()) < reserve:
-        room = _held_back(queue)
+        room = _unplaced(queue)
         plans = [
             plan
             for plan in selection.plans.exclude(finished_by__in=DECIDED).select_related("query")
@@ -375,10 +375,10 @@ def _free_by_query(queue: Queue) -> dict[int, int]:
     return dict(free.order_by().values_list("query").annotate(Count("pk")))
 
 
-def _held_back(queue: Queue) -> dict[int, int]:
+def _unplaced(queue: Queue) -> dict[int, int]:
     """By query, the pairs that were not handed out."""
-    held = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key=HELD_BACK)
-    return dict(held.order_by().values_list("query").annotate(Count("pk")))
+    items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key=UNPLACED)
+    return dict(items.order_by().values_list("query").annotate(Count("pk")))
 
 
 def sizes_of(pool: Pool) -> dict[int, int]:

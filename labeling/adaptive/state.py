@@ -21,7 +21,7 @@ from labeling.adaptive.facts import (
     QueryEnd,
     QueryProgress,
 )
-from labeling.adaptive.query_state import HELD_BACK
+from labeling.adaptive.query_state import UNPLACED
 from labeling.adaptive.reordering import DECIDED, to_be_stopped
 from labeling.adaptive.stopping import LEVEL, is_stopped, look_points
 from labeling.items.slots import SLOTLESS
@@ -193,14 +193,14 @@ def to_give(queues: Several[int]) -> dict[int, int]:
     plans = QueryPlan.objects.filter(selection__in=left, budget__lt=F("size")).exclude(
         finished_by__in=DECIDED
     )
-    waiting = Item.objects.filter(queue__in=left, state=Item.State.OPEN, order_key=HELD_BACK).order_by()
-    held = {
+    waiting = Item.objects.filter(queue__in=left, state=Item.State.OPEN, order_key=UNPLACED).order_by()
+    unplaced = {
         (queue, query): count
         for queue, query, count in waiting.values_list("queue", "query").annotate(Count("pk"))
     }
     room = Counter[int]()
     for queue, query, budget, size in plans.values_list("selection", "query", "budget", "size"):
-        room[queue] += min(size - budget, held.get((queue, query), 0))
+        room[queue] += min(size - budget, unplaced.get((queue, query), 0))
     return {queue: count for queue in left if (count := max(0, min(left[queue], room[queue])))}
 
 

@@ -146,7 +146,7 @@ class Adjudication(APIView):
     def get(self, request: Request, queue_id: int) -> Response:
         """List the pairs of a queue that wait to be settled, in its order, with what was said of each."""
         queue = queue_for(request.user, queue_id, READERS)
-        wanted = Wanted(_asked(request, "why"), _asked(request, "annotator"))
+        wanted = Wanted(_parameter(request, "why"), _parameter(request, "annotator"))
         return listed(request, unsettled_items(queue, wanted), _waiting)
 
     @takes(AdjudicationSerializer, gives=SettledSerializer)
@@ -163,7 +163,7 @@ class Adjudication(APIView):
     def delete(self, request: Request, queue_id: int) -> object:
         """Take back one's own adjudication."""
         queue = queue_for(request.user, queue_id, ADMIN)
-        take_back(queue, person(request), _asked(request, "key"))
+        take_back(queue, person(request), _parameter(request, "key"))
         return {"taken_back": 1}
 
 
@@ -181,7 +181,7 @@ class AdjudicationByRule(APIView):
         """Preview what a rule would decide."""
         queue = queue_for(request.user, queue_id, ADMIN)
         trusted = request.query_params.getlist("trusted") or None
-        return preview(queue, _asked(request, "rule"), trusted)
+        return preview(queue, _parameter(request, "rule"), trusted)
 
     @takes(RuleSerializer, gives=shape(Applied))
     def post(self, request: Request, queue_id: int) -> object:
@@ -198,11 +198,11 @@ class AdjudicationByRule(APIView):
     def delete(self, request: Request, queue_id: int) -> object:
         """Take back everything that you settled by a rule at one time."""
         queue = queue_for(request.user, queue_id, ADMIN)
-        taken = undo_rule(queue, person(request), _asked(request, "batch"))
+        taken = undo_rule(queue, person(request), _parameter(request, "batch"))
         return {"taken_back": taken}
 
 
-def _asked(request: Request, name: str) -> str:
+def _parameter(request: Request, name: str) -> str:
     return str(request.query_params.get(name, ""))
 
 
@@ -221,12 +221,12 @@ class Label(APIView):
     def get(self, request: Request, slug: str) -> object:
         """Say why a pair has the label it has: who judged it and when, and by which rule."""
         collection = collection_for(request.user, slug, READERS)
-        asked = {name: request.query_params.get(name, "") for name in ("query", "document")}
-        if not all(asked.values()):
+        ids = {name: request.query_params.get(name, "") for name in ("query", "document")}
+        if not all(ids.values()):
             problem = "Name the pair by `query` and `document`."
-            raise InputError(problem, fields={name: problem for name, value in asked.items() if not value})
+            raise InputError(problem, fields={name: problem for name, value in ids.items() if not value})
         rule = request.query_params.get("rule", "majority")
-        return explain(collection, asked["query"], asked["document"], rule)
+        return explain(collection, ids["query"], ids["document"], rule)
 
     @takes(CorrectionSerializer, gives=LabelSerializer, operation_id="collections_label_corrected")
     def post(self, request: Request, slug: str) -> object:
@@ -248,6 +248,6 @@ class Label(APIView):
     def delete(self, request: Request, slug: str) -> object:
         """Take back your own correction."""
         collection = collection_for(request.user, slug, ADMIN)
-        pair = _asked(request, "query"), _asked(request, "document")
+        pair = _parameter(request, "query"), _parameter(request, "document")
         undo_correction(explain(collection, *pair, "majority"), person(request))
         return explain(collection, *pair, "majority")

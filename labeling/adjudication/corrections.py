@@ -62,8 +62,8 @@ def undo_correction(found: Explanation, admin: User) -> None:
 def make_gold(collection: Collection, found: Explanation, answer: str, reason: str, *, user: User) -> None:
     """Make the pair a gold question, or give the one it is this answer; it is in use again."""
     if found.gold is None:
-        asked = NewQuestion(found.query.external_id, found.document.external_id, answer, reason)
-        add_question(collection, asked, user=user)
+        question = NewQuestion(found.query.external_id, found.document.external_id, answer, reason)
+        add_question(collection, question, user=user)
         return
     changes = {"answer": answer, "active": True}
     change_question(found.gold, **changes, **({"reason": reason} if reason else {}))

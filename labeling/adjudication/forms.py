@@ -36,9 +36,9 @@ class ShownForm(forms.Form):
     annotator = forms.ChoiceField(required=False)
     names = forms.BooleanField(required=False, label="Show names")
 
-    def __init__(self, asked: Any, *, annotators: list[str]) -> None:
+    def __init__(self, data: Any, *, annotators: list[str]) -> None:
         """`annotators`: whose pairs can be asked for; without any, neither they nor names are offered."""
-        super().__init__(asked, label_suffix="")
+        super().__init__(data, label_suffix="")
         if annotators:
             choices = [("", "Everybody"), *((name, name) for name in annotators)]
             self.fields["annotator"] = forms.ChoiceField(choices=choices, required=False, label="Judged by")

@@ -67,8 +67,8 @@ class Preview:
     @property
     def digest(self) -> str:
         """Changes whenever a decision does: what was not previewed is not settled."""
-        said = [(one.item.pk, one.verdict, one.reason) for one in self.decisions]
-        return sha256(repr(said).encode()).hexdigest()[:16]
+        rows = [(one.item.pk, one.verdict, one.reason) for one in self.decisions]
+        return sha256(repr(rows).encode()).hexdigest()[:16]
 
     def count(self, verdict: str) -> int:
         """How many of the decisions are this verdict."""

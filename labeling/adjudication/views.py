@@ -174,13 +174,13 @@ def _applied(request: HttpRequest, queue: Queue) -> HttpResponse:
     try:
         if batch := request.POST.get("undo"):
             count = undo_rule(queue, person(request), batch)
-            said = f"Undone: {counted(count, 'pair')} need adjudication again."
+            message = f"Undone: {counted(count, 'pair')} need adjudication again."
         else:
             chosen = preview(queue, request.POST.get("rule", ""), request.POST.getlist("trusted"))
             done = apply_rule(queue, person(request), chosen, digest=request.POST.get("digest", ""))
-            said = f"Settled by rule: {counted(done.settled, 'pair')}. Undo it under “Recently settled”."
+            message = f"Settled by rule: {counted(done.settled, 'pair')}. Undo it under “Recently settled”."
     except InputError as error:
         messages.error(request, str(error))
         return redirect("adjudication_rules", queue.pk)
-    messages.success(request, said)
+    messages.success(request, message)
     return redirect("adjudication", queue.pk)

@@ -62,8 +62,8 @@ def click_scores(
     notes = np.where((notes == "") & (looked <= 0), UNSEEN, notes)
     if model == "pbm" and propensities is None:
         joined = np.isin(seen.position, sorted(joined_to_first(seen)))
-        told = np.bincount(seen.pair, weights=joined, minlength=count) > 0
-        notes = np.where((notes == "") & ~told, NO_PLACE, notes)
+        has_place = np.bincount(seen.pair, weights=joined, minlength=count) > 0
+        notes = np.where((notes == "") & ~has_place, NO_PLACE, notes)
     found = [
         ClickScore(
             query=query,

@@ -44,7 +44,7 @@ class UseForm(forms.Form):
         use = use_of(queue)
         names = ("mode", "prelabeler", "blind_share", "second_opinion_from")
         super().__init__(data, initial={name: getattr(use, name) for name in names})
-        prelabelers = Prelabeler.objects.filter(collection=queue.collection_id).asked()
+        prelabelers = Prelabeler.objects.filter(collection=queue.collection_id).listed()
         self.fields["prelabeler"].queryset = prelabelers  # type: ignore[attr-defined]
 
     def use(self) -> PrelabelUse:

@@ -47,12 +47,12 @@ def seen_and_blind(queue: Queue) -> SeenAndBlind | None:
     proposals = Prelabel.objects.filter(prelabeler=queue.prelabeler_id).current().in_queue(queue)
     # As they were shown, and when.
     sights = PrelabelSight.objects.filter(prelabeler=queue.prelabeler_id)
-    said = _first_verdicts(queue)
+    verdicts = _first_verdicts(queue)
     is_seen = pl.col("seen") == PrelabelSeen.BEFORE.value
-    with_it = said.filter(is_seen, prelabeler=queue.prelabeler_id).join(
+    with_it = verdicts.filter(is_seen, prelabeler=queue.prelabeler_id).join(
         rows_frame(sights, *WHO, "seen_at", proposed="verdict"), on=WHO, maintain_order="left"
     )
-    without = said.filter(~is_seen)
+    without = verdicts.filter(~is_seen)
     revealed = without.filter(seen=PrelabelSeen.AFTER.value)
     blind = without.join(rows_frame(proposals, *PAIR, proposed="verdict"), on=PAIR, maintain_order="left")
     control = _control_arm(queue, blind, with_it)
@@ -81,8 +81,8 @@ def _first_verdicts(queue: Queue) -> pl.DataFrame:
         **THERE,
     )
     facts = {"seen": "prelabel_seen", "at": "created_at"}
-    said = rows_frame(events.order_by("pk"), *WHO, "verdict", "prelabeler", **facts)
-    return said.group_by(WHO, maintain_order=True).agg(pl.all().first(), last=pl.col("verdict").last())
+    verdicts = rows_frame(events.order_by("pk"), *WHO, "verdict", "prelabeler", **facts)
+    return verdicts.group_by(WHO, maintain_order=True).agg(pl.all().first(), last=pl.col("verdict").last())
 
 
 def _control_arm(queue: Queue, blind: pl.DataFrame, with_it: pl.DataFrame) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subq
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from labeling.facts.items import asked_facts, own_supports
+from labeling.facts.items import facts_of_item, own_supports
 from labeling.items.bookmarks import locked_bookmark
 from labeling.models import Fact, FactItem, FactLease, Queue, Support
 
@@ -31,8 +31,8 @@ def claim_item(queue: Queue, annotator: User, *, now: datetime | None = None) ->
         return None
     with transaction.atomic():
         locked_bookmark(queue, annotator)  # two tabs of one person take turns
-        held = FactLease.objects.filter(item__queue=queue, annotator=annotator, expires_at__gt=now)
-        for lease in held.select_related("item__query", "item__document", "item__queue").order_by("pk"):
+        leases = FactLease.objects.filter(item__queue=queue, annotator=annotator, expires_at__gt=now)
+        for lease in leases.select_related("item__query", "item__document", "item__queue").order_by("pk"):
             if left_for(lease.item, annotator):
                 _hold(lease.item, annotator, queue, now)
                 return lease.item
@@ -53,13 +53,13 @@ def hold_item(item: FactItem, annotator: User, *, now: datetime | None = None) -
 def skip_item(item: FactItem, annotator: User, *, now: datetime | None = None) -> None:
     """Give a document back that the person holds; they get it again when nothing else is left for them."""
     now = now or timezone.now()
-    held = FactLease.objects.filter(item=item, annotator=annotator, expires_at__gt=now)
-    held.update(expires_at=now, skipped_at=now)
+    leases = FactLease.objects.filter(item=item, annotator=annotator, expires_at__gt=now)
+    leases.update(expires_at=now, skipped_at=now)
 
 
 def left_for(item: FactItem, annotator: User) -> int:
     """How many facts the person has yet to judge in the document."""
-    return len({fact.pk for fact in asked_facts(item, annotator)} - own_supports(item, annotator).keys())
+    return len({fact.pk for fact in facts_of_item(item, annotator)} - own_supports(item, annotator).keys())
 
 
 def open_items(queue: Queue, annotator: User) -> QuerySet[FactItem]:
@@ -93,10 +93,10 @@ def _candidates(queue: Queue, annotator: User, now: datetime) -> Iterator[FactIt
         .annotate(many=Count("pk"))
         .values("many")
     )
-    held = Coalesce(Subquery(others, output_field=IntegerField()), Value(0))
+    holders = Coalesce(Subquery(others, output_field=IntegerField()), Value(0))
     own = FactLease.objects.filter(item=OuterRef("pk"), annotator=annotator).values("skipped_at")
-    found = open_items(queue, annotator).annotate(held=held, skipped=Subquery(own))
-    found = found.filter(done__lt=queue.judgments_per_item - F("held"))
+    found = open_items(queue, annotator).annotate(holders=holders, skipped=Subquery(own))
+    found = found.filter(done__lt=queue.judgments_per_item - F("holders"))
     rows = found.order_by(F("skipped").asc(nulls_first=True), "order_key")
     rows = rows.select_related("query", "document", "queue")[:LOOKED_AT]
     can_skip = connection.features.has_select_for_update_skip_locked

@@ -26,7 +26,7 @@ from labeling.language_models.client import (
     StopError,
     UnanswerableError,
 )
-from labeling.language_models.prompting import NOTHING_SAID, TURN, Messages, latest_version, unused_word
+from labeling.language_models.prompting import NONE_GIVEN, TURN, Messages, latest_version, unused_word
 from labeling.models import Fact, FactVersion, ImportedLabel, Judgment, Prelabeler, Verdict
 from labeling.prelabels.costs import Budget, Prices, most_input_tokens
 from labeling.prelabels.options import checked_url, hash_of, key_for, missing_key, site_prices
@@ -85,7 +85,7 @@ class FactPrompt:
         """What is sent for a window of documents; no text can leave its place, see `unused_word`."""
         listed = "\n".join(f"- {one}" for one in known) or "(none)"
         texts = "\n\n---\n\n".join(text[:MOST_CHARACTERS] for text in documents)
-        told = self.turn.substitute(
+        content = self.turn.substitute(
             boundary=unused_word(query, narrative, listed, texts),
             query=query,
             narrative=narrative or "(none)",
@@ -93,7 +93,7 @@ class FactPrompt:
             documents=texts,
             most=MOST_FACTS - len(known),
         )
-        return [{"role": "system", "content": self.task}, {"role": "user", "content": told}]
+        return [{"role": "system", "content": self.task}, {"role": "user", "content": content}]
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Drafting:
             if len(texts) >= MOST_FACTS:
                 break
             messages = self.prompt.messages(query, narrative, texts, documents[start : start + WINDOW])
-            content = await self._asked(messages)
+            content = await self._answer(messages)
             if content is None:
                 return None
             for fact in read_facts(content):
@@ -128,7 +128,7 @@ class Drafting:
                     found.append(fact)
         return found
 
-    async def _asked(self, messages: Messages) -> str | None:
+    async def _answer(self, messages: Messages) -> str | None:
         at_most = self._most_cost(messages)
         if not self.budget.reserve(at_most):
             return None
@@ -167,11 +167,11 @@ def read_facts(content: str) -> list[DraftedFact]:
     """The facts of an answer; those that are no text or too long for a fact are left out.
     `MalformedAnswerError` where there is no list of facts.
     """
-    told = object_in(content).get("facts")
-    if not isinstance(told, list):
+    facts = object_in(content).get("facts")
+    if not isinstance(facts, list):
         raise MalformedAnswerError("The answer has no list of facts.")
     found = []
-    for one in told:
+    for one in facts:
         text = one.get("text") if isinstance(one, dict) else None
         if not isinstance(text, str):
             continue
@@ -251,7 +251,7 @@ def draft_facts(collection: Collection, options: DraftOptions, progress: Progres
         client = ModelClient(url, key_for(collection, url), timeout=settings.LLM_TIMEOUT)
         drafting = Drafting(client, asking, prompt, prices, budget)
         try:
-            found = asyncio.run(_asked(drafting, query, known, documents))
+            found = asyncio.run(_drafts(drafting, query, known, documents))
         except StopError as error:
             raise InputError(error.detail) from error
         except (ModelError, MalformedAnswerError) as error:
@@ -269,7 +269,7 @@ def draft_facts(collection: Collection, options: DraftOptions, progress: Progres
     return done
 
 
-async def _asked(
+async def _drafts(
     drafting: Drafting, query: Query, known: Sequence[str], documents: Sequence[str]
 ) -> list[DraftedFact] | None:
     async with drafting.client:
@@ -288,7 +288,7 @@ def _prompt(collection: Collection) -> tuple[FactPrompt, str]:
     version = latest_version(PROMPT, settings.PROMPTS_DIR)
     written = (settings.PROMPTS_DIR / f"{PROMPT}-{version}.txt").read_text(encoding="utf-8")
     task, _, turn = written.partition(TURN)
-    given = {"question": collection.question, "guidelines": collection.guidelines.strip() or NOTHING_SAID}
+    given = {"question": collection.question, "guidelines": collection.guidelines.strip() or NONE_GIVEN}
     digest = hashlib.sha256(json.dumps([written, given], sort_keys=True).encode()).hexdigest()
     return FactPrompt(Template(task).substitute(given), Template(turn.strip())), digest
 

@@ -36,12 +36,12 @@ def count_pairs(rows: list[Any]) -> None:
     """Fill in `pairs`: those of a confirmed fact and a document that people or files say something of."""
     queries = [row.pk for row in rows]
     confirmed = {"fact__query__in": queries, "fact__state": STATE.CONFIRMED}
-    said = Support.objects.filter(OF_THIS_MEANING, **confirmed)
-    by_people = said.order_by().values_list("fact__query", "fact", "document").distinct()
+    supports = Support.objects.filter(OF_THIS_MEANING, **confirmed)
+    by_people = supports.order_by().values_list("fact__query", "fact", "document").distinct()
     counts = dict.fromkeys(queries, 0)
     for query, _, _ in by_people:
         counts[query] += 1
-    also = said.filter(fact=OuterRef("fact"), document=OuterRef("document"))
+    also = supports.filter(fact=OuterRef("fact"), document=OuterRef("document"))
     brought = ImportedSupport.objects.filter(~Exists(also), **confirmed).order_by()
     for query, many in brought.values_list("fact__query").annotate(many=Count("pk")):
         counts[query] += many

@@ -155,12 +155,12 @@ def _items(queue: Queue, options: FactQueueOptions) -> list[tuple[int, int, bool
     if not pairs:
         problem = f"No query of “{queue.pool.name}” has a confirmed fact. Write or import facts first."
         raise InputError(problem, field="pool")
-    held = set(
+    other_pairs = set(
         FactItem.objects.filter(queue__collection=collection, queue__deleted_at=None).values_list(
             "query_id", "document_id"
         )
     )
-    left = [pair for pair in pairs if pair[:2] not in held]
+    left = [pair for pair in pairs if pair[:2] not in other_pairs]
     rows = _chosen(queue, left, options)
     if not rows:
         raise InputError(_nothing_left(queue, len(pairs) - len(left), options), field="pool")
@@ -193,9 +193,10 @@ def _chosen(
     ]
 
 
-def _nothing_left(queue: Queue, held: int, options: FactQueueOptions) -> str:
-    if held:
-        return f"Every document that could be asked is in another queue of facts ({counted(held, 'pair')})."
+def _nothing_left(queue: Queue, other_count: int, options: FactQueueOptions) -> str:
+    if other_count:
+        pairs = counted(other_count, "pair")
+        return f"Every document that could be asked is in another queue of facts ({pairs})."
     if options.documents == "relevant":
         return (
             f"No document of “{queue.pool.name}” is labelled relevant to a query with facts. Judge documents "

@@ -102,16 +102,16 @@ def fact_progress(queue: Queue) -> FactProgress:
         documents=Count("pk"),
         open=Count("pk", filter=Q(is_open=True)),
         audit=Count("pk", filter=Q(is_audit=True)),
-        asked=Sum("asked"),
+        facts=Sum("asked"),
     )
     votes = _votes(queue)
-    held = FactLease.objects.filter(item__queue=queue, expires_at__gt=timezone.now()).values("item")
+    leases = FactLease.objects.filter(item__queue=queue, expires_at__gt=timezone.now()).values("item")
     return {
         "documents": counts["documents"],
         "open": counts["open"],
-        "held": held.distinct().count(),
+        "held": leases.distinct().count(),
         "audit": counts["audit"],
-        "facts_asked": (counts["asked"] or 0) * queue.judgments_per_item,
+        "facts_asked": (counts["facts"] or 0) * queue.judgments_per_item,
         "facts_judged": len(votes),
         "audit_supports": _supports_in_audit(queue),
         "agreement": _agreement(votes),
@@ -127,16 +127,18 @@ def _in_queue(queue: Queue) -> Any:
 def _supports_in_audit(queue: Queue) -> int:
     """Documents that were labelled not relevant and support a fact all the same."""
     audited = set(queue.fact_items.filter(is_audit=True).values_list("query", "document"))
-    said = _in_queue(queue).filter(verdict=SupportVerdict.SUPPORTS).order_by()
-    return len(audited & set(said.values_list("fact__query", "document").distinct()))
+    supports = _in_queue(queue).filter(verdict=SupportVerdict.SUPPORTS).order_by()
+    return len(audited & set(supports.values_list("fact__query", "document").distinct()))
 
 
 def _votes(queue: Queue) -> pl.DataFrame:
     """query_id (the fact), document_id, annotator, relevant (whether they say that it supports), as the
     measures of agreement take them; without those who cannot judge.
     """
-    said = _in_queue(queue).filter(is_adjudication=False).exclude(verdict=SupportVerdict.CANNOT).order_by()
-    frame = rows_frame(said, "verdict", query_id="fact", document_id="document", annotator="annotator")
+    supports = _in_queue(queue).filter(is_adjudication=False).exclude(verdict=SupportVerdict.CANNOT)
+    frame = rows_frame(
+        supports.order_by(), "verdict", query_id="fact", document_id="document", annotator="annotator"
+    )
     return frame.with_columns(
         pl.col("query_id", "document_id", "annotator").cast(pl.String),
         relevant=pl.col("verdict") == SupportVerdict.SUPPORTS.value,
@@ -231,10 +233,9 @@ def _gold(queue: Queue) -> dict[int, list[bool]]:
     found: dict[int, list[bool]] = {}
     if not known:
         return found
-    said = (
-        _in_queue(queue).filter(fact__in={fact for fact, _ in known}).exclude(verdict=SupportVerdict.CANNOT)
-    )
-    for fact, document, annotator, verdict in said.values_list("fact", "document", "annotator", "verdict"):
+    supports = _in_queue(queue).filter(fact__in={fact for fact, _ in known})
+    rows = supports.exclude(verdict=SupportVerdict.CANNOT)
+    for fact, document, annotator, verdict in rows.values_list("fact", "document", "annotator", "verdict"):
         if (fact, document) in known:
             found.setdefault(annotator, []).append(known[fact, document] == verdict)
     return found

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from django.contrib.auth.models import User
 
-from labeling.facts.items import asked_facts, own_supports
+from labeling.facts.items import facts_of_item, own_supports
 from labeling.items.numbers import number_of
 from labeling.items.passages import strongest_sentence, term_marks
 from labeling.judging.flow import reflowed
@@ -74,7 +74,7 @@ class ShownPage(TypedDict):
 
 def shown_page(queue: Queue, annotator: User, item: FactItem, number: int | None = None) -> ShownPage:
     """A page of the item's facts: the first with a fact that is not judged, unless one is asked for."""
-    facts = asked_facts(item, annotator)
+    facts = facts_of_item(item, annotator)
     mine = own_supports(item, annotator)
     pages = [facts[start : start + FACTS_ON_A_PAGE] for start in range(0, len(facts), FACTS_ON_A_PAGE)]
     stored = [all(fact.pk in mine for fact in page) for page in pages]
@@ -103,9 +103,9 @@ def _shown(
     highlight = item.queue.highlight
     shown: list[ShownFact] = []
     for fact in facts:
-        said = mine.get(fact.pk)
+        support = mine.get(fact.pk)
         marks = term_marks(fact.text, text, forms)
-        span = (said.event.span_start, said.event.span_end) if said else (None, None)
+        span = (support.event.span_start, support.event.span_end) if support else (None, None)
         shown.append(
             {
                 "id": fact.external_id,
@@ -113,7 +113,7 @@ def _shown(
                 "group": fact.group,
                 "heading": bool(fact.group) and fact.group != before,
                 "version": fact.version,
-                "verdict": said.verdict if said else "",
+                "verdict": support.verdict if support else "",
                 "evidence": None if span[0] is None or span[1] is None else (span[0], span[1]),
                 "marks": marks if highlight != Highlight.NONE else [],
                 "sentence": (

@@ -129,8 +129,8 @@ def was_handed_out(item: FactItem, annotator: User) -> bool:
     refused for being late."""
     if FactLease.objects.filter(item=item, annotator=annotator).exists():
         return True
-    said = SupportEvent.objects.filter(queue=item.queue_id, annotator=annotator, document=item.document_id)
-    return said.filter(fact__query=item.query_id).exists()
+    events = SupportEvent.objects.filter(queue=item.queue_id, annotator=annotator, document=item.document_id)
+    return events.filter(fact__query=item.query_id).exists()
 
 
 def pages_given(queue: Queue, annotator: User) -> QuerySet[SupportEvent]:

@@ -20,7 +20,7 @@ from labeling.fact_pages.progress import fact_progress, own_progress
 from labeling.fact_pages.showing import FACTS_ON_A_PAGE, shown_page
 from labeling.fact_pages.storing import pages_given, store_page, undo_page, was_handed_out
 from labeling.fact_pages.support_forms import FactQueueForm, page_from
-from labeling.facts.items import asked_facts
+from labeling.facts.items import facts_of_item
 from labeling.items.numbers import LARGEST_NUMBER, item_of, number_of
 from labeling.judging.images import allow_images
 from labeling.judging.views import guidelines_of, looks_of, marked_document
@@ -70,8 +70,8 @@ def _undone(request: HttpRequest, queue: Queue) -> HttpResponse:
     item = undo_page(queue, person(request))
     if item is None or last is None:
         return _refused(request, queue, _("Nothing to undo."))
-    asked = [fact.pk for fact in asked_facts(item, person(request))]
-    place = asked.index(last.fact_id) if last.fact_id in asked else 0
+    keys = [fact.pk for fact in facts_of_item(item, person(request))]
+    place = keys.index(last.fact_id) if last.fact_id in keys else 0
     return _went_on(request, queue, item, place // FACTS_ON_A_PAGE + 1)
 
 

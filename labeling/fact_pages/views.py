@@ -80,18 +80,18 @@ def query_facts(request: HttpRequest, slug: str) -> HttpResponse:
     problem = ""
     if request.method == "POST":
         try:
-            said = _done(request, collection, query)
+            message = _done(request, collection, query)
         except InputError as error:
             problem = str(error)
         else:
             if not request.headers.get("HX-Request"):
-                messages.success(request, said)
+                messages.success(request, message)
                 return redirect(_address(query))
     context = _shown(collection, query) | {"problem": problem, "section": "facts"}
     if request.headers.get("HX-Request"):
         return render(request, "labeling/_query_facts.html", context)
-    beside = {"documents": _relevant_documents(collection, query), "form": FactForm()}
-    return render(request, "labeling/query_facts.html", {**context, **beside})
+    rest = {"documents": _relevant_documents(collection, query), "form": FactForm()}
+    return render(request, "labeling/query_facts.html", {**context, **rest})
 
 
 def _address(query: Query) -> str:

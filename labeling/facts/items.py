@@ -32,7 +32,7 @@ def covered_facts(query: int, by: int) -> set[int]:
     return {fact for fact, many in rows if many >= by}
 
 
-def asked_facts(item: FactItem, annotator: User | None = None) -> list[Fact]:
+def facts_of_item(item: FactItem, annotator: User | None = None) -> list[Fact]:
     """The facts to judge in the item's document, those that the annotator has judged there among them."""
     facts = confirmed_facts(item.query_id)
     covered = item.queue.covered_by
@@ -58,10 +58,10 @@ def recount(items: QuerySet[FactItem]) -> None:
     for item in rows:
         by_query[item.query_id, item.queue.covered_by].append(item)
     for (query, covered_by), some in by_query.items():
-        asked = {fact.pk for fact in confirmed_facts(query)}
+        facts = {fact.pk for fact in confirmed_facts(query)}
         if covered_by is not None:
-            asked -= covered_facts(query, covered_by)
-        _store(some, asked, _judged(query, asked))
+            facts -= covered_facts(query, covered_by)
+        _store(some, facts, _judged(query, facts))
 
 
 def follow_facts(queries: Iterable[int]) -> None:
@@ -71,21 +71,21 @@ def follow_facts(queries: Iterable[int]) -> None:
     recount(FactItem.objects.filter(pk__in=keys))
 
 
-def _judged(query: int, asked: set[int]) -> dict[int, dict[int, set[int]]]:
+def _judged(query: int, facts: set[int]) -> dict[int, dict[int, set[int]]]:
     """By document and annotator, which of these facts they have judged."""
     found: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
     rows = Support.objects.filter(OF_THIS_MEANING, fact__query=query)
     for document, annotator, fact in rows.values_list("document", "annotator", "fact"):
-        if fact in asked:
+        if fact in facts:
             found[document][annotator].add(fact)
     return found
 
 
-def _store(items: Sequence[FactItem], asked: set[int], judged: dict[int, dict[int, set[int]]]) -> None:
+def _store(items: Sequence[FactItem], facts: set[int], judged: dict[int, dict[int, set[int]]]) -> None:
     changed = []
     for item in items:
-        whole = [one for one in judged[item.document_id].values() if len(one) == len(asked)]
-        counted = (len(asked), len(whole) if asked else 0)
+        whole = [one for one in judged[item.document_id].values() if len(one) == len(facts)]
+        counted = (len(facts), len(whole) if facts else 0)
         is_open = counted[0] > 0 and counted[1] < item.queue.judgments_per_item
         if (item.asked, item.done, item.is_open) != (*counted, is_open):
             (item.asked, item.done), item.is_open = counted, is_open

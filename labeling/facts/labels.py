@@ -225,14 +225,14 @@ def _by_rule(
     votes: pl.DataFrame, needs: pl.DataFrame, rule: str, positive: Sequence[SupportVerdict]
 ) -> pl.DataFrame:
     """fact, document, label: 1 for the verdicts in `positive`, by the rules for judgments."""
-    said = pl.col("verdict")
+    verdict = pl.col("verdict")
     ids = {"query_id": pl.col("fact").cast(pl.String), "document_id": pl.col("document").cast(pl.String)}
     ballots = votes.select(
         **ids,
         annotator=pl.col("annotator").cast(pl.String),
-        verdict=pl.when(said == SupportVerdict.CANNOT.value)
+        verdict=pl.when(verdict == SupportVerdict.CANNOT.value)
         .then(pl.lit("cannot_judge"))
-        .when(said.is_in([one.value for one in positive]))
+        .when(verdict.is_in([one.value for one in positive]))
         .then(pl.lit("relevant"))
         .otherwise(pl.lit("not_relevant")),
     )

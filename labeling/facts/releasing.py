@@ -131,9 +131,9 @@ def released_facts(release: QrelsRelease, form: str) -> bytes:
         raise InputError(problem, field="format")
     if form != "diversity":
         return _content(release, form)
-    held = read_released_facts(release)
+    contents = read_released_facts(release)
     try:
-        return diversity_lines(held.facts, held.supports)
+        return diversity_lines(contents.facts, contents.supports)
     except FormatError as error:
         raise InputError(str(error), field="format") from error
 

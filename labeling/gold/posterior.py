@@ -75,8 +75,8 @@ def mean_answers_to_pause(shares: list[float]) -> float | None:
 @lru_cache(maxsize=512)
 def _stopped(relevant: int, not_relevant: int) -> npt.NDArray[np.bool_]:
     """Which of the scores after this many answers the rule pauses, by the wrong ones of both kinds."""
-    asked = relevant, not_relevant
-    stopped: npt.NDArray[np.bool_] = chance_below(asked, asked) >= PAUSE
+    counts = relevant, not_relevant
+    stopped: npt.NDArray[np.bool_] = chance_below(counts, counts) >= PAUSE
     return stopped
 
 

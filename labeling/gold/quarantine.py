@@ -48,7 +48,7 @@ def review(queue: Queue, annotator: User, now: datetime) -> Quarantine | None:
     if advice(score) != Advice.PAUSE:
         return None
     try:
-        return impose(queue, annotator, reason=_said(score), now=now)
+        return impose(queue, annotator, reason=_reason(score), now=now)
     except InputError:
         return None  # somebody else was quicker
 
@@ -72,16 +72,16 @@ def impose(
             raise InputError(
                 f"{annotator.get_username()} is already in quarantine in this queue.", conflict=True
             )
-        held = Lease.objects.filter(annotator=annotator, item__queue=queue)
+        leases = Lease.objects.filter(annotator=annotator, item__queue=queue)
         # Read in this order: what is held now and judged a moment later is in one of the two.
-        keys = {*held.values_list("item_id", flat=True), *items_judged_by(queue, annotator)}
+        keys = {*leases.values_list("item_id", flat=True), *items_judged_by(queue, annotator)}
         items = _locked(keys)
         quarantine = Quarantine.objects.create(
             queue=queue, annotator=annotator, imposed_by=by, imposed_at=now, reason=reason.strip()
         )
         own = Judgment.objects.counted().filter(annotator=annotator, event__queue=queue)
         set_aside = own.update(quarantine=quarantine)
-        held.delete()
+        leases.delete()
         quarantine.evidence = _evidence(queue, annotator, set_aside)
         quarantine.save(update_fields=["evidence"])
         _write_down(quarantine, by, "annotator paused", judgments=set_aside, reason=quarantine.reason)
@@ -192,10 +192,10 @@ def _evidence(queue: Queue, annotator: User, set_aside: int) -> PauseEvidence:
     return {"judgments": set_aside, "score": score, "answers": answers}
 
 
-def _said(score: Score) -> str:
+def _reason(score: Score) -> str:
     right = score.relevant_right, score.not_relevant_right
-    asked = right[0] + score.relevant_wrong, right[1] + score.not_relevant_wrong
+    totals = right[0] + score.relevant_wrong, right[1] + score.not_relevant_wrong
     return (
-        f"The rule for gold questions: {right[0]} of {asked[0]} relevant and {right[1]} of {asked[1]} "
+        f"The rule for gold questions: {right[0]} of {totals[0]} relevant and {right[1]} of {totals[1]} "
         "not relevant ones answered correctly."
     )

@@ -61,28 +61,27 @@ class NewQuestion:
     practice: bool = False
 
 
-def add_question(collection: Collection, asked: NewQuestion, *, user: User | None = None) -> GoldQuestion:
+def add_question(collection: Collection, question: NewQuestion, *, user: User | None = None) -> GoldQuestion:
     """Make a pair a gold question.
 
     `InputError` for an unknown id or answer, and when the pair is a gold question already.
     """
-    checked_answer(asked.answer)
-    checked_reason(asked.reason)
+    checked_answer(question.answer)
+    checked_reason(question.reason)
     row = GoldQuestion(
         collection=collection,
-        query=_known(collection.queries.all(), "query", asked.query),
-        document=_known(collection.documents.all(), "document", asked.document),
-        answer=asked.answer,
-        reason=asked.reason.strip(),
-        practice=asked.practice,
+        query=_known(collection.queries.all(), "query", question.query),
+        document=_known(collection.documents.all(), "document", question.document),
+        answer=question.answer,
+        reason=question.reason.strip(),
+        practice=question.practice,
         created_by=user,
     )
     with transaction.atomic():
         lock(collection)
         if GoldQuestion.objects.filter(query=row.query, document=row.document).exists():
-            problem = (
-                f"Query {asked.query}, document {asked.document} is already a gold question. Change that one."
-            )
+            pair = f"Query {question.query}, document {question.document}"
+            problem = f"{pair} is already a gold question. Change that one."
             raise InputError(problem, field="document", conflict=True)
         row.save()
         follow_gold(collection)

@@ -51,12 +51,11 @@ def repeatable(bookmark: Bookmark, queries: SomeOf[int]) -> dict[int, list[Judgm
         **SAME_PAIR,
     )
     own = Judgment.objects.counted().filter(annotator=annotator, event__queue=queue, is_adjudication=False)
-    earlier = (
-        own.order_by("-event").annotate(is_asked=Exists(again)).only("event", "query", "document", "verdict")
-    )
+    earlier = own.order_by("-event").annotate(is_repeated=Exists(again))
+    earlier = earlier.only("event", "query", "document", "verdict")
     for judgment in earlier[GAP : GAP + WINDOW]:
-        is_asked = judgment.is_asked  # type: ignore[attr-defined]
-        if judgment.query_id in queries and not is_asked and judgment.verdict != Verdict.CANNOT_JUDGE:
+        is_repeated = judgment.is_repeated  # type: ignore[attr-defined]
+        if judgment.query_id in queries and not is_repeated and judgment.verdict != Verdict.CANNOT_JUDGE:
             found[judgment.query_id].append(judgment)
     for judgments in found.values():
         judgments.sort(key=lambda judgment: drawn(_seed(bookmark), -1 - judgment.event_id))

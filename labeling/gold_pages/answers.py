@@ -61,7 +61,7 @@ class Record:
     is_doubtful: bool = False
 
     @property
-    def asked(self) -> int:
+    def answered(self) -> int:
         """How many people answered it, without those who could not judge."""
         return sum(one.verdict != Verdict.CANNOT_JUDGE for one in self.given)
 
@@ -154,10 +154,10 @@ def _score(rows: Iterable[Given]) -> Score:
 
 
 def _record(given: list[Given], trusted: Mapping[int, Score], level: float) -> Record:
-    told = [one for one in given if one.annotator in trusted and one.verdict != Verdict.CANNOT_JUDGE]
-    misses = sum(one.is_missed for one in told)
-    chance = chance_of_so_many(misses, [_miss_chance(one, trusted[one.annotator]) for one in told])
-    return Record(given, len(told), misses, chance, misses > 0 and chance <= level)
+    answers = [one for one in given if one.annotator in trusted and one.verdict != Verdict.CANNOT_JUDGE]
+    misses = sum(one.is_missed for one in answers)
+    chance = chance_of_so_many(misses, [_miss_chance(one, trusted[one.annotator]) for one in answers])
+    return Record(given, len(answers), misses, chance, misses > 0 and chance <= level)
 
 
 def _miss_chance(one: Given, score: Score) -> float:

@@ -33,13 +33,13 @@ class Practice(APIView):
         serializer = SubmissionSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         explained = answer_practice(queue, person(request), serializer.submission())
-        told = {
+        explanation = {
             "right": explained.is_right,
             "answer": explained.answer,
             "reason": explained.reason,
             "passage": explained.passage,
         }
-        return Response({**told, **_state(queue, request)})
+        return Response({**explanation, **_state(queue, request)})
 
 
 def _state(queue: Queue, request: Request) -> shapes.PracticeState:

@@ -157,11 +157,11 @@ def pairs_named(words: Iterable[str]) -> list[Pair]:
     return found
 
 
-def set_size(asked: str, most: int) -> int:
+def set_size(text: str, most: int) -> int:
     """How many questions a balanced set is to have; `InputError` for what is no such number."""
-    if not (asked.isascii() and asked.isdigit()) or not 1 <= int(asked[:9]) <= most:
-        raise InputError(f"A set has 1 to {most:,} questions, not “{asked}”.", field="set")
-    return int(asked)
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:9]) <= most:
+        raise InputError(f"A set has 1 to {most:,} questions, not “{text}”.", field="set")
+    return int(text)
 
 
 _FIELDS = (
@@ -193,18 +193,18 @@ def _ranked(collection: Collection, found: dict[Pair, tuple[dict[str, Any], str]
     queries, documents = {query for query, _ in found}, {document for _, document in found}
     judged = Judgment.objects.opinions().filter(query__in=queries, document__in=documents)
     careful, forms = careful_chances(collection), WordForms(collection.language)
-    said: defaultdict[Pair, list[tuple[str, int]]] = defaultdict(list)
+    verdicts: defaultdict[Pair, list[tuple[str, int]]] = defaultdict(list)
     for query, document, verdict, annotator in judged.values_list(
         "query_id", "document_id", "verdict", "annotator_id"
     ):
-        said[query, document].append((verdict, annotator))
+        verdicts[query, document].append((verdict, annotator))
     texts = dict(
         collection.documents.filter(pk__in=documents).values_list("pk", Left("text", READ)).iterator()
     )
     ranked = []
     for pair, (row, origin) in found.items():
         answer = str(row["answer"])
-        votes = [Vote(verdict == answer, careful[annotator]) for verdict, annotator in said[pair]]
+        votes = [Vote(verdict == answer, careful[annotator]) for verdict, annotator in verdicts[pair]]
         share = _share_of_words(
             forms, row["query__text"], f"{row['document__title']} {texts.get(pair[1]) or ''}"
         )

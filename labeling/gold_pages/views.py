@@ -168,8 +168,8 @@ def gold_make(request: HttpRequest, slug: str) -> HttpResponse:
         except InputError as error:
             messages.error(request, str(error))
         else:
-            said = Verdict(given["answer"]).label.lower()
-            messages.success(request, f"A gold question with the answer {said}.")
+            label = Verdict(given["answer"]).label.lower()
+            messages.success(request, f"A gold question with the answer {label}.")
     else:
         messages.error(request, "Choose the answer of the gold question.")
     return redirect(page_here(request, request.POST.get("next", "")) or reverse("gold", args=[slug]))

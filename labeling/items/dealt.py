@@ -95,7 +95,7 @@ class Undealt(NamedTuple):
 
 class Standing(NamedTuple):
     """An item that was dealt and not answered. is_free: of one with slots, whether one can be had in the
-    stretch where it was dealt. is_held: by the person, who had it in hand before where `was_held`.
+    stretch where it was dealt. is_leased: by the person, who had it in hand before where `was_leased`.
     """
 
     item: int
@@ -103,8 +103,8 @@ class Standing(NamedTuple):
     place: int
     is_check: bool
     is_free: bool
-    is_held: bool
-    was_held: bool
+    is_leased: bool
+    was_leased: bool
     is_skipped: bool
 
 
@@ -133,10 +133,10 @@ def to_hand_out(dealt: Sequence[Standing], *, skipped_too: bool = False) -> list
         near = [other for other in left if other.stretch == one.stretch and not other.is_check]
         if one.is_check and near:
             nearest = min(near, key=lambda other: (abs(other.place - one.place), other.place))
-            can_be_had = nearest.is_free or nearest.is_held
+            can_be_had = nearest.is_free or nearest.is_leased
         else:
             can_be_had = one.is_check or one.is_free
-        if can_be_had and not one.is_held:
+        if can_be_had and not one.is_leased:
             found.append(one)
     return found
 

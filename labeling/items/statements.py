@@ -187,7 +187,7 @@ def lock_bookmark(queue: Queue, annotator: User) -> Bookmark | None:
     return found[0] if found else None
 
 
-def leases_held(annotator: User, now: datetime) -> list[int]:
+def own_leases(annotator: User, now: datetime) -> list[int]:
     """The keys of the leases that a person holds, in whatever queue."""
     with connection.cursor() as cursor:
         cursor.execute(OWN_LEASES, [annotator.pk, connection.ops.adapt_datetimefield_value(now)])

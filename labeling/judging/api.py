@@ -164,8 +164,8 @@ class OwnVerdicts(APIView):
     def get(self, request: Request, queue_id: int) -> Response:
         """Your verdicts that were not undone, and nobody else's."""
         queue = queue_for(request.user, queue_id, JUDGES)
-        asked = parsed(serializers.OfQuerySerializer, request)
-        query, documents = asked["query"], asked["document"]
+        parameters = parsed(serializers.OfQuerySerializer, request)
+        query, documents = parameters["query"], parameters["document"]
         verdicts = own_verdicts_of_query(queue, person(request), query)
         alike = nearly_same(queue, person(request), query, documents) if documents else []
         return Response({"verdicts": verdicts, "alike": alike})

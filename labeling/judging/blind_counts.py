@@ -80,18 +80,18 @@ def own_figures(queue: Queue, user: User, *, now: datetime | None = None) -> Own
 def left_for(queue: Queue, user: User, done: int, *, now: datetime) -> int:
     """What is left for somebody with `done` answers in the queue: the number last shown less their answers
     since, and at least one while they hold any."""
-    told = LeftTold.objects.filter(queue=queue, annotator=user).first()
-    if told is None or _is_stale(told, done, now):
+    last = LeftTold.objects.filter(queue=queue, annotator=user).first()
+    if last is None or _is_stale(last, done, now):
         values = {"left": _open_for(queue, user), "answers": done, "told_at": now}
-        told, _ = LeftTold.objects.update_or_create(queue=queue, annotator=user, defaults=values)
-    return max(int(_held(queue, user, now).exists()), told.left - (done - told.answers))
+        last, _ = LeftTold.objects.update_or_create(queue=queue, annotator=user, defaults=values)
+    return max(int(_leases(queue, user, now).exists()), last.left - (done - last.answers))
 
 
 def tell_left(queue: Queue, user: User, left: int, now: datetime) -> None:
     """Store what an annotator who was handed nothing saw: how many items of others may still come to them."""
     done = own_answers(user).filter(queue=queue).count()
-    told = LeftTold.objects.filter(queue=queue, annotator=user)
-    told.update(left=left, answers=done, told_at=now)
+    rows = LeftTold.objects.filter(queue=queue, annotator=user)
+    rows.update(left=left, answers=done, told_at=now)
 
 
 def blind_progress(queue: Queue, user: User, *, now: datetime | None = None) -> QueueProgress:
@@ -103,7 +103,7 @@ def blind_progress(queue: Queue, user: User, *, now: datetime | None = None) -> 
     now = now or timezone.now()
     own = own_figures(queue, user, now=now)
     done, left, seconds = own["done"], own["left"], own["active_seconds"]
-    held = _held(queue, user, now).aggregate(many=Count("pk"), since=Min("leased_at"))
+    leases = _leases(queue, user, now).aggregate(many=Count("pk"), since=Min("leased_at"))
     pace = _own_pace(queue, user, now)
     each = seconds / done if done and seconds else None
     days = left / pace["per_day"] if pace["per_day"] else None
@@ -113,12 +113,12 @@ def blind_progress(queue: Queue, user: User, *, now: datetime | None = None) -> 
         "name": queue.public_name,
         "state": queue.state,
         "items": {"total": done + left, "open": left, "done": done, "adjudication": None},
-        "open_items": {"free": left - held["many"], "leased": held["many"], "second_opinion": None},
+        "open_items": {"free": left - leases["many"], "leased": leases["many"], "second_opinion": None},
         "judgments": {"needed": done + left, "done": done, "left": left, "expected_for_ties": None},
         "judged": done / (done + left) if done + left else 1.0,
         "leases": {
-            "held": held["many"],
-            "oldest_seconds": (now - held["since"]).total_seconds() if held["since"] else None,
+            "held": leases["many"],
+            "oldest_seconds": (now - leases["since"]).total_seconds() if leases["since"] else None,
             "by": [],
         },
         "pace": pace,
@@ -144,8 +144,8 @@ def blind_progress(queue: Queue, user: User, *, now: datetime | None = None) -> 
     }
 
 
-def _is_stale(told: LeftTold, done: int, now: datetime) -> bool:
-    age, since = now - told.told_at, abs(done - told.answers)
+def _is_stale(last: LeftTold, done: int, now: datetime) -> bool:
+    age, since = now - last.told_at, abs(done - last.answers)
     return age >= AT_MOST or (age >= STANDS_FOR and (since == 0 or since >= ANSWERS_BETWEEN))
 
 
@@ -157,12 +157,12 @@ def _open_for(queue: Queue, user: User) -> int:
     return items.exclude(Exists(judged)).count() + more
 
 
-def _held(queue: Queue, user: User, now: datetime) -> QuerySet[Lease]:
+def _leases(queue: Queue, user: User, now: datetime) -> QuerySet[Lease]:
     return Lease.objects.filter(annotator=user, item__queue=queue, expires_at__gt=now)
 
 
 def _left_in_query(queue: Queue, user: User, now: datetime) -> int | None:
-    query = _held(queue, user, now).order_by("pk").values_list("item__query", flat=True).first()
+    query = _leases(queue, user, now).order_by("pk").values_list("item__query", flat=True).first()
     return left_of_queries(queue, user, {query})[query] if query else None
 
 

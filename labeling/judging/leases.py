@@ -26,9 +26,9 @@ from labeling.items.statements import (
     LONG_TEXT,
     Keys,
     items_shown,
-    leases_held,
     lock_free_items,
     lock_these_items,
+    own_leases,
 )
 from labeling.judging.blind_counts import tell_left
 from labeling.models import Bookmark, Item, Judgment, Lease, Queue
@@ -119,7 +119,7 @@ def _claim(
         bookmark = locked_bookmark(queue, annotator)
         if stop := _what_stops(bookmark):
             return [], stop
-        leases = _held(queue, annotator, count, now)
+        leases = _current_leases(queue, annotator, count, now)
         if len(leases) < count:
             leases += _take_new(bookmark, count - len(leases), leases, now, waiting=waiting)
     return leases, ""
@@ -132,8 +132,8 @@ def renew(
     now = now or timezone.now()
     with transaction.atomic():
         items = _lock_leased(queue, annotator, tokens)
-        held = Lease.objects.filter(item__in=items, annotator=annotator, token__in=tokens, expires_at__gt=now)
-        leases = list(held)
+        rows = Lease.objects.filter(item__in=items, annotator=annotator, token__in=tokens, expires_at__gt=now)
+        leases = list(rows)
         expires_at = now + timedelta(seconds=queue.lease_seconds)
         Lease.objects.filter(pk__in=[lease.pk for lease in leases]).update(expires_at=expires_at)
         recount(items, now)
@@ -154,8 +154,8 @@ def release(queue: Queue, annotator: User, tokens: Sequence[UUID], *, now: datet
         items = _lock_leased(queue, annotator, tokens)
         if not queue.hides_items:
             move_back(bookmark, items)
-        held = Lease.objects.filter(item__in=items, annotator=annotator, token__in=tokens)
-        returned, _ = held.delete()
+        own = Lease.objects.filter(item__in=items, annotator=annotator, token__in=tokens)
+        returned, _ = own.delete()
         recount(items, now, always=queue.hides_items)
     return returned
 
@@ -172,13 +172,13 @@ def _what_stops(bookmark: Bookmark) -> str:
     return PRACTICE_FIRST if is_practice_due(bookmark) else ""
 
 
-def _held(queue: Queue, annotator: User, count: int, now: datetime) -> list[Lease]:
+def _current_leases(queue: Queue, annotator: User, count: int, now: datetime) -> list[Lease]:
     """The leases that are still held, renewed when half of their time is over."""
-    if not (own := leases_held(annotator, now)):
+    if not (own := own_leases(annotator, now)):
         return []
     states = (Item.State.OPEN, Item.State.GOLD, Item.State.REPEAT)
-    held = Lease.objects.filter(pk__in=own, item__queue=queue, item__state__in=states)
-    leases = list(held.select_related("item__query", "item__document").order_by("pk")[:count])
+    current = Lease.objects.filter(pk__in=own, item__queue=queue, item__state__in=states)
+    leases = list(current.select_related("item__query", "item__document").order_by("pk")[:count])
     half = now + timedelta(seconds=queue.lease_seconds / 2)
     old = {lease.token: lease for lease in leases if lease.expires_at < half}
     if old:
@@ -188,13 +188,13 @@ def _held(queue: Queue, annotator: User, count: int, now: datetime) -> list[Leas
 
 
 def _take_new(
-    bookmark: Bookmark, count: int, held: list[Lease], now: datetime, *, waiting: bool
+    bookmark: Bookmark, count: int, leases: list[Lease], now: datetime, *, waiting: bool
 ) -> list[Lease]:
-    known = {lease.item_id for lease in held}
+    known = {lease.item_id for lease in leases}
     take = _take_dealt if bookmark.queue.hides_items else _take_ordinary
     items = take(bookmark, count, known, now, waiting=waiting)
-    room = MOST_BYTES - sum(_bytes(lease.item) for lease in held)
-    chosen = items[: _how_many(items, room, at_least=0 if held else 1)]
+    room = MOST_BYTES - sum(_bytes(lease.item) for lease in leases)
+    chosen = items[: _how_many(items, room, at_least=0 if leases else 1)]
     if chosen != items and not bookmark.queue.hides_items:
         move_back(bookmark, items[len(chosen) :])
     _read_long_texts(chosen)
@@ -268,7 +268,7 @@ def _take_places(
         checks = items_shown([one.item for one in some if one.is_check])
         found = {item.pk: item for item in [*_with_room(locked, now), *checks]}
         taken += [found[one.item] for one in some if one.item in found]
-        if stale := [one.item for one in some if one.is_check and one.was_held]:
+        if stale := [one.item for one in some if one.is_check and one.was_leased]:
             Lease.objects.filter(item__in=stale, annotator=bookmark.annotator).delete()
     return taken
 
@@ -352,7 +352,7 @@ def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
     others = Q(judged=False, leased__gt=0)
     items = queue.items.filter(state=Item.State.OPEN, order_key__gt=0).exclude(closed_to(annotator))
     counts = items.annotate(judged=judged).aggregate(
-        held=Count("pk", filter=others & Q(needed__lte=F("done") + F("leased"))),
+        with_others=Count("pk", filter=others & Q(needed__lte=F("done") + F("leased"))),
         second_opinion=Count("pk", filter=Q(judged=True)),
         next_free_at=Min("leased_until", filter=others),
     )
@@ -362,4 +362,4 @@ def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
     unsettled = queue.items.filter(state=Item.State.ADJUDICATION)
     conflict = unsettled.annotate(judged=judged).filter(judged=False).count()
     state = DELETED if queue.deleted_at or queue.collection.deleted_at else queue.state
-    return EmptyQueue(leased=counts.pop("held"), **counts, conflict=conflict, state=state)
+    return EmptyQueue(leased=counts.pop("with_others"), **counts, conflict=conflict, state=state)

@@ -59,7 +59,7 @@ TIMED = 2_000
 # A strip beside a document needs no more of a query.
 MOST_OF_QUERY = 500
 # The verdicts whose documents are compared, and the documents to come that they are compared with.
-MOST_COMPARED, MOST_ASKED = 100, 20
+MOST_COMPARED, MOST_TO_COME = 100, 20
 # Texts whose lengths differ by more than this share do not have four fifths of their runs in common.
 LEAST_LENGTH = 0.5
 
@@ -130,7 +130,7 @@ def nearly_same(queue: Queue, user: User, query_id: str, documents: Sequence[str
     given = own_verdicts(queue, user).filter(~taken_back, query__external_id=query_id)
     latest = given.exclude(verdict=Verdict.CANNOT_JUDGE).values_list("document_id", flat=True)
     judged = {*latest[:MOST_COMPARED]}
-    wanted = {*documents[:MOST_ASKED]}
+    wanted = {*documents[:MOST_TO_COME]}
     texts = Document.objects.filter(collection=queue.collection, text__isnull=False)
     rows = texts.filter(Q(pk__in=judged) | Q(external_id__in=wanted)).annotate(
         beginning=Left("text", COMPARED), length=Length("text")

@@ -33,9 +33,9 @@ def empty_sentence(empty: EmptyQueue | None) -> str:
         return sentence.format(state=_(empty.state))
     if empty is None or is_finished(empty):
         return _("Every document of this queue is judged. Thank you.")
-    held, second, conflict = empty.leased, empty.second_opinion, empty.conflict
+    leases, second, conflict = empty.leased, empty.second_opinion, empty.conflict
     known = {
-        ngettext("{count} is held by another annotator", "{count} are held by others", held): held,
+        ngettext("{count} is held by another annotator", "{count} are held by others", leases): leases,
         ngettext("{count} needs a second opinion", "{count} need a second opinion", second): second,
         ngettext("{count} is in conflict", "{count} are in conflict", conflict): conflict,
     }

@@ -11,7 +11,7 @@ from labeling.exposure.showing import Proposal
 from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.judging.leases import LARGEST_CLAIM
 from labeling.judging.offers import Offer
-from labeling.judging.own_work import MOST_ASKED, NearlySame, OwnVerdict
+from labeling.judging.own_work import MOST_TO_COME, NearlySame, OwnVerdict
 from labeling.judging.submissions import Submission
 from labeling.models import Highlight, Reason, Verdict
 from pooling.interface.shapes import shape
@@ -206,7 +206,7 @@ class OfQuerySerializer(serializers.Serializer[Any]):
 
     query = serializers.CharField(max_length=1000)
     document = serializers.ListField(
-        child=serializers.CharField(max_length=1000), max_length=MOST_ASKED, required=False, default=[]
+        child=serializers.CharField(max_length=1000), max_length=MOST_TO_COME, required=False, default=[]
     )
 
 

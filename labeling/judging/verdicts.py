@@ -320,8 +320,8 @@ def _outcome(event: JudgmentEvent, revealed: Prelabel | None) -> Outcome:
 
 
 def _duplicate(event: JudgmentEvent) -> Outcome:
-    said = "Already saved as an extra judgment; nothing changed." if event.extra else STORED_BEFORE
-    return Outcome(event.key, "duplicate", said)
+    message = "Already saved as an extra judgment; nothing changed." if event.extra else STORED_BEFORE
+    return Outcome(event.key, "duplicate", message)
 
 
 def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
@@ -368,8 +368,8 @@ def _is_slip(queue: Queue, annotator: User, event: JudgmentEvent) -> bool:
     return not later.exists() and Judgment.objects.filter(event=event).exists()
 
 
-def _still_said(annotator: User, item: Item) -> bool:
-    """Whether an earlier verdict of the annotator stands once one is undone."""
+def _has_verdict(annotator: User, item: Item) -> bool:
+    """True where an earlier verdict of the annotator stands after an undo."""
     if item.state in SLOTLESS:
         return own_answers(annotator).filter(item=item).exists()
     pair = {"query": item.query_id, "document": item.document_id}
@@ -378,9 +378,9 @@ def _still_said(annotator: User, item: Item) -> bool:
 
 def _hold_again(queue: Queue, annotator: User, item: Item, now: datetime) -> Lease | None:
     own = Lease.objects.filter(item=item, annotator=annotator).select_related("item__query", "item__document")
-    if held := own.first():
-        return held
-    if _still_said(annotator, item):
+    if lease := own.first():
+        return lease
+    if _has_verdict(annotator, item):
         return None
     is_free = item.state == Item.State.OPEN and item.done + item.leased < item.needed
     is_hidden = item.state in (Item.State.GOLD, Item.State.REPEAT)

@@ -209,7 +209,7 @@ def _store(
         left_out=read.left_out,
         overruled=overruled,
         queues=[queue.name for queue in queues.values()],
-        people=[_told(name, people[name], read) for name in read.people],
+        people=[_person_imported(name, people[name], read) for name in read.people],
         notes=notes,
         page=pages[0] if len(pages) == 1 else reverse("queues", args=[collection.slug]),
         undo=undo_address(collection, "judgment-import", made.pk),
@@ -219,13 +219,13 @@ def _store(
 def _queue_for(made: JudgmentImport, name: str) -> Queue:
     """A closed queue, over a pool with the pairs of the import, called as in the file or after it."""
     collection = made.collection
-    asked = (name.strip() or name_of(made.name))[: LONGEST_NAME - 20] or "Judgments"
-    asked = asked if asked.isprintable() else "Judgments"
+    title = (name.strip() or name_of(made.name))[: LONGEST_NAME - 20] or "Judgments"
+    title = title if title.isprintable() else "Judgments"
     taken = set(Queue.objects.filter(collection=collection).values_list("name", flat=True))
     taken_by_pool = set(Pool.objects.filter(collection=collection).values_list("name", flat=True))
     pool = Pool.objects.create(
         collection=collection,
-        name=_free(asked, taken_by_pool),
+        name=_free(title, taken_by_pool),
         depth=1,
         strategy=Pool.IMPORTED,
         provenance={"import": made.pk, "file": made.name},
@@ -235,7 +235,7 @@ def _queue_for(made: JudgmentImport, name: str) -> Queue:
     return Queue.objects.create(
         collection=collection,
         pool=pool,
-        name=_free(asked, taken),
+        name=_free(title, taken),
         state=Queue.State.CLOSED,
         # What was judged elsewhere is not paid here.
         price_per_judgment=0,
@@ -248,7 +248,7 @@ def _free(name: str, taken: set[str]) -> str:
     return next(one for mark in numbers if (one := name + mark) not in taken)
 
 
-def _told(name: str, user: User, read: Read) -> PersonImported:
+def _person_imported(name: str, user: User, read: Read) -> PersonImported:
     return {
         "name": name,
         "account": user.get_username(),

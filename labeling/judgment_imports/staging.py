@@ -241,8 +241,8 @@ def _model(
     """The row of the model whose pre-label was seen, and what has to be kept of it as it is."""
     if not own.get("prelabel_model"):
         return None, {}
-    said = [own.get(name) for name in PRELABEL]
-    key = models.get((said[0], said[1] or "", said[2] or 0, said[3] or ""))
+    values = [own.get(name) for name in PRELABEL]
+    key = models.get((values[0], values[1] or "", values[2] or 0, values[3] or ""))
     origin = {} if key else {name: own[name] for name in PRELABEL if own.get(name) is not None}
     if own.get("prelabel_verdict"):
         origin["prelabel_verdict"] = own["prelabel_verdict"]

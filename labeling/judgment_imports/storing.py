@@ -227,8 +227,8 @@ def store_pairs(queues: list[Queue]) -> int:
         for pattern in pairs.rows(PATTERNS):
             words = (Verdict.RELEVANT, Verdict.NOT_RELEVANT, Verdict.CANNOT_JUDGE, ADJUDICATED)
             # Only whether one side has more, and whether two cannot judge, makes a difference.
-            said = [word for word, many in zip(words, pattern, strict=True) for _ in range(many)]
-            slots = settle(BOUNDS, said, ())
+            verdicts = [word for word, many in zip(words, pattern, strict=True) for _ in range(many)]
+            slots = settle(BOUNDS, verdicts, ())
             pairs.run(ITEMS, [*BOUNDS, slots.needed, slots.done, slots.state, *pattern])
         return sum(queue.pool.pair_count for queue in queues)
 

@@ -58,8 +58,8 @@ def read_answer(prompt: str, content: str, tokens: Sequence[TokenChoice] = ()) -
     grade divided by the highest.
     """
     found = object_in(content)
-    told = found.get("reasoning")
-    reasoning = storable(told.strip())[:MOST_REASONING] if isinstance(told, str) else ""
+    text = found.get("reasoning")
+    reasoning = storable(text.strip())[:MOST_REASONING] if isinstance(text, str) else ""
     if prompt == "graded":
         grade = _grade(found.get("grade"), content)
         mean = _mean_grade(content, tokens)

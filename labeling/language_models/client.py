@@ -205,27 +205,27 @@ def answer_of(completion: Mapping[str, Any]) -> Answer:
         raise UnanswerableError("malformed", problem, may_be_paid=True) from None
 
 
-def _text(told: Any) -> str:
-    if not isinstance(told, str | None):
+def _text(value: Any) -> str:
+    if not isinstance(value, str | None):
         raise TypeError
-    return told or ""
+    return value or ""
 
 
-def _token_count(told: Any) -> int | None:
-    if told is None or (type(told) is int and 0 <= told <= MOST_TOKENS):
-        return told
-    problem = f"The server reported an invalid token count: {str(told)[:40]}."
+def _token_count(value: Any) -> int | None:
+    if value is None or (type(value) is int and 0 <= value <= MOST_TOKENS):
+        return value
+    problem = f"The server reported an invalid token count: {str(value)[:40]}."
     raise UnanswerableError("malformed", problem, may_be_paid=True)
 
 
-def _tokens(told: Sequence[Mapping[str, Any]]) -> list[TokenChoice]:
+def _tokens(tokens: Sequence[Mapping[str, Any]]) -> list[TokenChoice]:
     return [
         TokenChoice(
             _text(token["token"]),
             [(_text(one["token"]), float(one["logprob"])) for one in token.get("top_logprobs") or ()],
             bytes(list(token.get("bytes") or ())),
         )
-        for token in told
+        for token in tokens
     ]
 
 
@@ -278,8 +278,8 @@ class ModelClient:
         self, status: int, body: Any, model: str, dialect: Dialect, *, retry_after: str | None = None
     ) -> ModelError:
         """`read_problem` of this server, whose sentence does not hold the key."""
-        asked = AskedModel(self._base_url, model, dialect, self._key)
-        return read_problem(status, body, asked, retry_after=retry_after)
+        endpoint = Endpoint(self._base_url, model, dialect, self._key)
+        return read_problem(status, body, endpoint, retry_after=retry_after)
 
     async def _call(self, sent: Any, asking: Asking, dialect: Dialect) -> Any:
         """What comes of a request within the time-out, however slowly it drips in."""
@@ -295,7 +295,7 @@ class ModelClient:
         except openai.APIConnectionError as error:
             raise self._broken(error) from None
         except openai.APIStatusError as error:
-            raise self._told(error, asking, dialect) from None
+            raise self._status_problem(error, asking, dialect) from None
         except (openai.APIResponseValidationError, ValueError):
             raise UnanswerableError(
                 "malformed", "The server's response is not JSON.", may_be_paid=True
@@ -321,15 +321,14 @@ class ModelClient:
         )
         return PassingError("time_out", late, may_be_paid=True)
 
-    def _told(self, error: Any, asking: Asking, dialect: Dialect) -> ModelError:
-        """What an answer with an error's status means."""
+    def _status_problem(self, error: Any, asking: Asking, dialect: Dialect) -> ModelError:
         retry_after = error.response.headers.get("retry-after")
         return self.problem(error.status_code, error.body, asking.model, dialect, retry_after=retry_after)
 
 
 @dataclass(frozen=True)
-class AskedModel:
-    """Which model of which server was asked, and in which dialect; `key` is kept out of every sentence."""
+class Endpoint:
+    """A model of a server, and the dialect that it takes; `key` is kept out of every sentence."""
 
     base_url: str
     model: str
@@ -337,48 +336,48 @@ class AskedModel:
     key: str | None = field(default=None, repr=False)
 
 
-def read_problem(status: int, body: Any, asked: AskedModel, *, retry_after: str | None = None) -> ModelError:
+def read_problem(status: int, body: Any, endpoint: Endpoint, *, retry_after: str | None = None) -> ModelError:
     """The error that an answer with an error's status means."""
-    told = _told_by(body)
-    message, detail, code, param = (_said(told, name) for name in ("message", "detail", "code", "param"))
-    whole = redacted(" ".join((message or detail).split()), asked.key or "")
-    said = whole[:MOST_DETAIL]
+    error = _error_in(body)
+    message, detail, code, param = (_member(error, name) for name in ("message", "detail", "code", "param"))
+    whole = redacted(" ".join((message or detail).split()), endpoint.key or "")
+    sentence = whole[:MOST_DETAIL]
     if 300 <= status < 400:
-        return StopError(f"{asked.base_url} redirects requests ({status}). Use its final address.")
+        return StopError(f"{endpoint.base_url} redirects requests ({status}). Use its final address.")
     if status == 429 and code != "insufficient_quota":
-        return PassingError("rate_limit", said or "Too many requests.", wait=seconds_to_wait(retry_after))
-    is_too_long = code in _TOO_LONG_CODES or told.get("type") in _TOO_LONG_CODES
+        return PassingError("rate_limit", sentence or "Too many requests.", wait=seconds_to_wait(retry_after))
+    is_too_long = code in _TOO_LONG_CODES or error.get("type") in _TOO_LONG_CODES
     # Before the names of parameters: such a sentence may name the limit of the answer as well.
     if status == 413 or is_too_long or (status in _REFUSING and _TOO_LONG.search(whole)):
-        return UnanswerableError("too_long", said)
+        return UnanswerableError("too_long", sentence)
     if code == "content_filter" or "content_policy" in code:
-        return UnanswerableError("filtered", said)
-    if status in _REFUSING and (simpler := asked.dialect.without(f"{param} {whole}")):
-        return NotTakenError(said, simpler)
+        return UnanswerableError("filtered", sentence)
+    if status in _REFUSING and (simpler := endpoint.dialect.without(f"{param} {whole}")):
+        return NotTakenError(sentence, simpler)
     if status >= 500 or status in (408, 409, 425):
-        detail = f"{status}: {said}" if said else str(status)
+        detail = f"{status}: {sentence}" if sentence else str(status)
         return PassingError("server", detail, wait=seconds_to_wait(retry_after), is_away=status in _AWAY)
-    return StopError(_stopped(status, said, asked.base_url, asked.model))
+    return StopError(_stopped(status, sentence, endpoint.base_url, endpoint.model))
 
 
-def _said(told: Mapping[str, Any], name: str) -> str:
+def _member(error: Mapping[str, Any], name: str) -> str:
     """A member of an error as a text; what is nested too deeply to be written says nothing."""
     try:
-        return storable(str(told.get(name) or ""))
+        return storable(str(error.get(name) or ""))
     except RecursionError:
         return ""
 
 
-def _told_by(body: Any) -> Mapping[str, Any]:
+def _error_in(body: Any) -> Mapping[str, Any]:
     """The object of an error, whether a server wraps it, writes a sentence alone, or sends a page."""
-    told = body.get("error", body) if isinstance(body, Mapping) else body
-    if isinstance(told, Mapping):
-        return told
-    is_sentence = isinstance(told, str) and not told.lstrip().startswith("<")
-    return {"message": told} if is_sentence else {}
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    if isinstance(error, Mapping):
+        return error
+    is_sentence = isinstance(error, str) and not error.lstrip().startswith("<")
+    return {"message": error} if is_sentence else {}
 
 
-def _stopped(status: int, said: str, base_url: str, model: str) -> str:
+def _stopped(status: int, sentence: str, base_url: str, model: str) -> str:
     if status == 401:
         why = "does not accept the key. Save a valid key, or set SOUNDINGS_OPENAI_API_KEY"
     elif status == 403:
@@ -389,4 +388,4 @@ def _stopped(status: int, said: str, base_url: str, model: str) -> str:
         why = "reports that the account has no credit left"
     else:
         why = f"refuses the request ({status})"
-    return f"{base_url} {why}. It said: “{said}”" if said else f"{base_url} {why}."
+    return f"{base_url} {why}. It said: “{sentence}”" if sentence else f"{base_url} {why}."

@@ -22,7 +22,7 @@ from pooling.models import Collection
 TURN = "\n===\n"
 BINARY, GRADED = "binary", "graded"
 HIGHEST_GRADE = 3
-NOTHING_SAID = "(none)"
+NONE_GIVEN = "(none)"
 CUT = " […]"
 BOUNDARY_BYTES = 8
 # Why first: what a model wrote is what its next word rests on.
@@ -74,10 +74,10 @@ class Prompt:
         """
         document = f"{title}\n\n{text}" if title else text
         boundary = unused_word(query, narrative, document)
-        told = self.pair.substitute(
-            boundary=boundary, query=query, narrative=narrative or NOTHING_SAID, document=document
+        content = self.pair.substitute(
+            boundary=boundary, query=query, narrative=narrative or NONE_GIVEN, document=document
         )
-        return [{"role": "system", "content": self.task}, {"role": "user", "content": told}]
+        return [{"role": "system", "content": self.task}, {"role": "user", "content": content}]
 
     @property
     def schema(self) -> AnswerSchema:
@@ -103,7 +103,7 @@ def prompt_for(collection: Collection, name: str, folder: Path, version: int | N
         )
     written = path.read_text(encoding="utf-8")
     task, _, pair = written.partition(TURN)
-    guidelines = collection.guidelines.strip() or NOTHING_SAID
+    guidelines = collection.guidelines.strip() or NONE_GIVEN
     given = {"question": collection.question, "guidelines": guidelines}
     everything = json.dumps([written, given], sort_keys=True)
     return Prompt(

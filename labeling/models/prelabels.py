@@ -34,7 +34,7 @@ ORDER_SCORE = Coalesce(
 class PrelabelerQuerySet(models.QuerySet["Prelabeler"]):
     """Models, each asked in one exact way."""
 
-    def asked(self) -> PrelabelerQuerySet:
+    def listed(self) -> PrelabelerQuerySet:
         """Those to be listed and chosen: with an answer or a failure, used by a queue, or with a pass that
         goes on or is done. Not those that an estimate or a refused start left behind, or a mistyped name,
         whose pass ended before the first answer.
@@ -123,7 +123,7 @@ class PrelabelJob(models.Model):
         DONE = "done"
         FAILED = "failed"
 
-    class Asked(models.TextChoices):
+    class Command(models.TextChoices):
         """What an admin wants of the pass while it runs."""
 
         NOTHING = "", "nothing"
@@ -133,7 +133,7 @@ class PrelabelJob(models.Model):
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="prelabel_jobs")
     prelabeler = models.ForeignKey(Prelabeler, on_delete=models.CASCADE, related_name="jobs")
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
-    asked = models.CharField(max_length=10, choices=Asked.choices, default=Asked.NOTHING, blank=True)
+    asked = models.CharField(max_length=10, choices=Command.choices, default=Command.NOTHING, blank=True)
     detail = models.TextField(blank=True, help_text="Current step, or why it ended.")
     # What was chosen at the start.
     concurrency = models.PositiveIntegerField(default=8, help_text="Requests at a time.")

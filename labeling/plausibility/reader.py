@@ -80,7 +80,7 @@ def _answer(row: dict[str, Any], model: bool | None) -> Answer:
 
 
 def _model_labels(queue: Queue, queries: set[int]) -> dict[tuple[int, int], bool]:
-    """What the model of the queue's newest pass, or the one it uses, said of pairs of these queries."""
+    """Whether pairs are relevant to the model that the queue uses, or else to that of its newest pass."""
     prelabeler = queue.prelabeler_id
     if prelabeler is None:
         passes = queue.prelabel_jobs.order_by("-pk")
@@ -89,8 +89,8 @@ def _model_labels(queue: Queue, queries: set[int]) -> dict[tuple[int, int], bool
         return {}
     labels = Prelabel.objects.filter(prelabeler=prelabeler, query__in=queries).current()
     return {
-        (query, document): said == Verdict.RELEVANT
-        for query, document, said in labels.values_list("query_id", "document_id", "verdict")
+        (query, document): verdict == Verdict.RELEVANT
+        for query, document, verdict in labels.values_list("query_id", "document_id", "verdict")
     }
 
 

@@ -41,7 +41,7 @@ MODEL_FLOOR, UNOPENED_FLOOR = 0.01, 0.05
 MODEL_PAIRS, LONG_DOCUMENTS, OF_OTHERS = 10, 10, 20
 WORTH_OF_MODEL, WORTH_OF_OPENING = 20.0, 2.0
 # A sign with a larger chance is not worth a sentence.
-TOLD = 0.05
+MOST_CHANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -92,24 +92,24 @@ class Finding:
     @property
     def sentences(self) -> list[str]:
         """The signs worth telling."""
-        return [sign.sentence for sign in self.signs if sign.chance <= TOLD]
+        return [sign.sentence for sign in self.signs if sign.chance <= MOST_CHANCE]
 
 
 def others_of(answers: Iterable[Answer]) -> Others:
     """Count the answers of others."""
     relevant, many = Counter[int](), Counter[int]()
-    agreed = asked = opened = long = 0
+    agreed = with_model = opened = long = 0
     for answer in answers:
         many[answer.query] += 1
         relevant[answer.query] += answer.relevant
         if answer.model is not None:
-            asked += 1
+            with_model += 1
             agreed += answer.model == answer.relevant
         if answer.opened is not None:
             long += 1
             opened += answer.opened
     verdicts = {query: (relevant[query], count) for query, count in many.items()}
-    return Others(verdicts, (agreed, asked), (opened, long))
+    return Others(verdicts, (agreed, with_model), (opened, long))
 
 
 def examined(answers: Sequence[Answer], others: Others) -> Finding | None:
@@ -157,39 +157,39 @@ def _speed(answers: Sequence[Answer]) -> Sign | None:
         comb(len(timed), many) * FAST_SHARE**many * (1 - FAST_SHARE) ** (len(timed) - many)
         for many in range(fast, len(timed) + 1)
     )
-    told = f"{fast} of {counted(len(timed), 'answer')} came faster than anybody can read."
-    return Sign("speed", min(1.0, chance), told)
+    sentence = f"{fast} of {counted(len(timed), 'answer')} came faster than anybody can read."
+    return Sign("speed", min(1.0, chance), sentence)
 
 
 def _one_answer(answers: Sequence[Answer], others: Others) -> Sign:
     begin, end = _longest_run([answer.relevant for answer in answers])
-    said = answers[begin].relevant
+    is_relevant = answers[begin].relevant
     run = Counter(answer.query for answer in answers[begin:end])
     # Of either verdict, from any place.
-    chance = min(1.0, 2 * (len(answers) - (end - begin) + 1) * _chance_of_run(run, said, others))
-    word = "relevant" if said else "not relevant"
+    chance = min(1.0, 2 * (len(answers) - (end - begin) + 1) * _chance_of_run(run, is_relevant, others))
+    word = "relevant" if is_relevant else "not relevant"
     return Sign("one_answer", chance, f"{counted(end - begin, 'answer')} in a row were “{word}”.")
 
 
-def _longest_run(said: Sequence[bool]) -> tuple[int, int]:
+def _longest_run(verdicts: Sequence[bool]) -> tuple[int, int]:
     best = (0, 0)
     begin = 0
-    for at in range(1, len(said) + 1):
-        if at == len(said) or said[at] != said[begin]:
+    for at in range(1, len(verdicts) + 1):
+        if at == len(verdicts) or verdicts[at] != verdicts[begin]:
             best = max(best, (begin, at), key=lambda run: run[1] - run[0])
             begin = at
     return best
 
 
-def _chance_of_run(run: Mapping[int, int], said: bool, others: Others) -> float:
+def _chance_of_run(run: Mapping[int, int], is_relevant: bool, others: Others) -> float:
     """How likely every pair of these queries is said to be so, over all shares that the others leave open."""
     totals = [sum(column) for column in zip(*others.verdicts.values(), strict=True)] or [0, 0]
-    as_said, not_said = _worth(totals[0], totals[1], said, WORTH_IN_ALL)
-    known = {query: _worth(*others.verdicts.get(query, (0, 0)), said, WORTH_OF_QUERY) for query in run}
+    alike, other = _worth(totals[0], totals[1], is_relevant, WORTH_IN_ALL)
+    known = {query: _worth(*others.verdicts.get(query, (0, 0)), is_relevant, WORTH_OF_QUERY) for query in run}
     weights, chances = [], []
     for step in range(GRID):
         share = (step + 0.5) / GRID
-        weights.append(exp(as_said * log(share) + not_said * log(1 - share)))
+        weights.append(exp(alike * log(share) + other * log(1 - share)))
         of_queries = 0.0
         for query, long in run.items():
             yes, rest = known[query]
@@ -198,10 +198,10 @@ def _chance_of_run(run: Mapping[int, int], said: bool, others: Others) -> float:
     return sum(a * b for a, b in zip(weights, chances, strict=True)) / sum(weights)
 
 
-def _worth(relevant: int, many: int, said: bool, most: float) -> tuple[float, float]:
+def _worth(relevant: int, many: int, is_relevant: bool, most: float) -> tuple[float, float]:
     """What verdicts of others count: as was said, and otherwise; together `most` at most."""
     each = min(many, most) / many if many else 0.0
-    yes, rest = (relevant, many - relevant) if said else (many - relevant, relevant)
+    yes, rest = (relevant, many - relevant) if is_relevant else (many - relevant, relevant)
     return each * yes, each * rest
 
 
@@ -217,12 +217,12 @@ def _alternation(answers: Sequence[Answer]) -> Sign:
         of_queries[answer.query].append(answer.relevant)
     changes = steps = 0
     known = [1.0]
-    for said in of_queries.values():
-        changes += sum(one != next_ for one, next_ in pairwise(said))
-        steps += len(said) - 1
-        known = _convolved(known, _changes_by_chance(sum(said), len(said) - sum(said)))
-    told = f"The verdict changed from pair to pair {changes} of {steps} times."
-    return Sign("alternation", min(1.0, sum(known[changes:])), told)
+    for verdicts in of_queries.values():
+        changes += sum(one != next_ for one, next_ in pairwise(verdicts))
+        steps += len(verdicts) - 1
+        known = _convolved(known, _changes_by_chance(sum(verdicts), len(verdicts) - sum(verdicts)))
+    sentence = f"The verdict changed from pair to pair {changes} of {steps} times."
+    return Sign("alternation", min(1.0, sum(known[changes:])), sentence)
 
 
 def _changes_by_chance(first: int, second: int) -> list[float]:
@@ -255,16 +255,16 @@ def _convolved(one: Sequence[float], other: Sequence[float]) -> list[float]:
 
 
 def _model(answers: Sequence[Answer], others: Others) -> Sign | None:
-    asked = [answer.model == answer.relevant for answer in answers if answer.model is not None]
+    agreements = [answer.model == answer.relevant for answer in answers if answer.model is not None]
     agreed, many = others.model
-    if len(asked) < MODEL_PAIRS or many < OF_OTHERS:
+    if len(agreements) < MODEL_PAIRS or many < OF_OTHERS:
         return None
-    chance = _at_most(sum(asked), len(asked), agreed / many, WORTH_OF_MODEL)
-    told = (
-        f"{sum(asked)} of {counted(len(asked), 'answer')} agree with the model's labels, which were hidden; "
-        f"of the others' answers {100 * agreed / many:.0f} % do."
+    chance = _at_most(sum(agreements), len(agreements), agreed / many, WORTH_OF_MODEL)
+    sentence = (
+        f"{sum(agreements)} of {counted(len(agreements), 'answer')} agree with the model's labels, "
+        f"which were hidden; of the others' answers {100 * agreed / many:.0f} % do."
     )
-    return Sign("model", max(chance, MODEL_FLOOR), told)
+    return Sign("model", max(chance, MODEL_FLOOR), sentence)
 
 
 def _unopened(answers: Sequence[Answer], others: Others) -> Sign | None:
@@ -274,8 +274,8 @@ def _unopened(answers: Sequence[Answer], others: Others) -> Sign | None:
         return None
     chance = _at_most(sum(long), len(long), opened / many, WORTH_OF_OPENING)
     of = counted(len(long), "long document")
-    told = f"{sum(long)} of {of} were opened; the others open {100 * opened / many:.0f} %."
-    return Sign("unopened", max(chance, UNOPENED_FLOOR), told)
+    sentence = f"{sum(long)} of {of} were opened; the others open {100 * opened / many:.0f} %."
+    return Sign("unopened", max(chance, UNOPENED_FLOOR), sentence)
 
 
 def _at_most(found: int, many: int, share: float, worth: float) -> float:

@@ -18,7 +18,7 @@ from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN
 
-SAID = {
+MESSAGES = {
     PAUSE: "{} is paused; their judgments are set aside.",
     ASK: "{} will see your question on the page of their work.",
     IGNORE: "Ignored. The answers of {} count as before.",
@@ -36,7 +36,7 @@ def work_decision(request: HttpRequest, queue_id: int) -> HttpResponse:
     except InputError as error:
         messages.error(request, str(error))
     else:
-        sentence = SAID[decision.decision].format(decision.annotator)
+        sentence = MESSAGES[decision.decision].format(decision.annotator)
         messages.success(
             request,
             format_html(

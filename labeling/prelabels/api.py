@@ -118,19 +118,19 @@ class Prelabels(APIView):
     def get(self, request: Request, queue_id: int) -> object:
         """The newest passes, and what each model said, in counts."""
         queue = queue_for(request.user, queue_id, ADMIN)
-        told: dict[str, Any] = {
+        body: dict[str, Any] = {
             "passes": passes_of(queue),
             "models": models_of(queue),
             "servers": servers_of(queue, person(request)),
         }
-        told["not_set_up"] = not_set_up(told["servers"])
-        return told
+        body["not_set_up"] = not_set_up(body["servers"])
+        return body
 
     @takes(PassRequestSerializer, gives=PassSerializer, status=202)
     def post(self, request: Request, queue_id: int) -> object:
         """Start a pass in the background."""
         queue = queue_for(request.user, queue_id, ADMIN)
-        prelabeler, options = _asked(queue, request)
+        prelabeler, options = _pass_request(queue, request)
         job = start_pass(queue, prelabeler, options, by=person(request))
         job.refresh_from_db()
         return job
@@ -143,7 +143,7 @@ class PrelabelEstimate(APIView):
     def post(self, request: Request, queue_id: int) -> object:
         """What a pass would cost; the model is not asked for it."""
         queue = queue_for(request.user, queue_id, ADMIN)
-        prelabeler, options = _asked(queue, request)
+        prelabeler, options = _pass_request(queue, request)
         return estimate(queue, prelabeler, options, reads_all=True)
 
 
@@ -217,7 +217,7 @@ class PrelabelsDownload(APIView):
         )
 
 
-def _asked(queue: Queue, request: Request) -> tuple[Prelabeler, PassOptions]:
+def _pass_request(queue: Queue, request: Request) -> tuple[Prelabeler, PassOptions]:
     body = parsed(PassRequestSerializer, request)
     names = ("model", "prompt", "threshold")
     prelabeler = prelabeler_for(

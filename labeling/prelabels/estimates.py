@@ -101,23 +101,25 @@ def estimate(
 
 def _tokens_each(prelabeler: Prelabeler, sample: list[Question]) -> tuple[list[tuple[float, float]], int]:
     """Tokens read and written for a pair, [low, high] each, and the number of answers that say so."""
-    told = Prelabel.objects.filter(prelabeler=prelabeler, input_tokens__gt=0).aggregate(
+    averages = Prelabel.objects.filter(prelabeler=prelabeler, input_tokens__gt=0).aggregate(
         count=Count("pk"),
         input=Avg("input_tokens"),
         output=Avg("output_tokens"),
         input_spread=StdDev("input_tokens"),
         output_spread=StdDev("output_tokens"),
     )
-    if told["count"] >= ENOUGH_ANSWERS:
+    if averages["count"] >= ENOUGH_ANSWERS:
         useless = PrelabelFailure.objects.filter(prelabeler=prelabeler, reason__in=ANSWERED).count()
         passes = PrelabelJob.objects.filter(prelabeler=prelabeler)
         taken = passes.aggregate(input=Sum("input_tokens"), output=Sum("output_tokens"))
         ranges = []
         for name in ("input", "output"):
-            mean, spread = float(told[name]), float(told[f"{name}_spread"])
-            lost = max(float(taken[name]) - mean * told["count"], 0.0)
-            ranges.append(_mean_of_both(told["count"], mean=mean, spread=spread, useless=useless, lost=lost))
-        return ranges, told["count"]
+            mean, spread = float(averages[name]), float(averages[f"{name}_spread"])
+            lost = max(float(taken[name]) - mean * averages["count"], 0.0)
+            ranges.append(
+                _mean_of_both(averages["count"], mean=mean, spread=spread, useless=useless, lost=lost)
+            )
+        return ranges, averages["count"]
     most = {**DEFAULTS, **prelabeler.options}["max_tokens"]
     if not sample:
         return [(0.0, 0.0), (0.0, 0.0)], 0
@@ -145,10 +147,10 @@ def _mean_of_both(
 def _seconds(prelabeler: Prelabeler, to_ask: int, concurrency: int) -> float | None:
     """How long this many answers take at the pace of those there are."""
     jobs = PrelabelJob.objects.filter(prelabeler=prelabeler)
-    told = jobs.aggregate(seconds=Sum("answer_seconds"), answers=Sum("answered_count"))
-    if not told["answers"]:
+    sums = jobs.aggregate(seconds=Sum("answer_seconds"), answers=Sum("answered_count"))
+    if not sums["answers"]:
         return None
-    return float(told["seconds"] / told["answers"] * to_ask / concurrency)
+    return float(sums["seconds"] / sums["answers"] * to_ask / concurrency)
 
 
 def estimate_in_words(found: Estimate) -> str:

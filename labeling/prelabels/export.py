@@ -63,8 +63,8 @@ def newest_named(prelabels: PrelabelQuerySet, model: str, prompt: str | None, wh
         rows = rows.filter(prelabeler__prompt=prompt)
     newest = Prelabeler.objects.filter(pk__in=rows.values("prelabeler")).first()
     if newest is None:
-        asked = f"“{model}”" + (f" with the prompt “{prompt}”" if prompt else "")
-        raise InputError(f"There are no pre-labels by {asked} in “{where}”.", missing=True)
+        name = f"“{model}”" + (f" with the prompt “{prompt}”" if prompt else "")
+        raise InputError(f"There are no pre-labels by {name} in “{where}”.", missing=True)
     return newest
 
 

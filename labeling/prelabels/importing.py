@@ -93,15 +93,15 @@ class Matches:
         return next(iter(targets))
 
     def notes(self) -> list[str]:
-        """What is to be known of the records that were left out."""
-        said = {
+        """A sentence for each reason to leave records out, with MOST_NAMED names at most."""
+        left_out = {
             "that this queue does not have": self.unknown,
             "whose texts several pairs of this queue have": self.ambiguous,
         }
         return [
             f"Left out: {counted(len(names), 'pair')} {why} ({', '.join(names[:MOST_NAMED])}"
             + (", …)." if len(names) > MOST_NAMED else ").")
-            for why, names in said.items()
+            for why, names in left_out.items()
             if names
         ]
 
@@ -143,9 +143,9 @@ def import_prelabels(
     found: dict[Target, PrelabelRecord] = {}
     way: tuple[str, tuple[str, int, str]] | None = None
     for record in read:
-        said = (choices.model.strip() or record.model, record.prompt)
-        way = way or said
-        if said != way:
+        origin = (choices.model.strip() or record.model, record.prompt)
+        way = way or origin
+        if origin != way:
             problem = f"the model is {shown(record.model)} here and {shown(way[0])} before"
             raise FormatError(place, record.line, problem, "Import a file for each model and prompt.")
         target = matches.find(record)
@@ -191,13 +191,13 @@ def _matches(queue: Queue) -> Matches:
         *("query", "document", "document__version", "query__external_id", "document__external_id"),
         *("query__text", "document__title", "document__text"),
     )
-    for query, document, version, query_id, document_id, asked, title, text in items.values_list(
+    for query, document, version, query_id, document_id, query_text, title, text in items.values_list(
         *fields
     ).iterator(chunk_size=BATCH):
         target = Target(query, document, version, sha256_of_texts(title, text or ""))
         matches.by_ids[query_id, document_id] = target
         for passage in {_plain(text or ""), _plain(f"{title} {text or ''}")} - {""}:
-            matches.by_texts[_plain(asked), passage].add(target)
+            matches.by_texts[_plain(query_text), passage].add(target)
     return matches
 
 
@@ -335,5 +335,5 @@ def _prelabels(
     queue: int,
     **options: Any,
 ) -> PrelabelsImported:
-    asked = Queue.objects.get(collection=collection, pk=queue)
-    return import_prelabels(asked, path, PrelabelChoices(**options), file_name=file_name, user=user)
+    target = Queue.objects.get(collection=collection, pk=queue)
+    return import_prelabels(target, path, PrelabelChoices(**options), file_name=file_name, user=user)

@@ -108,19 +108,19 @@ def read_journal(path: Path, stored: int) -> Recovered:
             is_new = offset >= stored
             offset += len(line)
             try:
-                said = json.loads(line)
+                entry = json.loads(line)
             except ValueError:
                 continue
-            if "sent" in said:
-                open_requests[said["sent"]].append(Decimal(said["at_most"]))
-            elif "back" in said:
-                open_requests[said["back"]].pop()
-            elif "outcome" in said:
-                outcome = _read(said["outcome"])
+            if "sent" in entry:
+                open_requests[entry["sent"]].append(Decimal(entry["at_most"]))
+            elif "back" in entry:
+                open_requests[entry["back"]].pop()
+            elif "outcome" in entry:
+                outcome = _read(entry["outcome"])
                 open_requests.pop(outcome.key, None)
                 if is_new:
                     outcomes.append(outcome)
-            elif "recovered" in said:
+            elif "recovered" in entry:
                 open_requests.clear()
     uncertain = sum((amount for amounts in open_requests.values() for amount in amounts), Decimal(0))
     return Recovered(outcomes, uncertain, offset)

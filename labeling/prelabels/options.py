@@ -34,7 +34,7 @@ DEFAULTS: dict[str, Any] = {
 }
 DEFAULT_THRESHOLD = 2
 # Changes what is made of an answer, but no answer.
-NOT_ASKED = ("threshold",)
+READING_OPTIONS = ("threshold",)
 PROMPTS = (BINARY, GRADED)
 
 
@@ -202,14 +202,14 @@ def known_prelabeler(
 
     `InputError` lists those that there are.
     """
-    rows = collection.prelabelers.asked()
+    rows = collection.prelabelers.listed()
     if answered:
         rows = rows.filter(Exists(Prelabel.objects.filter(prelabeler=OuterRef("pk"))))
     found = (rows.filter(model=model) if prompt is None else rows.filter(model=model, prompt=prompt)).first()
     if found is None:
         known = ", ".join(map(str, rows)) or "none yet"
-        asked = f"“{model}”" + (f" with the prompt “{prompt}”" if prompt else "")
-        which = f"{asked} that has answered" if answered else asked
+        name = f"“{model}”" + (f" with the prompt “{prompt}”" if prompt else "")
+        which = f"{name} that has answered" if answered else name
         raise InputError(f"“{collection.slug}” has no model {which}. Known: {known}.", missing=True)
     return found
 
@@ -223,7 +223,7 @@ def asking_of(prelabeler: Prelabeler, prompt: Prompt) -> Asking:
 
 def answer_base(prelabeler: Prelabeler) -> str:
     """What an answer hangs on besides query and document, as text: equal texts, equal answers."""
-    options = {name: value for name, value in prelabeler.options.items() if name not in NOT_ASKED}
+    options = {name: value for name, value in prelabeler.options.items() if name not in READING_OPTIONS}
     parts = [prelabeler.base_url, prelabeler.model, prelabeler.prompt_hash, options]
     return json.dumps(parts, sort_keys=True)
 

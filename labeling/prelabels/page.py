@@ -85,9 +85,9 @@ def models_of(queue: Queue) -> list[ModelRow]:
         failures.setdefault(failed["prelabeler"], {})[str(reason)] = failed["pairs"]
     counts = {row["prelabeler"]: row for row in answers}
     rows = []
-    asked = Prelabeler.objects.filter(pk__in={*counts, *failures})
-    unpriced = set(asked.unpriced().values_list("pk", flat=True))
-    for prelabeler in asked:
+    prelabelers = Prelabeler.objects.filter(pk__in={*counts, *failures})
+    unpriced = set(prelabelers.unpriced().values_list("pk", flat=True))
+    for prelabeler in prelabelers:
         row = counts.get(prelabeler.pk)
         answered, relevant, cost = (
             (row["answered"], row["relevant"], row["cost"]) if row else (0, 0, Decimal(0))

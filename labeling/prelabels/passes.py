@@ -200,8 +200,8 @@ def _made(
     try:
         with transaction.atomic():
             job.save()
-            told = {"model": str(prelabeler), "budget": options.budget and str(options.budget)}
-            record_action(queue.collection, by, "pre-labels started", queue.name, **told)
+            facts = {"model": str(prelabeler), "budget": options.budget and str(options.budget)}
+            record_action(queue.collection, by, "pre-labels started", queue.name, **facts)
     except IntegrityError:
         raise _in_the_way() from None
     return job
@@ -283,7 +283,7 @@ def _work(
         journal = _recovered(job)
         pairs = pending_pairs(job)
         first: dict[str, Any] = {"started_at": job.started_at or timezone.now(), "detail": ""}
-        asked = store_outcomes(job, [], pair_count=job.done_count + len(pairs), **first)
+        command = store_outcomes(job, [], pair_count=job.done_count + len(pairs), **first)
         collection, url = job.prelabeler.collection, job.prelabeler.base_url
         if not job.on_site_key and uses_site_key(collection, url):
             return _ended(job, Ending(PAUSE, "The collection's key was removed. Resume to use the site's."))
@@ -299,8 +299,8 @@ def _work(
             progress=progress,
             sleep=sleep,
         )
-        if asked:
-            running.stop(asked)
+        if command:
+            running.stop(command)
         if started is not None:
             started(running)
         ending = running.run()
@@ -309,8 +309,8 @@ def _work(
         return _ended(job, Ending(STOP, str(error)))
     except Exception:
         logger.exception("pre-label pass %s failed", job.pk)
-        said = f"Something went wrong; the server log has the details under pass {job.pk}."
-        return _ended(job, Ending(STOP, said))
+        detail = f"Something went wrong; the server log has the details under pass {job.pk}."
+        return _ended(job, Ending(STOP, detail))
     except BaseException:
         _ended(job, Ending(PAUSE, "Interrupted. No answers are lost; resume it."))
         raise
@@ -361,11 +361,11 @@ def _ended(job: PrelabelJob, ending: Ending) -> Ending:
     return ending
 
 
-def _ask_for(job: PrelabelJob, asked: str, state: str, by: User | None) -> None:
+def _ask_for(job: PrelabelJob, command: str, state: str, by: User | None) -> None:
     """End a waiting pass now, and ask a running one to end."""
-    word = {PAUSE: "paused", CANCEL: "cancelled"}[asked]
+    word = {PAUSE: "paused", CANCEL: "cancelled"}[command]
     now = PrelabelJob.objects.filter(pk=job.pk, state=State.RUNNING)
-    if _step(job, (State.QUEUED,), state, detail=f"{word.capitalize()}.") or now.update(asked=asked):
+    if _step(job, (State.QUEUED,), state, detail=f"{word.capitalize()}.") or now.update(asked=command):
         record_action(job.queue.collection, by, f"pre-labels {word}", job.queue.name)
         return
     job.refresh_from_db()

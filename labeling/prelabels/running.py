@@ -59,7 +59,7 @@ SERVERS_FAULT = ("rate_limit", "server", "time_out", "connection")
 # Why a pass ends before its last question.
 PAUSE, CANCEL, TURN, BUDGET, STOP = "pause", "cancel", "turn", "budget", "stop"
 
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 Sleep = Callable[[float], Awaitable[None]]
 Progress = Callable[[PrelabelJob], None]
 
@@ -99,7 +99,7 @@ class Pass:
         self.budget = Budget(job.budget, job.cost + job.uncertain_cost)
         self.requests = job.request_count
         self._questions: deque[Question] = deque()
-        self._asked: dict[str, Question] = {}  # waiting or being asked
+        self._pending: dict[str, Question] = {}  # waiting or being asked
         self._fresh: list[QuestionOutcome] = []  # not in the database yet
         self._storing: dict[str, QuestionOutcome] = {}
         self._failures_in_a_row = 0
@@ -187,24 +187,24 @@ class Pass:
             known = self._storing.get(question.key) or next(
                 (outcome for outcome in self._fresh if outcome.key == question.key), None
             )
-            if question.key in self._asked:
-                self._asked[question.key].pairs += question.pairs
+            if question.key in self._pending:
+                self._pending[question.key].pairs += question.pairs
             elif known is not None:
                 self._keep(replace(_as_known(known), pairs=question.pairs))
             else:
-                self._asked[question.key] = question
+                self._pending[question.key] = question
                 self._questions.append(question)
 
     def _take(self, question: Question, outcome: QuestionOutcome) -> None:
-        del self._asked[question.key]
+        del self._pending[question.key]
         self._keep(outcome)
         servers_fault = outcome.reason in SERVERS_FAULT
         self._failures_in_a_row = self._failures_in_a_row + 1 if servers_fault else 0
         most = MOST_FAILURES_IN_A_ROW if self._has_answered else MOST_BEFORE_AN_ANSWER
         if self._failures_in_a_row >= most:
-            url, told = self.job.prelabeler.base_url, f"most recently: {outcome.detail}"
+            url, latest = self.job.prelabeler.base_url, f"most recently: {outcome.detail}"
             many = f"{most} requests in a row got no answer"
-            self.stop(STOP, f"{url} has problems: {many}; {told} Resume when it works again.")
+            self.stop(STOP, f"{url} has problems: {many}; {latest} Resume when it works again.")
 
     def _keep(self, outcome: QuestionOutcome) -> None:
         self.journal.outcome(outcome)
@@ -278,18 +278,18 @@ class Pass:
             )
             return with_answer(known, self.prompt.name, answer)
 
-    async def _unless_cancelled(self, call: Coroutine[Any, Any, Told]) -> Told:
+    async def _unless_cancelled(self, call: Coroutine[Any, Any, Result]) -> Result:
         """What a call brings. As soon as the pass is cancelled the call is given up: `CancelledPassError`."""
-        asked = asyncio.ensure_future(call)
+        task = asyncio.ensure_future(call)
         cancelled = asyncio.ensure_future(self._cancelled.wait())
         try:
-            await asyncio.wait((asked, cancelled), return_when=asyncio.FIRST_COMPLETED)
-            if not asked.done():
+            await asyncio.wait((task, cancelled), return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
                 raise CancelledPassError
-            return asked.result()
+            return task.result()
         finally:
             cancelled.cancel()
-            asked.cancel()
+            task.cancel()
 
     def _most_cost(self, messages: list[dict[str, str]]) -> Decimal:
         if self.prices is None:
@@ -337,26 +337,26 @@ class Pass:
 
     async def _wait_for_server(self, waits: int, error: PassingError) -> None:
         """Wait for a server that is away; the pass stops where that has lasted too long."""
-        told = f"{self.job.prelabeler.base_url} cannot be reached: {error.detail.rstrip('.')}."
+        problem = f"{self.job.prelabeler.base_url} cannot be reached: {error.detail.rstrip('.')}."
         if waits < (MOST_WAITS_WHILE_AWAY if self._has_answered else MOST_ATTEMPTS):
-            self._waits_for = f"{told} Waiting for it."
+            self._waits_for = f"{problem} Waiting for it."
             await self._wait(waits, error.wait)
         else:
-            self.stop(STOP, f"{told} Resume when it can be reached again.")
+            self.stop(STOP, f"{problem} Resume when it can be reached again.")
 
-    async def _wait(self, attempts: int, asked_for: float | None) -> None:
-        if asked_for is not None and asked_for > MOST_RETRY_AFTER:
-            hours = f"{asked_for / 3600:,.1f} hours" if asked_for < 1e6 else "a long time"
+    async def _wait(self, attempts: int, retry_after: float | None) -> None:
+        if retry_after is not None and retry_after > MOST_RETRY_AFTER:
+            hours = f"{retry_after / 3600:,.1f} hours" if retry_after < 1e6 else "a long time"
             self.stop(STOP, f"{self.job.prelabeler.base_url} asks to be left alone for {hours}. Resume then.")
             return
         longest = min(FIRST_WAIT * 2 ** (attempts - 1), LONGEST_WAIT)
         seconds = longest * (0.5 + self.chance.random() / 2)
-        if asked_for is not None:
+        if retry_after is not None:
             # Everybody waits: others would only be refused as well.
-            seconds += min(asked_for, LONGEST_RETRY_AFTER)
+            seconds += min(retry_after, LONGEST_RETRY_AFTER)
             if self.sleep is None:
                 now = asyncio.get_running_loop().time()
-                self._not_before = max(self._not_before, now + min(asked_for, LONGEST_RETRY_AFTER))
+                self._not_before = max(self._not_before, now + min(retry_after, LONGEST_RETRY_AFTER))
         await self._pause(seconds)
 
     async def _pause(self, seconds: float) -> None:
@@ -401,10 +401,11 @@ class Pass:
             self._storing = {outcome.key: outcome for outcome in fresh}
             facts |= {"request_count": self.requests, "dialect": self.dialect.to_dict()}
             facts["detail"] = self._waits_for
-            asked = await sync_to_async(store_outcomes)(self.job, fresh, offset=self.journal.offset, **facts)
+            facts["offset"] = self.journal.offset
+            command = await sync_to_async(store_outcomes)(self.job, fresh, **facts)
             self._storing = {}
-        if asked in (PAUSE, CANCEL):
-            self.stop(asked)
+        if command in (PAUSE, CANCEL):
+            self.stop(command)
         if self.progress is not None:
             self.progress(self.job)
 

@@ -48,10 +48,10 @@ def store_outcomes(
         upsert_rows(Prelabel, FIELDS, rows, unique=PAIR)
         _end_failures(job, prelabels)
         _store_failures(job, failed, now)
-        asked = this.values_list("asked", flat=True).get()
+        command = this.values_list("asked", flat=True).get()
     for name, value in {**counts, **facts}.items():
         setattr(job, name, value)
-    return asked
+    return command
 
 
 class _Counts(TypedDict):
@@ -72,17 +72,17 @@ def _counts(job: PrelabelJob, outcomes: Sequence[QuestionOutcome]) -> _Counts:
     def pairs(chosen: Iterable[QuestionOutcome]) -> int:
         return sum(len(outcome.pairs) for outcome in chosen)
 
-    asked = [outcome for outcome in outcomes if outcome.reading and not outcome.is_known]
+    answers = [outcome for outcome in outcomes if outcome.reading and not outcome.is_known]
     return {
         # A question that several pairs share is answered for one of them, and known for the others.
-        "answered_count": job.answered_count + len(asked),
-        "cached_count": job.cached_count + pairs(o for o in outcomes if o.reading) - len(asked),
+        "answered_count": job.answered_count + len(answers),
+        "cached_count": job.cached_count + pairs(o for o in outcomes if o.reading) - len(answers),
         "failed_count": job.failed_count + pairs(o for o in outcomes if not o.reading),
         "input_tokens": job.input_tokens + sum(outcome.input_tokens for outcome in outcomes),
         "output_tokens": job.output_tokens + sum(outcome.output_tokens for outcome in outcomes),
         "cost": job.cost + sum((outcome.cost for outcome in outcomes), Decimal(0)),
         "uncertain_cost": job.uncertain_cost + sum((outcome.uncertain for outcome in outcomes), Decimal(0)),
-        "answer_seconds": job.answer_seconds + sum(outcome.seconds for outcome in asked),
+        "answer_seconds": job.answer_seconds + sum(outcome.seconds for outcome in answers),
     }
 
 

@@ -14,11 +14,11 @@ TITLE = 28
 
 def pass_line(job: PrelabelJob) -> str:
     """A pass with its number and state."""
-    asked = f", asked to {job.asked}" if job.asked and job.is_active else ""
-    return f"{job.pk}  {job.state}{asked}  {pass_told(job)}"
+    command = f", asked to {job.asked}" if job.asked and job.is_active else ""
+    return f"{job.pk}  {job.state}{command}  {pass_sentence(job)}"
 
 
-def pass_told(job: PrelabelJob) -> str:
+def pass_sentence(job: PrelabelJob) -> str:
     """How far a pass is, what it cost so far, and what became of it."""
     cost = "no price is set" if job.input_price is None else f"{job.cost:,.4f} {job.currency}"
     if job.budget is not None:
@@ -32,7 +32,7 @@ def pass_told(job: PrelabelJob) -> str:
     ).rstrip()
 
 
-def use_told(use: PrelabelUse) -> str:
+def use_sentence(use: PrelabelUse) -> str:
     """What a queue does with pre-labels, in a sentence or two."""
     shown = "people judge blind."
     if use.mode != PrelabelMode.BLIND:
@@ -65,14 +65,14 @@ def worth_table(found: Mapping[str, Any]) -> str:
 
 
 def _figures(found: Mapping[str, Any]) -> list[str]:
-    """What blind labels tell, a line each."""
+    """The figures that rest on blind labels, a line each."""
     cells = found["confusion"]
-    told = (
+    confusion = (
         f"relevant by both {cells['both']:,}, by the model alone {cells['model_only']:,}, by people alone "
         f"{cells['person_only']:,}, by neither {cells['neither']:,}"
     )
     shares = [f"{one['title']:<{TITLE}}{_percent(one)}" for one in found["shares"]]
-    return [told, *shares, *(f"{one['title']:<{TITLE}}{_number(one)}" for one in found["numbers"])]
+    return [confusion, *shares, *(f"{one['title']:<{TITLE}}{_number(one)}" for one in found["numbers"])]
 
 
 def _percent(one: Mapping[str, Any]) -> str:

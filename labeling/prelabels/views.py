@@ -32,7 +32,7 @@ from labeling.prelabels.passes import (
     resume_pass,
     start_pass,
 )
-from labeling.prelabels.tables import use_told
+from labeling.prelabels.tables import use_sentence
 from pooling.formats.registry import formats
 from pooling.formats.wording import counted
 from pooling.interface.downloads import attachment
@@ -170,7 +170,7 @@ def _shown(
         "not_set_up": not_set_up(servers),
         "form": form,
         "keys": keys or KeyForm(),
-        "use": use_told(use_of(queue)),
+        "use": use_sentence(use_of(queue)),
         "use_form": UseForm(queue),
         "arms": seen_and_blind(queue),
         "formats": list(FORMATS),

@@ -142,17 +142,17 @@ def _questions(
 
 def _chunk(job: PrelabelJob, questions: Iterable[Question]) -> Chunk:
     chunk = Chunk()
-    asked: dict[str, Question] = {}
+    by_key: dict[str, Question] = {}
     for question in questions:
         if not question.key:
             reason = PrelabelFailure.Reason.NO_TEXT
             chunk.outcomes.append(QuestionOutcome("", "", question.pairs, reason=reason))
-        elif question.key in asked:
-            asked[question.key].pairs += question.pairs
+        elif question.key in by_key:
+            by_key[question.key].pairs += question.pairs
         else:
-            asked[question.key] = question
-    known = _known(job, list(asked))
-    for key, question in asked.items():
+            by_key[question.key] = question
+    known = _known(job, list(by_key))
+    for key, question in by_key.items():
         if key in known:
             pairs = question.pairs
             chunk.outcomes.append(

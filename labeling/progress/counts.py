@@ -186,21 +186,22 @@ def _open_items(queue: Queue, counts: Mapping[str, int], now: datetime) -> OpenI
     Few are held, so these alone are looked at, and taken off the `counts` of all.
     """
     open_items = Item.objects.filter(queue=queue, order_key__gt=0, state=Item.State.OPEN)
-    held = open_items.filter(leases__expires_at__gt=now).aggregate(
+    leases = open_items.filter(leases__expires_at__gt=now).aggregate(
         all=Count("pk", distinct=True), untouched=Count("pk", distinct=True, filter=Q(done=0))
     )
     judged = counts["open"] - counts["untouched"]
     return {
-        "leased": held["all"],
-        "second_opinion": judged - (held["all"] - held["untouched"]),
-        "free": counts["untouched"] - held["untouched"],
+        "leased": leases["all"],
+        "second_opinion": judged - (leases["all"] - leases["untouched"]),
+        "free": counts["untouched"] - leases["untouched"],
     }
 
 
 def _leases(queue: Queue, now: datetime) -> Leases:
     """How many items are held now, by whom, and for how long the oldest lease has been."""
-    held = Lease.objects.filter(item__queue=queue, expires_at__gt=now).order_by()
-    rows = held.values(username=F("annotator__username")).annotate(items=Count("pk"), since=Min("leased_at"))
+    leases = Lease.objects.filter(item__queue=queue, expires_at__gt=now).order_by()
+    by_person = leases.values(username=F("annotator__username"))
+    rows = by_person.annotate(items=Count("pk"), since=Min("leased_at"))
     holders = sorted(rows, key=lambda row: (row["since"], row["username"]))
     by: list[Holder] = [
         {

@@ -83,8 +83,8 @@ def _computed(pool: Pool, queue: Queue | None) -> list[JudgedShare]:
     depths = {index: pool.depth_of(name) for index, name in names.items()}
     for k in sorted({k for depth in depths.values() for k in (min(USUAL_K, depth), depth)}):
         # No further down than a run was pooled: nothing is known of what stands below.
-        told = [index for index, depth in depths.items() if k in (min(USUAL_K, depth), depth)]
-        shares = _shares(found.filter(pl.col("rank") <= k, pl.col("index").is_in(told)))
+        indexes = [index for index, depth in depths.items() if k in (min(USUAL_K, depth), depth)]
+        shares = _shares(found.filter(pl.col("rank") <= k, pl.col("index").is_in(indexes)))
         if pool.extends_id is None:
             shares = shares.drop("before")
         rows += [_row(names[row["index"]], k, row) for row in shares.iter_rows(named=True)]

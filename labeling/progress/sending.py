@@ -74,9 +74,9 @@ def message_for_admin(user: User | AnonymousUser, message_id: int) -> PairMessag
 
 
 def _handed_out(queue: Queue, author: User, number: int) -> Item:
-    held = Lease.objects.filter(item=OuterRef("pk"), annotator=author)
+    leases = Lease.objects.filter(item=OuterRef("pk"), annotator=author)
     judged = JudgmentEvent.objects.filter(item=OuterRef("pk"), annotator=author)
-    items = Item.objects.filter(Q(Exists(held)) | Q(Exists(judged)), queue=queue, pk=number)
+    items = Item.objects.filter(Q(Exists(leases)) | Q(Exists(judged)), queue=queue, pk=number)
     item = items.first()
     if item is None:
         raise Http404(NOTHING_HERE)

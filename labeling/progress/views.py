@@ -41,7 +41,7 @@ from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for
 from pooling.tables.answers import answer
 
 REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
-SAID = {
+MESSAGES = {
     Queue.State.OPEN: "The queue is open.",
     Queue.State.PAUSED: "The queue is paused: it hands out no items until it is opened again.",
     Queue.State.CLOSED: "The queue is closed. Verdicts still being sent are saved.",
@@ -95,7 +95,7 @@ def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
     form = QueueStateForm(request.POST)
     if form.is_valid():
         change_queue(queue, form.cleaned_data, by=person(request))
-        messages.success(request, SAID[Queue.State(queue.state)])
+        messages.success(request, MESSAGES[Queue.State(queue.state)])
     return redirect(queue)
 
 

@@ -35,11 +35,11 @@ def agreement_with_labels(queue: Queue, user: User, *, now: datetime | None = No
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     own = Judgment.objects.opinions().filter(annotator=user, event__queue=queue, judged_at__lt=midnight)
     newest = own.order_by("-event").values_list(*PAIR)
-    said = {(query, document): verdict for query, document, verdict in newest[:NEWEST]}
+    verdicts = {(query, document): verdict for query, document, verdict in newest[:NEWEST]}
     compared = agreed = 0
-    for pair, label in _labels(queue, user, said).items():
+    for pair, label in _labels(queue, user, verdicts).items():
         compared += 1
-        agreed += said[pair] == label
+        agreed += verdicts[pair] == label
     if compared < ENOUGH:
         return None
     return round(100 * agreed / compared / ROUNDED_TO) * ROUNDED_TO
@@ -48,10 +48,10 @@ def agreement_with_labels(queue: Queue, user: User, *, now: datetime | None = No
 PAIR = ("query_id", "document_id", "verdict")
 
 
-def _labels(queue: Queue, user: User, said: dict[tuple[int, int], str]) -> dict[tuple[int, int], str]:
+def _labels(queue: Queue, user: User, verdicts: dict[tuple[int, int], str]) -> dict[tuple[int, int], str]:
     """The majority of all verdicts on each pair, or what settled it; ties and what only `user` judged have
     none."""
-    documents = sorted({document for _, document in said})
+    documents = sorted({document for _, document in verdicts})
     votes: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     settled: dict[tuple[int, int], str] = {}
     for start in range(0, len(documents), BATCH):
@@ -60,13 +60,13 @@ def _labels(queue: Queue, user: User, said: dict[tuple[int, int], str]) -> dict[
         )
         rows = others.exclude(verdict=Verdict.CANNOT_JUDGE).exclude(annotator=user)
         for query, document, verdict, settles in rows.values_list(*PAIR, "is_adjudication"):
-            if (query, document) in said:
+            if (query, document) in verdicts:
                 votes[query, document][verdict] += 1
                 if settles:
                     settled[query, document] = verdict
     labels = {}
-    for pair, others_said in votes.items():
-        counts = others_said + Counter([said[pair]])
+    for pair, tally in votes.items():
+        counts = tally + Counter([verdicts[pair]])
         (first, most), *rest = counts.most_common()
         if pair in settled:
             labels[pair] = settled[pair]

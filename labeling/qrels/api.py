@@ -86,12 +86,14 @@ class QrelsDownload(APIView):
         name = request.query_params.get("release")
         release = release_named(collection, name) if name else newest_release(collection)
         format = request.query_params.get("format") or "trec"
-        asked = parsed(serializers.ExportOptionsSerializer, request)
+        parameters = parsed(serializers.ExportOptionsSerializer, request)
         if format in EXPORTS:
             # Texts change, and so what these hold is not that of the release alone.
-            return _attached(release, format, export_options(format, asked))
+            return _attached(release, format, export_options(format, parameters))
         version = ("qrels", release.pk, release.sha256, release.name, format)
-        return versioned(request, version, lambda: _attached(release, format, export_options(format, asked)))
+        return versioned(
+            request, version, lambda: _attached(release, format, export_options(format, parameters))
+        )
 
 
 def _attached(release: QrelsRelease, format: str, options: ExportOptions) -> HttpResponseBase:

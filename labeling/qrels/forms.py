@@ -42,9 +42,9 @@ class QrelsForm(forms.Form):
     )
 
 
-def export_form(export: Export, collection: Collection, asked: Mapping[str, str] | None = None) -> forms.Form:
-    """The options of a format of another tool; `asked`: what an address says of them."""
-    form = forms.Form(asked, auto_id=f"{export.name}-%s")
+def export_form(export: Export, collection: Collection, data: Mapping[str, str] | None = None) -> forms.Form:
+    """The options of a format of another tool; `data`: the parameters of an address."""
+    form = forms.Form(data, auto_id=f"{export.name}-%s")
     for name in export.options:
         option = OPTIONS[name]
         if name == "run":

@@ -72,8 +72,8 @@ def _against_people(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame
 
 
 def _differing(frame: pl.DataFrame, known: pl.DataFrame, by: str = "relevance") -> pl.DataFrame:
-    said = frame.filter(pl.col("relevance") >= 0)
-    return said.join(known, on=PAIR, maintain_order="left").filter(pl.col(by) != pl.col("here"))
+    labels = frame.filter(pl.col("relevance") >= 0)
+    return labels.join(known, on=PAIR, maintain_order="left").filter(pl.col(by) != pl.col("here"))
 
 
 def _rows(frame: pl.DataFrame) -> list[tuple[str, ...]]:

@@ -66,9 +66,9 @@ def _download(collection: Collection, wanted: MultiValueDict[str, str]) -> Strea
     return streamed(content, judgments_file_name(collection, format, queue), formats()[format].media_type)
 
 
-def _is_anonymous(said: str | None) -> bool:
-    """Whether names are to be left out; what cannot be read must not give them away."""
-    said = (said or "").lower()
-    if said not in (*YES, *NO):
-        raise InputError(f"“anonymous” must be true or false, not “{said}”.", field="anonymous")
-    return said in YES
+def _is_anonymous(value: str | None) -> bool:
+    """`InputError` for a value that is neither yes nor no: a slip must not give names away."""
+    value = (value or "").lower()
+    if value not in (*YES, *NO):
+        raise InputError(f"“anonymous” must be true or false, not “{value}”.", field="anonymous")
+    return value in YES

@@ -147,12 +147,16 @@ def _verdicts(collection: Collection) -> pl.DataFrame:
 
 
 def _gold_answers(collection: Collection) -> pl.DataFrame:
-    """What people said of pairs whose answer is known, by which some rules weigh them."""
-    said = Judgment.objects.filter(
+    """Verdicts on gold questions in use, by which rules weigh people; relevant and answer are bool."""
+    judgments = Judgment.objects.filter(
         collection=collection, is_gold=True, event__gold__active=True, event__gold__practice=False, **THERE
     ).exclude(verdict=Verdict.CANNOT_JUDGE)
     frame = rows_frame(
-        said.order_by(), "verdict", **PAIR_IDS, annotator="annotator__username", answer="event__gold__answer"
+        judgments.order_by(),
+        "verdict",
+        **PAIR_IDS,
+        annotator="annotator__username",
+        answer="event__gold__answer",
     )
     relevant = Verdict.RELEVANT.value
     return frame.select(
@@ -161,9 +165,9 @@ def _gold_answers(collection: Collection) -> pl.DataFrame:
 
 
 def _adjudicated(collection: Collection) -> pl.DataFrame:
-    """What adjudicators said: relevance is null where they could not judge either."""
-    said = Judgment.objects.counted().filter(collection=collection, is_adjudication=True, **THERE)
-    frame = rows_frame(said.order_by("event"), "verdict", **PAIR_IDS)
+    """The last adjudication of each pair; relevance is null where they could not judge either."""
+    judgments = Judgment.objects.counted().filter(collection=collection, is_adjudication=True, **THERE)
+    frame = rows_frame(judgments.order_by("event"), "verdict", **PAIR_IDS)
     latest = frame.unique(PAIR, keep="last", maintain_order=True)
     known = {Verdict.RELEVANT.value: 1, Verdict.NOT_RELEVANT.value: 0}
     relevance = pl.col("verdict").replace_strict(known, default=None, return_dtype=pl.Int32)
@@ -202,8 +206,8 @@ def _gold(collection: Collection) -> pl.DataFrame:
 def _taken(collection: Collection, questions: QuerySet[GoldQuestion]) -> set[tuple[int, int]]:
     """What adaptive queues have reached or drawn of the queries of some questions: keys of query and
     document."""
-    asked = Exists(questions.filter(query=OuterRef("query")))
-    plans = QueryPlan.objects.filter(asked, selection__queue__collection=collection)
+    has_question = Exists(questions.filter(query=OuterRef("query")))
+    plans = QueryPlan.objects.filter(has_question, selection__queue__collection=collection)
     return {
         (query, document)
         for query, reached, drawn in plans.values_list("query_id", "reached", "drawn")

@@ -101,14 +101,14 @@ def release_download(request: HttpRequest, slug: str, release_id: int, format: s
     if release.collection.slug != slug or format not in FORMATS:
         raise Http404
     try:
-        content = release_content(release, format, _options_asked(request, release, format))
+        content = release_content(release, format, _options(request, release, format))
     except refusals() as error:
         messages.error(request, str(error))
         return redirect(release)
     return attachment(content, release_file_name(release, format), FORMATS[format].media_type)
 
 
-def _options_asked(request: HttpRequest, release: QrelsRelease, format: str) -> ExportOptions:
+def _options(request: HttpRequest, release: QrelsRelease, format: str) -> ExportOptions:
     """The options in the address; `InputError` for a value that its field refuses."""
     if format not in EXPORTS:
         return export_options(format, {})

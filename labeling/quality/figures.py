@@ -173,9 +173,9 @@ def _annotators(
     judged = set(verdicts["annotator"].unique().to_list())
     rows = [_nothing_judged(row) for key, row in gold.items() if key not in judged]
     for (key,), own in verdicts.group_by("annotator"):
-        said = own["relevant"].drop_nulls()
-        yes = int(said.sum())
-        low, high = wilson(yes, said.len()) if said.len() else (None, None)
+        relevant = own["relevant"].drop_nulls()
+        yes = int(relevant.sum())
+        low, high = wilson(yes, relevant.len()) if relevant.len() else (None, None)
         timed = own.drop_nulls(["active_ms", "relevant"]).select("active_ms", "characters")
         rows.append(
             {
@@ -183,13 +183,13 @@ def _annotators(
                 "verdicts": own.height,
                 "set_aside": int(own["set_aside"].sum()),
                 "relevant": yes,
-                "not_relevant": said.len() - yes,
-                "cannot_judge": own.height - said.len(),
-                "share": _share(yes, said.len()),
+                "not_relevant": relevant.len() - yes,
+                "cannot_judge": own.height - relevant.len(),
+                "share": _share(yes, relevant.len()),
                 "share_low": low,
                 "share_high": high,
                 "leniency": lenient.get(key),
-                "streak": longest_streak(said.to_list(), share if share is not None else 0.5),
+                "streak": longest_streak(relevant.to_list(), share if share is not None else 0.5),
                 "speed": speed(timed["active_ms"].to_list(), timed["characters"].to_list()),
                 "last_at": own.select(pl.col("at").max()).item(),
                 "gold": _gold_of(gold[key]) if key in gold else None,

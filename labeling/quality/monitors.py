@@ -110,7 +110,7 @@ def leniency(verdicts: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(low=low, high=high).drop("reach").sort("annotator")
 
 
-def longest_streak(said: Sequence[bool], relevant_share: float) -> Streak:
+def longest_streak(verdicts: Sequence[bool], relevant_share: float) -> Streak:
     """The longest run in verdicts in the order in which they were given; "can't judge" left out.
 
     `relevant_share` is the share of relevant among everybody's verdicts. The chance is that of at least so
@@ -118,7 +118,7 @@ def longest_streak(said: Sequence[bool], relevant_share: float) -> Streak:
     upper bound, by the places where a run may begin. Pairs come shuffled within a query, so a long run is
     rarely the pool's doing; but a query without a relevant document does it, so look before you judge.
     """
-    votes = np.asarray(said, dtype=bool)
+    votes = np.asarray(verdicts, dtype=bool)
     if not len(votes):
         return Streak(0, None, 1.0)
     begins = np.flatnonzero(np.concatenate(([True], votes[1:] != votes[:-1])))

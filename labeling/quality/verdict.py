@@ -86,7 +86,7 @@ def _strictness(annotators: Sequence[AnnotatorFigures]) -> Finding:
         text = f"Two annotators judge the same pairs differently: {shares}."
         return _finding("annotators", "poor", text, [name for name, _ in compared])
     odd.sort(key=lambda entry: -abs(entry[1]["difference"]))
-    told = "; ".join(_compared(name, one) for name, one in odd[:MOST_NAMED])
+    differences = "; ".join(_compared(name, one) for name, one in odd[:MOST_NAMED])
     more = f"; and {len(odd) - MOST_NAMED} more" if len(odd) > MOST_NAMED else ""
     if len(odd) > 1:
         begin = f"{len(odd)} annotators differ from the others"
@@ -94,7 +94,7 @@ def _strictness(annotators: Sequence[AnnotatorFigures]) -> Finding:
         (_, one), *_ = odd
         way = "stricter" if one["difference"] < 0 else "more lenient"
         begin = f"One annotator is {'much ' if abs(one['difference']) >= MUCH else ''}{way} than the others"
-    return _finding("annotators", "poor", f"{begin}: {told}{more}.", [name for name, _ in odd])
+    return _finding("annotators", "poor", f"{begin}: {differences}{more}.", [name for name, _ in odd])
 
 
 def _compared(name: str, one: Leniency) -> str:

@@ -28,7 +28,7 @@ from pooling.models import Role
 from pooling.people.access import READERS, collection_for
 from pooling.tables.answers import answer
 
-DAYS_TOLD = 14
+LAST_DAYS = 14
 
 
 @login_required
@@ -58,7 +58,7 @@ def quality(request: HttpRequest, queue_id: int) -> HttpResponse:
         "collection": queue.collection,
         "section": "quality",
         "quality": found,
-        "last_days": list(reversed(found["per_day"][-DAYS_TOLD:])),
+        "last_days": list(reversed(found["per_day"][-LAST_DAYS:])),
         "rows": [_shown(row) for row in found["annotators"]],
         "has_repeats": any(row["again"] for row in found["annotators"]),
         "age_seconds": int((timezone.now() - found["computed_at"]).total_seconds()),

@@ -37,9 +37,9 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
         change_agreement(queue, tells, by=by)
     needed = changes.get("judgments_per_item", queue.judgments_per_item)
     most = changes.get("most_judgments_per_item", queue.most_judgments_per_item)
-    is_asked = "judgments_per_item" in changes or "most_judgments_per_item" in changes
+    has_bounds = "judgments_per_item" in changes or "most_judgments_per_item" in changes
     is_same = (needed, most) == (queue.judgments_per_item, queue.most_judgments_per_item)
-    if not is_asked or (is_same and not has_unfinished_change(queue)):
+    if not has_bounds or (is_same and not has_unfinished_change(queue)):
         return None
     if queue.kind == Queue.Kind.FACTS:
         problem = "A queue of facts keeps its number of judgments. Open another one for what is left."

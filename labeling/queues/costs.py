@@ -115,5 +115,5 @@ def change_prices(queue: Queue, changes: Mapping[str, Any], *, by: User | None =
         setattr(queue, name, value)
     with transaction.atomic():
         queue.save(update_fields=PRICES)
-        told = {name: None if value is None else str(value) for name, value in after.items()}
-        record_action(queue.collection, by, "queue prices changed", queue.name, **told)
+        facts = {name: None if value is None else str(value) for name, value in after.items()}
+        record_action(queue.collection, by, "queue prices changed", queue.name, **facts)

@@ -32,7 +32,7 @@ PAIR = ("query_id", "document_id")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Workload:
     """What a queue will ask for: pairs to judge; those of its pool that are known; judgments of the pairs to
     judge that are there already, of the expected ones where a budget chooses."""
 
@@ -44,14 +44,14 @@ class Asked:
 def queue_figures(pool: Pool, options: QueueOptions) -> list[Figure]:
     """Pairs, judgments, hours and cost of a queue over `pool`; `InputError` for what it cannot have."""
     options = options.checked(pool)
-    asked = asked_of(pool, options)
+    workload = workload_of(pool, options)
     terms = Terms(options.judgments_per_item, options.most_judgments_per_item)
-    needed = judgments_needed(asked.pairs, terms, done=asked.done)
+    needed = judgments_needed(workload.pairs, terms, done=workload.done)
     notes = ["at most"] if options.adaptive and options.adaptive.stop_missing is not None else []
-    if asked.known:
-        notes.append(f"{asked.known:,} more {plural(asked.known, 'is', 'are')} known already")
+    if workload.known:
+        notes.append(f"{workload.known:,} more {plural(workload.known, 'is', 'are')} known already")
     figures = [
-        Figure("Pairs to judge", f"{asked.pairs:,}", "; ".join(notes)),
+        Figure("Pairs to judge", f"{workload.pairs:,}", "; ".join(notes)),
         Figure("Judgments", f"{needed:,.0f}", "without gold questions and repeats"),
         Figure("Hours of work", f"{needed * terms.seconds / 3600:,.1f}", f"{terms.seconds:g} s a judgment"),
     ]
@@ -60,7 +60,7 @@ def queue_figures(pool: Pool, options: QueueOptions) -> list[Figure]:
     return figures
 
 
-def asked_of(pool: Pool, options: QueueOptions) -> Asked:
+def workload_of(pool: Pool, options: QueueOptions) -> Workload:
     """The pairs that a queue over the pool will have judged, as `open_queue` puts them into it.
 
     A live order skips what is known; from beyond the pool it draws as many as its share says. Labels that
@@ -75,7 +75,7 @@ def asked_of(pool: Pool, options: QueueOptions) -> Asked:
         pairs = _handed_in_all(
             pool, entries, known, adaptive=options.adaptive, needed=options.judgments_per_item
         )
-    return Asked(pairs, len(known), sum(done.values()) * min(1.0, pairs / max(left, 1)))
+    return Workload(pairs, len(known), sum(done.values()) * min(1.0, pairs / max(left, 1)))
 
 
 def _known(

@@ -41,7 +41,7 @@ class QueueForm(GroupedForm, AdaptiveOptionsForm, GoldOptionsForm):
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        models = [(one.pk, str(one)) for one in collection.prelabelers.asked()]
+        models = [(one.pk, str(one)) for one in collection.prelabelers.listed()]
         if models:
             self.fields["prior"].choices = [("", "no model"), *models]  # type: ignore[attr-defined]
         else:

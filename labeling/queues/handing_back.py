@@ -18,8 +18,8 @@ def hand_back(queue: Queue, annotator: User, *, by: User | None = None, now: dat
     Verdicts that are still on their way from them are taken as late ones always are.
     """
     with transaction.atomic():
-        held = Lease.objects.filter(annotator=annotator, item__queue=queue)
-        returned = release(queue, annotator, list(held.values_list("token", flat=True)), now=now)
+        leases = Lease.objects.filter(annotator=annotator, item__queue=queue)
+        returned = release(queue, annotator, list(leases.values_list("token", flat=True)), now=now)
         if returned:
             facts = {"queue": queue.name, "pairs": returned}
             record_action(queue.collection, by, "work handed back", annotator, **facts)

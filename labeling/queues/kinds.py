@@ -77,13 +77,13 @@ def _queues_over(pool: Pool) -> Sequence[Dependant]:
 
 
 @depends_on(Queue)
-def _said_in(queue: Queue) -> Sequence[Dependant]:
-    said = JudgmentEvent.objects.filter(queue=queue, kind=JudgmentEvent.Kind.VERDICT).count()
-    held = Lease.objects.filter(item__queue=queue, expires_at__gt=timezone.now()).count()
+def _labels_in(queue: Queue) -> Sequence[Dependant]:
+    judgments = JudgmentEvent.objects.filter(queue=queue, kind=JudgmentEvent.Kind.VERDICT).count()
+    leases = Lease.objects.filter(item__queue=queue, expires_at__gt=timezone.now()).count()
     return [
-        *_counted(said, "judgment", "stays a label of the collection/stay labels of the collection"),
+        *_counted(judgments, "judgment", "stays a label of the collection/stay labels of the collection"),
         *_counted(
-            held,
+            leases,
             "pair",
             "is being judged now; its verdict is saved/are being judged now; their verdicts are saved",
         ),
@@ -96,21 +96,21 @@ def _pool_of(queue: Queue) -> Sequence[Ground]:
 
 
 @depends_on(Query)
-def _said_of_query(query: Query) -> Sequence[Dependant]:
-    return _said_of({"query": query})
+def _labels_of_query(query: Query) -> Sequence[Dependant]:
+    return _labels_of({"query": query})
 
 
 @depends_on(Document)
-def _said_of_document(document: Document) -> Sequence[Dependant]:
-    return _said_of({"document": document})
+def _labels_of_document(document: Document) -> Sequence[Dependant]:
+    return _labels_of({"document": document})
 
 
 @depends_on(TextImport)
-def _said_of_import(one: TextImport) -> Sequence[Dependant]:
-    return _said_of({"query__brought_by" if one.of == TextImport.QUERIES else "document__brought_by": one})
+def _labels_of_import(one: TextImport) -> Sequence[Dependant]:
+    return _labels_of({"query__brought_by" if one.of == TextImport.QUERIES else "document__brought_by": one})
 
 
-def _said_of(pairs: dict[str, Any]) -> list[Dependant]:
+def _labels_of(pairs: dict[str, Any]) -> list[Dependant]:
     kept = "is kept, and does not count meanwhile/are kept, and do not count meanwhile"
     return [
         *_counted(JudgmentEvent.objects.filter(**pairs, kind="verdict").count(), "judgment", kept),
@@ -182,9 +182,9 @@ def _erase_labels(collection: Collection) -> None:
     """From the end of the way to its beginning: each kind of row protects those it rests on."""
     mine = {"collection": collection}
     Support.objects.filter(**mine).delete()
-    said = SupportEvent.objects.filter(**mine)
-    said.filter(undoes__isnull=False).delete()
-    said.delete()
+    support_events = SupportEvent.objects.filter(**mine)
+    support_events.filter(undoes__isnull=False).delete()
+    support_events.delete()
     Fact.objects.filter(**mine).delete()
     QrelsRelease.everything.filter(**mine).delete()
     ImportedLabel.objects.filter(**mine).delete()

@@ -40,7 +40,7 @@ from django.db.models import Exists, Q, QuerySet
 from django.utils import timezone
 
 from labeling.adaptive import reordering
-from labeling.adaptive.query_state import HELD_BACK
+from labeling.adaptive.query_state import UNPLACED
 from labeling.gold.questions import follow_gold_in
 from labeling.items.names import public_name
 from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts, parts_of_draw
@@ -228,8 +228,8 @@ def entries_to_judge(pool: Pool, *, whole: bool = False) -> QuerySet[PoolEntry]:
         return chosen
     items = Item.objects.filter(queue__collection=pool.collection_id, repeats=None, order_key__gt=0)
     waiting = Q(state=Item.State.OPEN) & ~Q(queue__state=Queue.State.CLOSED)
-    held = Q(state__in=(Item.State.DONE, Item.State.ADJUDICATION))
-    return chosen.filter(~Exists(items.filter(waiting | held, **SAME_PAIR)))
+    settled = Q(state__in=(Item.State.DONE, Item.State.ADJUDICATION))
+    return chosen.filter(~Exists(items.filter(waiting | settled, **SAME_PAIR)))
 
 
 def _pairs_to_judge(pool: Pool, *, whole: bool) -> list[PoolPair]:
@@ -241,7 +241,7 @@ def _pairs_to_judge(pool: Pool, *, whole: bool) -> list[PoolPair]:
 def _orders(queue: Queue, pairs: list[PoolPair]) -> tuple[list[int], Sequence[int | None]]:
     """The order key of each pair, and its key for second opinions; an adaptive queue gives them later."""
     if queue.is_adaptive:
-        return [HELD_BACK] * len(pairs), [HELD_BACK if queue.bounds[1] > 1 else None] * len(pairs)
+        return [UNPLACED] * len(pairs), [UNPLACED if queue.bounds[1] > 1 else None] * len(pairs)
     first = presentation_keys(queue, pairs)
     if queue.judgments_per_item == 1:
         return first, [None] * len(pairs)

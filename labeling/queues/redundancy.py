@@ -69,8 +69,8 @@ def change_redundancy(
         queue.judgments_per_item, queue.most_judgments_per_item = judgments_per_item, most
         queue.save(update_fields=["judgments_per_item", "most_judgments_per_item"])
         if before != queue.bounds:
-            told = f"{before[0]} to {before[1]}" if before[0] < before[1] else before[0]
-            facts = {"before": told, **redundancy_of(queue)}
+            bounds = f"{before[0]} to {before[1]}" if before[0] < before[1] else before[0]
+            facts = {"before": bounds, **redundancy_of(queue)}
             record_action(queue.collection, by, "redundancy changed", queue.name, **facts)
     total, changed, last = _with_other_bounds(queue).count(), 0, 0
     while items := _change_next(queue, queue.bounds, last, now):
@@ -100,8 +100,8 @@ def _check(queue: Queue, judgments_per_item: int, most: int | None) -> None:
 def _change_next(queue: Queue, bounds: tuple[int, int], after: int, now: datetime) -> list[Item]:
     """Change the next few items, in one transaction of their own."""
     with transaction.atomic():
-        asked = Queue.objects.filter(pk=queue.pk).first()
-        if asked is None or asked.bounds != bounds:
+        row = Queue.objects.filter(pk=queue.pk).first()
+        if row is None or row.bounds != bounds:
             raise InputError("Somebody else has just changed how many judgments a pair needs.", conflict=True)
         rows = _with_other_bounds(queue).filter(pk__gt=after)
         items = list(rows.order_by("pk").select_for_update(no_key=True)[:BATCH])

@@ -59,9 +59,9 @@ class Search(APIView):
     def get(self, request: Request, queue_id: int) -> Response:
         """Search the documents of the collection for a query."""
         queue = queue_for(request.user, queue_id, roles=JUDGES)
-        asked = parsed(SearchWordsSerializer, request)
-        query = query_named(queue.collection, asked["query"])
-        found = search_for(query, asked["words"], person(request))
+        parameters = parsed(SearchWordsSerializer, request)
+        query = query_named(queue.collection, parameters["query"])
+        found = search_for(query, parameters["words"], person(request))
         return Response(
             {
                 "search": found.search.pk if found.search else None,

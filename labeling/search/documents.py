@@ -117,8 +117,11 @@ def _hits(query: Query, keys: Sequence[int], words: str, user: User) -> list[Hit
     entries = PoolEntry.objects.filter(query=query, document__in=keys)
     added = set(entries.filter(search_find__added_by=user).values_list("document", flat=True))
     # A gold question has its turn as well; and what others have added is judged like the rest.
-    asked = GoldQuestion.objects.filter(query=query, document__in=keys)
-    pooled = {*entries.values_list("document", flat=True), *asked.values_list("document", flat=True)} - added
+    questions = GoldQuestion.objects.filter(query=query, document__in=keys)
+    pooled = {
+        *entries.values_list("document", flat=True),
+        *questions.values_list("document", flat=True),
+    } - added
     own = _own_verdicts(query, keys, user)
     return [
         Hit(documents[key], _excerpt(documents[key], words), key in pooled, key in added, own.get(key, ""))
@@ -136,11 +139,11 @@ def _own_verdicts(query: Query, keys: Sequence[int], user: User) -> dict[int, st
     pairs = {"query": query, "document__in": keys}
     brought = Judgment.objects.filter(annotator=user, **pairs).exclude(event__brought_by=None)
     answers = own_answers(user).filter(**pairs).order_by("pk")
-    said = [*brought.values_list("document", "verdict"), *answers.values_list("document", "verdict")]
+    verdicts = [*brought.values_list("document", "verdict"), *answers.values_list("document", "verdict")]
     # What is on screen was not judged yet, as far as anyone who judges it is to know.
-    held = Lease.objects.filter(annotator=user, expires_at__gt=timezone.now(), item__query=query)
-    on_screen = {*held.values_list("item__document", flat=True)}
-    return {document: Verdict(verdict).label for document, verdict in said if document not in on_screen}
+    leases = Lease.objects.filter(annotator=user, expires_at__gt=timezone.now(), item__query=query)
+    on_screen = {*leases.values_list("item__document", flat=True)}
+    return {document: Verdict(verdict).label for document, verdict in verdicts if document not in on_screen}
 
 
 def _excerpt(document: Document, words: str) -> list[Part]:

@@ -43,7 +43,7 @@ def search(request: HttpRequest, queue_id: int) -> HttpResponse:
     context: dict[str, Any] = {"queue": queue, "collection": queue.collection, "section": "queues", **values}
     try:
         if values["query"]:
-            query = context["asked"] = query_named(queue.collection, values["query"])
+            query = context["match"] = query_named(queue.collection, values["query"])
             if values["words"]:
                 context["result"] = search_for(
                     query, values["words"], person(request), again=values["search"]

@@ -69,11 +69,11 @@ def blind_labels(collection: Collection, pairs: Exists | None = None) -> dict[Pa
     for (query, document, _), (verdict, settles, strategy) in last.items():
         votes[query, document].append((verdict, settles, strategy in Pool.SAMPLES))
     labels = {}
-    for pair, said in votes.items():
-        heard = [verdict for verdict, settles, _ in said if settles][-1:] or [row[0] for row in said]
-        balance = heard.count(Verdict.RELEVANT) - heard.count(Verdict.NOT_RELEVANT)
+    for pair, ballots in votes.items():
+        verdicts = [verdict for verdict, settles, _ in ballots if settles][-1:] or [row[0] for row in ballots]
+        balance = verdicts.count(Verdict.RELEVANT) - verdicts.count(Verdict.NOT_RELEVANT)
         if balance:
-            labels[pair] = BlindLabel(balance > 0, all(drawn for _, _, drawn in said))
+            labels[pair] = BlindLabel(balance > 0, all(drawn for _, _, drawn in ballots))
     return labels
 
 
@@ -88,8 +88,8 @@ def evidence(collection: Collection, prelabeler: int | None = None) -> dict[int,
     theirs = Prelabel.objects.current().filter(prelabeler__collection=collection).order_by()
     if prelabeler is not None:
         theirs = theirs.filter(prelabeler=prelabeler)
-    said = theirs.values("prelabeler", "verdict").annotate(pairs=Count("pk"))
-    sizes = {(row["prelabeler"], row["verdict"] == Verdict.RELEVANT): row["pairs"] for row in said}
+    counts = theirs.values("prelabeler", "verdict").annotate(pairs=Count("pk"))
+    sizes = {(row["prelabeler"], row["verdict"] == Verdict.RELEVANT): row["pairs"] for row in counts}
     judged = JudgmentEvent.objects.filter(**SAME_PAIR)
     rows = theirs.filter(Exists(judged)).order_by("prelabeler", "query", "document")
     probability = inclusion_probabilities(collection, Exists(judged))

@@ -39,7 +39,7 @@ class BestOfSeveral(TypedDict):
     sentence: str
 
 
-class Asked(TypedDict):
+class AnswerCounts(TypedDict):
     """Pairs with a pre-label, and what all answers have cost."""
 
     pairs: int
@@ -47,7 +47,7 @@ class Asked(TypedDict):
     spent: Annotated[float | None, UNPRICED]
 
 
-class WorthRow(Asked):
+class WorthRow(AnswerCounts):
     """A model and prompt, and in a sentence whether it pays; null below 50 blind labels of eight queries, and
     `why`.
     """
@@ -129,7 +129,7 @@ class QueryWorth(TypedDict):
     tags: Annotated[list[str], PAGE_ONLY]
 
 
-class Worth(Asked):
+class Worth(AnswerCounts):
     """All figures of one model."""
 
     labels: Annotated[int, "Given blind."]

@@ -334,14 +334,14 @@ def _verdict(pairs: Compared, saved: Figure, missed: Share) -> tuple[str | None,
         return None, f"What the model misses cannot be estimated yet: relevant {missed.why}."
     lost = f"used as labels, it would miss {_percent(missed.value)} of the relevant documents."
     if not saved.low:
-        said = (
+        saving = (
             "there is no evidence that this model saves any of an audit's labels (at most "
             f"{_percent(saved.high)})"
         )
     else:
         about = f"about {_percent(saved.value)} of an audit's labels"
-        said = f"this model saves {about} ({_span(saved.low, saved.high)})"
-    return f"On {labels} blind labels of {queries} queries {said}; {lost}", ""
+        saving = f"this model saves {about} ({_span(saved.low, saved.high)})"
+    return f"On {labels} blind labels of {queries} queries {saving}; {lost}", ""
 
 
 def _span(low: float, high: float) -> str:

@@ -261,8 +261,8 @@ def verification_design(
     """The two samples of a verification: `drawn_design` with stratum 0, what the model calls not relevant,
     and stratum 1, what it calls relevant. verdicts (n,): the model's.
     """
-    said = np.asarray(verdicts, dtype=np.bool_)
-    return drawn_design(pairs, said.astype(np.int64), [negatives.size, positives.size], seed=seed)
+    is_relevant = np.asarray(verdicts, dtype=np.bool_)
+    return drawn_design(pairs, is_relevant.astype(np.int64), [negatives.size, positives.size], seed=seed)
 
 
 def _log_none(population: int, failures: int, drawn: int) -> float:

@@ -74,8 +74,8 @@ def open_sample(
     frame = _population(prelabeler)
     if frame.is_empty():
         raise InputError(f"There are no pre-labels by {prelabeler} to draw from.", conflict=True)
-    said = (frame["verdict"] == Verdict.RELEVANT).to_numpy()
-    sizes = {"negatives": int((~said).sum()), "positives": int(said.sum())}
+    is_relevant = (frame["verdict"] == Verdict.RELEVANT).to_numpy()
+    sizes = {"negatives": int((~is_relevant).sum()), "positives": int(is_relevant.sum())}
     plans = {name: _plan(sizes[name], one) for name, one in wanted.items()}
     count = sum(plan.size for plan in plans.values())
     if not 0 < count <= LARGEST_SAMPLE:
@@ -85,7 +85,7 @@ def open_sample(
         raise InputError(problem)
     seed = seed_or_drawn(seed)
     design = verification_design(
-        frame.select(PAIR), said, plans["negatives"], plans["positives"], seed=seed
+        frame.select(PAIR), is_relevant, plans["negatives"], plans["positives"], seed=seed
     ).sort("place", *PAIR)
     facts = {
         "prelabeler": prelabeler.pk,
@@ -119,10 +119,10 @@ def samples_of(prelabeler: Prelabeler) -> list[SampleRow]:
         prelabeler.collection,
         Exists(entries.filter(**SAME_PAIR)),
     )
-    said = Prelabel.objects.current().filter(prelabeler=prelabeler, **SAME_PAIR)
+    prelabels = Prelabel.objects.current().filter(prelabeler=prelabeler, **SAME_PAIR)
     drawn: dict[tuple[int, str], list[bool | None]] = defaultdict(list)
     fields = ("pool", "query", "document", "verdict")
-    before = said.filter(created_at__lte=OuterRef("pool__built_at"))
+    before = prelabels.filter(created_at__lte=OuterRef("pool__built_at"))
     marked = entries.annotate(verdict=Subquery(before.values("verdict")[:1]))
     for pool, query, document, verdict in marked.order_by("pk").values_list(*fields):
         label = labels.get((query, document))
@@ -172,20 +172,20 @@ def _stratum(name: str, plan: StoredPlan, labels: list[bool | None]) -> StratumO
     if not labelled:
         return {**stratum, "sentence": f"{plan['size']:,} {name} drawn; none has a blind label yet."}
     found = checked(plan["population"], plan["size"], failed + waiting, plan["confidence"])
-    said = f"{failed:,} of {labelled:,} {name} {plural(failed, 'was', 'were')} {word}"
+    sentence = f"{failed:,} of {labelled:,} {name} {plural(failed, 'was', 'were')} {word}"
     if waiting:
         low, high = None, None
         rate = f"{waiting:,} more have no blind label; if all of these were {word} too, "
-        said = f"{said} so far. {rate}{'elusion' if failing else 'the failure rate'} would be"
+        sentence = f"{sentence} so far. {rate}{'elusion' if failing else 'the failure rate'} would be"
     else:
         low, high = clopper_pearson(failed, labelled, plan["confidence"])
-        said = f"{said}: {'elusion' if failing else 'failure rate'}"
+        sentence = f"{sentence}: {'elusion' if failing else 'failure rate'}"
     stratum = {**stratum, "most": found.highest_rate, "low": low, "high": high}
     sure = f"at {plan['confidence'] * 100:g} %"
     if plan["method"] == HALF_WIDTH and low is not None and high is not None:
         rate, least, greatest = (f"{share * 100:.0f}" for share in (failed / labelled, low, high))
-        return {**stratum, "sentence": f"{said} {rate} % ({least} to {greatest} %) {sure}."}
-    return {**stratum, "sentence": f"{said} ≤ {_ceiling(found.highest_rate or 0.0)} {sure}."}
+        return {**stratum, "sentence": f"{sentence} {rate} % ({least} to {greatest} %) {sure}."}
+    return {**stratum, "sentence": f"{sentence} ≤ {_ceiling(found.highest_rate or 0.0)} {sure}."}
 
 
 def _population(prelabeler: Prelabeler) -> pl.DataFrame:

@@ -45,7 +45,7 @@ class AuditForm(forms.Form):
         super().__init__(*args, **kwargs)
         pools = collection.pools.listed().exclude(strategy__in=Pool.PICKED).defer("diagnostics")
         self.fields["pool"].queryset = pools  # type: ignore[attr-defined]
-        self.fields["prelabeler"].queryset = collection.prelabelers.asked()  # type: ignore[attr-defined]
+        self.fields["prelabeler"].queryset = collection.prelabelers.listed()  # type: ignore[attr-defined]
 
     def draw(self) -> AuditDraw:
         """The draw that was asked for."""

@@ -116,18 +116,18 @@ class AuditPlan:
     def sentence(self) -> str:
         """What the plan promises, and by how much it is better than a simple random sample."""
         with_strata, without = (math.ceil(one) for one in (self.half_width, self.simple_half_width))
-        told = (
+        sentence = (
             f"With {self.drawn:,} labels the number of relevant pairs among {self.population:,} is expected "
             f"to be known to ± {with_strata:,} by strata, and to ± {without:,} without"
         )
         if with_strata >= without:
-            told += ": these scores are no better than a simple random sample, and do no harm"
+            sentence += ": these scores are no better than a simple random sample, and do no harm"
         if any(one.rests_on == SCORES for one in self.strata):
-            told += (
+            sentence += (
                 ". This uses the scores as probabilities, because there are no blind labels yet; the final "
             )
-            told += "interval uses only labels"
-        return f"{told}."
+            sentence += "interval uses only labels"
+        return f"{sentence}."
 
     def facts(self) -> PlanFacts:
         """The plan in plain values."""

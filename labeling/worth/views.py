@@ -100,8 +100,8 @@ def order(request: HttpRequest, queue_id: int) -> HttpResponse:
     if isinstance(done, Job):
         return redirect(done)
     pairs = f"{done:,} pairs that nobody had judged"
-    said = f"In the order of {found}: {pairs}." if found else f"In order without scores again: {pairs}."
-    messages.success(request, said)
+    message = f"In the order of {found}: {pairs}." if found else f"In order without scores again: {pairs}."
+    messages.success(request, message)
     return redirect("prelabels", queue.pk)
 
 

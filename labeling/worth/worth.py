@@ -14,7 +14,7 @@ from labeling.consensus.shares import Share
 from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Verdict
 from labeling.worth.blind_labels import Evidence, evidence
 from labeling.worth.facts import (
-    Asked,
+    AnswerCounts,
     BestOfSeveral,
     CalibrationBin,
     CalibrationFigures,
@@ -68,14 +68,14 @@ def worth_of_all(collection: Collection) -> list[WorthRow]:
     `best` is of the best of several models alone.
     """
     found = evidence(collection)
-    asked, best = _asked(collection), _best(found)
+    counts, best = _answer_counts(collection), _best(found)
     rows: list[WorthRow] = []
-    for prelabeler in collection.prelabelers.asked():
+    for prelabeler in collection.prelabelers.listed():
         known = quality((found.get(prelabeler.pk) or _nothing()).compared)
         rows.append(
             {
                 "prelabeler": prelabeler,
-                **asked[prelabeler.pk],
+                **counts[prelabeler.pk],
                 "labels": known.labels,
                 "missed": _interval(known.missed),
                 "saved": _interval(known.saved),
@@ -96,8 +96,8 @@ def worth(prelabeler: Prelabeler, found: Mapping[int, Evidence] | None = None) -
     found = evidence(prelabeler.collection) if found is None else found
     given = found.get(prelabeler.pk) or _nothing()
     known = quality(given.compared)
-    asked = _asked(prelabeler.collection)[prelabeler.pk]
-    each = asked["spent"] / asked["pairs"] if asked["pairs"] and asked["spent"] is not None else None
+    counts = _answer_counts(prelabeler.collection)[prelabeler.pk]
+    each = counts["spent"] / counts["pairs"] if counts["pairs"] and counts["spent"] is not None else None
     names = _queries(given)
     tags = [names[query][2] for query, _ in given.pairs]
     return {
@@ -108,7 +108,7 @@ def worth(prelabeler: Prelabeler, found: Mapping[int, Evidence] | None = None) -
         "verdict": known.verdict,
         "why": known.why,
         "best": _best_of_several(_best(found), prelabeler),
-        **asked,
+        **counts,
         "saved": _interval(known.saved),
         "shares": [_named_figure(known, name, *words) for name, words in SHARES.items()],
         "numbers": [_named_figure(known, name, *words) for name, words in NUMBERS.items()],
@@ -177,10 +177,10 @@ def _nothing() -> Evidence:
     return Evidence([], Compared.of([], []), weighed=False)
 
 
-def _asked(collection: Collection) -> Mapping[int, Asked]:
+def _answer_counts(collection: Collection) -> Mapping[int, AnswerCounts]:
     """By prelabeler; nothing was asked of one that is not there."""
     theirs = Prelabel.objects.filter(prelabeler__collection=collection).order_by().values("prelabeler")
-    counts: defaultdict[int, Asked] = defaultdict(lambda: {"pairs": 0, "relevant": 0, "spent": 0.0})
+    counts: defaultdict[int, AnswerCounts] = defaultdict(lambda: {"pairs": 0, "relevant": 0, "spent": 0.0})
     answers = theirs.annotate(
         pairs=Count("pk"), relevant=Count("pk", filter=Q(verdict=Verdict.RELEVANT)), spent=Sum("cost")
     )
@@ -228,11 +228,11 @@ def _by_query(given: Evidence, names: dict[int, tuple[str, str, list[str]]]) -> 
                 "tags": tags,
             },
         )
-        relevant, said = bool(compared.relevant[place]), bool(compared.verdict[place])
+        relevant, verdict = bool(compared.relevant[place]), bool(compared.verdict[place])
         row["labels"] += 1
         row["relevant"] += relevant
-        row["missed"] += relevant and not said
-        row["wrongly_relevant"] += said and not relevant
+        row["missed"] += relevant and not verdict
+        row["wrongly_relevant"] += verdict and not relevant
     return sorted(
         rows.values(),
         key=lambda row: (-row["missed"] - row["wrongly_relevant"], -row["missed"], row["query_id"].encode()),

@@ -33,6 +33,6 @@ class Command(InputCommand):
         with disk_errors_named():
             write_pieces(path, pieces)
         record_action(collection, None, "file exported", path.name, anonymous=options["anonymous"])
-        asked = f"“{queue.name}”" if queue else f"“{collection.slug}”"
+        source = f"“{queue.name}”" if queue else f"“{collection.slug}”"
         names = "; people have pseudonyms" if options["anonymous"] else ""
-        self.stdout.write(f"{path}: the judgments of {asked}, event by event{names}.")
+        self.stdout.write(f"{path}: the judgments of {source}, event by event{names}.")

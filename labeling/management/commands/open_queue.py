@@ -62,7 +62,7 @@ class Command(InputCommand):
             prelabeler = collection.prelabelers.filter(pk=options["prelabeler"]).first()
             if prelabeler is None:
                 known = (
-                    ", ".join(f"{one.pk} is {one}" for one in collection.prelabelers.asked()) or "none yet"
+                    ", ".join(f"{one.pk} is {one}" for one in collection.prelabelers.listed()) or "none yet"
                 )
                 raise InputError(
                     f"No model of “{collection.slug}” has the number {options['prelabeler']}. Known: {known}."

@@ -35,10 +35,10 @@ class Command(InputCommand):
                 raise InputError("--prompt belongs to --by; leave it out to order without scores.")
             with progress_bar("Ordering") as progress:
                 moved = order_without_scores(queue, progress=progress)
-            told = f"{moved:,} pairs that nobody had judged, in order without scores again"
+            outcome = f"{moved:,} pairs that nobody had judged, in order without scores again"
         else:
             prelabeler = prelabeler_named(queue, options["by"], options["prompt"])
             with progress_bar("Ordering") as progress:
                 moved = order_by_scores(queue, prelabeler, progress=progress)
-            told = f"{moved:,} pairs that nobody had judged, in the order of {prelabeler}"
-        self.stdout.write(f"“{queue.name}”: {told}.")
+            outcome = f"{moved:,} pairs that nobody had judged, in the order of {prelabeler}"
+        self.stdout.write(f"“{queue.name}”: {outcome}.")

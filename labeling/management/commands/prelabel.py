@@ -14,7 +14,7 @@ from labeling.prelabels.estimates import SAMPLE, estimate, estimate_in_words
 from labeling.prelabels.options import missing_key, prelabeler_for
 from labeling.prelabels.passes import PassOptions, run_here
 from labeling.prelabels.running import PAUSE, Pass
-from labeling.prelabels.tables import pass_told
+from labeling.prelabels.tables import pass_sentence
 from labeling.progress.tables import queue_named
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
@@ -103,6 +103,6 @@ class Command(InputCommand):
                 signal.signal(signal.SIGINT, before)
         if job.state == "failed":
             raise InputError(job.detail)
-        self.stdout.write(pass_told(job))
+        self.stdout.write(pass_sentence(job))
         if job.detail.startswith("Paused by Ctrl+C"):
             sys.exit(INTERRUPTED)

@@ -24,14 +24,14 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         collection = collection_named(options["slug"])
-        chosen = collection.prelabelers.asked().select_related("collection")
+        chosen = collection.prelabelers.listed().select_related("collection")
         if options["model"]:
             chosen = chosen.filter(model=options["model"])
         found = evidence(collection)
         rows = [worth_and_samples(prelabeler, found) for prelabeler in chosen]
         if not rows:
-            asked = f" by “{options['model']}”" if options["model"] else ""
-            raise InputError(f"There are no pre-labels{asked} in “{options['slug']}”.", missing=True)
+            by = f" by “{options['model']}”" if options["model"] else ""
+            raise InputError(f"There are no pre-labels{by} in “{options['slug']}”.", missing=True)
         if options["format"] == "json":
             self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2, default=str))
         else:

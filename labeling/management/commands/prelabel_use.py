@@ -8,7 +8,7 @@ from typing import Any
 
 from labeling.exposure.use import change_use, use_of
 from labeling.prelabels.options import known_prelabeler
-from labeling.prelabels.tables import use_told
+from labeling.prelabels.tables import use_sentence
 from labeling.progress.tables import queue_named
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
@@ -72,4 +72,4 @@ class Command(InputCommand):
             )
             if gone_through:
                 self.stdout.write(f"{gone_through:,} judged pairs were checked.")
-        self.stdout.write(f"“{queue.name}”: {use_told(use_of(queue))}")
+        self.stdout.write(f"“{queue.name}”: {use_sentence(use_of(queue))}")

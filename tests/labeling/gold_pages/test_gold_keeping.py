@@ -220,7 +220,7 @@ def asked(world: World) -> Queue:
 def test_an_answer_that_trusted_people_contradict_is_doubted(world: World, asked: Queue) -> None:
     told = records(world.collection)
     (doubted,) = [record for record in told.values() if record.is_doubtful]
-    assert (doubted.asked, doubted.missed, doubted.trusted) == (5, 5, 5)
+    assert (doubted.answered, doubted.missed, doubted.trusted) == (5, 5, 5)
     # Each missed none of eleven others: (0 + 1) / (11 + 5), five times; the level is 5 % of twelve.
     assert doubted.chance == pytest.approx((1 / 16) ** 5)
     assert {record.chance for record in told.values()} == {doubted.chance, 1.0}

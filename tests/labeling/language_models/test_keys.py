@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from labeling.language_models.answers import read_answer
 from labeling.language_models.client import (
     MOST_DETAIL,
-    AskedModel,
     Dialect,
+    Endpoint,
     ModelClient,
     ModelError,
     PassingError,
@@ -77,8 +77,8 @@ def test_a_key_that_is_no_secret_changes_no_answer(key: str | None) -> None:
 
 
 def test_nothing_that_may_be_logged_writes_the_key_of_its_own_accord() -> None:
-    asked = AskedModel("http://host/v1", "small", Dialect(), key=KEY)
-    assert KEY not in f"{asked!r} {CLIENT!r}"
+    endpoint = Endpoint("http://host/v1", "small", Dialect(), key=KEY)
+    assert KEY not in f"{endpoint!r} {CLIENT!r}"
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from labeling.language_models.answers import MalformedAnswerError, Reading, TokenChoice, read_answer
 from labeling.language_models.client import (
-    AskedModel,
     Dialect,
+    Endpoint,
     ModelError,
     NotTakenError,
     PassingError,
@@ -169,8 +169,8 @@ def test_what_a_server_does_not_take_is_dropped_once() -> None:
 
 def said(status: int, body: Any, dialect: Dialect | None = None) -> ModelError:
     """What is made of an answer with an error's status."""
-    asked = AskedModel("http://host/v1", "small", dialect or Dialect(), key="my-own-key-77")
-    return read_problem(status, body, asked)
+    endpoint = Endpoint("http://host/v1", "small", dialect or Dialect(), key="my-own-key-77")
+    return read_problem(status, body, endpoint)
 
 
 @pytest.mark.parametrize(
