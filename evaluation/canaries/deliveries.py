@@ -63,7 +63,7 @@ class Receiver:
     address: str
 
     @property
-    def shown(self) -> str:
+    def name_in_logs(self) -> str:
         """What a log may show of it."""
         return host_of(self.address) if self.channel == Channel.WEBHOOK else self.address
 
@@ -88,7 +88,7 @@ def tell(news: Sequence[News], *, but_not: Some[Receiver] = ()) -> list[CanaryDe
         delivery = CanaryDelivery.objects.create(
             collection=pieces[0].canary.collection,
             channel=receiver.channel,
-            receiver=receiver.shown,
+            receiver=receiver.name_in_logs,
             next_try_at=now,
             give_up_at=now + KEPT_UP,
         )

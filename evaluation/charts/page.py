@@ -36,12 +36,12 @@ class ChartView(forms.Form):
         super().__init__(data)
         self._report = report
         runs = run_names(report)
-        known: Mapping[str, Sequence[object]] = {
+        choices: Mapping[str, Sequence[object]] = {
             "measure": report.options["measures"],
             "k": report.options["k"],
             **dict.fromkeys(("show", "a", "b"), runs),
         }
-        for name, values in known.items():
+        for name, values in choices.items():
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
     def choice(self, measure: str | None = None) -> ChartChoice:

@@ -21,7 +21,7 @@ def read_vectors(log: Path, chosen: Path) -> tuple[Floats, Floats]:
     more than 2,000 vectors, 2,000 are drawn.
     """
     (first, _), (second, _) = _read(log), _read(chosen)
-    first, second = _drawn(first), _drawn(second)
+    first, second = _sample(first), _sample(second)
     if first.shape[1] != second.shape[1]:
         problem = f"vectors of {second.shape[1]:,} dimensions, those of {log.name} have {first.shape[1]:,}"
         raise FormatError(chosen.name, None, problem, "Encode both with one model.")
@@ -73,7 +73,7 @@ def _is_of_nothing(archive: ZipFile, part: ZipInfo) -> bool:
         return bool(prod(read(file)[0]) > part.file_size)
 
 
-def _drawn(vectors: Floats) -> Floats:
+def _sample(vectors: Floats) -> Floats:
     if len(vectors) <= MOST_VECTORS:
         return vectors
     rows = np.random.default_rng(0).permutation(len(vectors))[:MOST_VECTORS]
@@ -88,7 +88,7 @@ def _read(path: Path) -> tuple[Floats, list[str] | None]:
             names = file.files
             if NAME not in names and len(names) != 1:
                 raise FormatError(path.name, None, f"it has {len(names)} arrays", f"Call the vectors {NAME}.")
-            found = file[NAME if NAME in names else names[0]]
+            vectors = file[NAME if NAME in names else names[0]]
             ids = file[IDS].astype(str).tolist() if IDS in names else None
     except FileNotFoundError:
         raise FormatError(path.name, None, "there is no such file", "Check its name.") from None
@@ -97,14 +97,14 @@ def _read(path: Path) -> tuple[Floats, list[str] | None]:
             raise
         raise FormatError(path.name, None, "it is no .npz file", "Write it with numpy.savez.") from None
     # Vectors without dimensions take no bytes, however many a file says to have.
-    if found.ndim != 2 or not found.size or found.dtype.kind != "f" or not np.isfinite(found).all():
+    if vectors.ndim != 2 or not vectors.size or vectors.dtype.kind != "f" or not np.isfinite(vectors).all():
         raise FormatError(
             path.name, None, "the vectors are no table of numbers", "Save an (n, d) array of floats."
         )
-    if len(found) < LEAST:
+    if len(vectors) < LEAST:
         raise FormatError(path.name, None, "fewer than two vectors", "Give more vectors.")
-    if ids is not None and (len(ids) != len(found) or len(set(ids)) < len(ids)):
+    if ids is not None and (len(ids) != len(vectors) or len(set(ids)) < len(ids)):
         raise FormatError(
             path.name, None, "the ids are not one for each vector", "Give each vector another id."
         )
-    return found.astype(np.float64), ids
+    return vectors.astype(np.float64), ids
