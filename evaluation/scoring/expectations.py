@@ -116,5 +116,5 @@ def _widest(values: Mapping[str, Floats]) -> tuple[float, str] | None:
     if not pairs:
         pairs = [(numbers, f"{name} against a fixed value") for name, numbers in values.items()]
     counted = [(numbers[~np.isnan(numbers)], what) for numbers, what in pairs]
-    known = [(float(numbers.std(ddof=1)), what) for numbers, what in counted if len(numbers) > 1]
-    return max(known, default=None)
+    deviations = [(float(numbers.std(ddof=1)), what) for numbers, what in counted if len(numbers) > 1]
+    return max(deviations, default=None)
