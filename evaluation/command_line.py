@@ -351,7 +351,7 @@ def _comparisons(
 
 
 def _settings(options: Mapping[str, Any]) -> Settings:
-    """What the options say, and for the rest the evaluation file."""
+    """The evaluation file counts where an option is left out."""
     named = {
         "k": [k for group in options["k"] or [] for k in group] or None,
         "measures": options["measure"],

@@ -55,7 +55,6 @@ class Checked:
 
     @property
     def below(self) -> bool:
-        """Whether it is below the threshold."""
         return is_below(self.canary.threshold, self.value.mean)
 
     def sentence(self) -> str:

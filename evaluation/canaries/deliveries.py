@@ -69,7 +69,6 @@ class Receiver:
 
 
 def receivers_of(canary: Canary) -> list[Receiver]:
-    """Who hears of a canary."""
     hooks = [Receiver(Channel.WEBHOOK, canary.webhook_url)] if canary.webhook_url else []
     return [*hooks, *(Receiver(Channel.MAIL, address) for address in canary.mail_to)]
 

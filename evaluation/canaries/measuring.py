@@ -139,7 +139,6 @@ def is_below(threshold: float, mean: float | None) -> bool:
 
 
 def is_clear(threshold: float, high: float | None) -> bool:
-    """Whether the whole interval is below the threshold."""
     return high is not None and high < threshold
 
 
@@ -151,7 +150,6 @@ def tells(canary: Canary, figure: MeanSpan) -> bool:
 
 
 def rests_on(canary: Canary) -> str:
-    """What its values rest on, in words."""
     return f"by the labels of release {canary.release.name}, not estimated"
 
 

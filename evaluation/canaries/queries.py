@@ -29,7 +29,6 @@ class TagChange:
         return not self.tagged
 
     def sentence(self) -> str:
-        """The same in words."""
         if self.is_lost:
             rest = "Those that had it are still measured" if self.measured else "Nothing can be measured"
             return f"No query has the tag {self.tag} any more. {rest}; give it back, or make another canary."

@@ -133,7 +133,6 @@ class LeastFall:
     fewest: int
 
     def sentence(self) -> str:
-        """The same in words."""
         if self.difference is None:
             return (
                 f"These {self.queries:,} queries can show no fall beyond noise: {self.fewest} must fall for "

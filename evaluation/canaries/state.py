@@ -43,5 +43,4 @@ def states_of(canaries: Sequence[Canary]) -> dict[int, State]:
 
 
 def state_of(canary: Canary) -> State:
-    """How it stands with one canary."""
     return states_of([canary])[canary.pk]

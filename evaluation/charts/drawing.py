@@ -347,7 +347,6 @@ def _named(layer: alt.Chart, name: str, look: Look) -> alt.Chart:
 
 
 def _has_bounds(curve: pd.DataFrame) -> bool:
-    """Whether unjudged documents leave anything open."""
     if not {"lower_bound", "upper_bound"} <= set(curve.columns):
         return False
     return bool((curve["lower_bound"] < curve["upper_bound"]).any())

@@ -47,7 +47,6 @@ def context_table(figures: Figures) -> pd.DataFrame:
 
 
 def has_facts(figures: Figures) -> bool:
-    """Whether the report measured facts."""
     return figures.facts is not None
 
 

@@ -116,7 +116,6 @@ def picture_of(report: Report, kind: ChartKind, choice: ChartChoice, alt: str = 
 
 
 def form_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
-    """What the form of the choices needs."""
     figures = figures_of(report)
     return {
         "drawn": choice,

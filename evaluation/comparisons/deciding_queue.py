@@ -92,12 +92,10 @@ class Decision:
 
     @property
     def count(self) -> int:
-        """How many pairs are wanted."""
         return self.wanted.height
 
     @property
     def sentence(self) -> str:
-        """How it stands."""
         if self.bounds is None:
             return "No query counts for both runs, so there is nothing to decide."
         if self.leader is not None:
@@ -115,7 +113,6 @@ class Decision:
         return f"{beginning}{self._of_queries()}"
 
     def _of_queries(self) -> str:
-        """What labels cannot decide."""
         if self.queries_needed is None:
             return ""
         return (

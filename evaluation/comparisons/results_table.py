@@ -129,7 +129,7 @@ def results_table(
 
 
 def _estimate_in_words(figure: Figure) -> str:
-    """What an audit tells of a recall; nothing where there is none."""
+    """Empty without an audit."""
     estimate = figure.get("estimate")
     return "" if estimate is None else f"{decimal(estimate['value'])}{interval(estimate)}"
 

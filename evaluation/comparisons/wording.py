@@ -88,12 +88,10 @@ def what_recall_is_of(answer: Answer) -> str:
 
 
 def of_known_relevant(answer: Answer) -> str:
-    """What the labels at hand are about."""
     return of_relevant_count(answer.found["relevant"])
 
 
 def of_relevant_count(count: int) -> str:
-    """The same of a number of relevant documents."""
     return f"of the {counted(count, 'relevant document')} found so far"
 
 

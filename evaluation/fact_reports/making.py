@@ -37,7 +37,6 @@ class FactRequest:
     intervals: Mapping[str, Any]
 
     def settings_of(self, queries: int) -> IntervalSettings:
-        """How intervals over this number of queries are made."""
         given = self.intervals
         samples, seed = given.get("bootstrap_samples", BOOTSTRAP_SAMPLES), given.get("seed", 0)
         return interval_settings(queries, samples, seed, given.get("confidence", LEVEL))

@@ -34,7 +34,6 @@ class FactRow:
 
     @property
     def where(self) -> str:
-        """Where the fact stands, in words."""
         if self.place is not None:
             return f"place {self.place}"
         if self.part is not None:

@@ -37,7 +37,6 @@ class FactConventions:
 
     @property
     def counting(self) -> Counting:
-        """What is counted, for the measures."""
         return Counting(self.denominator, self.partial)
 
     @property

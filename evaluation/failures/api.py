@@ -154,7 +154,6 @@ class ReportQueries(APIView):
 
 
 def _query_selection(request: Request, report: Report) -> tuple[QuerySelection, int]:
-    """What the address asks for, and the page of it."""
     values = parsed(QueriesQuerySerializer, request)
     page_number = values.pop("page")
     k = _cutoff(report, values["measure"], values.pop("k", None))

@@ -41,7 +41,6 @@ class MissedOfQuery:
 
     @property
     def more(self) -> int:
-        """How many are not among those shown."""
         return self.count - len(self.shown)
 
 

@@ -256,7 +256,6 @@ def breakdown_chart(breakdown: Breakdown, choice: WhereChoice, variant: str) -> 
 
 
 def breakdown_stem(report: Report, by: str) -> str:
-    """What files of a breakdown are called."""
     return f"{file_stem(report)}-by-{slugify(by) or 'group'}"
 
 

@@ -40,7 +40,6 @@ class Group:
     query_ids: tuple[str, ...]
 
     def label(self, by: str) -> str:
-        """What the group is called in a table or a picture."""
         if self.kind == "all":
             return "All queries"
         if self.kind == "none":

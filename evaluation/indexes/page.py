@@ -97,7 +97,6 @@ def latency_svg(report: LatencyReport, variant: str) -> bytes:
 
 
 def latency_png(report: LatencyReport) -> bytes:
-    """The same as PNG."""
     return to_png(recall_and_latency(stored_table(report)))
 
 

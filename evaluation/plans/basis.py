@@ -323,7 +323,6 @@ class Planned:
 
     @cached_property
     def bases(self) -> Bases:
-        """What each supposed value rests on."""
         return {
             "relevant_share": self.curve.share if self.curve else None,
             "relevant_basis": self.relevant_basis,

@@ -162,7 +162,6 @@ def width_words(headline: HeadlineWidth) -> str:
 
 
 def pilot_sentence(pilot: Pilot) -> str:
-    """What a pilot takes and gives."""
     price = f" and {pilot['cost']:,.2f} {pilot['currency']}" if pilot["cost"] else ""
     return (
         f"Judge {pilot['pairs']:,} drawn pairs first: {pilot['minutes']:,.0f} minutes{price}. Their "
@@ -181,7 +180,6 @@ RULES = {
 
 
 def order_sentences(order: PlannedOrder, settings: SettingsInUse) -> list[str]:
-    """How an adaptive queue will spend and stop, and what depends on labels."""
     span = f"{order['least']:,}"
     if order["most"] > order["least"]:
         span += f" to {order['most']:,}"
@@ -230,7 +228,6 @@ def _look(look: PlannedLook, settings: SettingsInUse, whole: bool) -> str:
 
 
 def power_sentence(power: Power) -> str:
-    """How many queries it takes, and how that is known."""
     difference, there, k = power["difference"], power["queries"], power["k"]
     if power["deviation"] is None:
         low, high = power["queries_needed"]

@@ -45,7 +45,6 @@ class PoolChoice:
     asked: bool
 
     def described(self) -> ChosenPool:
-        """What a report tells of the choice."""
         others = {name: share for name, share in self.answered.items() if name != self.pool.name}
         return {
             "id": self.pool.pk,
@@ -63,13 +62,13 @@ def pools_to_rest_on(collection: Collection) -> list[Pool]:
 def pool_to_rest_on(collection: Collection, name: str) -> Pool:
     """The pool of that name; the refusal lists those there are."""
     pools = pools_to_rest_on(collection)
-    pool = next((pool for pool in pools if pool.name == name), None)
-    if pool is None:
+    match = next((pool for pool in pools if pool.name == name), None)
+    if match is None:
         names = ", ".join(f"“{pool.name}”" for pool in pools[:20])
         problem = f"There is no pool “{name}” that estimates can rest on."
         problem += f" There is {names}." if names else ""
         raise InputError(problem, field="pool")
-    return pool
+    return match
 
 
 def choose_pool(

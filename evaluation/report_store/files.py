@@ -90,7 +90,6 @@ def beside(report: Report, name: str) -> str:
 
 
 def file_stem(report: Report) -> str:
-    """What the name of a file about the report begins with."""
     return slugify(report.name) or f"report-{report.pk}"
 
 
@@ -213,7 +212,6 @@ def relevant_counts(report: Report, run: str, k: int) -> pl.DataFrame:
 
 
 def relevant_total(report: Report) -> int:
-    """How many pairs count as relevant in this report."""
     return int(scan_relevant(report).select(pl.len()).collect().item())
 
 

@@ -39,7 +39,6 @@ class Coverage:
 
     @property
     def low(self) -> bool:
-        """Whether some run's recall rests on too few labels."""
         return self.least[1] < LOW_COVERAGE
 
     def lacks(self, run: str) -> bool:

@@ -116,7 +116,6 @@ def _alt(report: Report, measure: str, with_bounds: bool) -> str:
 
 
 def _caption(report: Report, measure: str, with_bounds: bool) -> str:
-    """How to read the curve."""
     interval, curved = report.result["conventions"]["interval"], len(cutoffs_of(report, measure)) > 1
     basis = of_labels(report) if measure == "recall" else ""
     caption = (

@@ -51,7 +51,6 @@ class Check:
 
     @property
     def is_below(self) -> bool:
-        """Whether the threshold is missed."""
         return self.mean is None or self.mean < self.wanted
 
     @property
@@ -61,7 +60,6 @@ class Check:
 
     @property
     def sentence(self) -> str:
-        """What became of it."""
         place = "below" if self.is_below else "at least"
         over = " ".join(filter(None, (f"over {counted(self.queries, 'query')}", self.rests_on)))
         return f"{self.run}: {self.key} is {self.value} {over}, {place} {self.wanted:g}."
