@@ -30,7 +30,8 @@ from soundings.pages.results import Results, results_of
 @dataclass(frozen=True)
 class Overview:
     """What the page shows. counted: the collection with its counts; steps: only where there is
-    neither a queue nor a report."""
+    neither a queue nor a report.
+    """
 
     counted: Collection
     next: Next
