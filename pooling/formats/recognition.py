@@ -21,6 +21,9 @@ LINES = 30
 VALUES = {"run": "score", "qrels": "relevance"}
 _RECORD_NAMES = frozenset((*ID, *DOCUMENT_TEXT, *TITLE, *QUERY, *DOCUMENT, "metadata", "answer"))
 _BLANKS = re.compile(r"[ \t]+")
+_TOPICS = re.compile(
+    r"\ufeff?\s*(?:<\?[^>]*>\s*|<!--[^>]*>\s*|<topics\b[^>]*>\s*)*<top(?:ic)?\b", re.IGNORECASE
+)
 
 
 class Recognized(NamedTuple):
@@ -54,6 +57,8 @@ def recognized(beginning: bytes, named: str, kind: str) -> Recognized:
         return Recognized(format)
     if named not in TEXTUAL:
         return Recognized(named)
+    if kind == "records" and _TOPICS.match(text):
+        return Recognized("topics")
     complete = text if len(beginning) < BEGINNING else text[: text.rfind("\n") + 1]
     lines = [line.rstrip("\r") for line in complete.split("\n") if line.strip()][:LINES]
     return _table(lines, named, kind) or Recognized(named)
@@ -91,7 +96,8 @@ def _table(lines: list[str], named: str, kind: str) -> Recognized | None:
             return _recognized(named, separator)
     rows_of = [line for line in lines if not line.startswith("#")]
     if kind == "records" or not rows_of:
-        return None
+        # Ids and texts, as `topics.txt` of MS MARCO has them.
+        return Recognized("tsv") if rows_of and all(line.count("\t") == 1 for line in rows_of) else None
     for separator in separators:
         rows = [cells(line, separator) for line in rows_of]
         if names := columns_of(rows, kind, blanks=separator in "\t "):

@@ -102,3 +102,68 @@ def test_the_same_query_in_two_files_of_a_folder_is_refused(tmp_path: Path) -> N
 def test_an_empty_folder_says_what_is_looked_for(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"no .txt or .md file"):
         list(iterate_documents(tmp_path))
+
+
+SGML = """<top>
+<num> Number: 301
+<title> Night buses & ferries
+
+<desc> Description:
+Which lines run
+after midnight?
+<narr> Narrative:
+A timetable counts.
+</top>
+<TOP>
+<num> Number: 302
+<title> Topic: Lost property
+</TOP>
+"""
+XML = """<?xml version="1.0"?>
+<topics task="lines">
+<topic number="1">
+  <query>night &amp; day buses</query>
+  <question>Which lines run after midnight?</question>
+</topic>
+<topic><number>2</number><title>Lost <i>property</i></title><narrative>Umbrellas.</narrative></topic>
+</topics>
+"""
+READ = {
+    SGML: [
+        (
+            "301",
+            "Night buses & ferries",
+            {"description": "Which lines run after midnight?", "narrative": "A timetable counts."},
+        ),
+        ("302", "Lost property", {}),
+    ],
+    XML: [
+        ("1", "night & day buses", {"question": "Which lines run after midnight?"}),
+        ("2", "Lost property", {"narrative": "Umbrellas."}),
+    ],
+    "q1\tnight bus\nq2\tferry\n": [("q1", "night bus", {}), ("q2", "ferry", {})],
+}
+
+
+@pytest.mark.parametrize("name", ["topics.txt", "topics.trec", "topics.xml"])
+@pytest.mark.parametrize("text", READ)
+def test_topics_are_read_whatever_their_file_is_called(tmp_path: Path, text: str, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert [(query.id, query.text, query.metadata) for query in read_queries(path)] == READ[text]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("<top>\n<num> 1\n<title> a\n", r"line 1: the topic does not end\. Close it with </top>"),
+        ("<top>\n<num> 1\n<title> a\n<top>\n", r"line 4: a topic in a topic"),
+        ("<top>\n<num> 1\n</top>\n", "text"),
+        ("<top>\n<title> a\n</top>\n", "id"),
+    ],
+)
+def test_topics_that_are_broken_are_refused_with_their_line(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "topics.txt"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=problem):
+        read_queries(path)
