@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
-from typing import Any
 
 from pooling.formats.registry import Format, Record
 from pooling.formats.sources import OutputBudget, Source
@@ -54,7 +53,7 @@ def topics(file: Source) -> Iterator[Record]:
         raise file.error(began, "the topic does not end", "Close it with </top>.")
 
 
-def _record(topic: dict[str, list[str]]) -> dict[str, Any]:
+def _record(topic: dict[str, list[str]]) -> dict[str, str]:
     whole = {name: " ".join(" ".join(lines).split()) for name, lines in topic.items() if name}
     record = {name: unescape(_LABEL.sub("", text, count=1).strip()) for name, text in whole.items()}
     if not record.get("text"):
