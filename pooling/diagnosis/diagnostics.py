@@ -74,7 +74,7 @@ def preflight(
         unjudged_at_k=None
         if qrels is None
         else {cutoff: unjudged_at(ordered, qrels, cutoff) for cutoff in k},
-        notes=coverage_notes(len(missing), len(unknown)),
+        notes=coverage_notes(missing, unknown),
     )
 
 
@@ -114,13 +114,13 @@ def unjudged_at(ordered: pl.DataFrame, qrels: pl.DataFrame, k: int) -> float:
     return top.join(judged, on=["query_id", "document_id"], how="anti").height / top.height
 
 
-def coverage_notes(missing: int, unknown: int) -> tuple[str, ...]:
-    notes = []
-    if missing:
-        notes.append(f"{missing:,} of the queries {plural(missing, 'is', 'are')} not in the run.")
-    if unknown:
-        notes.append(f"{unknown:,} of the run's queries {plural(unknown, 'is', 'are')} not known here.")
-    return tuple(notes)
+def coverage_notes(missing: Sequence[str], unknown: Sequence[str]) -> tuple[str, ...]:
+    sides = (("queries", missing, "in the run"), ("run's queries", unknown, "known here"))
+    return tuple(
+        f"{len(ids):,} of the {side} {plural(len(ids), 'is', 'are')} not {where}, such as “{ids[0]}”."
+        for side, ids, where in sides
+        if ids
+    )
 
 
 def size_by_depth(runs: Mapping[str, pl.DataFrame], depth: int | None = None) -> list[dict[str, int]]:

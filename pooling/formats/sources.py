@@ -113,6 +113,8 @@ class Source:
     def refuse_other_packers(self, beginning: bytes) -> None:
         for magic, name in OTHER_PACKERS.items():
             if beginning.startswith(magic):
+                if self.shown.lower().endswith((".xlsx", ".ods")):
+                    raise self.error(None, "a workbook is not read", "Save the sheet as CSV in UTF-8.")
                 raise self.error(
                     None, f"the file is compressed with {name}", "Decompress it, or compress it with gzip."
                 )

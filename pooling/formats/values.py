@@ -25,7 +25,8 @@ def parse_score(text: str) -> float:
             raise ValueError
         score = float(text)
     except ValueError:
-        raise BadValueError(f"the score {text[:40]!r} is not a number", "Write a decimal number.") from None
+        remedy = "Write a point, not a comma." if text.count(",") == 1 else "Write a decimal number."
+        raise BadValueError(f"the score {text[:40]!r} is not a number", remedy) from None
     if not math.isfinite(score):
         problem = f"the score {text[:40]!r} is not a finite number"
         raise BadValueError(problem, "Remove the row or fix the program that wrote it.")

@@ -22,6 +22,7 @@ from pooling.diagnosis.diagnostics import preflight
 from pooling.diagnosis.stored import StoredPreflight
 from pooling.formats import RunFile, read_run
 from pooling.formats.registry import name_of
+from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress, Result
@@ -380,6 +381,10 @@ class RunImported(Result):
     preflight: Annotated[RunPreflight, Mapping[str, Any]]
 
 
+def size_of(run: Run) -> str:
+    return f"{counted(run.row_count, 'row')} for {counted(run.query_count, 'query', 'queries')}"
+
+
 def run_import_result(run: Run) -> RunImported:
     """What the HTTP interface and a finished job say of a run."""
     result: RunImported = {
@@ -391,7 +396,7 @@ def run_import_result(run: Run) -> RunImported:
         "tag": run.tag,
         "sha256": run.sha256,
         "preflight": run.preflight,
-        "detail": f"Run “{run.name}”: {run.row_count:,} rows for {run.query_count:,} queries.",
+        "detail": f"Run “{run.name}”: {size_of(run)}.",
         "url": run.get_absolute_url() if run.pk else reverse("runs", args=[run.collection.slug]),
     }
     if run.pk:

@@ -11,7 +11,7 @@ from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from pooling.people.membership import collection_named
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
-from pooling.runs.stored import import_run
+from pooling.runs.stored import import_run, size_of
 
 
 class Command(InputCommand):
@@ -32,7 +32,7 @@ class Command(InputCommand):
         for own_name, path in map(named_file, files):
             with progress_bar(path.name) as progress:
                 run = import_run(collection, path, name=name or own_name, progress=progress, chunks=chunks)
-            self.stdout.write(f"{run.name}: {run.row_count:,} rows for {run.query_count:,} queries.")
+            self.stdout.write(f"{run.name}: {size_of(run)}.")
             if "chunks" in run.preflight:
                 self.stdout.write(f"{run.name}: {run.preflight['chunks']['sentence']}")
             for note in run.preflight["notes"]:

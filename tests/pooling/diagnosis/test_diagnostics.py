@@ -47,8 +47,8 @@ def test_preflight_holds_a_run_against_its_queries_and_labels() -> None:
     # A negative label is no judgment, so only a counts; c stands before b, for its id is the greater.
     assert checks.unjudged_at_k == pytest.approx({1: 0.0, 2: 0.5, 3: 2 / 3})
     assert checks.notes == (
-        "2 of the queries are not in the run.",
-        "1 of the run's queries is not known here.",
+        "2 of the queries are not in the run, such as “q2”.",
+        "1 of the run's queries is not known here, such as “q9”.",
     )
     assert json.loads(json.dumps(checks.to_dict())) == checks.to_dict()
 
