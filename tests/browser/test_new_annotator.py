@@ -31,7 +31,8 @@ def practised(world: World) -> Queue:
     world.collection.documents.filter(external_id="d1").update(
         text="It rains. " * 60 + "Buses run all night."
     )
-    question = NewQuestion(query="q1", document="d1", answer="relevant", reason="They run.", practice=True)
+    why = "It says “Buses run all night.”"
+    question = NewQuestion(query="q1", document="d1", answer="relevant", reason=why, practice=True)
     add_question(world.collection, question)
     gold = GoldOptions(0, 0, practice_questions=1)
     return open_queue(make_pool(world, documents=6), name="First", seed=1, gold=gold)
