@@ -21,8 +21,8 @@ LINES = 30
 VALUES = {"run": "score", "qrels": "relevance"}
 _RECORD_NAMES = frozenset((*ID, *DOCUMENT_TEXT, *TITLE, *QUERY, *DOCUMENT, "metadata", "answer"))
 _BLANKS = re.compile(r"[ \t]+")
-_TOPICS = re.compile(
-    r"\ufeff?\s*(?:<\?[^>]*>\s*|<!--[^>]*>\s*|<topics\b[^>]*>\s*)*<top(?:ic)?\b", re.IGNORECASE
+_TEXTS_OF_TREC = re.compile(
+    r"\ufeff?\s*(?:<\?[^>]*>\s*|<!--[^>]*>\s*|<topics\b[^>]*>\s*)*<(?:top(?:ic)?|doc)\b", re.IGNORECASE
 )
 
 
@@ -57,8 +57,8 @@ def recognized(beginning: bytes, named: str, kind: str) -> Recognized:
         return Recognized(format)
     if named not in TEXTUAL:
         return Recognized(named)
-    if kind == "records" and _TOPICS.match(text):
-        return Recognized("topics")
+    if kind == "records" and _TEXTS_OF_TREC.match(text):
+        return Recognized("trec-texts")
     complete = text if len(beginning) < BEGINNING else text[: text.rfind("\n") + 1]
     lines = [line.rstrip("\r") for line in complete.split("\n") if line.strip()][:LINES]
     return _table(lines, named, kind) or Recognized(named)

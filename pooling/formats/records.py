@@ -192,8 +192,8 @@ def records_source(
     if records is None:
         raise file.error(
             None,
-            f"texts are not read from {file.format} files",
-            "Give JSON, JSON lines, CSV, TSV or Parquet.",
+            "no ids and texts are recognized in it",
+            "Give JSON, JSON lines, CSV, TSV, Parquet, or topics or documents of TREC.",
         )
     return file, _without_header(file) or records(file)
 

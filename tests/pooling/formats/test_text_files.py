@@ -156,8 +156,8 @@ def test_topics_are_read_whatever_their_file_is_called(tmp_path: Path, text: str
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("<top>\n<num> 1\n<title> a\n", r"line 1: the topic does not end\. Close it with </top>"),
-        ("<top>\n<num> 1\n<title> a\n<top>\n", r"line 4: a topic in a topic"),
+        ("<top>\n<num> 1\n<title> a\n", r"line 1: what begins here does not end\. Close it with </top>"),
+        ("<top>\n<num> 1\n<title> a\n<top>\n", r"line 4: <top> before the last one ends"),
         ("<top>\n<num> 1\n</top>\n", "text"),
         ("<top>\n<title> a\n</top>\n", "id"),
     ],
@@ -167,3 +167,16 @@ def test_topics_that_are_broken_are_refused_with_their_line(tmp_path: Path, text
     path.write_text(text)
     with pytest.raises(FormatError, match=problem):
         read_queries(path)
+
+
+def test_documents_of_trec_are_read_with_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.trec"
+    path.write_text(
+        "<DOC>\n<DOCNO>1</DOCNO>\nbuses run\n  all night\n</DOC>\n"
+        "<DOC>\n<DOCNO> FT-2 </DOCNO>\n<DATE>1994</DATE>\n<HEADLINE>\nTrams\n</HEADLINE>\n"
+        "<TEXT>\n<P>\nThey stop &amp; go.\n</P>\n</TEXT>\n</DOC>\n"
+    )
+    assert [(one.id, one.title, one.text, one.metadata) for one in iterate_documents(path)] == [
+        ("1", "", "buses run\n  all night", {}),
+        ("FT-2", "Trams", "They stop & go.", {"date": "1994"}),
+    ]

@@ -42,3 +42,19 @@ def test_a_relevance_of_many_digits_is_refused_in_a_sentence(tmp_path: Path) -> 
     path.write_text(f"q1 0 d1 {'1' * 5_000}\n")
     with pytest.raises(FormatError, match="line 1: the relevance"):
         read_qrels(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "remedy"),
+    [
+        ("de.csv", b"qid;docid;score\nq1;d1;0,5\n", "Write a point, not a comma"),
+        ("runs.xlsx", b"PK\x03\x04", "Save the sheet as CSV in UTF-8"),
+    ],
+)
+def test_what_a_spreadsheet_wrote_is_refused_with_what_to_do(
+    tmp_path: Path, name: str, content: bytes, remedy: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=remedy):
+        read_run(path)
