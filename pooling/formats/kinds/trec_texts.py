@@ -1,4 +1,4 @@
-"""Topics and documents of TREC: `<top>` and `<DOC>` in SGML, whose fields need no end, and `<topic>` in XML."""
+"""Topics and documents of TREC: `<top>` and `<DOC>`, whose fields need no end, and `<topic>` of XML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)((?:\s[^<>]*)?)>")
 _NUMBER = re.compile(r"""\s(?:number|num|id)\s*=\s*["']([^"']*)""")
 #: A field -> the name that it has as of a record; others keep theirs, in lower case.
 _OF_TOPIC = {
-    "num": "_id", "number": "_id", "title": "text", "query": "text", "desc": "description", "narr": "narrative",
+    "num": "_id", "number": "_id", "title": "text", "query": "text",
+    "desc": "description", "narr": "narrative",
 }  # fmt: skip
 _OF_DOCUMENT = {"docno": "_id", "headline": "title", "hl": "title", "p": "text"}
 ELEMENTS = {"top": _OF_TOPIC, "topic": _OF_TOPIC, "doc": _OF_DOCUMENT}
