@@ -31,6 +31,7 @@ from labeling.queues.changes import change_queue
 from labeling.queues.costs import PRICES
 from labeling.queues.forms import QueueSettingsForm, QueueStateForm
 from labeling.queues.handing_back import hand_back
+from labeling.queues.options import LATER
 from labeling.queues.redundancy import has_unfinished_change
 from labeling.search.finds import search_finds
 from pooling.formats.wording import plural
@@ -65,8 +66,7 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
         own = own_figures(queue, person(request))
         return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
     initial = {
-        name: getattr(queue, name)
-        for name in (*REDUNDANCY, "public_name", "highlight", "tells_agreement", *PRICES)
+        name: getattr(queue, name) for name in (*REDUNDANCY, "public_name", "highlight", *LATER, *PRICES)
     }
     return _shown(request, queue, QueueSettingsForm(initial=initial))
 

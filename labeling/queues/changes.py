@@ -11,7 +11,7 @@ from django.db import transaction
 from labeling.models import Highlight, Queue
 from labeling.queues.costs import PRICES, change_prices
 from labeling.queues.opening import change_state
-from labeling.queues.options import checked_public_name
+from labeling.queues.options import LATER, checked_public_name
 from labeling.queues.redundancy import change_or_start, has_unfinished_change
 from pooling.interface.problems import InputError
 from pooling.models import Job
@@ -19,7 +19,7 @@ from pooling.people.activity_log import record_action
 
 
 def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = None) -> Job | None:
-    """Make the changes that are there: `state`, `public_name`, `highlight`, `tells_agreement`, the fields of
+    """Make the changes that are there: `state`, `public_name`, `highlight`, LATER, the fields of
     `labeling/queues/costs.py`, `judgments_per_item` and `most_judgments_per_item`; what is not named stays.
 
     Returns the job that changes the redundancy of a large queue, otherwise None. `InputError` says what
@@ -33,8 +33,9 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
         change_public_name(queue, public, by=by)
     if (highlight := changes.get("highlight") or queue.highlight) != queue.highlight:
         change_highlight(queue, highlight, by=by)
-    if (tells := changes.get("tells_agreement", queue.tells_agreement)) != queue.tells_agreement:
-        change_agreement(queue, tells, by=by)
+    for name in LATER:
+        if name in changes and changes[name] != getattr(queue, name):
+            _set(queue, name, changes[name], by=by)
     needed = changes.get("judgments_per_item", queue.judgments_per_item)
     most = changes.get("most_judgments_per_item", queue.most_judgments_per_item)
     has_bounds = "judgments_per_item" in changes or "most_judgments_per_item" in changes
@@ -69,9 +70,8 @@ def change_highlight(queue: Queue, highlight: str, *, by: User | None = None) ->
         record_action(queue.collection, by, "queue highlighting changed", queue.name, highlight=highlight)
 
 
-def change_agreement(queue: Queue, tells: bool, *, by: User | None = None) -> None:
-    """Let annotators see how often they agree with the final labels, or no longer."""
-    queue.tells_agreement = tells
+def _set(queue: Queue, name: str, value: Any, *, by: User | None) -> None:
+    setattr(queue, name, value)
     with transaction.atomic():
-        queue.save(update_fields=["tells_agreement"])
-        record_action(queue.collection, by, "queue agreement shown", queue.name, shown=tells)
+        queue.save(update_fields=[name])
+        record_action(queue.collection, by, "queue setting changed", queue.name, **{name: value})

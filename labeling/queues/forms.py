@@ -12,7 +12,7 @@ from labeling.gold.forms import GoldOptionsForm
 from labeling.gold.options import GoldOptions, site_options
 from labeling.models import Queue
 from labeling.queues.costs import OwnPrices
-from labeling.queues.options import QueueOptions
+from labeling.queues.options import LATER, LaterOptions, QueueOptions
 from pooling.interface.forms import FIRST, GroupedForm
 from pooling.interface.option_fields import form_fields
 from pooling.models import Collection, Pool
@@ -71,6 +71,7 @@ RAISED = (
     judgments_per_item={"required": True, "help_text": RAISED},
     highlight={"required": False},
 )
+@form_fields(LaterOptions)
 @form_fields(OwnPrices)
 class QueueSettingsForm(forms.Form):
     """How many judgments a pair needs, what stands out in documents, and what a judgment costs."""
@@ -80,15 +81,10 @@ class QueueSettingsForm(forms.Form):
         "judgments_per_item",
         "most_judgments_per_item",
         "highlight",
-        "tells_agreement",
+        *LATER,
         "price_per_judgment",
         "currency",
         "overhead",
     ]
 
-    tells_agreement = forms.BooleanField(
-        required=False,
-        label="Annotators see their agreement",
-        help_text="How often their verdicts agree with the final labels, as of the day before.",
-    )
     currency = forms.CharField(max_length=12, required=False, help_text="Empty: the site's.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from labeling.adaptive import options as adaptive_options
@@ -16,6 +16,26 @@ from pooling.options.option import LARGEST_SEED, chosen, option, problems_of
 from pooling.storage.storing import checked_name
 
 MOST_JUDGMENTS_PER_ITEM = 20
+
+
+@dataclass(frozen=True)
+class LaterOptions:
+    """What an admin chooses once a queue is open; each is a field of `Queue`, and of the form and the call
+    that change it.
+    """
+
+    tells_agreement: bool = field(
+        default=False,
+        metadata=option(
+            "Annotators see their agreement",
+            "How often their verdicts agree with the final labels, as of the day before.",
+            bool,
+            about="Annotators see how often they agree with the final labels.",
+        ),
+    )
+
+
+LATER = tuple(one.name for one in fields(LaterOptions))
 
 
 @dataclass(frozen=True)

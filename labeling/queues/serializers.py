@@ -10,7 +10,7 @@ from labeling.adaptive.serializers import LiveQueueSerializer
 from labeling.gold.serializers import GoldOptionsSerializer
 from labeling.models import Queue
 from labeling.queues.costs import OwnPrices
-from labeling.queues.options import QueueOptions
+from labeling.queues.options import LATER, LaterOptions, QueueOptions
 from pooling.interface.option_fields import serializer_fields
 
 
@@ -40,12 +40,13 @@ class QueueSerializer(serializers.ModelSerializer[Queue]):
                 "seed",
                 "state",
             ),
-            *("opened_at", "item_count", "is_adaptive", "highlight", "tells_agreement"),
+            *("opened_at", "item_count", "is_adaptive", "highlight", *LATER),
             *("price_per_judgment", "currency", "overhead"),
         ]
 
 
 @serializer_fields(QueueOptions, filled=False, but=["seed"], judgments_per_item={"allow_null": False})
+@serializer_fields(LaterOptions, filled=False, nullable=False)
 @serializer_fields(OwnPrices, filled=False)
 class QueueChangeSerializer(serializers.Serializer[Any]):
     """What a queue is to have; what is left out stays. A null or empty price is the site's."""
@@ -53,7 +54,4 @@ class QueueChangeSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=200, required=False)
     archived = serializers.BooleanField(required=False)
     state = serializers.ChoiceField(choices=Queue.State.choices, required=False)
-    tells_agreement = serializers.BooleanField(
-        required=False, help_text="Annotators see how often they agree with the final labels."
-    )
     currency = serializers.CharField(max_length=12, required=False, allow_blank=True)

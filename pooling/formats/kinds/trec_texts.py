@@ -19,7 +19,7 @@ _OF_TOPIC = {
 _OF_DOCUMENT = {"docno": "_id", "headline": "title", "hl": "title", "p": "text"}
 ELEMENTS = {"top": _OF_TOPIC, "topic": _OF_TOPIC, "doc": _OF_DOCUMENT}
 #: What a field of a topic begins with.
-_LABEL = re.compile(r"\s*(?:number|domain|topic|description|narrative|summary)\s*:", re.IGNORECASE)
+_LABEL = re.compile(r"^(?:number|domain|topic|description|narrative|summary) ?:", re.IGNORECASE)
 
 
 def trec_texts(file: Source) -> Iterator[Record]:
