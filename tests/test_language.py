@@ -89,3 +89,30 @@ def test_a_forbidden_phrase_is_found_across_lines_and_not_in_code() -> None:
         (1, "a depth of its own"),
     ]
     assert found_in("`anew` {% beside %}\n| 5. “Again”, not “anew”. | anew | again |") == []
+
+
+# A name is a noun for a thing. These verbs are in columns, stored and sent keys and their components alone.
+VERBS = {"asked", "told", "said", "held"}
+KEYS = {
+    *("asked", "asked_at", "asked_by", "asked_from", "asked_until", "facts_asked"),
+    *("held", "said_at", "told_at", "AskedMemberSerializer", "LeftTold"),
+}
+
+
+def names_of(tree: ast.AST) -> Iterator[str]:
+    """What a module calls its variables, arguments, attributes, functions and classes."""
+    for node in ast.walk(tree):
+        for part in ("id", "arg", "attr", "name"):
+            if isinstance(name := getattr(node, part, None), str):
+                yield name
+
+
+@pytest.mark.parametrize("package", ["pooling", "labeling", "evaluation", "soundings"])
+def test_names_are_nouns(package: str) -> None:
+    paths = [path for path in (ROOT / package).rglob("*.py") if "migrations" not in path.parts]
+    assert [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in paths
+        for name in sorted(set(names_of(ast.parse(path.read_text(encoding="utf-8")))) - KEYS)
+        if VERBS & set(re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower().split("_"))
+    ] == []

@@ -132,5 +132,6 @@ def _refuse_no_vectors(path: Path, name: str, vectors: Any) -> None:
         wrong, problem = ~vectors.any(axis=1), "are zero, so they have no direction"
     if wrong.any():
         rows = ", ".join(map(str, np.flatnonzero(wrong)[:3]))
-        said = f"{int(wrong.sum()):,} of {len(vectors):,} vectors {problem}, first in rows {rows} (from 0)"
-        raise FormatError(path.name, None, said, "Leave these documents out, or embed them again.")
+        count = f"{int(wrong.sum()):,} of {len(vectors):,} vectors"
+        problem = f"{count} {problem}, first in rows {rows} (from 0)"
+        raise FormatError(path.name, None, problem, "Leave these documents out, or embed them again.")

@@ -85,9 +85,9 @@ def _json_format(text: str, named: str) -> str | None:
 
 def _table(lines: list[str], named: str, kind: str) -> Recognized | None:
     """A table with a header, rows of TREC, or a table without one; None for anything else."""
-    told = re.fullmatch(r"sep=(.)", lines[0].strip("\ufeff"), re.IGNORECASE) if lines else None
-    if told:
-        return Recognized(_format_with(told[1]), told[1])
+    separator_line = re.fullmatch(r"sep=(.)", lines[0].strip("\ufeff"), re.IGNORECASE) if lines else None
+    if separator_line:
+        return Recognized(_format_with(separator_line[1]), separator_line[1])
     usual = {"csv": ",", "tsv": "\t"}.get(named)
     separators = sorted(SEPARATORS, key=lambda separator: separator != usual)
     is_comment = not lines or lines[0].startswith("#")

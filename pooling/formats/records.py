@@ -41,7 +41,7 @@ LONGEST_NAMES = 2_000
 KNOWN_NAMES = frozenset((*ID, *DOCUMENT_TEXT, *TITLE, *QUERY, *DOCUMENT, "metadata", "answer"))
 TWO_COLUMNS = ["_id", "text"]
 #: Names of fields in one sentence.
-MOST_TOLD = 8
+MOST_NAMED = 8
 #: Characters of an id made of a text, up to which it is the whole text.
 LONGEST_MADE = 100
 
@@ -329,8 +329,8 @@ class FieldsRead:
 
     def names(self, part: str) -> list[str]:
         """The fields that were read as `id`, `title`, `text` or `others`."""
-        held = (getattr(layout, part) for layout in self.layouts)
-        return sorted({name for one in held if one for name in ((one,) if isinstance(one, str) else one)})
+        parts = (getattr(layout, part) for layout in self.layouts)
+        return sorted({name for one in parts if one for name in ((one,) if isinstance(one, str) else one)})
 
     def remedy(self) -> str:
         """What to do where none was read as the text."""
@@ -352,5 +352,5 @@ class FieldsRead:
 
 
 def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_TOLD:,} more" if len(names) > MOST_TOLD else ""
-    return ", ".join(name[:40] for name in names[:MOST_TOLD]) + more
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(name[:40] for name in names[:MOST_NAMED]) + more

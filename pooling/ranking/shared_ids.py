@@ -63,8 +63,8 @@ def sentence_on(side: Side, other: Side, *, chunks: str = "") -> str:
 
 def no_query_in_common(run: str, ids: pl.Series, other: str, others: pl.Series) -> ValueError:
     """The error of a run whose queries the other side does not have, with what would make them meet."""
-    told = sentence_on(Side(f"queries of run {run}", ids), Side(f"queries of {other}", others))
-    return ValueError(f"Run {run} has no query in common with {other}. {told}")
+    sentence = sentence_on(Side(f"queries of run {run}", ids), Side(f"queries of {other}", others))
+    return ValueError(f"Run {run} has no query in common with {other}. {sentence}")
 
 
 def _examples(ids: pl.Series) -> str:

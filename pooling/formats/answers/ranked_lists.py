@@ -12,15 +12,15 @@ from pooling.formats.values import BadValueError
 SHAPES = "Write {query: {document: number}}, or {query: [document, …]} with the best first."
 
 
-def pairs_in(held: Any, kind: str) -> list[tuple[Any, Any]]:
+def pairs_in(entries: Any, kind: str) -> list[tuple[Any, Any]]:
     """(document, number) of each entry of a list, in order. Without numbers a document of a run has -rank,
     and one of qrels is relevant.
 
     BadValueError for anything else, and where only some entries have a number.
     """
-    if not isinstance(held, list | tuple):
+    if not isinstance(entries, list | tuple):
         raise BadValueError("neither an object nor a list", SHAPES)
-    pairs = [_pair(entry, kind) for entry in held]
+    pairs = [_pair(entry, kind) for entry in entries]
     missing = sum(number is None for _, number in pairs)
     if missing and missing == len(pairs):
         return [(document, -rank if kind == "run" else 1) for rank, (document, _) in enumerate(pairs, 1)]

@@ -70,8 +70,8 @@ def read_label_studio(source: Source, names: Names) -> Iterator[JudgmentRecord]:
 
 def _unread(results: Any) -> list[str]:
     """The kinds of results that are no answer of one value and no note."""
-    held = [one for one in results if isinstance(one, Mapping)] if isinstance(results, list) else []
-    kinds = {str(one.get("type")) for one in held}
+    answers = [one for one in results if isinstance(one, Mapping)] if isinstance(results, list) else []
+    kinds = {str(one.get("type")) for one in answers}
     return sorted(kinds - {*ANSWERS, NOTE})
 
 

@@ -34,24 +34,24 @@ def json_rows(source: Source, kind: str) -> Iterator[Row]:
         lists = lists_inside(json_object_of(source), kind)
     except BadValueError as bad:
         raise source.error(None, bad.problem, bad.remedy) from bad
-    for query, held in lists.items():
-        yield from rows_of_list(source, 0, query, held, kind=kind)
+    for query, entries in lists.items():
+        yield from rows_of_list(source, 0, query, entries, kind=kind)
 
 
 def rows_of_record(source: Source, line: int, record: dict[str, Any], kind: str) -> Iterator[Row]:
     """The row that a record is, or those of the ranked list that it holds."""
-    if held := list_of_record(record):
-        yield from rows_of_list(source, line, *held, kind=kind)
+    if entries := list_of_record(record):
+        yield from rows_of_list(source, line, *entries, kind=kind)
     else:
         yield Roles(source, line, record, kind).row(line, record)
 
 
-def rows_of_list(source: Source, line: int, query: Any, held: Any, *, kind: str) -> Iterator[Row]:
+def rows_of_list(source: Source, line: int, query: Any, entries: Any, *, kind: str) -> Iterator[Row]:
     """The rows of what a query holds: an object of documents and numbers, or a ranked list."""
     parse: Callable[[str], float] = parse_score if kind == "run" else parse_relevance
-    is_list = not isinstance(held, dict)
+    is_list = not isinstance(entries, dict)
     try:
-        pairs = pairs_in(held, kind) if is_list else held.items()
+        pairs = pairs_in(entries, kind) if is_list else entries.items()
     except BadValueError as bad:
         raise source.error(line or None, f"query {shown(query)}: {bad.problem}", bad.remedy) from bad
     for rank, (document, number) in enumerate(pairs, start=1):
