@@ -15,7 +15,7 @@ from typing import Annotated, TypedDict
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -32,6 +32,7 @@ from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Job, Pool, PoolEntry, Query
 from pooling.pools.picking import numbered_name, pick_pool
 from pooling.search_models import DocumentSearch, SearchFind
+from pooling.tables.natural import natural_key
 from pooling.texts.importing import lock
 from pooling.texts.search import job_that_indexes, search_documents
 
@@ -187,11 +188,11 @@ def query_named(collection: Collection, query_id: str) -> Query:
     return query
 
 
-def queries_of(queue: Queue) -> QuerySet[Query]:
+def queries_of(queue: Queue) -> list[Query]:
     """The first queries of a queue, to choose from; others are found by their id."""
     items = Item.objects.filter(queue=queue, query=OuterRef("pk")).exclude(order_key=0)
     queries = Query.objects.filter(Exists(items), collection=queue.collection_id).only("external_id", "text")
-    return queries.order_by("external_id")[:OFFERED]
+    return sorted(queries.order_by("external_id")[:OFFERED], key=lambda query: natural_key(query.external_id))
 
 
 def search_of(user: User, key: int | None) -> DocumentSearch | None:
