@@ -203,6 +203,8 @@ LLM_JOURNAL_DIR = DATA_DIR / "prelabels"
 PROMPTS_DIR = ASSETS_DIR / "templates" / "prompts"
 # A body that is no file; as objects of Python it takes up to 25 times as many bytes.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
+# All runs of a track in one upload.
+DATA_UPLOAD_MAX_NUMBER_FILES = 500
 FILE_UPLOAD_HANDLERS = [
     "pooling.interface.uploads.BoundedUpload",  # drops a file above the bound while it arrives
     "django.core.files.uploadhandler.MemoryFileUploadHandler",

@@ -159,14 +159,18 @@ def _problem_of_input(exception: Exception) -> Response | None:
             f"The request body is larger than {bound} bytes. Send less at a time, or a file.",
         )
     if isinstance(exception, TooManyFieldsSent | TooManyFilesSent):
-        bounds = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS, settings.DATA_UPLOAD_MAX_NUMBER_FILES
-        detail = "A form has at most {:,} fields and {:,} files. Send fewer at a time.".format(*bounds)
-        return _problem(status.HTTP_400_BAD_REQUEST, detail)
+        return _problem(status.HTTP_400_BAD_REQUEST, too_many_parts())
     if isinstance(exception, SuspiciousOperation):
         return _problem(status.HTTP_400_BAD_REQUEST, f"The request could not be read: {exception}")
     if isinstance(exception, FormatError):
         return _problem(status.HTTP_400_BAD_REQUEST, str(exception), {"file": str(exception)})
     return None
+
+
+def too_many_parts() -> str:
+    """Why a form with too many fields or files is refused."""
+    bounds = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS, settings.DATA_UPLOAD_MAX_NUMBER_FILES
+    return "A form has at most {:,} fields and {:,} files. Send fewer at a time.".format(*bounds)
 
 
 def _problem(

@@ -32,6 +32,8 @@ from pooling.storage.imports import SHOWING, Shown, import_later, import_now, ta
 
 
 SALT = "previewed upload"
+# What happened to more files than this is one sentence.
+SAID_APART = 3
 GONE = "This preview is more than a day old, or its file was imported. Choose the file again."
 # Counts of results, in the order and the words in which a preview shows them.
 COUNTS = {
@@ -268,9 +270,21 @@ def _done(request: HttpRequest, collection: Collection, outcomes: Sequence[Resul
 
 
 def _say(request: HttpRequest, outcomes: Sequence[Result | Job]) -> None:
+    if len(outcomes) > SAID_APART:
+        jobs = [one.arguments["file_name"] for one in outcomes if isinstance(one, Job)]
+        results = [one["detail"].partition(":")[0] for one in outcomes if not isinstance(one, Job)]
+        for names, what in ((results, "were imported"), (jobs, "are imported in the background")):
+            if names:
+                messages.success(request, f"{len(names):,} files {what}: {_listed(names)}.")
+        return
     for outcome in outcomes:
         if isinstance(outcome, Job):
             name = outcome.arguments["file_name"]
             messages.success(request, f"{name} is imported in the background as job {outcome.pk}.")
         else:
             say_done(request, outcome)
+
+
+def _listed(names: Sequence[str]) -> str:
+    left_out = len(names) - SAID_APART
+    return ", ".join(names[:SAID_APART]) + (f" and {left_out:,} more" if left_out > 0 else "")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
+from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template import loader
@@ -28,6 +29,7 @@ from pooling.interface.problems import (
     is_outage,
     problem_body,
     refusals,
+    too_many_parts,
 )
 
 # What goes wrong outside any view: a page, or below /api/ the object that every refusal there is.
@@ -44,6 +46,8 @@ FULL = {
 
 def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400, for a request that Django itself refuses."""
+    if isinstance(exception, TooManyFieldsSent | TooManyFilesSent):
+        return in_a_sentence(request, InputError(too_many_parts()))
     if _is_for_a_program(request):
         return _problem(HTTPStatus.BAD_REQUEST, "The request was not understood.")
     speak(request)

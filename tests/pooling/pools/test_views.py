@@ -89,6 +89,21 @@ def test_import_several_runs_at_once(world: World, client: Client) -> None:
     assert "A name works for one file" in page
 
 
+def test_all_runs_of_a_track_go_in_at_once_and_are_summed_up(
+    world: World, client: Client, settings: Settings
+) -> None:
+    client.force_login(world.ada)
+    address = reverse("run_import", args=["harbour"])
+    files = [upload(f"run{number}.run", run_text(ALPHA)) for number in range(101)]
+    page = text_of(client.post(address, {"file": files}, follow=True))
+    assert "101 files were imported: Run “run0”, Run “run1”, Run “run2” and 98 more." in page
+    assert world.collection.runs.count() == 101
+    settings.DATA_UPLOAD_MAX_NUMBER_FILES = 2
+    answer = client.post(address, {"file": files[:3]})
+    assert answer.status_code == 400
+    assert "A form has at most 1,000 fields and 2 files. Send fewer at a time." in text_of(answer)
+
+
 def test_a_runs_page_shows_its_preflight(world: World, client: Client) -> None:
     client.force_login(world.ada)
     text = "q1 Q0 d1 1 5 t\nq1 Q0 d2 2 5 t\nx9 Q0 d1 1 1 t\n"

@@ -133,11 +133,11 @@ def test_a_body_of_megabytes_is_no_form(world: World, client: Client, kind: str)
 def test_a_form_of_very_many_parts_is_refused_in_a_sentence(world: World, client: Client) -> None:
     client.force_login(world.ada)
     fields = {f"field{number}": "" for number in range(1_001)}
-    files = {f"file{number}": SimpleUploadedFile("a.run", b"x") for number in range(101)}
+    files = {f"file{number}": SimpleUploadedFile("a.run", b"x") for number in range(501)}
     for parts in (fields, files):
         answer = client.post("/api/collections/harbour/queries/", parts)
         assert answer.status_code == 400
-        assert answer.json()["detail"].startswith("A form has at most 1,000 fields and 100 files.")
+        assert answer.json()["detail"].startswith("A form has at most 1,000 fields and 500 files.")
 
 
 @pytest.mark.usefixtures("everyone_creates")
