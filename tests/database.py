@@ -21,7 +21,7 @@ import django
 from django.apps import apps
 from django.conf import settings
 from django.core.management.color import no_style
-from django.db import connection
+from django.db import connection, transaction
 
 from tests.soundings.processes import manage
 
@@ -71,9 +71,14 @@ def database_for_tests(kept: Path, name: str) -> Iterator[None]:
 
 def empty_tables() -> None:
     """After a test that commits. Django's own flush empties also what migrations fill, and fills it again."""
-    tables = set(connection.introspection.django_table_names()) - FILLED_BY_MIGRATIONS
-    statements = connection.ops.sql_flush(no_style(), sorted(tables))
-    connection.ops.execute_sql_flush(statements)
+    tables = sorted(set(connection.introspection.django_table_names()) - FILLED_BY_MIGRATIONS)
+    if connection.vendor != "postgresql":
+        connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), tables))
+        return
+    # TRUNCATE makes new files for each of a hundred tables, for two seconds; few of them have a row.
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+        cursor.execute("; ".join(f"DELETE FROM {connection.ops.quote_name(table)}" for table in tables))
 
 
 def _make_file(kept: Path) -> None:
