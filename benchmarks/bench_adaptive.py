@@ -85,8 +85,8 @@ def measure(name: str, pool: LabelledPool, seed: int) -> float:
     """What a live queue loses against the strategy one by one, as a share."""
     from benchmarks.live_campaign import Campaign
 
-    ideal = replay(pool, STRATEGIES[STRATEGY], seed=seed, noise=NOISE).found(SHARE)
-    batches = replay(pool, STRATEGIES[STRATEGY], seed=seed, noise=NOISE, batch=BATCH).found(SHARE)
+    ideal = replay(pool, STRATEGIES[STRATEGY], seed=seed, noise=NOISE).recall_at(SHARE)
+    batches = replay(pool, STRATEGIES[STRATEGY], seed=seed, noise=NOISE, batch=BATCH).recall_at(SHARE)
     told = {query: noisy(query, truth, NOISE, seed) for query, truth in pool.truth.items()}
     campaign = Campaign(opened(name, pool, seed), people(), by_document(pool, told), seed=seed)
     campaign.run(share=SHARE)
@@ -106,7 +106,7 @@ def compare_prior(name: str, pool: LabelledPool, auc: float, seeds: int) -> bool
     for seed in range(seeds):
         scores = scores_with(pool, auc, seed)
         replays = [
-            replay(one, STRATEGIES[STRATEGY], seed=seed, noise=NOISE, batch=BATCH).found(SHARE)
+            replay(one, STRATEGIES[STRATEGY], seed=seed, noise=NOISE, batch=BATCH).recall_at(SHARE)
             for one in (pool, with_prior_scores(pool, scores))
         ]
         adaptive = [live_found(name, pool, seed, prior) for prior in (None, scores)]

@@ -53,7 +53,7 @@ def scores_with(pool: LabelledPool, auc: float, seed: int = 0) -> pl.DataFrame:
 
 def found(pool: LabelledPool, strategy: str) -> list[float]:
     replayed = replay(pool, STRATEGIES[strategy], batch=10)
-    return [replayed.found(budget) for budget in BUDGETS]
+    return [replayed.recall_at(budget) for budget in BUDGETS]
 
 
 def main() -> None:

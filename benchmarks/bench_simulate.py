@@ -68,7 +68,7 @@ def main() -> int:
 def measured(pool: LabelledPool, name: str) -> float:
     """Seconds of one replay."""
     start, busy = time.perf_counter(), time.process_time()
-    found = replay(pool, STRATEGIES[name]).found(0.25)
+    found = replay(pool, STRATEGIES[name]).recall_at(0.25)
     seconds, busy = time.perf_counter() - start, time.process_time() - busy
     print(f"  {name:14} {seconds:6.1f} s, {busy:6.1f} s of processor; found {found:.3f} at 25 %", flush=True)
     return seconds

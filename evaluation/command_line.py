@@ -178,12 +178,12 @@ def _facts_alone(choice: FactOptions, settings: Settings, output: Writer, errors
     queries, _ = _tagged(options["queries"], options["tag"], None)
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
     pool = _pool(_pools(options["pool"], queries))
-    found = evaluated_facts(choice, settings, queries=queries, chunks=chunks, pool=pool)
-    output.write(render_facts(found, options["format"], terminal=output.isatty()))
-    checks = checked_facts(found, choice.thresholds)
-    write_gates(options, checks, lambda: render_facts(found, "markdown"))
+    evaluation = evaluated_facts(choice, settings, queries=queries, chunks=chunks, pool=pool)
+    output.write(render_facts(evaluation, options["format"], terminal=output.isatty()))
+    checks = checked_facts(evaluation, choice.thresholds)
+    write_gates(options, checks, lambda: render_facts(evaluation, "markdown"))
     failures = [check.sentence for check in checks if check.is_below]
-    for sentence in (*found.notes, *failures):
+    for sentence in (*evaluation.notes, *failures):
         errors.write(f"{sentence}\n")
     return 1 if failures else 0
 
@@ -319,8 +319,8 @@ def _answer(
     test = options["test"] if options["compare"] else usual_test(result)
     method = Method(test, options["correction"])
     request = AnswerRequest(_margin(settings), method, names_k=settings.k is not None)
-    found = answered(result, request, basis=basis, made=made, estimates=estimates)
-    return [answer_part(found)]
+    answer = answered(result, request, basis=basis, made=made, estimates=estimates)
+    return [answer_part(answer)]
 
 
 def _margin(settings: Settings) -> float:
@@ -351,7 +351,7 @@ def _comparisons(
 
 
 def _settings(options: Mapping[str, Any]) -> Settings:
-    """What the options say, and for the rest the evaluation file."""
+    """The evaluation file counts where an option is left out."""
     named = {
         "k": [k for group in options["k"] or [] for k in group] or None,
         "measures": options["measure"],

@@ -28,7 +28,7 @@ urlpatterns: list[URLPattern] = [
     ),
     *below(
         "canaries/<int:canary_id>/",
-        page("", canary_views.canary, "canary"),
+        page("", canary_views.one_canary, "canary"),
         page("change/", canary_views.canary_edit, "canary_edit"),
         page("queries/", canary_views.canary_queries, "canary_queries"),
         page("test/", canary_views.canary_test, "canary_test"),

@@ -37,7 +37,7 @@ urlpatterns: list[URLPattern] = [
     ),
     *below(
         "reports/<int:report_id>/",
-        page("", views.report, "report"),
+        page("", views.one_report, "report"),
         page("download/<slug:format>/", views.report_download, "report_download"),
         page("comparisons/", comparison_views.report_comparisons, "report_comparisons"),
         page("comparisons/labels.csv", comparison_views.report_deciding, "report_deciding"),
@@ -66,7 +66,7 @@ urlpatterns: list[URLPattern] = [
     ),
     *below(
         "replays/<int:replay_id>/",
-        page("", replay_views.replay, "replay"),
+        page("", replay_views.one_replay, "replay"),
         page("download/<slug:format>/", replay_views.replay_download, "replay_download"),
         page("<slug:variant>.svg", replay_views.replay_chart, "replay_chart"),
     ),

@@ -178,14 +178,14 @@ def reasons_in_words(piece: News) -> list[str]:
     canary, value = piece.canary, piece.value
     if value is None:
         return []
-    shown = f"{decimal(value.mean)}{interval(ends_of(value))}"
+    figure = f"{decimal(value.mean)}{interval(ends_of(value))}"
     count = counted(value.queries, "query")
     reasons = []
     if BELOW in piece.reasons:
         clear = is_clear(canary.threshold, value.high)
         whether = "the whole interval is" if clear else "the interval is not wholly below, so it may be noise"
         reasons.append(
-            f"{value.run.name}: {canary.measure} is {shown} over {count} {rests_on(canary)}, "
+            f"{value.run.name}: {canary.measure} is {figure} over {count} {rests_on(canary)}, "
             f"below the threshold of {canary.threshold:g}; {whether}."
         )
     changes = {DROP: change_of(value), SINCE_REFERENCE: change_since_reference(value)}

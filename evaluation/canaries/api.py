@@ -98,8 +98,8 @@ class Canaries(APIView):
         """List the canaries by name."""
         collection = collection_for(request.user, slug)
         for_admin = collection.role == Role.ADMIN  # type: ignore[attr-defined]
-        found = describe_canaries(collection, for_admin=for_admin)
-        return listed(request, found, lambda some: some)
+        descriptions = describe_canaries(collection, for_admin=for_admin)
+        return listed(request, descriptions, lambda some: some)
 
     @takes(CanarySerializer, gives=CanarySerializer, status=201, operation_id="canaries_create")
     def post(self, request: Request, slug: str) -> Response:

@@ -55,13 +55,12 @@ class Checked:
 
     @property
     def below(self) -> bool:
-        """Whether it is below the threshold."""
         return is_below(self.canary.threshold, self.value.mean)
 
     def sentence(self) -> str:
         """The value with its interval, the threshold, and whether it fell beyond noise."""
         value, canary = self.value, self.canary
-        shown = f"{decimal(value.mean)}{interval(ends_of(value))}"
+        figure = f"{decimal(value.mean)}{interval(ends_of(value))}"
         count = counted(value.queries, "query")
         side = "below" if self.below else "at or above"
         fell = ""
@@ -70,7 +69,7 @@ class Checked:
         if SINCE_REFERENCE in value.reasons and value.reference:
             fell += f" It fell beyond noise since {value.reference.name} ({value.reference_difference:+.3f})."
         return (
-            f"{canary.name}: {value.run.name} has {canary.measure} {shown} over {count} "
+            f"{canary.name}: {value.run.name} has {canary.measure} {figure} over {count} "
             f"{rests_on(canary)}, {side} {canary.threshold:g}.{fell}"
         )
 
@@ -100,13 +99,13 @@ class Checked:
 
 def canaries_named(collection: Collection, names: Sequence[str]) -> list[Canary]:
     """The canaries of these names, or all; `InputError` for one that is missing, and where there is none."""
-    known = {one.name: one for one in collection.canaries.select_related("release", "collection", "pinned")}
-    missing = next((name for name in names if name not in known), None)
+    by_name = {one.name: one for one in collection.canaries.select_related("release", "collection", "pinned")}
+    missing = next((name for name in names if name not in by_name), None)
     if missing is not None:
         raise InputError(f"There is no canary “{missing}” in “{collection.slug}”.")
-    if not known:
+    if not by_name:
         raise InputError(f"“{collection.slug}” has no canary yet. Make one on its page Canaries.")
-    return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())
+    return [by_name[name] for name in dict.fromkeys(names)] if names else list(by_name.values())
 
 
 def check_run(collection: Collection, canaries: Sequence[Canary], name: str | None) -> list[Checked]:

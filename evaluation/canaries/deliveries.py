@@ -63,13 +63,12 @@ class Receiver:
     address: str
 
     @property
-    def shown(self) -> str:
+    def name_in_logs(self) -> str:
         """What a log may show of it."""
         return host_of(self.address) if self.channel == Channel.WEBHOOK else self.address
 
 
 def receivers_of(canary: Canary) -> list[Receiver]:
-    """Who hears of a canary."""
     hooks = [Receiver(Channel.WEBHOOK, canary.webhook_url)] if canary.webhook_url else []
     return [*hooks, *(Receiver(Channel.MAIL, address) for address in canary.mail_to)]
 
@@ -88,7 +87,7 @@ def tell(news: Sequence[News], *, but_not: Some[Receiver] = ()) -> list[CanaryDe
         delivery = CanaryDelivery.objects.create(
             collection=pieces[0].canary.collection,
             channel=receiver.channel,
-            receiver=receiver.shown,
+            receiver=receiver.name_in_logs,
             next_try_at=now,
             give_up_at=now + KEPT_UP,
         )

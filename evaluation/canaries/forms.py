@@ -144,7 +144,7 @@ class CanaryForm(AlertsForm):
         super().__init__(data, collection=collection)
         releases = collection.releases.listed().defer("sidecar")
         self.fields["release"].queryset = releases  # type: ignore[attr-defined]
-        tags = [(tag, f"{tag} ({len(found)})") for tag, found in tagged_queries(collection).items()]
+        tags = [(tag, f"{tag} ({len(query_ids)})") for tag, query_ids in tagged_queries(collection).items()]
         self.fields["tag"].choices = [("", "all queries of the release"), *tags]  # type: ignore[attr-defined]
 
     def definition(self) -> CanaryDefinition:

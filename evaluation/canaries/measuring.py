@@ -71,12 +71,12 @@ def compared_with(canary: Canary, stretch: CanaryStretch, run: Run, runs: Sequen
 def _since_last_fall(stretch: CanaryStretch, run: Run) -> list[CanaryValue]:
     """The newest values of a run's family before it, back to the last run that fell."""
     rows = stretch.values.filter(family=family_of(run.name), run_id__lt=run.pk).select_related("run")
-    found = []
+    values = []
     for value in rows.order_by("-run_id")[:BEST_AMONG]:
-        found.append(value)
+        values.append(value)
         if {DROP, SINCE_REFERENCE} & set(value.reasons):
             break
-    return found
+    return values
 
 
 def measured(canary: Canary, stretch: CanaryStretch, run: Run, runs: Sequence[Run]) -> CanaryValue:
@@ -122,12 +122,12 @@ def measured(canary: Canary, stretch: CanaryStretch, run: Run, runs: Sequence[Ru
         )
         value.reference_p = change.p
         fell = is_fall(change.high, change.p, canary.confidence)
-        reasons += [SINCE_REFERENCE] if fell and not _known(value) else []
+        reasons += [SINCE_REFERENCE] if fell and not _fell_before(value) else []
     value.reasons = [BELOW, *reasons] if tells(canary, figure) and not was_below else reasons
     return value
 
 
-def _known(value: CanaryValue) -> bool:
+def _fell_before(value: CanaryValue) -> bool:
     """Whether the run before had fallen below the same reference, so that it has been told."""
     rows = value.stretch.values.filter(run=value.previous, reference=value.reference)
     return any(is_fall(one.reference_high, one.reference_p, value.canary.confidence) for one in rows)
@@ -139,7 +139,6 @@ def is_below(threshold: float, mean: float | None) -> bool:
 
 
 def is_clear(threshold: float, high: float | None) -> bool:
-    """Whether the whole interval is below the threshold."""
     return high is not None and high < threshold
 
 
@@ -151,7 +150,6 @@ def tells(canary: Canary, figure: MeanSpan) -> bool:
 
 
 def rests_on(canary: Canary) -> str:
-    """What its values rest on, in words."""
     return f"by the labels of release {canary.release.name}, not estimated"
 
 
@@ -190,10 +188,10 @@ def _reader(run: Run) -> Callable[[], Any]:
 def _by_query(evaluation: Evaluation, run: str, key: str) -> Any:
     """(Q,) values of one measure."""
     measure, k = split_name(key)
-    found = evaluation.runs[run]
+    run_figures = evaluation.runs[run]
     if k is None:
-        return found.whole[measure]
-    return found.values[measure][:, evaluation.cutoffs.tolist().index(k)]
+        return run_figures.whole[measure]
+    return run_figures.values[measure][:, evaluation.cutoffs.tolist().index(k)]
 
 
 def stored(value: CanaryValue) -> bool:

@@ -202,7 +202,7 @@ def newest_in_words(canary: Canary, values: Sequence[CanaryValue]) -> str:
     if not values:
         return "No run has been measured yet."
     newest = values[-1]
-    shown = f"{decimal(newest.mean)}{interval(ends_of(newest))}"
+    figure = f"{decimal(newest.mean)}{interval(ends_of(newest))}"
     if not is_below(canary.threshold, newest.mean):
         where = f"at or above the threshold of {canary.threshold:g}"
     elif is_clear(canary.threshold, newest.high):
@@ -211,7 +211,7 @@ def newest_in_words(canary: Canary, values: Sequence[CanaryValue]) -> str:
         where = f"below the threshold of {canary.threshold:g}, though its interval is not wholly below"
     fell = ", and fell beyond noise" if has_dropped(newest) else ""
     return (
-        f"The newest run, {newest.run.name}, has {canary.measure} {shown} {rests_on(canary)}: {where}{fell}."
+        f"The newest run, {newest.run.name}, has {canary.measure} {figure} {rests_on(canary)}: {where}{fell}."
     )
 
 
@@ -250,15 +250,15 @@ def canary_svg(canary: Canary, variant: str) -> bytes:
     """The canary over time as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     values = values_of(canary)
     name = f"canaries/{canary.pk}-{canary_chart_key(canary, values)}-{variant}.svg"
-    return kept_svg(name, lambda: _drawn(canary, values, variant))
+    return kept_svg(name, lambda: _chart(canary, values, variant))
 
 
 def canary_png(canary: Canary) -> bytes:
     """The canary over time as PNG."""
-    return to_png(_drawn(canary, values_of(canary), "light"))
+    return to_png(_chart(canary, values_of(canary), "light"))
 
 
-def _drawn(canary: Canary, values: Sequence[CanaryValue], variant: str) -> alt.LayerChart:
+def _chart(canary: Canary, values: Sequence[CanaryValue], variant: str) -> alt.LayerChart:
     frame = pd.DataFrame(
         [
             {

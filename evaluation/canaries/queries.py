@@ -29,7 +29,6 @@ class TagChange:
         return not self.tagged
 
     def sentence(self) -> str:
-        """The same in words."""
         if self.is_lost:
             rest = "Those that had it are still measured" if self.measured else "Nothing can be measured"
             return f"No query has the tag {self.tag} any more. {rest}; give it back, or make another canary."
@@ -78,15 +77,15 @@ def changes_of_tags(
     """Key of a canary -> what has become of its tag, where that has changed; canaries of one collection."""
     tagged = [canary for canary in canaries if canary.tag]
     by_tag = tagged_queries(tagged[0].collection) if tagged else {}
-    found = {}
+    changes = {}
     for canary in tagged:
         now, measured = set(by_tag.get(canary.tag, ())), set(stretches[canary.pk].queries or ())
         if now != measured or not now:
-            found[canary.pk] = TagChange(
+            changes[canary.pk] = TagChange(
                 tag=canary.tag,
                 measured=len(measured),
                 tagged=len(now),
                 added=len(now - measured),
                 removed=len(measured - now),
             )
-    return found
+    return changes

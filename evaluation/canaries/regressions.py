@@ -89,8 +89,8 @@ def change_between(
 def _chance_of_fall(counted: Floats, draws: int, seed: int) -> float:
     """One-sided p-value under random signs; of very many queries its normal limit."""
     if len(counted) <= LARGEST_RESAMPLED:
-        found = randomisation_test(counted[:, None], permutations=draws, seed=seed, falls_only=True)
-        return float(found[0])
+        p_values = randomisation_test(counted[:, None], permutations=draws, seed=seed, falls_only=True)
+        return float(p_values[0])
     spread = float(np.sqrt(np.square(counted).sum()))
     return NormalDist().cdf(float(counted.sum()) / spread) if spread else 1.0
 
@@ -133,7 +133,6 @@ class LeastFall:
     fewest: int
 
     def sentence(self) -> str:
-        """The same in words."""
         if self.difference is None:
             return (
                 f"These {self.queries:,} queries can show no fall beyond noise: {self.fewest} must fall for "
@@ -161,6 +160,6 @@ def least_fall(
     level = false_falls(confidence) / comparisons
     fewest = math.floor(-math.log2(level)) + 1  # this many equal signs by chance: one in 2 to their number
     noise = deviation or ASSUMED_DEVIATION
-    found = least_difference(noise, queries, power=POWER, level=2 * level) if queries >= fewest else None
-    found = None if found is None or found > 1 else found
-    return LeastFall(queries, found, noise, pairs if deviation else 0, fewest)
+    difference = least_difference(noise, queries, power=POWER, level=2 * level) if queries >= fewest else None
+    difference = None if difference is None or difference > 1 else difference
+    return LeastFall(queries, difference, noise, pairs if deviation else 0, fewest)

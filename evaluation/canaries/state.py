@@ -29,12 +29,12 @@ def states_of(canaries: Sequence[Canary]) -> dict[int, State]:
     changes = changes_of_tags(stretches, canaries)
     # Versions whose lists are the same tell nothing of the noise between versions.
     noise = CanaryValue.objects.filter(stretch__in=stretches.values(), deviation__gt=0).order_by()
-    found = noise.values("stretch").annotate(pairs=Count("pk"), square=Avg(F("deviation") * F("deviation")))
-    known = {row["stretch"]: (sqrt(row["square"]), row["pairs"]) for row in found}
+    rows = noise.values("stretch").annotate(pairs=Count("pk"), square=Avg(F("deviation") * F("deviation")))
+    noise_of = {row["stretch"]: (sqrt(row["square"]), row["pairs"]) for row in rows}
     states = {}
     for canary in canaries:
         stretch, change = stretches[canary.pk], changes.get(canary.pk)
-        deviation, pairs = known.get(stretch.pk, (stretch.deviation, 1))
+        deviation, pairs = noise_of.get(stretch.pk, (stretch.deviation, 1))
         shares = 1 if canary.reference == Canary.Reference.PREVIOUS else 2
         least = least_fall(stretch.scored, deviation, pairs, confidence=canary.confidence, comparisons=shares)
         lost = change.sentence() if change and change.is_lost else ""
@@ -43,5 +43,4 @@ def states_of(canaries: Sequence[Canary]) -> dict[int, State]:
 
 
 def state_of(canary: Canary) -> State:
-    """How it stands with one canary."""
     return states_of([canary])[canary.pk]

@@ -27,7 +27,7 @@ from pooling.models import Role
 from pooling.people.access import ADMIN, collection_for, fetch
 from pooling.tables.answers import answer
 
-MESSAGES_SHOWN = 50
+MOST_MESSAGES = 50
 
 
 @login_required
@@ -76,38 +76,38 @@ def canary_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_safe
-def canary(request: HttpRequest, canary_id: int) -> HttpResponse:
+def one_canary(request: HttpRequest, canary_id: int) -> HttpResponse:
     """One canary over the runs imported in time; an admin sees its messages too."""
-    shown = canary_for(request.user, canary_id)
-    is_admin = shown.collection.role == Role.ADMIN  # type: ignore[attr-defined]
+    canary = canary_for(request.user, canary_id)
+    is_admin = canary.collection.role == Role.ADMIN  # type: ignore[attr-defined]
     context = {
-        "collection": shown.collection,
+        "collection": canary.collection,
         "section": "canaries",
-        "deliveries": _messages(shown) if is_admin else None,
-        **canary_page.canary_context(shown),
+        "deliveries": _messages(canary) if is_admin else None,
+        **canary_page.canary_context(canary),
     }
     return render(request, "evaluation/canary.html", context)
 
 
 def _messages(canary: Canary) -> list[object]:
     rows = canary.deliveries.distinct().prefetch_related("news__canary", "news__value__run")
-    return list(rows[:MESSAGES_SHOWN])
+    return list(rows[:MOST_MESSAGES])
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def canary_edit(request: HttpRequest, canary_id: int) -> HttpResponse:
     """Another threshold, other receivers."""
-    shown = canary_for(request.user, canary_id, ADMIN)
-    form = AlertsForm(request.POST or None, collection=shown.collection, canary=shown)
+    canary = canary_for(request.user, canary_id, ADMIN)
+    form = AlertsForm(request.POST or None, collection=canary.collection, canary=canary)
     if request.method == "POST" and form.is_valid():
         try:
-            change_alerts(shown, form.alerts(), person(request))
+            change_alerts(canary, form.alerts(), person(request))
             messages.success(request, "Changed.")
-            return redirect(shown)
+            return redirect(canary)
         except InputError as error:
             show_problem(form, error)
-    context = {"collection": shown.collection, "section": "canaries", "canary": shown, "form": form}
+    context = {"collection": canary.collection, "section": "canaries", "canary": canary, "form": form}
     return render(request, "evaluation/canary_edit.html", context)
 
 
@@ -115,57 +115,57 @@ def canary_edit(request: HttpRequest, canary_id: int) -> HttpResponse:
 @require_POST
 def canary_queries(request: HttpRequest, canary_id: int) -> HttpResponse:
     """Measure the queries that have the tag now, in another stretch of the history."""
-    shown = canary_for(request.user, canary_id, ADMIN)
+    canary = canary_for(request.user, canary_id, ADMIN)
     try:
-        take_over_tag(shown, person(request))
+        take_over_tag(canary, person(request))
         sentence = "From now on, the queries that currently have the tag are measured."
-        messages.success(request, f"{sentence} {state_of(shown).least_fall.sentence()}")
+        messages.success(request, f"{sentence} {state_of(canary).least_fall.sentence()}")
     except InputError as error:
         messages.error(request, str(error))
-    return redirect(shown)
+    return redirect(canary)
 
 
 @login_required
 @require_POST
 def canary_test(request: HttpRequest, canary_id: int) -> HttpResponse:
     """Send a test to every receiver."""
-    shown = canary_for(request.user, canary_id, ADMIN)
+    canary = canary_for(request.user, canary_id, ADMIN)
     try:
-        send_test(shown)
+        send_test(canary)
         messages.success(request, "A test message is being sent; see the list below.")
     except InputError as error:
         messages.error(request, str(error))
-    return redirect(shown)
+    return redirect(canary)
 
 
 @login_required
 @require_POST
 def delivery_again(request: HttpRequest, canary_id: int, delivery_id: int) -> HttpResponse:
     """Send a message once more."""
-    shown = canary_for(request.user, canary_id, ADMIN)
-    delivery = fetch(shown.deliveries.distinct(), pk=delivery_id)
+    canary = canary_for(request.user, canary_id, ADMIN)
+    delivery = fetch(canary.deliveries.distinct(), pk=delivery_id)
     try:
         send_again(delivery)
         messages.success(request, "Sending it again.")
     except InputError as error:
         messages.error(request, str(error))
-    return redirect(shown)
+    return redirect(canary)
 
 
 @login_required
 @require_safe
 def canary_chart(request: HttpRequest, canary_id: int, variant: str) -> HttpResponse:
     """The canary over time as SVG; its address changes with what is in it."""
-    shown = canary_for(request.user, canary_id)
+    canary = canary_for(request.user, canary_id)
     if variant not in VARIANTS:
         raise Http404("This canary has no such chart.")
-    return HttpResponse(canary_page.canary_svg(shown, variant), content_type="image/svg+xml")
+    return HttpResponse(canary_page.canary_svg(canary, variant), content_type="image/svg+xml")
 
 
 @login_required
 @require_safe
 def canary_download(request: HttpRequest, canary_id: int, format: str) -> HttpResponseBase:
     """The history as CSV or JSON, the picture as SVG or PNG."""
-    shown = canary_for(request.user, canary_id)
-    stem = slugify(shown.name) or f"canary-{shown.pk}"
-    return offered(canary_page.FILES, format, stem, shown)
+    canary = canary_for(request.user, canary_id)
+    stem = slugify(canary.name) or f"canary-{canary.pk}"
+    return offered(canary_page.FILES, format, stem, canary)

@@ -157,14 +157,14 @@ def change_alerts(canary: Canary, alerts: Alerts, user: User | None) -> Canary:
     """
     rows = stretches_of([canary])[canary.pk].values.select_related("run", "previous", "reference")
     newest = {value.family: value for value in rows.order_by("run_id")}.values()
-    known = {value.pk for value in newest if tells(canary, ends_of(value))}
+    already_below = {value.pk for value in newest if tells(canary, ends_of(value))}
     receivers = set(receivers_of(canary))
     _give_alerts(canary, alerts)
     canary.save()
     record_action(canary.collection, user, "canary changed", canary.name, **_watched(canary))
     below = [value for value in newest if tells(canary, ends_of(value))]
-    tell([News(canary, value, (BELOW,)) for value in below if value.pk not in known])
-    tell([News(canary, value, (BELOW,)) for value in below if value.pk in known], but_not=receivers)
+    tell([News(canary, value, (BELOW,)) for value in below if value.pk not in already_below])
+    tell([News(canary, value, (BELOW,)) for value in below if value.pk in already_below], but_not=receivers)
     return canary
 
 
@@ -291,17 +291,17 @@ def _measure_run(job: Job, progress: Progress) -> Result:
         raise InputError("The run was deleted; nothing to measure.")
     canaries = list(collection.canaries.select_related("release", "collection", "pinned").order_by("pk"))
     stretches = stretches_of(canaries)
-    found: dict[int, CanaryValue | str] = {}
+    results: dict[int, CanaryValue | str] = {}
     for done, canary in enumerate(canaries):
         progress(done / len(canaries), f"Measuring “{run.name}” for “{canary.name}”.")
-        found[canary.pk] = _value_or_problem(canary, stretches[canary.pk], run, runs)
+        results[canary.pk] = _value_or_problem(canary, stretches[canary.pk], run, runs)
     lost = {pk: one.sentence() for pk, one in changes_of_tags(stretches, canaries).items() if one.is_lost}
     with transaction.atomic():
         news = [
-            one for canary in canaries for one in _news(canary, found[canary.pk], lost.get(canary.pk, ""))
+            one for canary in canaries for one in _news(canary, results[canary.pk], lost.get(canary.pk, ""))
         ]
         sent = len(tell(news))
-    refused = [f"{canary.name}: {found[canary.pk]}" for canary in canaries if canary.trouble]
+    refused = [f"{canary.name}: {results[canary.pk]}" for canary in canaries if canary.trouble]
     messages = f"{sent} {plural(sent, 'message')}"
     counted = f"{len(canaries)} {plural(len(canaries), 'canary')}, {messages}."
     url = reverse("canaries", args=[collection.slug])
@@ -325,16 +325,16 @@ def _value_or_problem(
         return f"“{run.name}” cannot be measured; the server's log has the details."
 
 
-def _news(canary: Canary, found: CanaryValue | str, lost: str) -> list[News]:
+def _news(canary: Canary, result: CanaryValue | str, lost: str) -> list[News]:
     """Store what was found, and what of it is new."""
-    trouble = found if isinstance(found, str) else ""
+    trouble = result if isinstance(result, str) else ""
     news = [News(canary, trouble=trouble)] if trouble and not canary.trouble else []
     news += [News(canary, trouble=lost)] if lost and not canary.lost_tag else []
     if (canary.trouble, canary.lost_tag) != (trouble, bool(lost)):
         canary.trouble, canary.lost_tag = trouble, bool(lost)
         canary.save(update_fields=["trouble", "lost_tag"])
-    if not isinstance(found, str) and stored(found) and found.reasons:
-        news.append(News(canary, found, tuple(found.reasons)))
+    if not isinstance(result, str) and stored(result) and result.reasons:
+        news.append(News(canary, result, tuple(result.reasons)))
     return news
 
 
@@ -376,13 +376,13 @@ def _measure_history(job: Job, progress: Progress) -> Result:
     runs = [run for run in _runs_of(job.collection) if run.pk <= job.arguments["until"]]
     newest = {family_of(run.name): run for run in runs}
     chosen = runs if canary.stretches.first() == stretch else list(newest.values())
-    known = set(stretch.values.values_list("run_id", flat=True))
+    measured_runs = set(stretch.values.values_list("run_id", flat=True))
     for done, run in enumerate(chosen):
-        if run.pk not in known:
+        if run.pk not in measured_runs:
             progress(done / len(chosen), f"Measuring “{run.name}”.")
-            found = _value_or_problem(canary, stretch, run, runs)
-            if not isinstance(found, str):
-                stored(found)
+            result = _value_or_problem(canary, stretch, run, runs)
+            if not isinstance(result, str):
+                stored(result)
     values = stretch.values.filter(run__in=newest.values(), news=None)
     values = values.select_related("run", "previous", "reference")
     tell([News(canary, value, reasons) for value in values if (reasons := _standing(canary, value))])

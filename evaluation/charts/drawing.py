@@ -20,9 +20,9 @@ __all__ = [
     "LIGHT",
     "forest",
     "forest_size",
-    "found_curves",
     "picture_size",
     "recall_curve",
+    "strategy_curves",
     "to_pdf",
     "to_png",
     "to_svg",
@@ -63,8 +63,8 @@ def recall_curve(
     others are dimmed.
     """
     runs = list(dict.fromkeys(curve["run"]))
-    shown = runs if chosen is None else [run for run in runs if run in set(chosen)]
-    look = Look(shown, DARK if dark else LIGHT, narrow, _pointing() if live else None)
+    coloured = runs if chosen is None else [run for run in runs if run in set(chosen)]
+    look = Look(coloured, DARK if dark else LIGHT, narrow, _pointing() if live else None)
     share = {"title": title, "scale": _share_scale(curve)}
     cutoffs, bounds = curve["k"].nunique(), _has_bounds(curve)
     if cutoffs == 1:
@@ -72,13 +72,16 @@ def recall_curve(
         layers = _dots(curve, look, share, bounds=bounds)
         size = picture_size(len(runs), cutoffs, narrow=narrow, bounds=bounds)
     else:
-        room, is_named = line_ends.room_of(shown, narrow=narrow), line_ends.are_enough(shown, narrow=narrow)
+        room, is_named = (
+            line_ends.room_of(coloured, narrow=narrow),
+            line_ends.are_enough(coloured, narrow=narrow),
+        )
         look = replace(look, room=room, is_named=is_named)
-        in_front = curve[curve["run"].isin(shown)]
+        in_front = curve[curve["run"].isin(coloured)]
         layers = _lines(in_front, look, share, bounds=bounds)
         # Above the bands, which would hide them, and below the lines.
-        layers[-2:-2] = _behind(curve[~curve["run"].isin(shown)], look, share)
-        size = picture_size(len(shown), cutoffs, narrow=narrow, bounds=bounds, legend=not is_named)
+        layers[-2:-2] = _behind(curve[~curve["run"].isin(coloured)], look, share)
+        size = picture_size(len(coloured), cutoffs, narrow=narrow, bounds=bounds, legend=not is_named)
         layers += _names(in_front, look, share, plot_height=size[1] - _beside_the_plot(look, bounds=bounds))
     if live:
         layers += [_hovered(curve, look, share, single=cutoffs == 1)]
@@ -118,7 +121,7 @@ def _behind(curve: pd.DataFrame, look: Look, share: dict[str, Any]) -> list[alt.
         return [line.encode(opacity=alt.value(0.5))]
     strength = alt.when(NOBODY).then(alt.value(0.5)).when(THIS).then(alt.value(1)).otherwise(alt.value(0.1))
     band = base.mark_area(color=look.theme.quiet).encode(y=alt.Y("low:Q", **share), y2="high:Q")
-    return [look.shown_alone(band, 0.2, ()), line.encode(opacity=strength)]
+    return [look.of_pointed(band, 0.2, ()), line.encode(opacity=strength)]
 
 
 def _hovered(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, single: bool) -> alt.Chart:
@@ -150,7 +153,7 @@ def _spans(curve: pd.DataFrame, low: str, high: str) -> list[str]:
     return ["none" if math.isnan(least) else f"{least:.3f} to {most:.3f}" for least, most in ends]
 
 
-def found_curves(
+def strategy_curves(
     curves: Mapping[str, Sequence[float]],
     shares: Sequence[float],
     best: Sequence[float],
@@ -165,18 +168,18 @@ def found_curves(
     """
     look = Look(list(curves), DARK if dark else LIGHT, narrow)
     rows = [
-        (name, share, found)
+        (name, share, recall)
         for name, curve in curves.items()
-        for share, found in zip((0.0, *shares), (0.0, *curve), strict=True)
+        for share, recall in zip((0.0, *shares), (0.0, *curve), strict=True)
     ]
     base = alt.Chart(pd.DataFrame(rows, columns=["run", "share", "found"]))
     # From 0 to 1 both ways, so that two pictures can be held side by side.
     scale, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(format=".0%", tickCount=6)
     across = alt.X("share:Q", title="Judged, of each query's pool", scale=scale, axis=axis)
     height = alt.Y("found:Q", title="Found, of the relevant documents", scale=scale, axis=axis)
-    drawn = base.encode(x=across, y=height, color=look.colour())
-    line = drawn.mark_line(strokeWidth=1.75, clip=True).encode(strokeDash=look.dash())
-    tenths = drawn.transform_filter("abs(datum.share * 10 - round(datum.share * 10)) < 0.001")
+    lines = base.encode(x=across, y=height, color=look.colour())
+    line = lines.mark_line(strokeWidth=1.75, clip=True).encode(strokeDash=look.dash())
+    tenths = lines.transform_filter("abs(datum.share * 10 - round(datum.share * 10)) < 0.001")
     mark = tenths.mark_point(filled=True, size=40, opacity=1).encode(shape=look.shape())
     limit = pd.DataFrame({"share": [0.0, *shares], "found": [0.0, *best]})
     dotted = alt.Chart(limit).mark_line(strokeDash=[2, 4], strokeWidth=1.5, color=look.theme.quiet)
@@ -218,12 +221,12 @@ class Look:
         strength = alt.when(f"{NOBODY} || {THIS}").then(alt.value(opacity))
         return chart.encode(opacity=strength.otherwise(alt.value(opacity * rest)))
 
-    def shown_alone(self, chart: alt.Chart, opacity: float, usual: Sequence[str]) -> alt.Chart:
+    def of_pointed(self, chart: alt.Chart, opacity: float, usual: Sequence[str]) -> alt.Chart:
         """The chart of the run that is pointed at, or of the `usual` runs while none is."""
         if self.pointed is None:
             return chart.encode(opacity=alt.value(opacity))
-        known = f"{NOBODY} && indexof({json.dumps(list(usual))}, datum.run) >= 0"
-        strength = alt.when(f"{THIS} || {known}").then(alt.value(opacity))
+        is_usual = f"{NOBODY} && indexof({json.dumps(list(usual))}, datum.run) >= 0"
+        strength = alt.when(f"{THIS} || {is_usual}").then(alt.value(opacity))
         return chart.encode(opacity=strength.otherwise(alt.value(0)))
 
     @property
@@ -282,7 +285,7 @@ def _lines(
     mark = base.mark_point(filled=True, size=20 if look.many else 46).encode(y=height)
     marked = look.dimmed(mark if look.many else mark.encode(shape=look.shape()), 1)
     curves = [
-        look.shown_alone(band, strength[0], with_band),
+        look.of_pointed(band, strength[0], with_band),
         look.dimmed(line.encode(y=height, strokeDash=look.dash()), 1),
         marked if look.pointed is None else marked.add_params(look.pointed),
     ]
@@ -291,11 +294,11 @@ def _lines(
     lighter = banded.mark_area().encode(y=alt.Y("lower_bound:Q", **share), y2="upper_bound:Q")
     edge, thin = banded.mark_line(), 0.5
     ends = [
-        look.shown_alone(edge.encode(y=alt.Y(f"{end}:Q", **share)), thin, with_band)
+        look.of_pointed(edge.encode(y=alt.Y(f"{end}:Q", **share)), thin, with_band)
         for end in ("lower_bound", "upper_bound")
     ]
     return [
-        look.shown_alone(lighter, strength[1], with_band),
+        look.of_pointed(lighter, strength[1], with_band),
         *(_named(end, BOUNDS, look) for end in ends),
         *curves,
     ]
@@ -344,7 +347,6 @@ def _named(layer: alt.Chart, name: str, look: Look) -> alt.Chart:
 
 
 def _has_bounds(curve: pd.DataFrame) -> bool:
-    """Whether unjudged documents leave anything open."""
     if not {"lower_bound", "upper_bound"} <= set(curve.columns):
         return False
     return bool((curve["lower_bound"] < curve["upper_bound"]).any())
@@ -388,15 +390,15 @@ def forest(table: pd.DataFrame, *, title: str, dark: bool = False, narrow: bool 
         return alt.Chart(table).encode(y=band)
 
     zero = alt.Chart(table.assign(zero=0.0)).mark_rule(color=theme.quiet, strokeDash=[3, 3])
-    drawn = row()
+    rows = row()
     first, second = theme.runs[0], theme.runs[1]
     layers = [
         zero.encode(x=alt.X("zero:Q", title=title, scale=scale, axis=axis)),
-        drawn.mark_rule(strokeWidth=5, color=first, opacity=0.45).encode(x=at("low"), x2="high:Q"),
-        drawn.mark_rule(strokeWidth=1.5, color=theme.ink).encode(x=at("least"), x2="most:Q"),
-        drawn.mark_point(filled=True, size=80, color=first, opacity=1).encode(x=at("difference")),
-        drawn.mark_rule(strokeWidth=2, color=second, yOffset=11).encode(x=at("from"), x2="to:Q"),
-        drawn.mark_point(filled=True, size=80, shape="diamond", color=second, opacity=1, yOffset=11).encode(
+        rows.mark_rule(strokeWidth=5, color=first, opacity=0.45).encode(x=at("low"), x2="high:Q"),
+        rows.mark_rule(strokeWidth=1.5, color=theme.ink).encode(x=at("least"), x2="most:Q"),
+        rows.mark_point(filled=True, size=80, color=first, opacity=1).encode(x=at("difference")),
+        rows.mark_rule(strokeWidth=2, color=second, yOffset=11).encode(x=at("from"), x2="to:Q"),
+        rows.mark_point(filled=True, size=80, shape="diamond", color=second, opacity=1, yOffset=11).encode(
             x=at("estimate")
         ),
     ]

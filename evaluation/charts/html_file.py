@@ -66,7 +66,6 @@ def write_html(
 
 
 def figures_of(evaluation: Evaluation) -> Figures:
-    """What its pictures are made of."""
     return Figures(
         evaluation.to_dict(),
         list(evaluation.runs),
@@ -76,7 +75,6 @@ def figures_of(evaluation: Evaluation) -> Figures:
 
 
 def summary_of(evaluation: Evaluation) -> str:
-    """What is the same for all numbers."""
     return evaluation.conventions.line(
         scored=int(evaluation.in_mean.sum()),
         total=evaluation.labels.query_count,

@@ -83,7 +83,7 @@ class PictureSection:
     title: str
     summary: str
     reading: str
-    drawn: str
+    svg: str
     table: Table
 
 
@@ -124,8 +124,8 @@ def means_of(figures: Figures, measures: Sequence[str]) -> Iterator[MeasureSecti
         measure = MEASURES[name]
         bounds = " and, below, its bounds whatever the unjudged documents turn out to be"
         read = f"Mean over queries, with its interval{bounds if name == 'recall' else ''}."
-        found = " Of the relevant documents found so far, unless the labels are complete."
-        words = f"{measure.definition} {read}{found if name == 'recall' else ''}"
+        basis = " Of the relevant documents found so far, unless the labels are complete."
+        words = f"{measure.definition} {read}{basis if name == 'recall' else ''}"
         yield MeasureSection(measure.title, words, Table(header, rows, f"mean-{name}"))
 
 
@@ -159,7 +159,7 @@ def _picture(report: HtmlReport, kind: ChartKind, choice: ChartChoice) -> Pictur
         title=kind.title(choice),
         summary=kind.summary(table, choice),
         reading=kind.reading,
-        drawn="".join(_inline(report, kind, choice, table, dark=dark) for dark in (False, True)),
+        svg="".join(_inline(report, kind, choice, table, dark=dark) for dark in (False, True)),
         table=Table(
             columns_in_words(rows, choice), cells_in_words(rows.head(MOST_ROWS)), kind.name, _more(len(rows))
         ),
@@ -179,5 +179,5 @@ def _inline(report: HtmlReport, kind: ChartKind, choice: ChartChoice, table: Any
 
 def lines_of(figures: Figures, choice: ChartChoice) -> list[tuple[str, str]]:
     """Each run with the line of its conventions."""
-    found = ((run, figures.figure(run, choice.measure, choice.k)) for run in figures.runs)
-    return [(run, figure.get("line", "") if figure else "") for run, figure in found]
+    run_figures = ((run, figures.figure(run, choice.measure, choice.k)) for run in figures.runs)
+    return [(run, figure.get("line", "") if figure else "") for run, figure in run_figures]

@@ -58,7 +58,7 @@ class ChartChoice:
     second: str
 
     @property
-    def shown(self) -> str:
+    def title(self) -> str:
         """`Recall@10`."""
         return titled(self.measure, self.k)
 
@@ -83,7 +83,7 @@ class ChartKind:
 def default_choice(figures: Figures, measure: str = "recall", k: int | None = None) -> ChartChoice:
     """The best runs by the measure, and the two with the highest means against each other."""
     cutoffs = figures.cutoffs(measure)
-    at = k if k in cutoffs else min(cutoffs or [10], key=lambda known: abs(known - 10))
+    at = k if k in cutoffs else min(cutoffs or [10], key=lambda cutoff: abs(cutoff - 10))
     best = best_runs(figures, measure, at if cutoffs else None)
     two = sorted(best, key=lambda run: -(figures.mean(run, measure, at) or 0.0))
     first, second = two[0], two[1] if len(two) > 1 else two[0]
@@ -128,8 +128,8 @@ def _curve_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) 
 def bounds_open(figures: Figures, measure: str) -> bool:
     """Whether the curve of a measure shows bounds: unjudged documents leave some number open."""
     cutoffs: list[int | None] = [*figures.cutoffs(measure)]
-    found = (figures.figure(run, measure, k) for run in figures.runs for k in cutoffs or [None])
-    ends = [figure.get("bounds", (None, None)) for figure in found if figure]
+    all_figures = (figures.figure(run, measure, k) for run in figures.runs for k in cutoffs or [None])
+    ends = [figure.get("bounds", (None, None)) for figure in all_figures if figure]
     return any(least is not None and most is not None and least < most for least, most in ends)
 
 
@@ -165,7 +165,7 @@ CURVE = ChartKind(
 def _draw_distribution(
     table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any
 ) -> alt.LayerChart:
-    return distribution_chart(table, title=choice.shown, **look)
+    return distribution_chart(table, title=choice.title, **look)
 
 
 def _rows_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False, legend: int = 0) -> Size:
@@ -177,12 +177,12 @@ def _distribution_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
         f"{row.run}: half of the queries between {row.p25:.2f} and {row.p75:.2f}, {row.at_0:.0%} at 0"
         for row in table.head(MOST_CHOSEN).itertuples()
     ]
-    return f"{choice.shown} by query. {'; '.join(parts)}."
+    return f"{choice.title} by query. {'; '.join(parts)}."
 
 
 DISTRIBUTION = ChartKind(
     name="distribution",
-    title=lambda choice: f"{choice.shown}, query by query",
+    title=lambda choice: f"{choice.title}, query by query",
     reading="The box contains the middle half of a run's queries, the line is the median, the diamond "
     "the mean; the whiskers go from the 5th to the 95th percentile. The size of the discs at "
     "both ends shows the share of queries at exactly 0 and exactly 1.",
@@ -198,7 +198,7 @@ DISTRIBUTION = ChartKind(
 
 
 def _draw_gains(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
-    title = f"{choice.shown} of A minus B"
+    title = f"{choice.title} of A minus B"
     return gains_chart(table, choice.first, choice.second, title=title, **look)
 
 
@@ -243,7 +243,7 @@ GAINS = ChartKind(
 
 
 def _draw_relevant(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
-    return relevant_chart(table, _in_colour(figures, choice), title=choice.shown, **look)
+    return relevant_chart(table, _in_colour(figures, choice), title=choice.title, **look)
 
 
 def _lines_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
@@ -261,12 +261,12 @@ def _relevant_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
         for run, rows in bins.groupby("run", sort=False)
     ]
     low, high = bins["from"].min(), bins["to"].max()
-    return f"{choice.shown} of queries with {low:,} to {high:,} relevant documents: {_listed(parts)}."
+    return f"{choice.title} of queries with {low:,} to {high:,} relevant documents: {_listed(parts)}."
 
 
 RELEVANT = ChartKind(
     name="relevant",
-    title=lambda choice: f"{choice.shown} by the number of relevant documents",
+    title=lambda choice: f"{choice.title} by the number of relevant documents",
     reading="A dot for each query of the first run in colour, larger where several meet, and for each run a "
     "line through the means of queries with 1, 2–3, 4–7, 8–15 … relevant documents. Where a query has more "
     "relevant documents than K, its recall cannot be 1.",

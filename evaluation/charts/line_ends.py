@@ -65,8 +65,8 @@ def pushed_apart(heights: Sequence[float], apart: float, *, low: float, high: fl
 def ends_of(curve: pd.DataFrame, *, top: float, plot_height: int) -> pd.DataFrame:
     """The last point of each of the best runs, with the height of its name as `name_at`. top: where the axis
     ends; plot_height: its pixels."""
-    known = curve.dropna(subset="mean")
-    last = known.loc[known.groupby("run", sort=False)["k"].idxmax()]
+    points = curve.dropna(subset="mean")
+    last = points.loc[points.groupby("run", sort=False)["k"].idxmax()]
     best = last.nlargest(MOST_NAMED, "mean", keep="first")
     heights = pushed_apart(list(best["mean"]), APART * top / plot_height, low=0.0, high=top)
     return best[["run", "k", "mean"]].assign(name_at=heights)

@@ -47,7 +47,6 @@ def context_table(figures: Figures) -> pd.DataFrame:
 
 
 def has_facts(figures: Figures) -> bool:
-    """Whether the report measured facts."""
     return figures.facts is not None
 
 
@@ -61,16 +60,16 @@ def context_chart(
 ) -> alt.LayerChart:
     """Fact recall over the characters that a reader gets, one line per run through its K; the runs that were
     not chosen are thin and grey. table: as `context_table` gives it."""
-    shown = [run for run in dict.fromkeys(table["run"]) if run in set(chosen)]
-    look = Look(shown, DARK if dark else LIGHT, narrow)
+    names = [run for run in dict.fromkeys(table["run"]) if run in set(chosen)]
+    look = Look(names, DARK if dark else LIGHT, narrow)
     most = float(table["mean"].max())
     scale = alt.Scale(domain=[0, min(1.0, most * 1.08) if most > 0 else 1.0], nice=False)
     across = alt.X("characters:Q", title="Characters of the first K", axis=alt.Axis(format="~s", tickCount=6))
     height = alt.Y("mean:Q", title="Fact recall", scale=scale)
-    in_front = table["run"].isin(set(shown))
+    in_front = table["run"].isin(set(names))
     behind = alt.Chart(table[~in_front]).mark_line(strokeWidth=1, opacity=0.45, color=look.theme.quiet)
     base = alt.Chart(table[in_front]).encode(x=across, y=height, color=look.colour(), order="k:Q")
-    words = alt.Chart(table[table["run"].isin(set(shown[:1]))]).mark_text(
+    words = alt.Chart(table[table["run"].isin(set(names[:1]))]).mark_text(
         align="left", dx=7, dy=-7, fontSize=12, color=look.theme.ink
     )
     layers = [
@@ -80,7 +79,7 @@ def context_chart(
         words.encode(x=across, y=height, text=alt.Text("k:Q", format="d")),
     ]
     return finished(
-        layers[1:] if in_front.all() else layers, lines_size(len(shown), narrow=narrow), look.theme
+        layers[1:] if in_front.all() else layers, lines_size(len(names), narrow=narrow), look.theme
     )
 
 
@@ -98,10 +97,10 @@ def facts_summary(table: pd.DataFrame) -> str:
 
 def context_summary(table: pd.DataFrame) -> str:
     """The picture over characters in words."""
-    known = table.dropna(subset="facts").sort_values("facts", ascending=False, kind="stable")
-    if known.empty:
+    rows = table.dropna(subset="facts").sort_values("facts", ascending=False, kind="stable")
+    if rows.empty:
         return "No run has a mean."
-    best = known.iloc[0]
+    best = rows.iloc[0]
     return (
         f"Characters bring most with {best['run']} at K = {best['k']}: {best['facts']:.2f} facts for each "
         f"1,000 of its {best['characters']:,.0f} characters."

@@ -116,10 +116,10 @@ def gains_chart(
         scale=alt.Scale(domain=[-reach, reach], nice=False),
         axis=alt.Axis(format="+.2f"),
     )
-    drawn = alt.Chart(bars).mark_rect(stroke=theme.background, strokeWidth=0.5)
+    bar_chart = alt.Chart(bars).mark_rect(stroke=theme.background, strokeWidth=0.5)
     zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=theme.ink)
     layers = [
-        drawn.encode(x=across, x2="end:Q", y=height, y2=alt.datum(0), color=side),
+        bar_chart.encode(x=across, x2="end:Q", y=height, y2=alt.datum(0), color=side),
         zero.encode(y="zero:Q"),
     ]
     return finished(layers, GAINS_SIZES[narrow], theme)
@@ -169,9 +169,9 @@ def precision_recall_chart(
 
     across = alt.X("recall:Q", title="Mean recall", scale=scale("recall"), axis=_tenths())
     height = alt.Y("precision:Q", title="Mean precision", scale=scale("precision"), axis=_tenths())
-    shown = table["run"].isin(set(chosen))
-    behind = alt.Chart(table[~shown]).mark_line(strokeWidth=1, opacity=0.45, color=look.theme.quiet)
-    base = alt.Chart(table[shown]).encode(x=across, y=height, color=look.colour(), order="k:Q")
+    is_chosen = table["run"].isin(set(chosen))
+    behind = alt.Chart(table[~is_chosen]).mark_line(strokeWidth=1, opacity=0.45, color=look.theme.quiet)
+    base = alt.Chart(table[is_chosen]).encode(x=across, y=height, color=look.colour(), order="k:Q")
     named = chosen if len(chosen) <= MOST_NAMED else chosen[:1]
     words = alt.Chart(table[table["run"].isin(set(named))]).mark_text(
         align="left", dx=7, dy=-7, fontSize=12, color=look.theme.ink
@@ -182,7 +182,9 @@ def precision_recall_chart(
         base.mark_point(filled=True, size=50, opacity=1).encode(shape=look.shape()),
         words.encode(x=across, y=height, text=alt.Text("k:Q", format="d")),
     ]
-    return finished(layers[1:] if shown.all() else layers, lines_size(len(chosen), narrow=narrow), look.theme)
+    return finished(
+        layers[1:] if is_chosen.all() else layers, lines_size(len(chosen), narrow=narrow), look.theme
+    )
 
 
 def coverage_chart(
@@ -218,8 +220,8 @@ def coverage_chart(
         values=[0, 0.25, 0.5, 0.75, 1],
     )
     colour = alt.Color("judged:Q", scale=alt.Scale(domain=[0, 1], scheme="cividis"), legend=legend)
-    drawn = alt.Chart(cells).mark_rect(stroke=None)
-    layers = [drawn.encode(x=across, x2="end:Q", y=run, color=colour)]
+    cell_chart = alt.Chart(cells).mark_rect(stroke=None)
+    layers = [cell_chart.encode(x=across, x2="end:Q", y=run, color=colour)]
     return finished(layers, rows_size(len(runs), narrow=narrow, legend=46), theme)
 
 

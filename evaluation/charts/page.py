@@ -36,12 +36,12 @@ class ChartView(forms.Form):
         super().__init__(data)
         self._report = report
         runs = run_names(report)
-        known: Mapping[str, Sequence[object]] = {
+        choices: Mapping[str, Sequence[object]] = {
             "measure": report.options["measures"],
             "k": report.options["k"],
             **dict.fromkeys(("show", "a", "b"), runs),
         }
-        for name, values in known.items():
+        for name, values in choices.items():
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
     def choice(self, measure: str | None = None) -> ChartChoice:
@@ -116,7 +116,6 @@ def picture_of(report: Report, kind: ChartKind, choice: ChartChoice, alt: str = 
 
 
 def form_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
-    """What the form of the choices needs."""
     figures = figures_of(report)
     return {
         "drawn": choice,

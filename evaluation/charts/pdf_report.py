@@ -37,8 +37,8 @@ class Look(NamedTuple):
         """Plain text as a paragraph; line breaks stay."""
         from reportlab.platypus import Paragraph
 
-        known = "".join(self._letter(letter) for letter in text)
-        return Paragraph(escape(known).replace("\n", "<br/>"), self.styles[style])
+        letters = "".join(self._letter(letter) for letter in text)
+        return Paragraph(escape(letters).replace("\n", "<br/>"), self.styles[style])
 
     def _letter(self, letter: str) -> str:
         if letter == "\n" or ord(letter) in self.letters:
@@ -120,12 +120,12 @@ def _table(table: Cells, look: Look, width: float) -> Any:
     ]
     shares: Sequence[float] = [2.0, *([1.0] * (len(table.header) - 1))]
     widths = [width * share / sum(shares) for share in shares]
-    drawn = Table(rows, colWidths=widths, repeatRows=1)
+    pdf_table = Table(rows, colWidths=widths, repeatRows=1)
     lines = ("LINEBELOW", (0, 0), (-1, -1), 0.4, LINE)
-    drawn.setStyle(
+    pdf_table.setStyle(
         TableStyle([("BACKGROUND", (0, 0), (-1, 0), GROUND), lines, ("VALIGN", (0, 0), (-1, -1), "TOP")])
     )
-    return drawn
+    return pdf_table
 
 
 def _picture(svg: bytes, width: float) -> Any:
@@ -164,10 +164,10 @@ def _fonts() -> tuple[str, str, Mapping[int, int]]:
 
     for regular, bold in FONTS:
         try:
-            found = TTFont(regular, f"{regular}.ttf")
-            registerFont(found)
+            font = TTFont(regular, f"{regular}.ttf")
+            registerFont(font)
             registerFont(TTFont(bold, f"{bold}.ttf"))
         except TTFError:
             continue
-        return regular, bold, found.face.charToGlyph
+        return regular, bold, font.face.charToGlyph
     raise RuntimeError("ReportLab has no fonts.")

@@ -20,7 +20,6 @@ Specification = dict[str, Any]
 
 
 def figures_of(report: Report) -> Figures:
-    """What the pictures of a report are made of."""
     return Figures(
         report.result,
         run_names(report),

@@ -24,21 +24,21 @@ from pooling.interface.downloads import offered
 @require_safe
 def report_charts(request: HttpRequest, report_id: int) -> HttpResponse:
     """Every picture of a report; each is drawn when it comes into view."""
-    shown = report_for(request.user, report_id)
-    context = {"collection": shown.collection, "section": "reports", "report": shown}
-    choice = ChartView(request.GET, report=shown).choice()
-    return render(request, "evaluation/charts.html", {**context, **charts_context(shown, choice)})
+    report = report_for(request.user, report_id)
+    context = {"collection": report.collection, "section": "reports", "report": report}
+    choice = ChartView(request.GET, report=report).choice()
+    return render(request, "evaluation/charts.html", {**context, **charts_context(report, choice)})
 
 
 @login_required
 @require_safe
 def report_chart_page(request: HttpRequest, report_id: int, name: str) -> HttpResponse:
     """One picture with its table and its files."""
-    shown = report_for(request.user, report_id)
-    context = {"collection": shown.collection, "section": "reports", "report": shown}
-    choice = ChartView(request.GET, report=shown).choice()
+    report = report_for(request.user, report_id)
+    context = {"collection": report.collection, "section": "reports", "report": report}
+    choice = ChartView(request.GET, report=report).choice()
     return render(
-        request, "evaluation/chart.html", {**context, **chart_context(shown, _kind(shown, name), choice)}
+        request, "evaluation/chart.html", {**context, **chart_context(report, _kind(report, name), choice)}
     )
 
 
@@ -48,33 +48,33 @@ def report_picture(
     request: HttpRequest, report_id: int, *, name: str, variant: str, suffix: str
 ) -> HttpResponse:
     """A picture as SVG, or as the specification that a page draws; neither ever changes."""
-    shown = report_for(request.user, report_id)
-    kind, choice = _kind(shown, name), ChartView(request.GET, report=shown).choice()
+    report = report_for(request.user, report_id)
+    kind, choice = _kind(report, name), ChartView(request.GET, report=report).choice()
     if variant not in VARIANTS or (suffix == "json" and name != "curve"):
         raise Http404("This report has no such chart.")
     if suffix == "json":
-        live = json.dumps(live_chart(shown, kind, choice, variant))
+        live = json.dumps(live_chart(report, kind, choice, variant))
         return HttpResponse(live, content_type="application/json")
-    return HttpResponse(chart_svg(shown, kind, choice, variant), content_type="image/svg+xml")
+    return HttpResponse(chart_svg(report, kind, choice, variant), content_type="image/svg+xml")
 
 
 @login_required
 @require_safe
 def report_chart_file(request: HttpRequest, report_id: int, name: str, format: str) -> HttpResponseBase:
     """A picture, or its table, as a file to download."""
-    shown = report_for(request.user, report_id)
-    return chart_file(shown, name, format, ChartView(request.GET, report=shown))
+    report = report_for(request.user, report_id)
+    return chart_file(report, name, format, ChartView(request.GET, report=report))
 
 
-def chart_file(shown: Report, name: str, format: str, view: ChartView) -> HttpResponseBase:
+def chart_file(report: Report, name: str, format: str, view: ChartView) -> HttpResponseBase:
     """The same for pages and the HTTP interface; `Http404` names what there is."""
-    kind = _kind(shown, name)
-    stem = f"{file_stem(shown)}-{name}"
-    return offered(CHART_FILES, format, stem, shown, kind, view.choice())
+    kind = _kind(report, name)
+    stem = f"{file_stem(report)}-{name}"
+    return offered(CHART_FILES, format, stem, report, kind, view.choice())
 
 
-def _kind(shown: Report, name: str) -> ChartKind:
-    kinds = kinds_of(shown)
+def _kind(report: Report, name: str) -> ChartKind:
+    kinds = kinds_of(report)
     if name not in kinds:
         raise Http404(f"This report has no picture “{name}”; it has {', '.join(kinds)}.")
     return kinds[name]

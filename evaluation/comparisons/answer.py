@@ -189,7 +189,7 @@ class AnswerBasis:
 
     def recall_of(self, run: str, k: int, figure: Figure) -> _Recall:
         """Recall of a run as its readers meet it first; `figure` is that of the labels at hand."""
-        found: Found = {"recall": figure["mean"], "relevant": self.relevant}
+        of_labels: Found = {"recall": figure["mean"], "relevant": self.relevant}
         estimates = self.estimates
         estimate = None if estimates is None else estimates["runs"].get(run, {}).get(f"recall@{k}")
         headline = None if estimate is None else estimate.get("headline")
@@ -201,7 +201,7 @@ class AnswerBasis:
                 "low": headline["low"],
                 "high": headline["high"],
                 "average": headline["average"],
-                "found": found,
+                "found": of_labels,
                 "frame": _frame_of(estimates),
             }
         return {
@@ -210,7 +210,7 @@ class AnswerBasis:
             "low": figure["low"] if self.complete else None,
             "high": figure["high"] if self.complete else None,
             "average": "macro",
-            "found": found,
+            "found": of_labels,
             "frame": self.frame,
         }
 
@@ -234,8 +234,8 @@ def best_first(figures: Mapping[str, RunFigures], k: int) -> list[str]:
     """The runs whose recall at K is defined, the best first; by name where means are equal, because the order
     of stored runs differs between databases."""
     means = {run: by_key[f"recall@{k}"]["mean"] for run, by_key in figures.items()}
-    known = {run: mean for run, mean in means.items() if mean is not None}
-    return sorted(known, key=lambda run: (-known[run], run))
+    defined = {run: mean for run, mean in means.items() if mean is not None}
+    return sorted(defined, key=lambda run: (-defined[run], run))
 
 
 def answer_of(

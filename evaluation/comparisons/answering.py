@@ -165,10 +165,10 @@ def _p_values(
     column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
     values = [run.values["recall"][:, column] for run in evaluation.runs.values()]
     at_once = max(1, _NUMBERS_AT_ONCE // max(len(values[0]), 1))
-    drawn = {"permutations": method.permutations, "seed": method.seed}
+    settings = {"permutations": method.permutations, "seed": method.seed}
     for start in range(0, len(pairs), at_once):
         differences = [values[one] - values[other] for one, other in pairs[start : start + at_once]]
-        more = drawn if method.test == "randomisation" else {}
+        more = settings if method.test == "randomisation" else {}
         yield TESTS[method.test](np.column_stack(differences), **more)
 
 

@@ -26,17 +26,17 @@ def audited_differences(
     audit, confidence = basis.pool.audit, basis.evaluation.confidence
     defined = audit.strata.filter("defined")
     sampled, left = int(defined["sampled"].sum()), audit.unlabelled
-    known = within_pool(audit, basis.places)
-    found: dict[tuple[str, str, int | None], Difference] = {}
+    pooled = within_pool(audit, basis.places)
+    differences: dict[tuple[str, str, int | None], Difference] = {}
     pairs = list(combinations(names, 2))
     for one, other in pairs:
         for k in cutoffs:
-            made = difference_estimate(audit, known, (one, other), k, confidence=confidence)
+            made = difference_estimate(audit, pooled, (one, other), k, confidence=confidence)
             low, high = made["low"], made["high"]
             span = None if low is None or high is None else (low, high)
             more = more_labels(made, sampled, left, pairs=len(pairs), confidence=confidence)
-            found[one, other, k] = Difference(made["value"], span, more, made["p_value"])
-    return found
+            differences[one, other, k] = Difference(made["value"], span, more, made["p_value"])
+    return differences
 
 
 def _covers_all(pool: PoolDesign, evaluation: Evaluation) -> bool:

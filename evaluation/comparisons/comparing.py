@@ -59,8 +59,8 @@ class Method:
         Columns fall into this many groups of equal size, and each is corrected by itself.
         """
         low, high = difference_intervals(differences, samples=self.samples, seed=self.seed, level=confidence)
-        drawn = {"permutations": self.permutations, "seed": self.seed}
-        p_values = TESTS[self.test](differences, **(drawn if self.test == "randomisation" else {}))
+        settings = {"permutations": self.permutations, "seed": self.seed}
+        p_values = TESTS[self.test](differences, **(settings if self.test == "randomisation" else {}))
         return np.column_stack([low, high, self.corrected(p_values, groups), effect_sizes(differences)])
 
     def corrected(self, p_values: Floats, groups: int) -> Floats:
@@ -196,8 +196,8 @@ def _compared(
     bounds = [_bounds(evaluation, opened, pair, key) for key in keys for pair in pairs]
     # Of a pair that its bounds have decided no audit is asked, so it is none of the many.
     p_values = [
-        None if found is not None and excludes_zero(found.mean()) else one.p_value
-        for found, one in zip(bounds, audits, strict=True)
+        None if bound is not None and excludes_zero(bound.mean()) else one.p_value
+        for bound, one in zip(bounds, audits, strict=True)
     ]
     corrected = method.corrected(np.array(p_values, dtype=np.float64), len(keys))
     made = []

@@ -152,8 +152,8 @@ def labels_expected(evaluation: Evaluation, opened: Unsettled, pair: tuple[str, 
             pl.col("position").alias("rank"),
         ).sort("query", "rank", "document_id"),
     )
-    found, known = (float(sum(part[counted].sum() for part in parts)) for parts in (hits, judged))
-    return deciding_set(standing, expected_share(found, known, 0, 0)).height
+    hit_count, judged_count = (float(sum(part[counted].sum() for part in parts)) for parts in (hits, judged))
+    return deciding_set(standing, expected_share(hit_count, judged_count, 0, 0)).height
 
 
 class _Walk:
@@ -179,9 +179,9 @@ class _Walk:
         heap = [(-self.gain(*key), *key) for key in sorted(self.left)]
         heapq.heapify(heap)
         while heap:
-            known, query, leads = heapq.heappop(heap)
+            negative, query, leads = heapq.heappop(heap)
             gain = self.gain(query, leads)
-            if -known != gain:  # another document of the query was taken since
+            if -negative != gain:  # another document of the query was taken since
                 heapq.heappush(heap, (-gain, query, leads))
                 continue
             yield self.left[query, leads].pop(), gain

@@ -92,12 +92,10 @@ class Decision:
 
     @property
     def count(self) -> int:
-        """How many pairs are wanted."""
         return self.wanted.height
 
     @property
     def sentence(self) -> str:
-        """How it stands."""
         if self.bounds is None:
             return "No query counts for both runs, so there is nothing to decide."
         if self.leader is not None:
@@ -115,7 +113,6 @@ class Decision:
         return f"{beginning}{self._of_queries()}"
 
     def _of_queries(self) -> str:
-        """What labels cannot decide."""
         if self.queries_needed is None:
             return ""
         return (
@@ -128,33 +125,33 @@ def decision(report: Report, first: str, second: str, k: int) -> Decision:
     """How two runs stand. Labels that the report's release had count as they were there."""
     state = state_of_labels(report.collection)
     key = f"deciding-{report.pk}-{report.created_at.timestamp()}-{state}-{k}-{hash((first, second))}"
-    known: Decision | None = cache.get(key)
-    if known is None or (known.first, known.second) != (first, second):
-        known = _decision(report, first, second, k)
-        cache.set(key, known, KEPT_SECONDS)
-    return known
+    current: Decision | None = cache.get(key)
+    if current is None or (current.first, current.second) != (first, second):
+        current = _decision(report, first, second, k)
+        cache.set(key, current, KEPT_SECONDS)
+    return current
 
 
 def _decision(report: Report, first: str, second: str, k: int) -> Decision:
     ranks = [pl.col(f"rank_{run_names(report).index(name)}") for name in (first, second)]
     in_top = [(rank <= k).fill_null(False) for rank in ranks]
     rank = pl.when(in_top[0]).then(ranks[0]).otherwise(ranks[1])
-    shown = {"mine": in_top[0], "other": in_top[1], "rank": rank}
+    columns = {"mine": in_top[0], "other": in_top[1], "rank": rank}
     queries, judged = _counted(report, first, second, k)
-    relevant = scan_relevant(report).select(*PAIR, **shown).collect()
-    open_pairs = _open_pairs(report, shown, k)
+    relevant = scan_relevant(report).select(*PAIR, **columns).collect()
+    open_pairs = _open_pairs(report, columns, k)
     new = _new_labels(report)
     informative = open_pairs.join(new, on=PAIR).filter(pl.col("mine") != pl.col("other"))
     labelled = open_pairs.join(new.filter("is_relevant"), on=PAIR)
     elsewhere = new.filter("is_relevant").join(open_pairs, on=PAIR, how="anti")
-    found = pl.concat(
+    relevant_pairs = pl.concat(
         [
             relevant.select(*PAIR, "mine", "other"),
             labelled.select(*PAIR, "mine", "other"),
             elsewhere.select(*PAIR, mine=pl.lit(False), other=pl.lit(False)),
         ]
     )
-    by_query = found.group_by("query_id").agg(
+    by_query = relevant_pairs.group_by("query_id").agg(
         relevant=pl.len().cast(pl.Float64),
         ahead=pl.col("mine").sum().cast(pl.Float64) - pl.col("other").sum().cast(pl.Float64),
     )
@@ -202,11 +199,11 @@ def _counted(report: Report, first: str, second: str, k: int) -> tuple[pl.DataFr
     return counted.sort("query_id").collect(), float(shares.item() or 0) * k
 
 
-def _open_pairs(report: Report, shown: Mapping[str, pl.Expr], k: int) -> pl.DataFrame:
+def _open_pairs(report: Report, columns: Mapping[str, pl.Expr], k: int) -> pl.DataFrame:
     """The pairs without a label in the report: in the first k of the two runs, and in the pool at k, that is
     in the pools of the report, or without one in the first k of all its runs."""
     places = pl.min_horizontal([f"rank_{at}" for at in range(len(run_names(report)))])
-    tops = scan_beside(report, UNJUDGED).select(*PAIR, **shown, best=places).collect()
+    tops = scan_beside(report, UNJUDGED).select(*PAIR, **columns, best=places).collect()
     pools = report.collection.pools.filter(name__in=report.options.get("pools", []))
     if not pools:
         return tops.filter(pl.col("best") <= k).drop("best")
@@ -238,9 +235,9 @@ def open_deciding_queue(
     `InputError` where the sign is decided, nothing is left to judge, or such a queue is still open.
     """
     chosen_comparisons(report, first, second, k)
-    found = decision(report, first, second, k)
-    if found.wanted.is_empty():
-        raise InputError(found.sentence, conflict=True)
+    now = decision(report, first, second, k)
+    if now.wanted.is_empty():
+        raise InputError(now.sentence, conflict=True)
     if waiting := next((queue for queue in queues_of(report, first, second, k) if _waits(queue)), None):
         raise InputError(
             f"Queue “{waiting.name}” still holds pairs that would decide it. Judge or close it first.",
@@ -254,12 +251,12 @@ def open_deciding_queue(
         "measure": "recall",
         "k": k,
         "runs": [first, second],
-        "bounds": list(found.bounds or ()),
+        "bounds": list(now.bounds or ()),
     }
     name = numbered_name(collection, "Deciding")
     pool = pick_pool(
         collection,
-        found.wanted,
+        now.wanted,
         strategy=Pool.DECIDING,
         provenance=provenance,
         name=name,
@@ -277,13 +274,13 @@ def open_deciding_queue(
 def decision_of(queue: Queue) -> tuple[Report, Decision] | None:
     """How the two runs stand that a deciding queue was opened for; None where its report is gone."""
     provenance = queue.pool.provenance
-    report = Report.objects.select_related("collection", "release").filter(
+    rows = Report.objects.select_related("collection", "release").filter(
         pk=provenance.get("report"), collection=queue.collection_id
     )
-    if queue.pool.strategy != Pool.DECIDING or (found := report.first()) is None:
+    if queue.pool.strategy != Pool.DECIDING or (report := rows.first()) is None:
         return None
     first, second = provenance["runs"]
-    return found, decision(found, first, second, provenance["k"])
+    return report, decision(report, first, second, provenance["k"])
 
 
 def queues_of(report: Report, first: str, second: str, k: int) -> list[Queue]:

@@ -30,7 +30,7 @@ from pooling.pools.uncovered import newest_merged_pool
 SECONDS_PER_HOUR, SECONDS_PER_MINUTE = 3_600, 60
 KEPT_SECONDS = 3_600
 # Of what is drawn for each query to estimate the rest; how deep, where no pool says so.
-DRAWN_EACH, USUAL_DEPTH = 10, 10
+AUDIT_EACH, USUAL_DEPTH = 10, 10
 PAIR = ["query_id", "document_id"]
 
 
@@ -63,8 +63,8 @@ def estimate_move(report: Report, answer: Answer) -> NextMove | None:
         return None
     runs, depth = list(report.runs.all()), USUAL_DEPTH if pool is None else pool.depth
     pairs = report.release.pair_count if pool is None else pool.pair_count
-    drawn = DRAWN_EACH * (report.release.query_count if pool is None else pool.query_count)
-    share = min(1.0, math.ceil(100 * drawn / max(pairs, 1)) / 100)
+    audit = AUDIT_EACH * (report.release.query_count if pool is None else pool.query_count)
+    share = min(1.0, math.ceil(100 * audit / max(pairs, 1)) / 100)
     judgments = math.ceil(share * pairs)
     price = price_of(report, judgments)
     parameters: dict[str, str | list[int]] = {
@@ -125,12 +125,12 @@ def new_labels(report: Report) -> int:
     if not (judged.exists() or imported.exists()):
         return 0
     key = f"new-labels-{report.release_id}-{state_of_labels(collection)}"
-    known: int | None = cache.get(key)
-    if known is None:
+    count: int | None = cache.get(key)
+    if count is None:
         before = read_release(report.release).filter(pl.col("relevance") >= 0)
-        known = judged_labels(collection, report.release.rule).join(before, on=PAIR, how="anti").height
-        cache.set(key, known, KEPT_SECONDS)
-    return known
+        count = judged_labels(collection, report.release.rule).join(before, on=PAIR, how="anti").height
+        cache.set(key, count, KEPT_SECONDS)
+    return count
 
 
 def _judge(report: Report, answer: Answer) -> NextMove | None:
@@ -138,8 +138,8 @@ def _judge(report: Report, answer: Answer) -> NextMove | None:
     rival = answer.rival
     if rival is None or answer.next is None or answer.next.kind != "judge":
         return None
-    found = compared(report)
-    if found is None or not {answer.run, rival.run} <= set(found.runs):
+    comparisons = compared(report)
+    if comparisons is None or not {answer.run, rival.run} <= set(comparisons.runs):
         return None
     now = decision(report, answer.run, rival.run, answer.k)
     if not now.count:

@@ -38,21 +38,21 @@ class PairView(forms.Form):
     b = forms.ChoiceField(required=False)
     k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
 
-    def __init__(self, data: Any = None, *, found: Compared) -> None:
+    def __init__(self, data: Any = None, *, comparisons: Compared) -> None:
         super().__init__(data)
-        self._found = found
-        for name, values in {"a": found.runs, "b": found.runs, "k": found.cutoffs}.items():
+        self._comparisons = comparisons
+        for name, values in {"a": comparisons.runs, "b": comparisons.runs, "k": comparisons.cutoffs}.items():
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
     def choice(self) -> PairChoice:
         """The valid part of the query string, filled up; never a run with itself."""
         self.is_valid()
-        values, runs = self.cleaned_data, self._found.runs
+        values, runs = self.cleaned_data, self._comparisons.runs
         first = values.get("a") or runs[0]
         second = values.get("b") or next(run for run in runs if run != first)
         if second == first:
             second = next(run for run in runs if run != first)
-        k = values.get("k") or usual_cutoff(self._found.cutoffs)
+        k = values.get("k") or usual_cutoff(self._comparisons.cutoffs)
         return PairChoice(first, second, k)
 
 
@@ -65,19 +65,19 @@ class FactRow(TypedDict):
     covers: str
 
 
-def comparison_context(report: Report, found: Compared, choice: PairChoice) -> dict[str, Any]:
+def comparison_context(report: Report, comparisons: Compared, choice: PairChoice) -> dict[str, Any]:
     """Everything the template needs: the chosen pair, all pairs at that K, and what would decide the pair."""
     margin = margin_of(report)
-    pairs = found.at(choice.k)
-    stored = found.pair(choice.a, choice.b, choice.k)
+    pairs = comparisons.at(choice.k)
+    stored = comparisons.pair(choice.a, choice.b, choice.k)
     grade = grade_of(stored, margin)
     wanted = deciding(report, choice.a, choice.b, choice.k)
     now = decision(report, choice.a, choice.b, choice.k)
     return {
         "choice": choice,
-        "runs": found.runs,
-        "cutoffs": found.cutoffs,
-        "left_out": found.stored["left_out"],
+        "runs": comparisons.runs,
+        "cutoffs": comparisons.cutoffs,
+        "left_out": comparisons.stored["left_out"],
         "grade": grade.grade,
         "sentence": grade.sentence,
         "verdict": stored["verdict"],
@@ -95,9 +95,9 @@ def comparison_context(report: Report, found: Compared, choice: PairChoice) -> d
         "more_pairs": len(pairs) - MOST_PAIRS if len(pairs) > MOST_PAIRS else 0,
         "ranked_count": sum(grade_of(one, margin).grade in NAMED for one in pairs),
         "pair_count": len(pairs),
-        "level": share_in_words(found.stored["confidence"]),
-        "correction": str(found.stored["correction"]).title(),
-        "forest_runs": len(found.runs) - 1,
+        "level": share_in_words(comparisons.stored["confidence"]),
+        "correction": str(comparisons.stored["correction"]).title(),
+        "forest_runs": len(comparisons.runs) - 1,
     }
 
 

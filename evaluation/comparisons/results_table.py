@@ -92,8 +92,8 @@ def results_table(
     compared: the runs whose comparisons the report has."""
     names = run_names(report)
     figures = {run: figure_of(report, run, measure, k) for run in names}
-    known = {run: figure["mean"] for run, figure in figures.items() if figure["mean"] is not None}
-    best = min(known, key=lambda run: (-known[run], run), default=None)
+    defined = {run: figure["mean"] for run, figure in figures.items() if figure["mean"] is not None}
+    best = min(defined, key=lambda run: (-defined[run], run), default=None)
     axis = _axis(list(figures.values()))
     # Over the whole run, the coverage of the deepest K stands for that of the rest.
     deepest = report.options["k"][-1] if k is None else k
@@ -108,7 +108,7 @@ def results_table(
                 run=run,
                 value=figure["mean"],
                 judged=figure_of(report, run, "judged", deepest)["mean"],
-                best=None if run == best or best is None else _minus(figure["mean"], known[best]),
+                best=None if run == best or best is None else _minus(figure["mean"], defined[best]),
                 since=None if earlier is None else _minus(figure["mean"], earlier.means.get(run)),
                 address=f"{reverse('report_comparisons', args=[report.pk])}?{urlencode(pair)}"
                 if can_compare
@@ -129,7 +129,7 @@ def results_table(
 
 
 def _estimate_in_words(figure: Figure) -> str:
-    """What an audit tells of a recall; nothing where there is none."""
+    """Empty without an audit."""
     estimate = figure.get("estimate")
     return "" if estimate is None else f"{decimal(estimate['value'])}{interval(estimate)}"
 
@@ -159,17 +159,17 @@ def _bar(figure: Figure, axis: tuple[float, float]) -> dict[str, str]:
 def _all_figures(report: Report, run: str) -> dict[str, float | str | None]:
     """Every mean, and of recall its micro mean, bounds and ties, under the keys of the columns."""
     figures: Mapping[str, Figure] = report.result["runs"][run]
-    found: dict[str, float | str | None] = {key: figure["mean"] for key, figure in figures.items()}
+    cells: dict[str, float | str | None] = {key: figure["mean"] for key, figure in figures.items()}
     for key, figure in figures.items():
         if "micro" in figure:
-            found[f"micro-{key}"] = figure["micro"]
+            cells[f"micro-{key}"] = figure["micro"]
         bounds, ties = figure.get("bounds"), figure.get("ties")
         if bounds and bounds[0] is not None:
-            found[f"bounds-{key}"] = f"{decimal(bounds[0])}–{decimal(bounds[1])}"
+            cells[f"bounds-{key}"] = f"{decimal(bounds[0])}–{decimal(bounds[1])}"
         if ties:
             span = f"{decimal(ties['min'])}–{decimal(ties['max'])}"
-            found[f"ties-{key}"] = f"{span}, expected {decimal(ties['expected'])}"
-    return found
+            cells[f"ties-{key}"] = f"{span}, expected {decimal(ties['expected'])}"
+    return cells
 
 
 def _of(key: str) -> Callable[[RunLine], object]:
@@ -180,13 +180,13 @@ def _table(
     report: Report, measure: str, k: int | None, earlier: Earlier | None, *, is_estimated: bool
 ) -> Table:
     template = "evaluation/_result_{}.html".format
-    shown = titled(measure, k)
+    heading = titled(measure, k)
     columns = [
         Column("run", "Run", natural=True, template=template("run"), style="id"),
-        *([Column("estimate", f"{shown}, estimated", number=True)] if is_estimated else []),
+        *([Column("estimate", f"{heading}, estimated", number=True)] if is_estimated else []),
         Column(
             "value",
-            f"{shown}, found so far" if is_estimated else shown if k else f"{shown}, whole run",
+            f"{heading}, found so far" if is_estimated else heading if k else f"{heading}, whole run",
             number=True,
             template=template("value"),
         ),
@@ -255,7 +255,7 @@ def means_of(earlier: Report, report: Report, measure: str, k: int | None) -> Ea
     runs = run_names(report)
 
     key, figures = key_of(measure, k), earlier.result["runs"]
-    known = {run: figures[run][key]["mean"] for run in runs if run in figures and key in figures[run]}
-    means = {run: mean for run, mean in known.items() if mean is not None}
+    all_means = {run: figures[run][key]["mean"] for run in runs if run in figures and key in figures[run]}
+    means = {run: mean for run, mean in all_means.items() if mean is not None}
     by_labels = earlier.release_id != report.release_id
     return Earlier(earlier.release.name, means, by_labels) if means else None

@@ -175,8 +175,8 @@ def compared(report: Report) -> Compared | None:
     kept = vars(report)
     if "_compared" not in kept:
         kept["_compared"] = _read_comparisons(report)
-    found: Compared | None = kept["_compared"]
-    return found
+    comparisons: Compared | None = kept["_compared"]
+    return comparisons
 
 
 def _read_comparisons(report: Report) -> Compared | None:
@@ -200,8 +200,8 @@ def answer_at(report: Report, k: int | None = None) -> Answer | None:
         return None
     if k is None or k == usual:
         return Answer.from_dict(stored)
-    found = compared(report)
-    pairs = [] if found is None else [_comparison(one) for one in found.at(k)]
+    comparisons = compared(report)
+    pairs = [] if comparisons is None else [_comparison(one) for one in comparisons.at(k)]
     is_complete, estimates = stored["basis"] == COMPLETE, report.result.get("estimates")
     frame = stored["frame"] if is_complete else None
     rests_on = AnswerBasis(stored["found"]["relevant"], is_complete, frame, estimates, margin_of(report))
@@ -223,24 +223,24 @@ def chosen_comparisons(
 ) -> ChosenComparisons:
     """All pairs at a K (10, or the nearest), those of one run, or one pair; `InputError` for what is not
     there."""
-    found = compared(report)
-    if found is None:
+    comparisons = compared(report)
+    if comparisons is None:
         raise InputError("This report has no comparisons: it has only one run or is too large.", missing=True)
-    at = k if k is not None else usual_cutoff(found.cutoffs)
-    if at not in found.cutoffs:
-        raise _not_there("k", f"K = {at} is not in this report", found.cutoffs)
+    at = k if k is not None else usual_cutoff(comparisons.cutoffs)
+    if at not in comparisons.cutoffs:
+        raise _not_there("k", f"K = {at} is not in this report", comparisons.cutoffs)
     for field, name in (("a", first), ("b", second)):
-        if name is not None and name not in found.runs:
-            raise _not_there(field, f"There is no run “{name}” among the compared", found.runs)
+        if name is not None and name not in comparisons.runs:
+            raise _not_there(field, f"There is no run “{name}” among the compared", comparisons.runs)
     chosen = [name for name in (first, second) if name is not None]
     if first is not None and first == second:
         raise InputError("A run is compared with another run; name two.", field="b")
-    pairs = found.at(at)
+    pairs = comparisons.at(at)
     if first is not None and second is not None:
-        pairs = [turned(found.pair(first, second, at), first)]
+        pairs = [turned(comparisons.pair(first, second, at), first)]
     elif chosen:
-        pairs = found.of(chosen[0], at)
-    stored = found.stored
+        pairs = comparisons.of(chosen[0], at)
+    stored = comparisons.stored
     margin = margin_of(report)
     pairs = [{**one, **_graded_fields(one, margin)} for one in pairs]
     return {"k": at, "test": stored["test"], "correction": stored["correction"], "comparisons": pairs}
@@ -251,8 +251,8 @@ def _graded_fields(one: ComparisonResult, margin: float) -> GradedFields:
     return {"grade": grade.grade, "sentence": grade.sentence}
 
 
-def _not_there(field: str, problem: str, known: Sequence[object]) -> InputError:
-    return InputError(f"{problem}; choose one of {', '.join(map(str, known))}.", field=field)
+def _not_there(field: str, problem: str, offers: Sequence[object]) -> InputError:
+    return InputError(f"{problem}; choose one of {', '.join(map(str, offers))}.", field=field)
 
 
 def deciding(report: Report, first: str, second: str, k: int) -> pl.DataFrame:
@@ -284,12 +284,12 @@ def deciding(report: Report, first: str, second: str, k: int) -> pl.DataFrame:
     alone = (
         scan_beside(report, UNJUDGED).filter(mine != other).join(counted.lazy(), on="query_id", how="semi")
     )
-    known = alone.join(hits, on="query_id", how="left").with_columns(
+    lone = alone.join(hits, on="query_id", how="left").with_columns(
         pl.col("relevant", "ahead").fill_null(0.0), sign=pl.when(mine).then(1.0).otherwise(-1.0)
     )
     after = (pl.col("ahead") + pl.col("sign")) / (pl.col("relevant") + 1)
     before = pl.col("ahead") / pl.max_horizontal(pl.col("relevant"), 1.0)
-    table = known.select(
+    table = lone.select(
         *PAIR,
         pl.when(pl.col("sign") > 0).then(pl.lit(first)).otherwise(pl.lit(second)).alias("run"),
         pl.when(pl.col("sign") > 0).then(ranks[first]).otherwise(ranks[second]).alias("rank"),
@@ -308,13 +308,13 @@ def deciding_csv(report: Report, first: str, second: str, k: int) -> io.BytesIO:
     return out
 
 
-def forest_svg(report: Report, found: Compared, run: str, k: int, *, variant: str) -> bytes:
+def forest_svg(report: Report, comparisons: Compared, run: str, k: int, *, variant: str) -> bytes:
     """The differences of one run from every other at one K as SVG, drawn once and then kept."""
-    name = beside(report, f"forest-{found.runs.index(run)}-{k}-{variant}-{LOOK}.svg")
-    return kept_svg(name, lambda: _forest(found, run, k, variant))
+    name = beside(report, f"forest-{comparisons.runs.index(run)}-{k}-{variant}-{LOOK}.svg")
+    return kept_svg(name, lambda: _forest(comparisons, run, k, variant))
 
 
-def _forest(found: Compared, run: str, k: int, variant: str) -> alt.LayerChart:
+def _forest(comparisons: Compared, run: str, k: int, variant: str) -> alt.LayerChart:
     rows = [
         {
             "run": one["second"],
@@ -325,7 +325,7 @@ def _forest(found: Compared, run: str, k: int, variant: str) -> alt.LayerChart:
             **dict(zip(("from", "to"), one["estimated"] or (None, None), strict=True)),
             "estimate": one["estimate"],
         }
-        for one in found.of(run, k)
+        for one in comparisons.of(run, k)
     ]
     numbers = [column for column in rows[0] if column != "run"]
     table = pd.DataFrame(rows).astype(dict.fromkeys(numbers, float))

@@ -33,7 +33,7 @@ def comparison_cells(comparisons: Sequence[Comparison]) -> Cells:
     """One row per pair at K = 10, or else the deepest: difference, p, bounds, and in a note each verdict."""
     cutoffs = {one.k for one in comparisons if one.k is not None}
     k = 10 if 10 in cutoffs else max(cutoffs)
-    shown = [one for one in comparisons if one.k == k]
+    at_k = [one for one in comparisons if one.k == k]
     header = (f"Recall@{k}", "difference", "p", "bounds", "ahead on these queries")
     rows = [
         (
@@ -43,7 +43,7 @@ def comparison_cells(comparisons: Sequence[Comparison]) -> Cells:
             "–" if one.bounds is None else " to ".join(decimal(end) for end in one.bounds),
             "not ranked" if one.leader is None else f"{one.leader} (by {one.decided_by})",
         )
-        for one in shown
+        for one in at_k
     ]
-    notes = [sentence for one in shown for sentence in (one.verdict(), *one.warnings, one.power())]
+    notes = [sentence for one in at_k for sentence in (one.verdict(), *one.warnings, one.power())]
     return Cells(header, tuple(rows), tuple(notes), "Comparisons")

@@ -257,10 +257,10 @@ class Comparison:
         if self.p_value is None:
             return ""
         corrected = "" if self.correction == "none" else f" by {self.correction.title()}"
-        shown = f"{self.test} p = {self.p_value:.3g}{corrected}, {self.queries:,} queries"
-        known = self.low is None or self.high is None or excludes_zero((self.low, self.high))
-        rarely = "would rarely" if self.p_value <= SMALL_P and known else "could"
-        return f" {opening} choice of queries {rarely} reverse it ({shown})."
+        test_words = f"{self.test} p = {self.p_value:.3g}{corrected}, {self.queries:,} queries"
+        is_clear = self.low is None or self.high is None or excludes_zero((self.low, self.high))
+        rarely = "would rarely" if self.p_value <= SMALL_P and is_clear else "could"
+        return f" {opening} choice of queries {rarely} reverse it ({test_words})."
 
     def _audited(self) -> str:
         """The estimate with its interval over the draw of labels."""
@@ -273,8 +273,8 @@ class Comparison:
         if p_value is None:
             return ""
         corrected = "" if self.correction == "none" else f" by {self.correction.title()}"
-        shown = f"p < {_LEAST_P:g}" if p_value < _LEAST_P else f"p = {p_value:.3g}"
-        return f"{before}{shown}{corrected}"
+        level = f"p < {_LEAST_P:g}" if p_value < _LEAST_P else f"p = {p_value:.3g}"
+        return f"{before}{level}{corrected}"
 
     def _audited_side(self) -> int:
         return excludes_zero(self.estimated) if self.estimate is None else _side(self.estimate)

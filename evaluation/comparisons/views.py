@@ -34,22 +34,22 @@ from pooling.people.access import ADMIN, READERS
 @require_safe
 def report_comparisons(request: HttpRequest, report_id: int) -> HttpResponse:
     """Two runs of a report; the query string names them as a and b, and the K."""
-    shown = report_for(request.user, report_id)
+    report = report_for(request.user, report_id)
     context = {
-        "collection": shown.collection,
+        "collection": report.collection,
         "section": "reports",
-        "report": shown,
-        "chart_key": chart_key(shown),
+        "report": report,
+        "chart_key": chart_key(report),
     }
-    found = compared(shown)
-    if found is not None:
-        chosen = PairView(request.GET, found=found).choice()
-        context |= comparison_context(shown, found, chosen)
+    comparisons = compared(report)
+    if comparisons is not None:
+        chosen = PairView(request.GET, comparisons=comparisons).choice()
+        context |= comparison_context(report, comparisons, chosen)
         query = urlencode({"a": chosen.a, "b": chosen.b, "k": chosen.k})
         context["address"] = request.build_absolute_uri(f"{request.path}?{query}")
-        is_admin = shown.collection.role == Role.ADMIN  # type: ignore[attr-defined]
-        context["shared_links"] = links_of(shown) if is_admin else []
-        others = len(found.runs) - 1
+        is_admin = report.collection.role == Role.ADMIN  # type: ignore[attr-defined]
+        context["shared_links"] = links_of(report) if is_admin else []
+        others = len(comparisons.runs) - 1
         context |= {"wide_size": forest_size(others), "narrow_size": forest_size(others, narrow=True)}
     return render(request, "evaluation/comparisons.html", context)
 
@@ -58,10 +58,10 @@ def report_comparisons(request: HttpRequest, report_id: int) -> HttpResponse:
 @require_safe
 def report_deciding(request: HttpRequest, report_id: int) -> HttpResponseBase:
     """The labels that would decide the pair as CSV."""
-    shown = report_for(request.user, report_id)
-    chosen = PairView(request.GET, found=_there(shown)).choice()
-    name = slugify(f"{shown.name} {chosen.a} {chosen.b} at {chosen.k}") or f"report-{shown.pk}"
-    content = deciding_csv(shown, chosen.a, chosen.b, chosen.k)
+    report = report_for(request.user, report_id)
+    chosen = PairView(request.GET, comparisons=_there(report)).choice()
+    name = slugify(f"{report.name} {chosen.a} {chosen.b} at {chosen.k}") or f"report-{report.pk}"
+    content = deciding_csv(report, chosen.a, chosen.b, chosen.k)
     return attachment(content, f"{name}-labels.csv", "text/csv")
 
 
@@ -69,14 +69,14 @@ def report_deciding(request: HttpRequest, report_id: int) -> HttpResponseBase:
 @require_POST
 def report_decide(request: HttpRequest, report_id: int) -> HttpResponse:
     """Open a queue of the pairs that are expected to decide which of two runs is better."""
-    shown = report_for(request.user, report_id, ADMIN)
-    chosen = PairView(request.POST, found=_there(shown)).choice()
+    report = report_for(request.user, report_id, ADMIN)
+    chosen = PairView(request.POST, comparisons=_there(report)).choice()
     try:
-        opened = open_deciding_queue(shown, chosen.a, chosen.b, chosen.k, user=person(request))
+        opened = open_deciding_queue(report, chosen.a, chosen.b, chosen.k, user=person(request))
     except refusals() as error:
         messages.error(request, str(error))
         query = urlencode({"a": chosen.a, "b": chosen.b, "k": chosen.k})
-        return redirect(f"{reverse('report_comparisons', args=[shown.pk])}?{query}#labels")
+        return redirect(f"{reverse('report_comparisons', args=[report.pk])}?{query}#labels")
     return redirect(opened)
 
 
@@ -85,10 +85,10 @@ def report_decide(request: HttpRequest, report_id: int) -> HttpResponse:
 def queue_deciding(request: HttpRequest, queue_id: int) -> HttpResponse:
     """Whether what a deciding queue was opened for is decided by now; htmx gets the part alone."""
     queue = queue_for(request.user, queue_id, READERS)
-    found = decision_of(queue)
-    if found is None:
+    both = decision_of(queue)
+    if both is None:
         raise Http404("This queue decides nothing between two runs of a report.")
-    report, standing = found
+    report, standing = both
     query = urlencode({"a": standing.first, "b": standing.second, "k": standing.k})
     context = {
         "queue": queue,
@@ -106,17 +106,17 @@ def queue_deciding(request: HttpRequest, queue_id: int) -> HttpResponse:
 @require_safe
 def report_forest(request: HttpRequest, report_id: int, variant: str) -> HttpResponse:
     """The differences of run a from every other as SVG; a report does not change, so neither does it."""
-    shown = report_for(request.user, report_id)
+    report = report_for(request.user, report_id)
     if variant not in VARIANTS:
         raise Http404("This report has no such chart.")
-    found = _there(shown)
-    chosen = PairView(request.GET, found=found).choice()
-    picture = forest_svg(shown, found, chosen.a, chosen.k, variant=variant)
+    comparisons = _there(report)
+    chosen = PairView(request.GET, comparisons=comparisons).choice()
+    picture = forest_svg(report, comparisons, chosen.a, chosen.k, variant=variant)
     return HttpResponse(picture, content_type="image/svg+xml")
 
 
 def _there(report: Report) -> Compared:
-    found = compared(report)
-    if found is None:
+    comparisons = compared(report)
+    if comparisons is None:
         raise Http404("This report has no comparisons.")
-    return found
+    return comparisons

@@ -39,10 +39,10 @@ def difference_in_words(rival: Rival) -> str:
     return f"{words} over {rival.run}{p_value}{pairs}"
 
 
-def outside_sentence(run: str, k: int, found: tuple[int, float, float | None]) -> str:
+def outside_sentence(run: str, k: int, pairs: tuple[int, float, float | None]) -> str:
     """What of a run's first K lies outside the pool: documents, their share, and perhaps how many of them
     would be relevant."""
-    documents, share, relevant = found
+    documents, share, relevant = pairs
     verb, them = ("is", "it") if documents == 1 else ("are", "them")
     there = f"{counted(documents, 'document')} in the first {k} of {run} ({percent(share)})"
     beginning = f"{there} {verb} in no pool, so nobody could judge {them}"
@@ -57,15 +57,15 @@ def recall_in_words(answer: Answer) -> str:
     """The recall that people read first, and what it is a recall of."""
     ends = interval({"low": answer.low, "high": answer.high})
     if answer.basis == "labels":
-        return f"{decimal(answer.recall)} {of_found(answer)}"
+        return f"{decimal(answer.recall)} {of_known_relevant(answer)}"
     if answer.basis == "complete":
         return f"{decimal(answer.recall)}{ends} {what_recall_is_of(answer)}"
-    found = f"{decimal(answer.found['recall'])} {of_found(answer)}"
+    of_labels = f"{decimal(answer.found['recall'])} {of_known_relevant(answer)}"
     if answer.basis == "span":
         between = f"between {decimal(answer.low)} and {decimal(answer.high)}"
-        return f"{between} until the documents that wait have a label ({found})"
+        return f"{between} until the documents that wait have a label ({of_labels})"
     average = "" if answer.average == "macro" else " (over all relevant documents at once)"
-    return f"{decimal(answer.recall)}{ends}{average} {frame_in_words(answer.frame)}; {found}"
+    return f"{decimal(answer.recall)}{ends}{average} {frame_in_words(answer.frame)}; {of_labels}"
 
 
 def recall_read_first(answer: Answer) -> str:
@@ -78,7 +78,7 @@ def recall_read_first(answer: Answer) -> str:
 def what_recall_is_of(answer: Answer) -> str:
     """What the number that people read first is a recall of."""
     if answer.basis == "labels":
-        return of_found(answer)
+        return of_known_relevant(answer)
     if answer.basis == "complete":
         why = "the labels are declared complete" if answer.frame is None else "every document is judged"
         return f"of all relevant documents: {why}"
@@ -87,13 +87,11 @@ def what_recall_is_of(answer: Answer) -> str:
     return f"{average}{frame_in_words(answer.frame)}{waits}"
 
 
-def of_found(answer: Answer) -> str:
-    """What the labels at hand are about."""
-    return of_relevant_found(answer.found["relevant"])
+def of_known_relevant(answer: Answer) -> str:
+    return of_relevant_count(answer.found["relevant"])
 
 
-def of_relevant_found(count: int) -> str:
-    """The same of a number of relevant documents."""
+def of_relevant_count(count: int) -> str:
     return f"of the {counted(count, 'relevant document')} found so far"
 
 

@@ -81,19 +81,19 @@ def recall_estimates(
     micro: relevant found / relevant, both weighted by 1/π. macro: the mean over those of the queries that
     have a relevant label, as in `evaluation.estimates.macro_recall`; `why` says why there is none.
     """
-    known = within_pool(audit, places)
+    pooled = within_pool(audit, places)
     keys = [(number, k) for number in range(len(places.runs)) for k in cutoffs]
-    macros = macro_recalls(audit, known.frame, keys, confidence=confidence)
+    macros = macro_recalls(audit, pooled.frame, keys, confidence=confidence)
     result: dict[str, dict[str, RecallEstimate]] = {run: {} for run in places.runs}
     for (number, k), macro in zip(keys, macros, strict=True):
         run = places.runs[number]
-        top = known.top(run, k)
+        top = pooled.top(run, k)
         samples = audit.extremes(top)
         both = [interval_of_micro_recall(sample, top, confidence=confidence) for sample in samples]
         micro = spanned(both, awaited=audit.awaited)
         wide = [
-            with_queries(sample, top, found, confidence=confidence)
-            for sample, found in zip(samples, both, strict=True)
+            with_queries(sample, top, interval, confidence=confidence)
+            for sample, interval in zip(samples, both, strict=True)
         ]
         result[run][f"recall@{k}"] = {
             "micro": micro,
@@ -143,23 +143,23 @@ def within_pool(audit: AuditSample, places: Places) -> Places:
 
 
 def difference_estimate(
-    audit: AuditSample, known: Places, pair: tuple[str, str], k: int, *, confidence: float = LEVEL
+    audit: AuditSample, pooled: Places, pair: tuple[str, str], k: int, *, confidence: float = LEVEL
 ) -> DifferenceEstimate:
     """The micro recall of the first run of a pair minus that of the second with its interval and p-value;
-    `known` is of `within_pool`.
+    `pooled` is of `within_pool`.
 
     p_value: the level at which the interval just reaches 0, the largest of all extremes, and 1 where they
     point in different directions.
     """
     first, second = pair
-    tops = known.top(first, k), known.top(second, k)
+    tops = pooled.top(first, k), pooled.top(second, k)
     samples = distinct(audit.extremes(*alone(*tops)))
     both = [interval_of_micro_recall_difference(one, *tops, confidence=confidence) for one in samples]
-    found, p_values = spanned(both, awaited=audit.awaited), [one.p_value for one in both]
+    span, p_values = spanned(both, awaited=audit.awaited), [one.p_value for one in both]
     values = [one.value for one in both if one.value is not None]
-    known_p = [p_value for p_value in p_values if p_value is not None]
+    defined = [p_value for p_value in p_values if p_value is not None]
     opposed = bool(values) and min(values) < 0 < max(values)
-    return {**found, "p_value": 1.0 if opposed else max(known_p, default=None)}
+    return {**span, "p_value": 1.0 if opposed else max(defined, default=None)}
 
 
 def alone(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -176,19 +176,19 @@ def distinct(samples: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
     return kept
 
 
-def spanned(found: Sequence[LabelInterval], *, awaited: int = 0) -> EstimateFigure:
+def spanned(intervals: Sequence[LabelInterval], *, awaited: int = 0) -> EstimateFigure:
     """One interval as plain values, or the span of several: with nothing that has no answer relevant, with
     all of it, and other extremes. Without a value while this many labels are awaited."""
-    values = [None if awaited else one.value for one in found]
-    limits = [(one.low, one.high) for one in found if one.low is not None and one.high is not None]
-    whole = len(limits) == len(found)
+    values = [None if awaited else one.value for one in intervals]
+    limits = [(one.low, one.high) for one in intervals if one.low is not None and one.high is not None]
+    whole = len(limits) == len(intervals)
     return {
         "value": values[0],
         "value_if_relevant": values[min(1, len(values) - 1)],
         "low": min(low for low, _ in limits) if whole else None,
         "high": max(high for _, high in limits) if whole else None,
-        "method": SPAN if awaited and whole else found[0].method,
-        "relevant_drawn": found[0].relevant_drawn,
+        "method": SPAN if awaited and whole else intervals[0].method,
+        "relevant_drawn": intervals[0].relevant_drawn,
         "covers": LABELS,
     }
 
@@ -201,12 +201,12 @@ def relevant_estimate(audit: AuditSample, *, confidence: float = LEVEL) -> Total
     both = [interval_of_total(sample, confidence=confidence) for sample in samples]
     remainders = audit.remainders(relevant=True)
     bound = most_missing_in_all(remainders, confidence) if audit.simple else None
-    found, seen = spanned(both, awaited=audit.awaited), [int(one["relevant"].sum()) for one in samples]
-    if found["high"] is not None:
-        found["high"] = min(found["high"], float(seen[-1] + audit.unlabelled))
+    span, seen = spanned(both, awaited=audit.awaited), [int(one["relevant"].sum()) for one in samples]
+    if span["high"] is not None:
+        span["high"] = min(span["high"], float(seen[-1] + audit.unlabelled))
     unseen = None if bound is None else bound - sum(one.relevant for one in remainders)
     return {
-        **found,
+        **span,
         "seen": seen[0],
         "at_most_unseen": None if unseen is None else unseen + seen[-1] - seen[0],
         "confidence": confidence,
@@ -263,8 +263,8 @@ def proposal(
     Assumes that the greedy part and the audit do not meet. `at_most` is the exact bound if none of the drawn
     were relevant; `each` is what one relevant of the drawn would add to the estimate.
     """
-    drawn = [(audit_size(share, judged), judged, size) for judged, size in budgets if judged]
-    remainders = [Remainder(max(size - judged + n, n), n, 0) for n, judged, size in drawn if size > judged]
+    sizes = [(audit_size(share, judged), judged, size) for judged, size in budgets if judged]
+    remainders = [Remainder(max(size - judged + n, n), n, 0) for n, judged, size in sizes if size > judged]
     sampled, left = sum(one.sampled for one in remainders), sum(one.size for one in remainders)
     return {
         "audit_share": share,

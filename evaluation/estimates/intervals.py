@@ -25,7 +25,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from evaluation.estimates.totals import Drawn, largest_unrefuted, ratio
+from evaluation.estimates.totals import SampleArrays, largest_unrefuted, ratio
 from pooling.heavy import Booleans, Floats, np, optimize, pl, special
 
 #: Below this many relevant audit documents outside the greedy part only the exact bound is used.
@@ -90,13 +90,13 @@ class Kind:
     lightest: float | None
 
     @classmethod
-    def of(cls, drawn: Drawn, marks: Floats, possible: Booleans) -> Kind:
+    def of(cls, arrays: SampleArrays, marks: Floats, possible: Booleans) -> Kind:
         """marks: 1 for the pairs of the sample that would be of the kind; possible: pairs whose stratum can
         hold more of it.
         """
-        chosen, sure = drawn.relevant * marks > 0, drawn.probability == 1
-        lightest = float(drawn.probability[possible].min()) if possible.any() else None
-        return cls(float((chosen & sure).sum()), drawn.probability[chosen & ~sure], lightest)
+        chosen, sure = arrays.relevant * marks > 0, arrays.probability == 1
+        lightest = float(arrays.probability[possible].min()) if possible.any() else None
+        return cls(float((chosen & sure).sum()), arrays.probability[chosen & ~sure], lightest)
 
     @property
     def seen(self) -> float:
@@ -146,33 +146,35 @@ def interval_of_total(sample: pl.DataFrame, *, confidence: float = 0.95) -> Labe
     sample: as in `interval_of_micro_recall`. Without a relevant document the value is 0 and the upper limit
     is what the audit does not rule out.
     """
-    drawn = Drawn.of(sample)
-    marks = np.ones(len(drawn.relevant))
-    return interval_of_kind(drawn, marks, drawn.probability < 1, confidence)
+    arrays = SampleArrays.of(sample)
+    marks = np.ones(len(arrays.relevant))
+    return interval_of_kind(arrays, marks, arrays.probability < 1, confidence)
 
 
-def interval_of_found(
+def interval_of_hits(
     sample: pl.DataFrame, retrieved: pl.DataFrame, *, confidence: float = 0.95
 ) -> LabelInterval:
     """The number of relevant documents among those that a run retrieved; otherwise as `interval_of_total`.
 
     Divided by the places of the run's top K it is precision.
     """
-    drawn = Drawn.of(sample)
-    return interval_of_kind(drawn, drawn.found_by(retrieved), still_open(drawn, retrieved), confidence)
+    arrays = SampleArrays.of(sample)
+    return interval_of_kind(arrays, arrays.hits_of(retrieved), still_open(arrays, retrieved), confidence)
 
 
-def interval_of_kind(drawn: Drawn, marks: Floats, possible: Booleans, confidence: float) -> LabelInterval:
+def interval_of_kind(
+    arrays: SampleArrays, marks: Floats, possible: Booleans, confidence: float
+) -> LabelInterval:
     """How many relevant documents of one kind there are (as in `Kind.of`), by the rule of `chosen_interval`:
     it counts the relevant audit documents of all kinds, so that the method does not depend on the estimate.
     """
-    kind = Kind.of(drawn, marks, possible)
-    count = int((drawn.relevant * (drawn.probability < 1)).sum())
+    kind = Kind.of(arrays, marks, possible)
+    count = int((arrays.relevant * (arrays.probability < 1)).sum())
     if kind.lightest is None:
         return LabelInterval(kind.value, kind.value, kind.value, COMPLETE, count)
     level = (1 - confidence) / 2
     if count >= FEWEST_FOR_GAMMA:
-        variance = drawn.variance_of_count(marks) if drawn.across else None
+        variance = arrays.variance_of_count(marks) if arrays.across else None
         return LabelInterval(kind.value, *kind.gamma_limits(level, variance), GAMMA, count)
     return LabelInterval(kind.value, kind.seen, kind.most(level), EXACT_BOUND, count)
 
@@ -186,34 +188,37 @@ def interval_of_micro_recall(
     the pairs `query_id, document_id` of the run's top K. Limits lie within 0 to 1. Raises ValueError for a
     sample without its columns or with a probability out of range.
     """
-    drawn = Drawn.of(sample)
-    hit = drawn.found_by(retrieved)
-    kinds = Kind.of(drawn, hit, still_open(drawn, retrieved)), Kind.of(drawn, 1 - hit, drawn.probability < 1)
-    return chosen_interval(drawn, hit, kinds, RECALL, confidence=confidence)
+    arrays = SampleArrays.of(sample)
+    hit = arrays.hits_of(retrieved)
+    kinds = (
+        Kind.of(arrays, hit, still_open(arrays, retrieved)),
+        Kind.of(arrays, 1 - hit, arrays.probability < 1),
+    )
+    return chosen_interval(arrays, hit, kinds, RECALL, confidence=confidence)
 
 
 def with_queries(
-    sample: pl.DataFrame, retrieved: pl.DataFrame, found: LabelInterval, *, confidence: float = 0.95
+    sample: pl.DataFrame, retrieved: pl.DataFrame, labels: LabelInterval, *, confidence: float = 0.95
 ) -> tuple[float | None, float | None]:
     """Limits of a micro recall that cover which queries were asked as well as which labels were drawn.
 
     The parts of the linearised ratio that each query contributes vary by both (the first stage of a two-stage
-    sample: Cochran, Sampling Techniques, 1977, chapter 11); Student's t over queries. `found` are the limits
+    sample: Cochran, Sampling Techniques, 1977, chapter 11); Student's t over queries. `labels` are the limits
     of the labels alone, which the answer is never narrower than: few relevant documents make parts that
     hardly vary. Without a second query nobody can tell how queries vary.
     """
-    drawn = Drawn.of(sample)
-    if found.value is None or found.low is None or found.high is None:
+    arrays = SampleArrays.of(sample)
+    if labels.value is None or labels.low is None or labels.high is None:
         return None, None
-    total = drawn.total(drawn.relevant)
-    residual = drawn.relevant * (drawn.found_by(retrieved) - found.value) / (total * drawn.probability)
-    of = drawn.pairs["query_id"].rank("dense").to_numpy().astype(np.int64) - 1
+    total = arrays.total(arrays.relevant)
+    residual = arrays.relevant * (arrays.hits_of(retrieved) - labels.value) / (total * arrays.probability)
+    of = arrays.pairs["query_id"].rank("dense").to_numpy().astype(np.int64) - 1
     parts = np.bincount(of, residual)
     if len(parts) < 2:
-        return found.low, found.high
+        return labels.low, labels.high
     error = math.sqrt(len(parts) / (len(parts) - 1) * float(((parts - parts.mean()) ** 2).sum()))
     reach = float(special.stdtrit(len(parts) - 1, (1 + confidence) / 2)) * error
-    return max(0.0, min(found.low, found.value - reach)), min(1.0, max(found.high, found.value + reach))
+    return max(0.0, min(labels.low, labels.value - reach)), min(1.0, max(labels.high, labels.value + reach))
 
 
 def interval_of_micro_recall_difference(
@@ -222,14 +227,14 @@ def interval_of_micro_recall_difference(
     """Micro recall of one run minus that of another on the same sample; otherwise as
     `interval_of_micro_recall`, with limits within -1 to 1, and with the p-value of the difference.
     """
-    drawn = Drawn.of(sample)
-    ours, theirs = drawn.found_by(first), drawn.found_by(second)
+    arrays = SampleArrays.of(sample)
+    ours, theirs = arrays.hits_of(first), arrays.hits_of(second)
     kinds = (
-        Kind.of(drawn, ours * (1 - theirs), still_open(drawn, first)),
-        Kind.of(drawn, theirs * (1 - ours), still_open(drawn, second)),
-        Kind.of(drawn, np.where(ours == theirs, 1.0, 0.0), drawn.probability < 1),
+        Kind.of(arrays, ours * (1 - theirs), still_open(arrays, first)),
+        Kind.of(arrays, theirs * (1 - ours), still_open(arrays, second)),
+        Kind.of(arrays, np.where(ours == theirs, 1.0, 0.0), arrays.probability < 1),
     )
-    interval = chosen_interval(drawn, ours - theirs, kinds, RECALL_DIFFERENCE, confidence=confidence)
+    interval = chosen_interval(arrays, ours - theirs, kinds, RECALL_DIFFERENCE, confidence=confidence)
     return replace(interval, p_value=p_value_of_difference(kinds, interval.method))
 
 
@@ -264,17 +269,17 @@ def p_value_of_difference(kinds: Sequence[Kind], method: str) -> float | None:
     return math.exp(above)
 
 
-def still_open(drawn: Drawn, retrieved: pl.DataFrame) -> Booleans:
+def still_open(arrays: SampleArrays, retrieved: pl.DataFrame) -> Booleans:
     """The pairs drawn from queries of which the run retrieved something that is not certain; where strata run
     across queries, from all strata as soon as there is such a query.
     """
-    certain = drawn.pairs.filter(pl.Series(drawn.probability == 1))
+    certain = arrays.pairs.filter(pl.Series(arrays.probability == 1))
     pairs = retrieved.select("query_id", "document_id")
     queries = pairs.join(certain, on=["query_id", "document_id"], how="anti")["query_id"].unique()
-    if drawn.across:
-        return np.asarray((drawn.probability < 1) & bool(len(queries)), dtype=np.bool_)
-    inside = drawn.pairs["query_id"].is_in(queries.implode()).to_numpy()
-    return np.asarray(inside & (drawn.probability < 1), dtype=np.bool_)
+    if arrays.across:
+        return np.asarray((arrays.probability < 1) & bool(len(queries)), dtype=np.bool_)
+    inside = arrays.pairs["query_id"].is_in(queries.implode()).to_numpy()
+    return np.asarray(inside & (arrays.probability < 1), dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -291,14 +296,14 @@ class RatioOfKinds:
 
 
 def chosen_interval(
-    drawn: Drawn, counted: Floats, kinds: Sequence[Kind], ratio_of: RatioOfKinds, *, confidence: float
+    arrays: SampleArrays, counted: Floats, kinds: Sequence[Kind], ratio_of: RatioOfKinds, *, confidence: float
 ) -> LabelInterval:
     """The rule: all judged, else gamma limits, else, with few relevant audit documents, the exact bound."""
-    count = int((drawn.relevant * (drawn.probability < 1)).sum())
-    value = ratio(drawn, counted).value
+    count = int((arrays.relevant * (arrays.probability < 1)).sum())
+    value = ratio(arrays, counted).value
     if value is None:
         return LabelInterval(None, None, None, UNDEFINED, count)
-    if not (drawn.probability < 1).any():
+    if not (arrays.probability < 1).any():
         return LabelInterval(value, value, value, COMPLETE, count)
     if count < FEWEST_FOR_GAMMA:
         return LabelInterval(value, *ratio_of.exact(kinds, 1 - confidence), EXACT_BOUND, count)
@@ -338,10 +343,10 @@ def exact_limits(kinds: Sequence[Kind], level: float) -> tuple[float, float]:
     Recall is H / (H + M), relevant documents found and missed. It is least with the H that was seen and the
     most M that the sample does not refute at level / 2, and largest the other way round.
     """
-    found, missed = kinds
-    low = found.seen / (found.seen + missed.most(level / 2)) if found.seen else 0.0
-    most_found = found.most(level / 2)
-    return low, most_found / (most_found + missed.seen) if most_found else 0.0
+    hit, missed = kinds
+    low = hit.seen / (hit.seen + missed.most(level / 2)) if hit.seen else 0.0
+    most_hits = hit.most(level / 2)
+    return low, most_hits / (most_hits + missed.seen) if most_hits else 0.0
 
 
 def exact_limits_of_difference(kinds: Sequence[Kind], level: float) -> tuple[float, float]:

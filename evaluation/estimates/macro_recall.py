@@ -34,7 +34,7 @@ from dataclasses import dataclass
 
 from evaluation.estimates.intervals import FEWEST_FOR_GAMMA
 from evaluation.estimates.sample import PAIR, AuditSample
-from evaluation.estimates.totals import Drawn
+from evaluation.estimates.totals import SampleArrays
 from pooling.heavy import Floats, Integers, NDArray, np, pl, special, stats
 
 #: Fewer queries say nothing of a mean over queries.
@@ -72,21 +72,21 @@ def macro_recalls(
     deepest = max((k for _, k in keys), default=0)
     rest = _Rest.of(audit, placed, deepest)
     models = [_Model.of(one, audit.unsampled, rest) for one in audit.extremes()]
-    found = []
+    recalls = []
     for run, k in keys:
         is_hit = (pl.col(f"rank_{run}") <= k).fill_null(False)
         hits = placed.select(is_hit.alias("hit"))["hit"].to_numpy()
         top = placed.filter(is_hit).select(PAIR)
         more = [_Model.of(one, audit.unsampled, rest) for one in audit.extremes(top)[2:]]
-        found.append(_spanned([one.recall(hits, confidence) for one in [*models, *more]], audit.awaited))
-    return found
+        recalls.append(_spanned([one.recall(hits, confidence) for one in [*models, *more]], audit.awaited))
+    return recalls
 
 
-def _spanned(found: Sequence[MacroRecall], awaited: int) -> MacroRecall:
-    first = found[0]
-    if undefined := next((one for one in found if one.why), None):
+def _spanned(extremes: Sequence[MacroRecall], awaited: int) -> MacroRecall:
+    first = extremes[0]
+    if undefined := next((one for one in extremes if one.why), None):
         return MacroRecall(None, None, None, first.queries, undefined.why)
-    lows, highs = ([getattr(one, end) for one in found] for end in ("low", "high"))
+    lows, highs = ([getattr(one, end) for one in extremes] for end in ("low", "high"))
     value = None if awaited else first.value
     if None in lows or None in highs:
         return MacroRecall(value, None, None, first.queries, AWAITED if awaited else "")
@@ -149,7 +149,7 @@ class _Model:
     each pair stands for.
     """
 
-    drawn: Drawn
+    arrays: SampleArrays
     query: Integers
     expected: Floats
     residual: Floats
@@ -159,18 +159,18 @@ class _Model:
 
     @classmethod
     def of(cls, sample: pl.DataFrame, unsampled: pl.DataFrame, rest: _Rest) -> _Model:
-        drawn = Drawn.of(sample)
+        arrays = SampleArrays.of(sample)
         ids = pl.concat([sample["query_id"], unsampled["query_id"]])
         query = (ids.rank("dense").cast(pl.Int64) - 1).to_numpy()
-        size, count = len(drawn.relevant), int(query.max()) + 1 if len(query) else 0
+        size, count = len(arrays.relevant), int(query.max()) + 1 if len(query) else 0
         is_certain = np.zeros(len(query), dtype=bool)
-        is_certain[:size] = drawn.probability == 1
+        is_certain[:size] = arrays.probability == 1
         is_drawn = np.zeros(len(query), dtype=bool)
         is_drawn[:size] = ~is_certain[:size]
         label = np.zeros(len(query))
-        label[:size] = drawn.relevant
-        reached, found = (np.bincount(query, values, count) for values in (is_certain, is_certain * label))
-        odds = np.log((found + 0.5) / (reached - found + 0.5))
+        label[:size] = arrays.relevant
+        reached, relevant = (np.bincount(query, values, count) for values in (is_certain, is_certain * label))
+        odds = np.log((relevant + 0.5) / (reached - relevant + 0.5))
         of, place = np.append(query, np.arange(count)), np.append(rest.place, rest.last)
         features = np.column_stack([np.ones(len(of)), odds[of], place])
         labels, in_audit = np.append(label, np.zeros(count)), np.append(is_drawn, np.zeros(count, dtype=bool))
@@ -179,10 +179,10 @@ class _Model:
         seen = np.bincount(query, label, count)
         weight = np.ones(len(query))
         alike = rest.is_beyond[:size] & is_drawn[:size]
-        weight[:size][alike] = 1 / drawn.probability[alike]
+        weight[:size][alike] = 1 / arrays.probability[alike]
         weight[size:][rest.is_beyond[size:]] = 0.0
         return cls(
-            drawn,
+            arrays,
             query,
             expected,
             np.where(is_drawn, label - chance, 0.0)[:size],
@@ -194,8 +194,8 @@ class _Model:
     def recall(self, hits: NDArray[np.bool_], confidence: float) -> MacroRecall:
         """hits (n,): the pairs in a run's first K."""
         queries = int(self.counts.sum())
-        uncertain = self.drawn.probability < 1
-        if uncertain.any() and self.drawn.relevant[uncertain].sum() < FEWEST_FOR_GAMMA:
+        uncertain = self.arrays.probability < 1
+        if uncertain.any() and self.arrays.relevant[uncertain].sum() < FEWEST_FOR_GAMMA:
             return MacroRecall(None, None, None, queries, FEW_RELEVANT)
         if queries < FEWEST_QUERIES:
             return MacroRecall(None, None, None, queries, FEW_QUERIES)
@@ -214,9 +214,9 @@ class _Model:
         plain = self._sums(self.query, self.expected * hits * self.weight) / total
         mine = self.query[: len(self.residual)]
         moved = self.residual * (hits[: len(self.residual)] - plain[mine])
-        drawn = self.drawn
-        error, shift = (self._sums(mine, one / drawn.probability) for one in (self.residual, moved))
-        shared = drawn.spreads * drawn.deviations(self.residual) * drawn.deviations(moved)
+        arrays = self.arrays
+        error, shift = (self._sums(mine, one / arrays.probability) for one in (self.residual, moved))
+        shared = arrays.spreads * arrays.deviations(self.residual) * arrays.deviations(moved)
         product = error * shift - self._sums(mine, shared)
         first = plain + shift / total
         return first[self.counts], (first - product / total**2)[self.counts]

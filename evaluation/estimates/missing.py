@@ -12,7 +12,7 @@ from evaluation.measures.significance import LEVEL
 from evaluation.scoring.results import Evaluation, percent, share_in_words
 from pooling.heavy import np, npt, pd
 
-LEAST_FOUND_TWICE = 5
+LEAST_DOUBLETONS = 5
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Floor:
         """The floor in words, with the direction of its error."""
         if self.total is None or self.low is None or self.high is None:
             return (
-                f"No floor for what is missing: it takes two runs and {LEAST_FOUND_TWICE} relevant documents "
+                f"No floor for what is missing: it takes two runs and {LEAST_DOUBLETONS} relevant documents "
                 f"that exactly two of them found; here {self.twice} were, by {self.runs} runs."
             )
         return (
@@ -62,7 +62,7 @@ def chao2(seen: int, once: int, twice: int, runs: int, *, confidence: float = LE
     """
     if min(seen, once, twice) < 0 or once + twice > seen:
         raise ValueError("Found once and found twice are parts of what was seen.")
-    if twice < LEAST_FOUND_TWICE or runs < 2:
+    if twice < LEAST_DOUBLETONS or runs < 2:
         return Floor(seen, once, twice, runs, None, None, None, confidence)
     weight = (runs - 1) / runs
     unseen = weight * once * (once - 1) / (2 * (twice + 1))
@@ -106,7 +106,7 @@ def missing_floor(evaluation: Evaluation, depth: Depth | None = None) -> Floor:
 
     ValueError where nobody knows that depth.
     """
-    times = _found(evaluation, depth).sum(axis=0)
+    times = _hits(evaluation, depth).sum(axis=0)
     once, twice = (int(np.count_nonzero(times == n)) for n in (1, 2))
     seen = int(np.count_nonzero(times >= 1))
     return chao2(seen, once, twice, len(evaluation.runs), confidence=evaluation.confidence)
@@ -133,11 +133,11 @@ def leave_one_out(
     _column(evaluation, at)
     names = list(evaluation.runs)
     family_of = {name: (families or {}).get(name, name) for name in names}
-    found = _found(evaluation, depth)
+    hits = _hits(evaluation, depth)
     rows = []
     for row, name in enumerate(names):
         family = np.array([family_of[other] == family_of[name] for other in names])
-        alone = found[family].any(axis=0) & ~found[~family].any(axis=0)
+        alone = hits[family].any(axis=0) & ~hits[~family].any(axis=0)
         rows.append({"run": name, "family": family_of[name], **_without(evaluation, row, at, alone)})
     return pd.DataFrame(rows)
 
@@ -187,7 +187,7 @@ def new_retriever_line(table: pd.DataFrame, k: int) -> str:
     )
 
 
-def _found(evaluation: Evaluation, depth: Depth | None) -> npt.NDArray[np.bool_]:
+def _hits(evaluation: Evaluation, depth: Depth | None) -> npt.NDArray[np.bool_]:
     """(runs, relevant pairs) whether each run has the pair in its first `depth`."""
     if depth is None:
         depth = labelled_depth(evaluation)
@@ -197,11 +197,11 @@ def _found(evaluation: Evaluation, depth: Depth | None) -> npt.NDArray[np.bool_]
                 "documents have none; say the depth."
             )
     rows = np.flatnonzero(evaluation.labels.relevant)
-    found = []
+    hits = []
     for name, run in evaluation.runs.items():
         position = run.counted.position[rows]
-        found.append((position > 0) & (position <= (depth if isinstance(depth, int) else depth[name])))
-    return np.stack(found)
+        hits.append((position > 0) & (position <= (depth if isinstance(depth, int) else depth[name])))
+    return np.stack(hits)
 
 
 def _column(evaluation: Evaluation, k: int) -> int:

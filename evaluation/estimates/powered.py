@@ -61,12 +61,12 @@ def powered_estimates(
     is 0, if it is. Precision divides by k for every estimated query. Macro recall is null throughout: it has
     a separate model (`evaluation/estimates/macro_recall.py`) and is not estimated with another.
     """
-    known = within_pool(audit, places)
+    pooled = within_pool(audit, places)
     given = _predicted(audit.extremes(), audit, predictions)
     result: dict[str, dict[str, PoweredFigures]] = {run: {} for run in places.runs}
     for run in places.runs:
         for k in cutoffs:
-            top, slots = known.top(run, k), k * len(audit.defined)
+            top, slots = pooled.top(run, k), k * len(audit.defined)
             more = _predicted(audit.extremes(top)[2:], audit, predictions)
             recall = [powered_micro_recall(one, top, confidence=confidence) for one in [*given, *more]]
             precision = [powered_precision(one, top, slots, confidence=confidence) for one in given]
@@ -94,23 +94,23 @@ def powered_relevant_estimate(
     return {**figure(totals, LABELS, audit.awaited), "predicted": given[0].share}
 
 
-def figure(found: Sequence[Powered], covers: str, awaited: int = 0) -> PoweredFigure:
+def figure(extremes: Sequence[Powered], covers: str, awaited: int = 0) -> PoweredFigure:
     """An estimate as plain values; of several, the intervals span what has no answer, of which this many
     labels are `awaited`.
 
     The model is believed where it is at all extremes, and over all pairs together where the span of all is
     narrower too: narrow intervals further apart would not be.
     """
-    human = spanned([one.human for one in found], awaited=awaited)
-    powered = spanned([one.powered for one in found], awaited=awaited)
+    human = spanned([one.human for one in extremes], awaited=awaited)
+    powered = spanned([one.powered for one in extremes], awaited=awaited)
     human["covers"] = powered["covers"] = covers
     narrower = saved(_ends(human), _ends(powered))
-    doubts = [one.why for one in found if not one.weight]
+    doubts = [one.why for one in extremes if not one.weight]
     if not doubts and covers == LABELS and not narrower:
         doubts = [NOT_NARROWER]
     if doubts:
         return {"human": human, "powered": human, "weight": 0.0, "narrower": 0.0, "why": doubts[0]}
-    return {"human": human, "powered": powered, "weight": found[0].weight, "narrower": narrower, "why": ""}
+    return {"human": human, "powered": powered, "weight": extremes[0].weight, "narrower": narrower, "why": ""}
 
 
 def _ends(estimate: EstimateFigure) -> tuple[float | None, float | None]:
@@ -138,7 +138,7 @@ def powered_macro_precision(
     """
     domain = given.within(retrieved)
     tuning = tuned(given, domain.relevant, domain.guess)
-    count = int((domain.relevant * (given.drawn.probability < 1)).sum())
+    count = int((domain.relevant * (given.arrays.probability < 1)).sum())
 
     def interval(weight: float) -> LabelInterval:
         values = domain.by_query(weight)["value"].to_numpy() / k

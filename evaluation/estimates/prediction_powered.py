@@ -43,12 +43,12 @@ from evaluation.estimates.intervals import (
     LabelInterval,
     furthest,
     gamma_quantile,
-    interval_of_found,
+    interval_of_hits,
     interval_of_micro_recall,
     interval_of_total,
     still_open,
 )
-from evaluation.estimates.totals import Drawn, ratio
+from evaluation.estimates.totals import SampleArrays, ratio
 from pooling.heavy import Floats, np, pl
 
 PAIR = ["query_id", "document_id"]
@@ -110,7 +110,7 @@ class Predicted:
     """
 
     sample: pl.DataFrame
-    drawn: Drawn
+    arrays: SampleArrays
     guess: Floats
     unsampled: pl.DataFrame
     share: float
@@ -133,21 +133,21 @@ class Predicted:
             )
         if guesses.select(PAIR).is_duplicated().any():
             raise ValueError("A pair has two predictions; take those of one model and prompt.")
-        drawn = Drawn.of(sample)
-        own = drawn.pairs.join(guesses, on=PAIR, how="left", maintain_order="left")["guess"]
+        arrays = SampleArrays.of(sample)
+        own = arrays.pairs.join(guesses, on=PAIR, how="left", maintain_order="left")["guess"]
         rest = unsampled.select(PAIR).join(guesses, on=PAIR, how="left", maintain_order="left")
-        uncertain = pl.Series(drawn.probability < 1)
-        known = pl.concat([own.filter(uncertain), rest["guess"]])
-        mean = float(known.mean() or 0.0)  # type: ignore[arg-type]
+        uncertain = pl.Series(arrays.probability < 1)
+        uncertain_guesses = pl.concat([own.filter(uncertain), rest["guess"]])
+        mean = float(uncertain_guesses.mean() or 0.0)  # type: ignore[arg-type]
         guess = (own - mean).fill_null(0.0).to_numpy() * uncertain.to_numpy()
         return cls(
             sample,
-            drawn,
+            arrays,
             guess,
             rest.with_columns((pl.col("guess") - mean).fill_null(0.0)),
-            _answered_share(known),
+            _answered_share(uncertain_guesses),
             _alike(
-                _answered_share(own.filter(uncertain), drawn.probability[drawn.probability < 1]),
+                _answered_share(own.filter(uncertain), arrays.probability[arrays.probability < 1]),
                 _answered_share(rest["guess"]),
             ),
         )
@@ -155,10 +155,10 @@ class Predicted:
     def within(self, retrieved: pl.DataFrame | None) -> Domain:
         """The part of the pool that a run retrieved; all of it for None."""
         if retrieved is None:
-            return Domain(self.drawn, np.ones(len(self.guess)), self.guess, self.unsampled)
+            return Domain(self.arrays, np.ones(len(self.guess)), self.guess, self.unsampled)
         pairs = retrieved.select(PAIR).unique()
-        hit = self.drawn.found_by(pairs)
-        return Domain(self.drawn, hit, self.guess * hit, self.unsampled.join(pairs, on=PAIR, how="semi"))
+        hit = self.arrays.hits_of(pairs)
+        return Domain(self.arrays, hit, self.guess * hit, self.unsampled.join(pairs, on=PAIR, how="semi"))
 
 
 @dataclass(frozen=True)
@@ -167,14 +167,14 @@ class Domain:
     others), `rest` are its pairs outside the sample: query_id, document_id, guess.
     """
 
-    drawn: Drawn
+    arrays: SampleArrays
     hit: Floats
     guess: Floats
     rest: pl.DataFrame
 
     @property
     def relevant(self) -> Floats:
-        return self.drawn.relevant * self.hit
+        return self.arrays.relevant * self.hit
 
     @property
     def seen(self) -> float:
@@ -187,7 +187,7 @@ class Domain:
 
     def estimate(self, weight: float) -> float:
         """Relevant documents of the domain; never fewer than were seen, nor more than it can have."""
-        value = self.drawn.total(self.relevant - weight * self.guess)
+        value = self.arrays.total(self.relevant - weight * self.guess)
         value += weight * (float(self.guess.sum()) + float(self.rest["guess"].sum()))
         return min(max(value, self.seen), self.most)
 
@@ -196,9 +196,9 @@ class Domain:
         and what there can be.
         """
         residual = self.relevant - weight * self.guess
-        values = pl.Series(residual / self.drawn.probability + weight * self.guess)
+        values = pl.Series(residual / self.arrays.probability + weight * self.guess)
         totals = (
-            self.drawn.pairs.select("query_id", value=values).group_by("query_id").agg(pl.col("value").sum())
+            self.arrays.pairs.select("query_id", value=values).group_by("query_id").agg(pl.col("value").sum())
         )
         rest = self.rest.group_by("query_id").agg(unseen=pl.col("guess").sum())
         joined = totals.join(rest, on="query_id", how="left")
@@ -208,7 +208,7 @@ class Domain:
     def without(self, other: Domain) -> Domain:
         """What is in this domain and not in the other, which is part of it."""
         rest = self.rest.join(other.rest, on=PAIR, how="anti")
-        return Domain(self.drawn, self.hit - other.hit, self.guess - other.guess, rest)
+        return Domain(self.arrays, self.hit - other.hit, self.guess - other.guess, rest)
 
 
 @dataclass(frozen=True)
@@ -222,17 +222,17 @@ class Tuning:
 
 def tuned(given: Predicted, target: Floats, control: Floats) -> Tuning:
     """λ for estimating the total of `target` with the help of `control`, both (n,) over the sample."""
-    drawn = given.drawn
-    uncertain = drawn.probability < 1
+    arrays = given.arrays
+    uncertain = arrays.probability < 1
     if not uncertain.any():
         return Tuning(0.0, 0.0, ALL_JUDGED)
     if not given.alike:
         return Tuning(0.0, 0.0, UNLIKE)
     if uncertain.sum() < FEWEST_LABELS:
         return Tuning(0.0, 0.0, FEW_LABELS)
-    if (drawn.relevant * uncertain).sum() < FEWEST_FOR_GAMMA:
+    if (arrays.relevant * uncertain).sum() < FEWEST_FOR_GAMMA:
         return Tuning(0.0, 0.0, FEW_RELEVANT)
-    y, f, spreads = drawn.deviations(target), drawn.deviations(control), drawn.spreads
+    y, f, spreads = arrays.deviations(target), arrays.deviations(control), arrays.spreads
     power = float((spreads * f**2).sum())
     if power <= 1e-12 * float(spreads.sum()):
         return Tuning(0.0, 0.0, CONSTANT)
@@ -247,30 +247,30 @@ def tuned(given: Predicted, target: Floats, control: Floats) -> Tuning:
 def powered_total(given: Predicted, *, confidence: float = 0.95) -> Powered:
     """The number of relevant documents of the pool, as `interval_of_total` and with a model's help."""
     human = interval_of_total(given.sample, confidence=confidence)
-    open_pairs = given.drawn.probability < 1
-    lightest = _lightest(given.drawn, open_pairs)
+    open_pairs = given.arrays.probability < 1
+    lightest = _lightest(given.arrays, open_pairs)
     return _counted(given, given.within(None), human, lightest, confidence=confidence)
 
 
-def powered_found(given: Predicted, retrieved: pl.DataFrame, *, confidence: float = 0.95) -> Powered:
+def powered_hits(given: Predicted, retrieved: pl.DataFrame, *, confidence: float = 0.95) -> Powered:
     """The number of relevant documents in a run's top K (`retrieved`: query_id, document_id), as
-    `interval_of_found` and with a model's help. No value or limit exceeds what the run's pairs without a
+    `interval_of_hits` and with a model's help. No value or limit exceeds what the run's pairs without a
     label leave possible.
     """
     domain = given.within(retrieved)
-    human = interval_of_found(given.sample, retrieved, confidence=confidence)
+    human = interval_of_hits(given.sample, retrieved, confidence=confidence)
     value, low, high = (None if one is None else min(one, domain.most) for one in _values(human))
     human = replace(human, value=value, low=low, high=high)
-    lightest = _lightest(given.drawn, still_open(given.drawn, retrieved))
+    lightest = _lightest(given.arrays, still_open(given.arrays, retrieved))
     return _counted(given, domain, human, lightest, confidence=confidence)
 
 
 def powered_precision(
     given: Predicted, retrieved: pl.DataFrame, places: int, *, confidence: float = 0.95
 ) -> Powered:
-    """`powered_found` by the `places` of the run's top K: K for each query, however few it returned."""
-    found = powered_found(given, retrieved, confidence=confidence)
-    return replace(found, human=_over(found.human, places), powered=_over(found.powered, places))
+    """`powered_hits` by the `places` of the run's top K: K for each query, however few it returned."""
+    count = powered_hits(given, retrieved, confidence=confidence)
+    return replace(count, human=_over(count.human, places), powered=_over(count.powered, places))
 
 
 def powered_micro_recall(given: Predicted, retrieved: pl.DataFrame, *, confidence: float = 0.95) -> Powered:
@@ -279,24 +279,24 @@ def powered_micro_recall(given: Predicted, retrieved: pl.DataFrame, *, confidenc
     λ is that of the linearised ratio, y · (found - recall) by the predictions · (found - recall).
     """
     human = interval_of_micro_recall(given.sample, retrieved, confidence=confidence)
-    tuning, found, missed = recall_tuning(given, retrieved)
+    tuning, hit, missed = recall_tuning(given, retrieved)
     if not tuning.weight:
         return Powered(human, human, 0.0, tuning.why)
-    drawn = given.drawn
+    arrays = given.arrays
     lightest = (
-        _lightest(drawn, still_open(drawn, retrieved)),
-        _lightest(drawn, drawn.probability < 1),
+        _lightest(arrays, still_open(arrays, retrieved)),
+        _lightest(arrays, arrays.probability < 1),
     )
     level = (1 - confidence) / 2
     parts = [
         (domain.estimate(tuning.weight), *limits(domain, tuning, one, level))
-        for domain, one in zip((found, missed), lightest, strict=True)
+        for domain, one in zip((hit, missed), lightest, strict=True)
     ]
     total = parts[0][0] + parts[1][0]
     value = parts[0][0] / total
     low, high = (furthest(parts, lambda r: (1 - r, -r), value, end) for end in (0.0, 1.0))
-    low = max(low, _ratio(found.seen, missed.most))
-    high = min(high, _ratio(found.most, missed.seen))
+    low = max(low, _ratio(hit.seen, missed.most))
+    high = min(high, _ratio(hit.most, missed.seen))
     return _better(human, LabelInterval(value, low, high, POWERED, human.relevant_drawn), tuning.weight)
 
 
@@ -306,17 +306,17 @@ def limits(domain: Domain, tuning: Tuning, lightest: float | None, level: float)
     Those that the model did not foresee and those that it did in vain are weighted counts, whose limits are
     joined by the square root of the summed squares (Zou and Donner, 2008).
     """
-    drawn, weight = domain.drawn, tuning.weight
-    left = (1 - drawn.probability) / drawn.probability
+    arrays, weight = domain.arrays, tuning.weight
+    left = (1 - arrays.probability) / arrays.probability
     residual = domain.relevant - weight * domain.guess
-    humans = float((left / drawn.probability * domain.relevant).sum())
-    variance = _residual_variance(drawn, domain, tuning)
+    humans = float((left / arrays.probability * domain.relevant).sum())
+    variance = _residual_variance(arrays, domain, tuning)
     # The human interval counts a stratum's labels as a Poisson count would, a little more than sampling
     # without return has; the same factor here.
-    sampled = drawn.variance(domain.relevant)
+    sampled = arrays.variance(domain.relevant)
     variance *= humans / sampled if sampled > 0 and humans > 0 else 1.0
     sides = np.maximum(residual, 0.0), np.maximum(-residual, 0.0)
-    powers = [float((left / drawn.probability * side**2).sum()) for side in sides]
+    powers = [float((left / arrays.probability * side**2).sum()) for side in sides]
     value, whole = domain.estimate(weight), sum(powers)
     reaches = []
     for side, power, heaviest in zip(sides, powers, (1.0, weight), strict=True):
@@ -335,9 +335,9 @@ def limits(domain: Domain, tuning: Tuning, lightest: float | None, level: float)
     return max(low, domain.seen), min(high, domain.most)
 
 
-def _residual_variance(drawn: Drawn, domain: Domain, tuning: Tuning) -> float:
+def _residual_variance(arrays: SampleArrays, domain: Domain, tuning: Tuning) -> float:
     residual = domain.relevant - tuning.weight * domain.guess
-    return drawn.variance(residual) + 2 * tuning.variance * drawn.variance(domain.guess)
+    return arrays.variance(residual) + 2 * tuning.variance * arrays.variance(domain.guess)
 
 
 def _counted(
@@ -353,18 +353,18 @@ def _counted(
 
 def recall_tuning(given: Predicted, retrieved: pl.DataFrame) -> tuple[Tuning, Domain, Domain]:
     """λ, and the documents found and missed."""
-    found = given.within(retrieved)
-    missed = given.within(None).without(found)
-    recall = ratio(given.drawn, found.hit).value
+    hit = given.within(retrieved)
+    missed = given.within(None).without(hit)
+    recall = ratio(given.arrays, hit.hit).value
     if recall is None:
-        return Tuning(0.0, 0.0, NOTHING), found, missed
-    marks = found.hit - recall
-    return tuned(given, given.drawn.relevant * marks, given.guess * marks), found, missed
+        return Tuning(0.0, 0.0, NOTHING), hit, missed
+    marks = hit.hit - recall
+    return tuned(given, given.arrays.relevant * marks, given.guess * marks), hit, missed
 
 
 def _better(human: LabelInterval, powered: LabelInterval, weight: float) -> Powered:
-    found = Powered(human, powered, weight)
-    return found if found.narrower else Powered(human, human, 0.0, NOT_NARROWER)
+    pair = Powered(human, powered, weight)
+    return pair if pair.narrower else Powered(human, human, 0.0, NOT_NARROWER)
 
 
 def _answered_share(guesses: pl.Series, probability: Floats | None = None) -> float:
@@ -375,12 +375,12 @@ def _answered_share(guesses: pl.Series, probability: Floats | None = None) -> fl
     return float(np.average(guesses.is_not_null().to_numpy(), weights=weights))
 
 
-def _alike(drawn: float, others: float) -> bool:
-    return min(drawn, others) >= ALIKE * max(drawn, others)
+def _alike(sample: float, others: float) -> bool:
+    return min(sample, others) >= ALIKE * max(sample, others)
 
 
-def _lightest(drawn: Drawn, possible: np.ndarray) -> float | None:
-    return Kind.of(drawn, np.ones(len(drawn.relevant)), possible).lightest
+def _lightest(arrays: SampleArrays, possible: np.ndarray) -> float | None:
+    return Kind.of(arrays, np.ones(len(arrays.relevant)), possible).lightest
 
 
 def _values(interval: LabelInterval) -> tuple[float | None, float | None, float | None]:

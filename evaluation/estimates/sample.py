@@ -92,8 +92,8 @@ class AuditSample:
         """One per estimated query and draw that has a remainder, in the order of `strata`; what nobody could
         judge counts as `relevant`. Empty where documents were drawn with unequal probabilities."""
         rows = self.strata.filter(pl.col("defined") & (pl.col("remainder") > 0))
-        found = pl.col("relevant") + (pl.col("cannot_judge") if relevant else 0)
-        table = rows.select("remainder", "sampled", found.alias("found")).rows()
+        relevant_count = pl.col("relevant") + (pl.col("cannot_judge") if relevant else 0)
+        table = rows.select("remainder", "sampled", relevant_count.alias("found")).rows()
         return [Remainder(*row) for row in table]
 
     @property
@@ -215,7 +215,7 @@ def _size() -> pl.Expr:
 
 
 def _strata(rows: pl.DataFrame) -> pl.DataFrame:
-    rest, drawn = pl.col("rest"), pl.col("drawn")
+    rest, in_sample = pl.col("rest"), pl.col("drawn")
     labelled = pl.col("relevant").is_not_null()
     counted = rows.group_by(STRATUM).agg(
         pairs=pl.col("size").first(),
@@ -224,17 +224,17 @@ def _strata(rows: pl.DataFrame) -> pl.DataFrame:
         awaited=pl.col("awaited").sum(),
         unjudgeable=(pl.col("certain") & ~labelled).sum(),
         remainder=rest.sum() + pl.col("size").first() - pl.len(),
-        sampled=drawn.sum(),
-        relevant=(drawn & pl.col("relevant").fill_null(False)).sum(),
-        cannot_judge=(drawn & ~labelled).sum(),
+        sampled=in_sample.sum(),
+        relevant=(in_sample & pl.col("relevant").fill_null(False)).sum(),
+        cannot_judge=(in_sample & ~labelled).sum(),
         waiting=(rest & (pl.col("in_audit") | pl.col("alone")) & ~pl.col("answered")).sum(),
-        unused=(rest & ~drawn & labelled).sum(),
+        unused=(rest & ~in_sample & labelled).sum(),
         simple=pl.col("simple").all(),
         audit=pl.col("in_audit").any(),
     )
     has_audit = pl.col("audit").any().over("draw")
-    known = (pl.col("remainder") == 0) & ((pl.col("awaited") == 0) | has_audit)
-    counted = counted.with_columns(known=known | (pl.col("sampled") > 0)).drop("audit")
+    is_defined = (pl.col("remainder") == 0) & ((pl.col("awaited") == 0) | has_audit)
+    counted = counted.with_columns(known=is_defined | (pl.col("sampled") > 0)).drop("audit")
     return counted.with_columns(defined=pl.col("known").all().over("query_id")).drop("known").sort(STRATUM)
 
 

@@ -17,7 +17,7 @@ from itertools import combinations
 from evaluation.estimates.from_audit import Places, alone, spanned
 from evaluation.estimates.intervals import (
     LabelInterval,
-    interval_of_found,
+    interval_of_hits,
     interval_of_micro_recall,
     interval_of_micro_recall_difference,
     interval_of_total,
@@ -70,15 +70,16 @@ class ScoreAudit:
 
     def remainders(self) -> list[Remainder]:
         """One per stratum; what nobody could judge counts as relevant."""
-        found = pl.col("relevant") + pl.col("cannot_judge")
+        relevant_count = pl.col("relevant") + pl.col("cannot_judge")
         return [
-            Remainder(*row) for row in self.strata.select("pairs", "sampled", found.alias("found")).rows()
+            Remainder(*row)
+            for row in self.strata.select("pairs", "sampled", relevant_count.alias("found")).rows()
         ]
 
 
 def score_audit(
     pairs: pl.DataFrame,
-    drawn: pl.DataFrame,
+    draw: pl.DataFrame,
     sizes: Sequence[int],
     *,
     labels: pl.DataFrame,
@@ -95,7 +96,7 @@ def score_audit(
     certain = pairs.filter("known").join(labelled, on=PAIR, how="left")
     rest = pairs.filter(~pl.col("known"))
     marks = unanswered.select(PAIR).unique().with_columns(given_up=pl.lit(True))
-    rows = drawn.join(labelled, on=PAIR, how="left").join(marks, on=PAIR, how="left")
+    rows = draw.join(labelled, on=PAIR, how="left").join(marks, on=PAIR, how="left")
     answered = pl.col("relevant").is_not_null() | pl.col("given_up").fill_null(False)
     rows = rows.sort("stratum", "place").with_columns(answered=answered)
     begun = pl.col("answered").cast(pl.Int8).cum_prod().over("stratum") == 1
@@ -118,7 +119,7 @@ def score_audit(
             sampled,
         ]
     )
-    undrawn = rest.join(drawn, on=PAIR, how="anti")
+    undrawn = rest.join(draw, on=PAIR, how="anti")
     return ScoreAudit(
         whole.with_columns(pl.col("relevant").fill_null(False), cannot_judge=pl.col("relevant").is_null()),
         pairs.select(PAIR),
@@ -146,15 +147,15 @@ def relevant_by_scores(audit: ScoreAudit, *, confidence: float = LEVEL) -> Total
     and `at_most_unseen`, the exact bound on what the judged pairs lack over all strata together.
     """
     samples = audit.extremes()
-    found = spanned([interval_of_total(one, confidence=confidence) for one in samples])
+    span = spanned([interval_of_total(one, confidence=confidence) for one in samples])
     seen = [int(one["relevant"].sum()) for one in samples]
-    if found["high"] is not None:
+    if span["high"] is not None:
         # More than all that has no label cannot be.
-        found["high"] = min(found["high"], float(seen[-1] + audit.pairs.height - audit.sample.height))
+        span["high"] = min(span["high"], float(seen[-1] + audit.pairs.height - audit.sample.height))
     remainders = audit.remainders()
     bound = most_missing_in_all(remainders, confidence)
     return {
-        **found,
+        **span,
         "seen": seen[0],
         "at_most_unseen": None if bound is None else bound - sum(one.relevant for one in remainders),
         "confidence": confidence,
@@ -174,19 +175,19 @@ def runs_by_scores(
     depths: how far down the pool holds a run's list wholly. Precision counts k places for every query of the
     pool; below that depth it is None, and has `why`.
     """
-    known, samples = places.only(audit.pairs), audit.extremes()
+    pooled, samples = places.only(audit.pairs), audit.extremes()
     queries = audit.pairs["query_id"].n_unique()
     result: dict[str, dict[str, MicroFigure]] = {run: {} for run in places.runs}
     for run in places.runs:
         for k in cutoffs:
-            top = known.top(run, k)
+            top = pooled.top(run, k)
             recall = [
                 interval_of_micro_recall(one, top, confidence=confidence) for one in audit.extremes(top)
             ]
             result[run][f"recall@{k}"] = {"micro": spanned(recall)}
-            found = [interval_of_found(one, top, confidence=confidence) for one in samples]
+            hits = [interval_of_hits(one, top, confidence=confidence) for one in samples]
             result[run][f"precision@{k}"] = {
-                "micro": _over(spanned(found), k * queries)
+                "micro": _over(spanned(hits), k * queries)
                 if depths.get(run, 0) >= k
                 else {"value": None, "low": None, "high": None, "why": NOT_POOLED.format(k=k)}
             }
@@ -201,17 +202,17 @@ def differences_by_scores(
     """
     if len(places.runs) > MOST_COMPARED:
         return []
-    known = places.only(audit.pairs)
+    pooled = places.only(audit.pairs)
     result: list[RunDifference] = []
     for k in cutoffs:
-        tops = {run: known.top(run, k) for run in places.runs}
+        tops = {run: pooled.top(run, k) for run in places.runs}
         for first, second in combinations(places.runs, 2):
             samples = audit.extremes(*alone(tops[first], tops[second]))
-            found: list[LabelInterval] = [
+            intervals: list[LabelInterval] = [
                 interval_of_micro_recall_difference(one, tops[first], tops[second], confidence=confidence)
                 for one in samples
             ]
-            result.append({"first": first, "second": second, "k": k, **spanned(found)})
+            result.append({"first": first, "second": second, "k": k, **spanned(intervals)})
     return result
 
 

@@ -46,8 +46,8 @@ class Estimate:
 
 def estimated_total(sample: pl.DataFrame) -> Estimate:
     """The number of relevant pairs: Σ y/π (Horvitz and Thompson, 1952), over all queries of the sample."""
-    drawn = Drawn.of(sample)
-    return Estimate(drawn.total(drawn.relevant), math.sqrt(drawn.variance(drawn.relevant)))
+    arrays = SampleArrays.of(sample)
+    return Estimate(arrays.total(arrays.relevant), math.sqrt(arrays.variance(arrays.relevant)))
 
 
 def micro_recall(sample: pl.DataFrame, retrieved: pl.DataFrame) -> Estimate:
@@ -56,22 +56,22 @@ def micro_recall(sample: pl.DataFrame, retrieved: pl.DataFrame) -> Estimate:
     `retrieved` names the pairs (query_id, document_id) of a run's top K. The variance is that of the
     residuals y · (retrieved - recall) / total. Undefined while no relevant pair is in the sample.
     """
-    drawn = Drawn.of(sample)
-    return ratio(drawn, drawn.found_by(retrieved))
+    arrays = SampleArrays.of(sample)
+    return ratio(arrays, arrays.hits_of(retrieved))
 
 
-def ratio(drawn: Drawn, counted: Floats) -> Estimate:
+def ratio(arrays: SampleArrays, counted: Floats) -> Estimate:
     """Σ counted·y/π over Σ y/π with its linearised standard error."""
-    total = drawn.total(drawn.relevant)
+    total = arrays.total(arrays.relevant)
     if total == 0:
         return Estimate(None, None)
-    value = drawn.total(drawn.relevant * counted) / total
-    residual = drawn.relevant * (counted - value) / total
-    return Estimate(value, math.sqrt(drawn.variance(residual)))
+    value = arrays.total(arrays.relevant * counted) / total
+    residual = arrays.relevant * (counted - value) / total
+    return Estimate(value, math.sqrt(arrays.variance(residual)))
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SampleArrays:
     """The sample as arrays; `stratum` numbers the pairs that share a query (or the sample's own `stratum`)
     and a probability. `across` says that strata run across queries.
     """
@@ -83,7 +83,7 @@ class Drawn:
     across: bool = False
 
     @classmethod
-    def of(cls, sample: pl.DataFrame) -> Drawn:
+    def of(cls, sample: pl.DataFrame) -> SampleArrays:
         absent = [name for name in COLUMNS if name not in sample.columns]
         if absent:
             raise ValueError(f"The sample has no column {', '.join(absent)}; it needs {', '.join(COLUMNS)}.")
@@ -102,7 +102,7 @@ class Drawn:
             across,
         )
 
-    def found_by(self, retrieved: pl.DataFrame) -> Floats:
+    def hits_of(self, retrieved: pl.DataFrame) -> Floats:
         """1 for the pairs of the sample that a run retrieved."""
         pairs = retrieved.select("query_id", "document_id", found=pl.lit(1.0)).unique(COLUMNS[:2])
         joined = self.pairs.join(pairs, on=["query_id", "document_id"], how="left", maintain_order="left")

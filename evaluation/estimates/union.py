@@ -108,9 +108,9 @@ def _with_labels(rows: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     return counted.with_columns(known=pl.col("known") | (pl.col("counts") & pl.col("is_used")))
 
 
-def _is_used(rest: int, drawn: int, taken: int) -> bool:
-    """Whether a draw of `drawn` from `rest` documents, of which others know `taken`, has one outside them
+def _is_used(rest: int, sampled: int, taken: int) -> bool:
+    """Whether a draw of `sampled` from `rest` documents, of which others know `taken`, has one outside them
     almost surely, or needs none."""
-    if drawn == 0 or taken >= rest:
+    if sampled == 0 or taken >= rest:
         return True
-    return comb(taken, drawn) <= RARELY * comb(rest, drawn)
+    return comb(taken, sampled) <= RARELY * comb(rest, sampled)

@@ -39,8 +39,8 @@ class ReportFacts(APIView):
         parameters = request._request.GET
         run, k = chosen_run(report, parameters.get("run", "")), chosen_cutoff(report, parameters.get("k", ""))
 
-        def shown(rows: Sequence[FactRow]) -> Any:
+        def plain_rows(rows: Sequence[FactRow]) -> Any:
             fill_others(report, run, k, rows)
             return ReportFactSerializer(rows, many=True).data
 
-        return listed(request, fact_rows(report, run), shown)
+        return listed(request, fact_rows(report, run), plain_rows)

@@ -37,7 +37,6 @@ class FactRequest:
     intervals: Mapping[str, Any]
 
     def settings_of(self, queries: int) -> IntervalSettings:
-        """How intervals over this number of queries are made."""
         given = self.intervals
         samples, seed = given.get("bootstrap_samples", BOOTSTRAP_SAMPLES), given.get("seed", 0)
         return interval_settings(queries, samples, seed, given.get("confidence", LEVEL))
@@ -70,7 +69,7 @@ def measured_facts(
     recall_alone = [("fact_recall", k) for k in request.k]
     try:
         how = HowMeasured(FactConventions(), request.conventions, intervals)
-        found = evaluate_table(table, frames, keys, how, pool=pool)
+        evaluation = evaluate_table(table, frames, keys, how, pool=pool)
         how = HowMeasured(FactConventions("vital"), request.conventions, intervals)
         of_vital = table_of_frames(facts, supports, importance="vital")
         vital = evaluate_table(of_vital, frames, recall_alone, how, pool=pool)
@@ -86,8 +85,8 @@ def measured_facts(
         context[name] = context_figures(rows, frame, lengths, cutoffs=request.k, intervals=intervals)
     return MeasuredFacts(
         {
-            **found.to_dict(),
-            "runs": found.with_lines(),
+            **evaluation.to_dict(),
+            "runs": evaluation.with_lines(),
             "vital": vital.with_lines(),
             "context": context,
             "covered_by": covered_by,
@@ -116,9 +115,9 @@ def _lengths(
     for frame in frames.values():
         first = frame.filter(pl.col("query_id").is_in(queries) & (pl.col("position") <= deepest))
         wanted.update(first["document_id"].unique())
-    found: dict[str, int] = {}
+    length_of: dict[str, int] = {}
     ids = sorted(wanted)
     for start in range(0, len(ids), BATCH):
         rows = collection.documents.filter(external_id__in=ids[start : start + BATCH])
-        found.update(rows.exclude(text=None).values_list("external_id", Length("text")))
-    return found
+        length_of.update(rows.exclude(text=None).values_list("external_id", Length("text")))
+    return length_of

@@ -19,15 +19,15 @@ def fact_places(table: FactTable, run: RunPlaces) -> pl.DataFrame:
     documents = _ids(table)
     whole, part, findable, first = [], [], [], []
     for number, facts in enumerate(table.facts):
-        known, places = table.queries[number].known, run.places[number][:, None]
+        weights, places = table.queries[number].judged_weights, run.places[number][:, None]
         # A last row for no document at all, so that there is always a least one.
         nowhere = np.full(len(facts), np.inf)
-        whole_places = np.vstack((np.where(known >= 1, places, np.inf), nowhere))
+        whole_places = np.vstack((np.where(weights >= 1, places, np.inf), nowhere))
         rows = np.argmin(whole_places, axis=0)
         whole.append(whole_places[rows, np.arange(len(facts))])
-        part.append(np.min(np.where(known >= 0.5, places, np.inf), axis=0, initial=np.inf))
-        findable.append((known >= 1).any(axis=0))
-        first += [documents[number][row] if row < len(known) else "" for row in rows.tolist()]
+        part.append(np.min(np.where(weights >= 0.5, places, np.inf), axis=0, initial=np.inf))
+        findable.append((weights >= 1).any(axis=0))
+        first += [documents[number][row] if row < len(weights) else "" for row in rows.tolist()]
     listed = [
         (query, fact) for query, some in zip(table.query_ids, table.facts, strict=True) for fact in some
     ]
@@ -81,10 +81,10 @@ class DocumentFacts:
         rows = first.join(length, on="document_id", how="left").select(
             "query_id", place="position", length=pl.col("length").fill_null(float("nan"))
         )
-        found = DocumentFacts(self.table, rows)._sums("length", cutoffs)
+        sums = DocumentFacts(self.table, rows)._sums("length", cutoffs)
         answered = np.isin(np.array(self.table.query_ids), rows["query_id"].unique().to_numpy())
-        found[~answered] = np.nan
-        return found
+        sums[~answered] = np.nan
+        return sums
 
     def _sums(self, column: str, cutoffs: Sequence[int]) -> Floats:
         """(Q, C) sums of a column over the first K."""
@@ -127,12 +127,12 @@ def document_facts(table: FactTable, run: RunPlaces, deepest: int) -> DocumentFa
 
 def _ids(table: FactTable) -> list[list[str]]:
     """The ids of each query's documents, in the order of their rows."""
-    found: list[list[str]] = [[] for _ in table.query_ids]
+    ids: list[list[str]] = [[] for _ in table.query_ids]
     for query, document, _ in (
         table.documents.select("query", "document_id", "row").sort("query", "row").rows()
     ):
-        found[query].append(document)
-    return found
+        ids[query].append(document)
+    return ids
 
 
 def context_figures(
@@ -168,5 +168,5 @@ def _limits(values: Floats, made: IntervalSettings) -> tuple[Sequence[float | No
 
 
 def _mean(values: Floats) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
+    numbers = values[~np.isnan(values)]
+    return float(numbers.mean()) if len(numbers) else None

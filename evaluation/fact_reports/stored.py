@@ -34,7 +34,6 @@ class FactRow:
 
     @property
     def where(self) -> str:
-        """Where the fact stands, in words."""
         if self.place is not None:
             return f"place {self.place}"
         if self.part is not None:
@@ -54,8 +53,8 @@ class StaleDocument:
 
 def facts_in(report: Report) -> ReportFacts | None:
     """What was measured; None where the release had no facts."""
-    found: ReportFacts | None = report.result.get("facts")
-    return found
+    facts: ReportFacts | None = report.result.get("facts")
+    return facts
 
 
 def store_facts(report: Report, facts: MeasuredFacts) -> None:
@@ -99,8 +98,8 @@ def stale_documents(report: Report, run: str, k: int) -> list[StaleDocument]:
     rows = pl.scan_parquet(local_path(beside(report, DOCUMENTS))).filter(
         (pl.col("run") == run) & (pl.col("place") <= k) & (pl.col("new") == 0)
     )
-    found = rows.select("query_id", "document_id", "place", "supported").sort("query_id", "place")
-    return [StaleDocument(*row) for row in found.collect().iter_rows()]
+    stale = rows.select("query_id", "document_id", "place", "supported").sort("query_id", "place")
+    return [StaleDocument(*row) for row in stale.collect().iter_rows()]
 
 
 class RunFacts(TypedDict):

@@ -29,7 +29,7 @@ from pooling.interface.pages import parameter
 from pooling.interface.problems import InputError
 from pooling.tables.answers import answer
 
-STALE_SHOWN = 50
+MOST_STALE = 50
 FACT_PICTURES = ("facts", "facts-by-characters")
 NO_FACTS = "This report has no facts: its release had none, or nobody had judged any."
 
@@ -69,8 +69,8 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
         ],
         "facts": facts,
         "pictures": fact_pictures(report),
-        "stale": stale[:STALE_SHOWN],
-        "more_stale": max(len(stale) - STALE_SHOWN, 0),
+        "stale": stale[:MOST_STALE],
+        "more_stale": max(len(stale) - MOST_STALE, 0),
         "lines": [(name, facts["runs"][name][f"fact_recall@{k}"].get("line", "")) for name in runs],
         "table": replace(fact_list(k, other, theirs), prepare=partial(fill_others, report, run, k)).shown(
             request, fact_rows(report, run), report.collection
@@ -96,5 +96,5 @@ def chosen_run(report: Report, name: str) -> str:
 def chosen_cutoff(report: Report, written: str) -> int:
     """The K that an address names, if the report has it; else the usual one."""
     cutoffs: Sequence[int] = report.options["k"]
-    is_known = written.isascii() and written.isdigit() and len(written) < 9 and int(written) in cutoffs
-    return int(written) if is_known else usual_cutoff(cutoffs)
+    is_there = written.isascii() and written.isdigit() and len(written) < 9 and int(written) in cutoffs
+    return int(written) if is_there else usual_cutoff(cutoffs)

@@ -199,11 +199,11 @@ def evaluated_facts(
     )
 
 
-def checked_facts(found: FactEvaluation, thresholds: Mapping[str, float]) -> list[Check]:
+def checked_facts(evaluation: FactEvaluation, thresholds: Mapping[str, float]) -> list[Check]:
     """Every run's mean over facts against every threshold."""
     labels = rests_on(complete=False)
     return [
         Check(run, key, wanted, figures[key]["mean"], figures[key]["queries"], labels)
         for key, wanted in ((name.strip().lower(), wanted) for name, wanted in thresholds.items())
-        for run, figures in found.runs.items()
+        for run, figures in evaluation.runs.items()
     ]

@@ -81,8 +81,8 @@ def evaluate_facts(
     how = HowMeasured(
         conventions, order, interval_settings(len(table.query_ids), bootstrap_samples, seed, confidence)
     )
-    found = evaluate_table(table, runs, keys, how, queries=queries, pool=pool)
-    return replace(found, notes=tuple(notes))
+    evaluation = evaluate_table(table, runs, keys, how, queries=queries, pool=pool)
+    return replace(evaluation, notes=tuple(notes))
 
 
 class HowMeasured(NamedTuple):
@@ -196,7 +196,7 @@ def _figures(scope: _Scope, worked: _Worked, made: IntervalSettings) -> dict[str
     columns = [worked.values[name][:, 0 if k is None else at[k]] for name, k in scope.keys]
     table = np.stack(columns, axis=1)
     limits = mean_intervals(table, samples=made["samples"], seed=made["seed"], level=made["level"])
-    found: dict[str, FactFigure] = {}
+    figures: dict[str, FactFigure] = {}
     for place, (name, k) in enumerate(scope.keys):
         column = table[:, place]
         figure: FactFigure = {
@@ -214,8 +214,8 @@ def _figures(scope: _Scope, worked: _Worked, made: IntervalSettings) -> dict[str
         if k is not None:
             judged, every = np.nansum(worked.judged[:, at[k]], axis=0)
             figure["judged_pairs"] = float(judged / every) if every else None
-        found[key_of(name, k)] = figure
-    return found
+        figures[key_of(name, k)] = figure
+    return figures
 
 
 def _mean(values: Floats) -> float | None:

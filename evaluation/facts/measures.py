@@ -85,8 +85,8 @@ def _normalised(run: Retrieved, discount: Callable[[Floats], Floats]) -> Floats:
     best = run.facts.ideal_gains(int(run.cutoffs[-1]))
     sums = np.concatenate(([0.0], np.cumsum(best * discount(np.arange(1.0, len(best) + 1)))))
     ideal = sums[np.minimum(run.cutoffs, len(best))]
-    found = run.up_to(run.gains() * discount(run.places[run.order]))
-    return _ratio(found, ideal)
+    gains = run.up_to(run.gains() * discount(run.places[run.order]))
+    return _ratio(gains, ideal)
 
 
 def p_ia(run: Retrieved, counting: Counting) -> Floats:

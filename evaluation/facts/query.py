@@ -26,10 +26,10 @@ class QueryFacts:
     @cached_property
     def supports(self) -> Booleans:
         """(D, F) whether the document supports the fact, wholly."""
-        return (self.known >= 1).reshape(self.weights.shape)
+        return (self.judged_weights >= 1).reshape(self.weights.shape)
 
     @cached_property
-    def known(self) -> Floats:
+    def judged_weights(self) -> Floats:
         """(D, F) the weights, 0 where nobody judged."""
         return np.nan_to_num(self.weights)
 
@@ -45,8 +45,8 @@ class QueryFacts:
     def findable(self, *, partial: bool) -> Booleans:
         """(F,) whether some judged document supports the fact, or with `partial` a part of it."""
         least = 0.5 if partial else 1.0
-        found: Booleans = np.count_nonzero(self.known >= least, axis=0) > 0
-        return found
+        is_findable: Booleans = np.count_nonzero(self.judged_weights >= least, axis=0) > 0
+        return is_findable
 
     def ideal_gains(self, depth: int) -> Floats:
         """(n,) the gains of the best order of the documents, at most `depth`; Σ over facts of
@@ -85,7 +85,7 @@ class Retrieved:
 
     def first_place(self, least: float) -> Floats:
         """(F,) the place of the first document whose weight is at least this; infinite where none is."""
-        there = self.facts.known >= least
+        there = self.facts.judged_weights >= least
         first: Floats = np.min(np.where(there, self.places[:, None], np.inf), axis=0, initial=np.inf)
         return first
 
@@ -111,8 +111,8 @@ class Retrieved:
         strangers_outside: (C,) documents of the pool outside the first K that nobody judged for any fact.
         """
         last = np.max(np.where(self.facts.is_open, self.places[:, None], -np.inf), axis=0, initial=-np.inf)
-        found: Booleans = (last > self.cutoffs[:, None]) | (strangers_outside > 0)[:, None]
-        return found
+        is_open: Booleans = (last > self.cutoffs[:, None]) | (strangers_outside > 0)[:, None]
+        return is_open
 
     def gains(self) -> Floats:
         """(n,) the gain of each retrieved document of `order`: see `QueryFacts.ideal_gains`."""

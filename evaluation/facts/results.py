@@ -37,7 +37,6 @@ class FactConventions:
 
     @property
     def counting(self) -> Counting:
-        """What is counted, for the measures."""
         return Counting(self.denominator, self.partial)
 
     @property
@@ -110,9 +109,9 @@ class FactEvaluation:
         """One figure with all that it depends on, as one line of text."""
         name, _, k = key.partition("@")
         figure = self.runs[run][key]
-        shown = key_of(FACT_MEASURES[name].title, int(k) if k else None)
+        title = key_of(FACT_MEASURES[name].title, int(k) if k else None)
         parts = [
-            f"{shown} {decimal(figure['mean'])}{interval_or_why_not(figure, self.interval['level'])}",
+            f"{title} {decimal(figure['mean'])}{interval_or_why_not(figure, self.interval['level'])}",
             f"{figure['queries']} of {counted(len(self.table.query_ids), 'query')}{self._aside(run)}",
             "missing = 0" if self.order.missing == "zero" else "missing = skipped",
             self.conventions.words,

@@ -84,7 +84,7 @@ def table_of_frames(
         schema={"query": pl.Int64, "fact_id": pl.String, "column": pl.Int64},
         orient="row",
     )
-    known = (
+    judged = (
         mine.filter(pl.col("weight").is_not_null())
         .join(columns, on=["query", "fact_id"])
         .join(documents, on=["query", "document_id"])
@@ -93,9 +93,9 @@ def table_of_frames(
     widths = np.array([len(some) for some in listed], dtype=np.int64)
     first = np.concatenate(([0], np.cumsum(heights * widths)))
     weights = np.full(int(first[-1]), np.nan)
-    query = known["query"].to_numpy()
-    place = first[query] + known["row"].to_numpy() * widths[query] + known["column"].to_numpy()
-    weights[place] = known["weight"].to_numpy()
+    query = judged["query"].to_numpy()
+    place = first[query] + judged["row"].to_numpy() * widths[query] + judged["column"].to_numpy()
+    weights[place] = judged["weight"].to_numpy()
     weighed = [
         QueryFacts(weights[first[one] : first[one + 1]].reshape(int(heights[one]), int(widths[one])))
         for one in range(len(ids))
@@ -134,15 +134,15 @@ def run_places(table: FactTable, ordered: pl.DataFrame, deepest: int) -> RunPlac
     """ordered: query_id, document_id, position, of all rows of a run; deepest: the largest K."""
     rows = numbered(table, ordered).with_columns(pl.col("position").cast(pl.Int64))
     joined = rows.join(table.documents, on=_PAIR, how="left")
-    known = joined.filter(pl.col("row").is_not_null())
+    judged = joined.filter(pl.col("row").is_not_null())
     strange = joined.filter(pl.col("row").is_null() & (pl.col("position") <= deepest))
     strange = strange.select(*_PAIR, "position").sort("query", "position")
     count = len(table.query_ids)
     sizes = np.array([one.weights.shape[0] for one in table.queries], dtype=np.int64)
     first = np.concatenate(([0], np.cumsum(sizes)))
     places = np.full(int(first[-1]), np.inf)
-    query = known["query"].to_numpy()
-    places[first[query] + known["row"].to_numpy()] = known["position"].to_numpy()
+    query = judged["query"].to_numpy()
+    places[first[query] + judged["row"].to_numpy()] = judged["position"].to_numpy()
     bounds = np.searchsorted(strange["query"].to_numpy(), np.arange(count + 1))
     positions = strange["position"].to_numpy().astype(np.float64)
     return RunPlaces(

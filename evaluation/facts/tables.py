@@ -15,27 +15,29 @@ from pooling.formats.cells import table_text
 from pooling.formats.wording import counted
 
 
-def render_facts(found: FactEvaluation, form: str, *, terminal: bool = False) -> str:
+def render_facts(evaluation: FactEvaluation, form: str, *, terminal: bool = False) -> str:
     """The evaluation alone, in one of the formats of `evaluation.rendering.formats`."""
     if form == "json":
-        content = {**found.to_dict(), "runs": found.with_lines()}
+        content = {**evaluation.to_dict(), "runs": evaluation.with_lines()}
         return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     if form == "csv":
-        return table_text(list(FactRow.__annotations__), (list(row.values()) for row in fact_rows(found)))
+        return table_text(
+            list(FactRow.__annotations__), (list(row.values()) for row in fact_rows(evaluation))
+        )
     if form == "mlflow":
-        return mlflow_text(found.runs)
-    return render_tables([fact_cells(found)], form, terminal=terminal)
+        return mlflow_text(evaluation.runs)
+    return render_tables([fact_cells(evaluation)], form, terminal=terminal)
 
 
-def fact_part(found: FactEvaluation) -> Part:
+def fact_part(evaluation: FactEvaluation) -> Part:
     """For `evaluation.rendering.formats.render`, next to the measures over documents."""
-    return Part("facts", fact_cells(found), found.to_dict(), figures=found.with_lines())
+    return Part("facts", fact_cells(evaluation), evaluation.to_dict(), figures=evaluation.with_lines())
 
 
-def fact_rows(found: FactEvaluation) -> Iterator[FactRow]:
+def fact_rows(evaluation: FactEvaluation) -> Iterator[FactRow]:
     """One row per run, measure and K."""
-    for run, figures in found.with_lines().items():
-        for name, k in found.keys:
+    for run, figures in evaluation.with_lines().items():
+        for name, k in evaluation.keys:
             one = figures[key_of(name, k)]
             yield {
                 "run": run,
@@ -53,24 +55,24 @@ def fact_rows(found: FactEvaluation) -> Iterator[FactRow]:
             }
 
 
-def fact_cells(found: FactEvaluation) -> Cells:
+def fact_cells(evaluation: FactEvaluation) -> Cells:
     """One row per run and K, a column per measure, and next to fact recall its micro mean and bounds."""
-    names = list(dict.fromkeys(name for name, _ in found.keys))
+    names = list(dict.fromkeys(name for name, _ in evaluation.keys))
     header = ["run", "K"]
     for name in names:
         header += [FACT_MEASURES[name].title, *(("micro", "bounds") if name == "fact_recall" else ())]
     rows = []
-    for run in found.runs:
-        for k in dict.fromkeys(k for _, k in found.keys):
+    for run in evaluation.runs:
+        for k in dict.fromkeys(k for _, k in evaluation.keys):
             cells = [run, "all" if k is None else str(k)]
             for name in names:
-                cells += _cells(found, run, (name, k), first=name == names[0])
-            rows.append((*cells, _judged(found, run, k)))
-    return Cells((*header, "judged pairs"), tuple(rows), tuple(_notes(found)), "Facts")
+                cells += _cells(evaluation, run, (name, k), first=name == names[0])
+            rows.append((*cells, _judged(evaluation, run, k)))
+    return Cells((*header, "judged pairs"), tuple(rows), tuple(_notes(evaluation)), "Facts")
 
 
-def _cells(found: FactEvaluation, run: str, key: tuple[str, int | None], *, first: bool) -> list[str]:
-    figure = found.runs[run].get(key_of(*key))
+def _cells(evaluation: FactEvaluation, run: str, key: tuple[str, int | None], *, first: bool) -> list[str]:
+    figure = evaluation.runs[run].get(key_of(*key))
     if figure is None:
         return [""] * (3 if key[0] == "fact_recall" else 1)
     cells = [decimal(figure["mean"]) + (interval(figure) if first else "")]
@@ -79,25 +81,26 @@ def _cells(found: FactEvaluation, run: str, key: tuple[str, int | None], *, firs
     return cells
 
 
-def _judged(found: FactEvaluation, run: str, k: int | None) -> str:
+def _judged(evaluation: FactEvaluation, run: str, k: int | None) -> str:
     if k is None:
         return ""
-    at_k = (found.runs[run].get(key_of(name, k)) for name, _ in found.keys)
+    at_k = (evaluation.runs[run].get(key_of(name, k)) for name, _ in evaluation.keys)
     return percent(next((one.get("judged_pairs") for one in at_k if one), None))
 
 
-def _notes(found: FactEvaluation) -> list[str]:
-    first = found.keys[0][0]
-    cutoffs = [k for name, k in found.keys if name == first and k is not None]
+def _notes(evaluation: FactEvaluation) -> list[str]:
+    first = evaluation.keys[0][0]
+    cutoffs = [k for name, k in evaluation.keys if name == first and k is not None]
     key = key_of(first, usual_cutoff(cutoffs) if cutoffs else None)
-    notes = [f"{run}: {found.line(run, key)}" for run in found.runs]
+    notes = [f"{run}: {evaluation.line(run, key)}" for run in evaluation.runs]
     notes.append(
-        f"[low, high]: {share_in_words(found.interval['level'])} interval over queries. Bounds: whatever the "
-        "verdicts on pairs that nobody judged; a document outside the pool counts as unjudged for every fact."
+        f"[low, high]: {share_in_words(evaluation.interval['level'])} interval over queries. Bounds: "
+        "whatever the verdicts on pairs that nobody judged; a document outside the pool counts as unjudged "
+        "for every fact."
     )
     notes += [
         f"{run}: ignored {counted(unknown, 'query')} without facts."
-        for run, (_, unknown) in found.missing.items()
+        for run, (_, unknown) in evaluation.missing.items()
         if unknown
     ]
     return notes

@@ -23,7 +23,7 @@ from evaluation.failures.side_by_side import (
 from evaluation.failures.stored_breakdown import BreakdownRequest, breakdown_of, check_measure
 from evaluation.failures.stored_queries import (
     PER_PAGE,
-    SHOWN,
+    ROW_CHOICES,
     SORTS,
     QueryRow,
     QuerySelection,
@@ -95,9 +95,9 @@ class BreakdownFile(APIView):
         """Download a breakdown: its rows as CSV, its picture as SVG or PNG."""
         report = report_for(request.user, report_id)
         choice = _breakdown_request(request, report)
-        found = breakdown_of(report, choice)
-        shown = WhereChoice(choice.by, choice.measure, choice.k, found.threshold, order="group", run=None)
-        return offered(BREAKDOWN_FILES, format, breakdown_stem(report, choice.by), found, shown)
+        breakdown = breakdown_of(report, choice)
+        where = WhereChoice(choice.by, choice.measure, choice.k, breakdown.threshold, order="group", run=None)
+        return offered(BREAKDOWN_FILES, format, breakdown_stem(report, choice.by), breakdown, where)
 
 
 def _breakdown_request(request: Request, report: Report) -> BreakdownRequest:
@@ -121,7 +121,7 @@ class QueriesQuerySerializer(serializers.Serializer[dict[str, object]]):
     group = serializers.CharField(required=False, trim_whitespace=False)
     ungrouped = serializers.BooleanField(required=False, help_text="With `by`: those in none of its groups.")
     q = serializers.CharField(required=False, default="", help_text="Words of the text, or of the id.")
-    show = serializers.ChoiceField(choices=SHOWN, required=False, default="all")
+    show = serializers.ChoiceField(choices=ROW_CHOICES, required=False, default="all")
     sort = serializers.ChoiceField(choices=list(SORTS), required=False, default="worst")
     page = serializers.IntegerField(required=False, min_value=1, default=1)
 
@@ -154,7 +154,6 @@ class ReportQueries(APIView):
 
 
 def _query_selection(request: Request, report: Report) -> tuple[QuerySelection, int]:
-    """What the address asks for, and the page of it."""
     values = parsed(QueriesQuerySerializer, request)
     page_number = values.pop("page")
     k = _cutoff(report, values["measure"], values.pop("k", None))
@@ -193,8 +192,8 @@ class ReportQuery(APIView):
         report = report_for(request.user, report_id)
         values = parsed(DetailQuerySerializer, request)
         k = _cutoff(report, "recall", values.get("k"))
-        found = side_by_side(report, values["query"], k or 0, a=values.get("a"), b=values.get("b"))
-        return found.to_dict()
+        lists = side_by_side(report, values["query"], k or 0, a=values.get("a"), b=values.get("b"))
+        return lists.to_dict()
 
 
 def _cutoff(report: Report, measure: str, k: int | None) -> int | None:

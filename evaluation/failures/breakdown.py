@@ -301,24 +301,24 @@ def limits_of(
         return np.stack(mean_intervals(table, **resampling._asdict(), weights=weights), axis=-1)
 
     def work(task: tuple[Integers, Floats | None]) -> Floats:
-        rows, known = task
+        rows, whole_limits = task
         table, weights = values.table[rows], values.weights[rows]
         has_weight = ~np.isnan(weights)
-        found = np.full((len(values.runs), 4), np.nan)
+        limits = np.full((len(values.runs), 4), np.nan)
         if len(rows) < FEWEST_QUERIES:
-            return found
-        if known is None and has_weight.all():  # one drawing serves both
+            return limits
+        if whole_limits is None and has_weight.all():  # one drawing serves both
             plain = np.ones_like(table)
             both = intervals(np.hstack((table, table)), np.hstack((plain, plain * weights[:, None])))
             return np.hstack(np.split(both, 2))
-        found[:, :2] = intervals(table) if known is None else known
+        limits[:, :2] = intervals(table) if whole_limits is None else whole_limits
         if has_weight.sum() >= FEWEST_QUERIES:
-            found[:, 2:] = intervals(table[has_weight], weights[has_weight])
-        return found
+            limits[:, 2:] = intervals(table[has_weight], weights[has_weight])
+        return limits
 
     rows = rows_by_group(values, grouping)
-    known = [whole, *[None] * (len(rows) - 1)]
-    return np.stack(list(in_threads(work, zip(rows, known, strict=True))))
+    first_limits = [whole, *[None] * (len(rows) - 1)]
+    return np.stack(list(in_threads(work, zip(rows, first_limits, strict=True))))
 
 
 def undrawn_limits(values: Values, grouping: Grouping, whole: Floats) -> Floats:
@@ -334,8 +334,8 @@ def draws_of(values: Values, grouping: Grouping, samples: int) -> int:
     weighted = ~np.isnan(values.weights)
     sizes: list[int] = []
     for number, rows in enumerate(rows_by_group(values, grouping)):
-        drawn = {int(weighted[rows].sum()), len(rows) if number else 0}
-        sizes += [size for size in drawn if FEWEST_QUERIES <= size <= LARGEST_RESAMPLED]
+        distinct_sizes = {int(weighted[rows].sum()), len(rows) if number else 0}
+        sizes += [size for size in distinct_sizes if FEWEST_QUERIES <= size <= LARGEST_RESAMPLED]
     return samples * sum(sizes)
 
 

@@ -96,12 +96,12 @@ def ceiling_rows(report: Report, choice: CeilingChoice) -> list[CeilingRow]:
     wanted = [k1 for k1 in DEPTHS if k1 >= choice.k and k1 <= depth] or [max(depth, choice.k)]
     try:
         evaluation = evaluate(labels, frames, [choice.k], ["recall"], conventions)
-        found = ceilings(evaluation, {choice.stage1: first}, wanted)
+        result = ceilings(evaluation, {choice.stage1: first}, wanted)
     except ValueError as error:
         raise InputError(str(error)) from error
     return [
         CeilingRow(run, k1, one.by_k[choice.k].recall, one.elsewhere)
-        for run, by_k1 in found.runs.items()
+        for run, by_k1 in result.runs.items()
         for k1, one in by_k1.items()
     ]
 

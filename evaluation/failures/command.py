@@ -19,12 +19,12 @@ from pooling.formats.wording import counted
 HEADER = ("run", "K1", "K", "found", "lost", "missed", "ceiling", "bounds", "best", "nDCG", "its ceiling")
 
 
-def ceiling_part(found: Ceilings) -> Part:
+def ceiling_part(result: Ceilings) -> Part:
     """For `evaluation.rendering.formats.render`."""
-    return Part("ceilings", ceiling_cells(found), found.to_dict())
+    return Part("ceilings", ceiling_cells(result), result.to_dict())
 
 
-def ceiling_cells(found: Ceilings) -> Cells:
+def ceiling_cells(result: Ceilings) -> Cells:
     """One row per ranker, K1 and K."""
     rows = tuple(
         (
@@ -37,26 +37,26 @@ def ceiling_cells(found: Ceilings) -> Cells:
             decimal(at.ndcg["found"]),
             decimal(at.ndcg["ceiling"]),
         )
-        for ranker, by_k1 in found.runs.items()
+        for ranker, by_k1 in result.runs.items()
         for k1, one in by_k1.items()
         for k, at in one.by_k.items()
     )
-    return Cells(HEADER, rows, tuple(_notes(found)), f"Ceilings of rankers over {found.stage1}")
+    return Cells(HEADER, rows, tuple(_notes(result)), f"Ceilings of rankers over {result.stage1}")
 
 
-def _notes(found: Ceilings) -> list[str]:
+def _notes(result: Ceilings) -> list[str]:
     notes = [
-        f"Recall over {counted(found.queries, 'query')}: found by the run among the first K1 documents of "
-        f"{found.stage1}, lost by it there, and missed by {found.stage1}; the three add up to 1.",
+        f"Recall over {counted(result.queries, 'query')}: found by the run among the first K1 documents of "
+        f"{result.stage1}, lost by it there, and missed by {result.stage1}; the three add up to 1.",
         "ceiling: what the best order of the same K1 documents finds; bounds: whatever the labels of the "
         "unjudged documents; best: what K places can hold.",
     ]
-    for ranker, by_k1 in found.runs.items():
+    for ranker, by_k1 in result.runs.items():
         elsewhere = [f"{one.elsewhere:,} at K1 = {k1}" for k1, one in by_k1.items() if one.elsewhere]
         if elsewhere:
             deepest = max(k for one in by_k1.values() for k in one.by_k)
             notes.append(
-                f"{ranker}: documents in its first {deepest} that {found.stage1} does not hand on, left out "
+                f"{ranker}: documents in its first {deepest} that {result.stage1} does not hand on, left out "
                 f"of its order: {', '.join(elsewhere)}."
             )
     return notes

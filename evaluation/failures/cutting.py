@@ -46,18 +46,18 @@ def cut_documents(key: str, metadata: Metadata) -> Cut:
     >>> found.names, found.place
     (('2019', '2024', 'without year'), {'a': 0, 'b': 1, 'c': 2})
     """
-    known = {id: facts[key] for id, facts in metadata.items() if as_text(facts.get(key)) is not None}
-    if not known:
+    values = {id: facts[key] for id, facts in metadata.items() if as_text(facts.get(key)) is not None}
+    if not values:
         others = offered_keys(metadata.values())
         hint = f"the documents can be grouped by {', '.join(others)}" if others else "nor under any other key"
         raise ValueError(f"No document says anything under metadata.{key}; {hint}.")
-    names, in_order = _named(known)
+    names, in_order = _named(values)
     if len(set(names.values())) > MOST_GROUPS:
         many = len(set(names.values()))
         raise ValueError(f"There are {many:,} values of metadata.{key}; at most {MOST_GROUPS} can be groups.")
-    ordered = list(dict.fromkeys(names[id] for id in _by_value(known, names, in_order=in_order)))
+    ordered = list(dict.fromkeys(names[id] for id in _by_value(values, names, in_order=in_order)))
     rest = f"without {key}"
-    if len(known) < len(metadata):
+    if len(values) < len(metadata):
         ordered.append(rest)
     place = {name: number for number, name in enumerate(ordered)}
     return Cut(key, tuple(ordered), {id: place[names.get(id, rest)] for id in metadata}, in_order)
@@ -71,7 +71,7 @@ def offered_keys(metadata: Iterable[Mapping[str, Any]]) -> list[str]:
             text = as_text(facts[key])
             if text is not None:
                 values.setdefault(key, {})[text] = facts[key]
-    return sorted(key for key, known in values.items() if len(known) <= MOST_GROUPS or _named(known)[1])
+    return sorted(key for key, by_text in values.items() if len(by_text) <= MOST_GROUPS or _named(by_text)[1])
 
 
 def as_text(value: object) -> str | None:
@@ -85,23 +85,23 @@ def as_text(value: object) -> str | None:
     return json.dumps(value) if isinstance(value, bool | int | float) else None
 
 
-def _named(known: Mapping[str, Any]) -> tuple[dict[str, str], bool]:
+def _named(values: Mapping[str, Any]) -> tuple[dict[str, str], bool]:
     """The name of each document's group, and whether the groups have an order."""
-    months = {id: _month(value) for id, value in known.items()}
+    months = {id: _month(value) for id, value in values.items()}
     if None not in months.values():
         units = {id: month for id, month in months.items() if month is not None}
         if max(units.values()) - min(units.values()) < MONTHS_OF_TWO_YEARS:
             return _parts(units, lambda month: f"{month // 12:04}-{month % 12 + 1:02}"), True
         return _parts({id: month // 12 for id, month in units.items()}, lambda year: f"{year:04}"), True
-    if all(_is_number(value) for value in known.values()):
+    if all(_is_number(value) for value in values.values()):
         return _parts(
-            dict(known), lambda number: f"{number:.6g}" if isinstance(number, float) else str(number)
+            dict(values), lambda number: f"{number:.6g}" if isinstance(number, float) else str(number)
         ), True
-    return {id: str(as_text(value)) for id, value in known.items()}, False
+    return {id: str(as_text(value)) for id, value in values.items()}, False
 
 
-def _by_value(known: Mapping[str, Any], names: Mapping[str, str], *, in_order: bool) -> list[str]:
-    return sorted(known, key=known.__getitem__ if in_order else names.__getitem__)
+def _by_value(values: Mapping[str, Any], names: Mapping[str, str], *, in_order: bool) -> list[str]:
+    return sorted(values, key=values.__getitem__ if in_order else names.__getitem__)
 
 
 def _parts(units: Mapping[str, Any], in_words: Callable[[Any], str]) -> dict[str, str]:
@@ -128,10 +128,10 @@ def _month(value: object) -> int | None:
     >>> _month("2024-03-05") == _month("2024-03-05T10:00:00Z") == 2024 * 12 + 2, _month("2024-13")
     (True, None)
     """
-    found = _DATE.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
+    match = _DATE.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
         return None
-    year, month, day = (int(part or 1) for part in found.groups())
+    year, month, day = (int(part or 1) for part in match.groups())
     try:
         date(year, month, day)
     except ValueError:

@@ -92,33 +92,33 @@ def recall_by_documents(
     """
     group = np.array([cut.place[id] for id in document_ids], dtype=np.int64)
     shape = int(query.max(initial=-1)) + 1, len(cut.names)
-    of, found = (_table(query[rows], group[rows], shape) for rows in (slice(None), hit))
+    of, hits = (_table(query[rows], group[rows], shape) for rows in (slice(None), hit))
     ids = np.array(document_ids, dtype=object)
     counts = [len(set(ids[group == place].tolist())) for place in range(len(cut.names))]
-    low, high = _intervals(found, of, resampling)
+    low, high = _intervals(hits, of, resampling)
     compared = _comparable(of)
-    differences = ratio_differences(found, of, resampling)
+    differences = ratio_differences(hits, of, resampling)
     groups = [
         GroupRecall(
             name,
             counts[g],
             int(np.count_nonzero(of[:, g])),
             int(of[:, g].sum()),
-            int(found[:, g].sum()),
-            _span(_share(found[:, g], of[:, g]), low[g], high[g]),
+            int(hits[:, g].sum()),
+            _span(_share(hits[:, g], of[:, g]), low[g], high[g]),
             *_difference(differences, g, compared),
         )
         for g, name in enumerate(cut.names)
     ]
-    all_found, all_of = found.sum(axis=1, keepdims=True), of.sum(axis=1, keepdims=True)
-    ends = _intervals(all_found, all_of, resampling)
+    all_hits, all_of = hits.sum(axis=1, keepdims=True), of.sum(axis=1, keepdims=True)
+    ends = _intervals(all_hits, all_of, resampling)
     everything = GroupRecall(
         "all",
         len(set(document_ids)),
         int(np.count_nonzero(all_of)),
         int(all_of.sum()),
-        int(all_found.sum()),
-        _span(_share(all_found, all_of), ends[0][0], ends[1][0]),
+        int(all_hits.sum()),
+        _span(_share(all_hits, all_of), ends[0][0], ends[1][0]),
         Span(None),
         None,
         None,
@@ -131,15 +131,15 @@ def _table(query: Integers, group: Integers, shape: tuple[int, int]) -> Floats:
     return counts.reshape(shape).astype(np.float64)
 
 
-def _share(found: Floats, of: Floats) -> float:
+def _share(hits: Floats, of: Floats) -> float:
     total = float(of.sum())
-    return float(found.sum()) / total if total else float("nan")
+    return float(hits.sum()) / total if total else float("nan")
 
 
-def _intervals(found: Floats, of: Floats, resampling: Resampling) -> tuple[Floats, Floats]:
+def _intervals(hits: Floats, of: Floats, resampling: Resampling) -> tuple[Floats, Floats]:
     """(G,) limits, NaN where there are too few documents; a query weighs its relevant documents."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.where(of > 0, found / of, np.nan)
+        values = np.where(of > 0, hits / of, np.nan)
     low, high = mean_intervals(values, **resampling._asdict(), weights=np.maximum(of, 1.0))
     few = of.sum(axis=0) < FEWEST_RELEVANT
     return np.where(few, np.nan, low), np.where(few, np.nan, high)
@@ -226,37 +226,37 @@ def relevant_documents(report: Report) -> RelevantDocuments:
     wanted = pairs["document_id"].unique().sort().to_list()
     metadata: dict[str, Mapping[str, Any]] = {one: {} for one in wanted}
     for start in range(0, len(wanted), AT_ONCE):
-        known = Document.objects.filter(
+        rows = Document.objects.filter(
             collection_id=report.collection_id, external_id__in=wanted[start : start + AT_ONCE]
         )
-        metadata |= {one: facts or {} for one, facts in known.values_list("external_id", "metadata")}
+        metadata |= {one: facts or {} for one, facts in rows.values_list("external_id", "metadata")}
     return RelevantDocuments(pairs, metadata)
 
 
 def group_keys(report: Report) -> tuple[RelevantDocuments, list[str]]:
     """The relevant documents, and the keys of their metadata that make groups."""
-    found = relevant_documents(report)
-    return found, offered_keys(found.metadata.values())
+    documents = relevant_documents(report)
+    return documents, offered_keys(documents.metadata.values())
 
 
-def grouped_recall(report: Report, found: RelevantDocuments, choice: GroupChoice) -> GroupedRecall:
+def grouped_recall(report: Report, documents: RelevantDocuments, choice: GroupChoice) -> GroupedRecall:
     """Recall of each group in the run's first K, with the report's resampling."""
-    rank = found.pairs[f"rank_{run_names(report).index(choice.run)}"]
+    rank = documents.pairs[f"rank_{run_names(report).index(choice.run)}"]
     options = report.options
     return recall_by_documents(
-        (found.pairs["query_id"].rank("dense") - 1).to_numpy().astype("int64"),
-        found.pairs["document_id"].to_list(),
+        (documents.pairs["query_id"].rank("dense") - 1).to_numpy().astype("int64"),
+        documents.pairs["document_id"].to_list(),
         (rank <= choice.k).fill_null(False).to_numpy(),
-        cut_documents(choice.by, found.metadata),
+        cut_documents(choice.by, documents.metadata),
         resampling=Resampling(
             options["bootstrap_samples"], options["seed"], options.get("confidence") or 0.95
         ),
     )
 
 
-def sentence_of(found: GroupedRecall) -> str:
+def sentence_of(grouped: GroupedRecall) -> str:
     """The clearest difference in words; "" where nothing was compared."""
-    compared = [one for one in found.groups if one.p_holm is not None]
+    compared = [one for one in grouped.groups if one.p_holm is not None]
     if not compared:
         return ""
     least = min(compared, key=lambda one: (one.p_holm, one.recall.value))
@@ -274,7 +274,7 @@ def sentence_of(found: GroupedRecall) -> str:
 def report_documents(request: HttpRequest, report_id: int) -> HttpResponse:
     """Recall by a key of the documents' metadata: `?by=`, `?run=` and `?k=`."""
     report = report_for(request.user, report_id)
-    found, keys = group_keys(report)
+    documents, keys = group_keys(report)
     context: dict[str, Any] = {
         "report": report,
         "collection": report.collection,
@@ -286,7 +286,7 @@ def report_documents(request: HttpRequest, report_id: int) -> HttpResponse:
     }
     if keys:
         choice = DocumentGroupsForm(request.GET, report=report, keys=keys).chosen()
-        grouped = grouped_recall(report, found, choice)
+        grouped = grouped_recall(report, documents, choice)
         context |= {"choice": choice, "grouped": grouped, "sentence": sentence_of(grouped)}
         context["rows"] = [grouped.everything, *grouped.groups]
     return render(request, "evaluation/report_documents.html", context)
@@ -318,7 +318,7 @@ class ReportDocuments(APIView):
     def get(self, request: Request, report_id: int) -> object:
         """How many of the relevant documents of each group a run finds, and how groups differ."""
         report = report_for(request.user, report_id)
-        found, keys = group_keys(report)
+        documents, keys = group_keys(report)
         if not keys:
             raise InputError(NO_KEYS, field="by")
         form = DocumentGroupsForm(request.query_params, report=report, keys=keys)
@@ -326,5 +326,5 @@ class ReportDocuments(APIView):
             name, problems = next(iter(form.errors.items()))
             raise InputError(str(problems[0]), field=name)
         choice = form.chosen()
-        grouped = grouped_recall(report, found, choice)
+        grouped = grouped_recall(report, documents, choice)
         return {**choice._asdict(), "keys": keys, "everything": grouped.everything, "groups": grouped.groups}

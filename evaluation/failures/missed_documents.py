@@ -26,7 +26,7 @@ class Missed:
     title: str
     # Its beginning, and whether it was imported.
     text: Annotated[str, PAGE_ONLY]
-    known: Annotated[bool, PAGE_ONLY]
+    has_text: Annotated[bool, PAGE_ONLY]
     relevance: int
     rank: Annotated[int | None, "Where it came; null: not retrieved."]
     found_by: Annotated[Sequence[Finder], "The others that have it there."]
@@ -41,7 +41,6 @@ class MissedOfQuery:
 
     @property
     def more(self) -> int:
-        """How many are not among those shown."""
         return self.count - len(self.shown)
 
 
@@ -58,14 +57,14 @@ def missed_documents(report: Report, run: str, k: int, query_ids: Sequence[str])
 
     Highest label first, then nearest to k.
     """
-    found = dict.fromkeys(query_ids, MissedOfQuery((), 0))
+    missed_of = dict.fromkeys(query_ids, MissedOfQuery((), 0))
     parts = relevant_of(report, query_ids).partition_by("query_id", as_dict=True)
     missed = {str(key[0]): _missed_rows(report, run, k, rows.to_dicts()) for key, rows in parts.items()}
-    shown = {row.document_id for rows in missed.values() for row in rows[:MOST_DOCUMENTS]}
-    texts = texts_of(report, shown)
+    first_ids = {row.document_id for rows in missed.values() for row in rows[:MOST_DOCUMENTS]}
+    texts = texts_of(report, first_ids)
     for query, rows in missed.items():
-        found[query] = MissedOfQuery([_missed(row, texts) for row in rows[:MOST_DOCUMENTS]], len(rows))
-    return found
+        missed_of[query] = MissedOfQuery([_missed(row, texts) for row in rows[:MOST_DOCUMENTS]], len(rows))
+    return missed_of
 
 
 def texts_of(report: Report, document_ids: Iterable[str]) -> dict[str, Text]:
@@ -79,15 +78,17 @@ def texts_of(report: Report, document_ids: Iterable[str]) -> dict[str, Text]:
     }
 
 
-def found_by(row: Mapping[str, Any], names: Sequence[str], k: int, leave_out: Iterable[str]) -> list[Finder]:
+def finders_of(
+    row: Mapping[str, Any], names: Sequence[str], k: int, leave_out: Iterable[str]
+) -> list[Finder]:
     """The runs, without some, that have a document in their first k, with its rank there, best first.
 
     row: of `report_files.relevant_of`; names: the report's runs in their order.
     """
     out = set(leave_out)
     ranks = [(name, row[f"rank_{index}"]) for index, name in enumerate(names) if name not in out]
-    found: list[Finder] = [{"run": name, "rank": rank} for name, rank in ranks if rank and rank <= k]
-    return sorted(found, key=lambda one: one["rank"])
+    finders: list[Finder] = [{"run": name, "rank": rank} for name, rank in ranks if rank and rank <= k]
+    return sorted(finders, key=lambda one: one["rank"])
 
 
 class _MissedRow(NamedTuple):
@@ -105,14 +106,14 @@ def _missed_rows(report: Report, run: str, k: int, rows: Sequence[Mapping[str, A
     missed = [row for row in rows if row[own] is None or row[own] > k]
     missed.sort(key=lambda row: (-row["relevance"], row[own] is None, row[own] or 0, row["document_id"]))
     return [
-        _MissedRow(row["document_id"], row["relevance"], row[own], found_by(row, names, k, [run]))
+        _MissedRow(row["document_id"], row["relevance"], row[own], finders_of(row, names, k, [run]))
         for row in missed
     ]
 
 
 def _missed(row: _MissedRow, texts: Mapping[str, Text]) -> Missed:
-    known = texts.get(row.document_id, Text("", None))
-    return Missed(title=known.title, text=known.text or "", known=known.text is not None, **row._asdict())
+    text = texts.get(row.document_id, Text("", None))
+    return Missed(title=text.title, text=text.text or "", has_text=text.text is not None, **row._asdict())
 
 
 def _cut(text: str | None) -> str | None:

@@ -183,10 +183,10 @@ class WhereView(forms.Form):
 
 def near(k: int | None, cutoffs: Sequence[int | None]) -> int | None:
     """The K that was asked for, where the measure has it; else the one nearest to 10."""
-    known = [at for at in cutoffs if at is not None]
-    if k in known:
+    numbers = [at for at in cutoffs if at is not None]
+    if k in numbers:
         return k
-    return min(known, key=lambda at: abs(at - 10)) if known else None
+    return min(numbers, key=lambda at: abs(at - 10)) if numbers else None
 
 
 def chosen_breakdown(
@@ -201,31 +201,31 @@ def chosen_breakdown(
 def where_context(report: Report, view: WhereView) -> dict[str, Any]:
     """Everything the template needs; the database queries are constant."""
     choice = view.choice()
-    found = chosen_breakdown(report, choice, view.queries, at_once=view.at_once())
-    groups = ordered_groups(found.groups, choice.order)
-    drawn = _drawn(groups)
-    size = len(drawn["groups"]), len(drawn["runs"])
+    breakdown = chosen_breakdown(report, choice, view.queries, at_once=view.at_once())
+    groups = ordered_groups(breakdown.groups, choice.order)
+    picture_parts = _picture_parts(groups)
+    size = len(picture_parts["groups"]), len(picture_parts["runs"])
     return {
         "choice": choice,
         "shown": titled(choice.measure, choice.k),
-        "found": found,
-        "by_title": found.grouping.title,
+        "found": breakdown,
+        "by_title": breakdown.grouping.title,
         "groupings": [(by, OWN.get(by, by)) for by in view.groupings],
         "measures": [(name, MEASURES[name].title) for name in report.options["measures"]],
         "cutoffs": [k for k in cutoffs_of(report, choice.measure) if k],
         "orders": ORDERS.items(),
         "runs": run_names(report),
         "all_runs": ALL_RUNS,
-        "groups": [_group(one, choice, waits=found.waits) for one in groups],
+        "groups": [_group(one, choice, waits=breakdown.waits) for one in groups],
         "percentiles": PERCENTILES,
         "small": SMALL,
         "fewest": FEWEST_QUERIES,
         "any_small": any(figures.is_small for one in groups for figures in one.runs.values()),
-        "level": share_in_words(found.interval["level"]),
-        "unweighted": found.without_weight[:MOST_NAMED],
-        "unweighted_more": max(0, len(found.without_weight) - MOST_NAMED),
-        "drawn": drawn,
-        "picture": choice.address(v=_picture_key(found, choice)),
+        "level": share_in_words(breakdown.interval["level"]),
+        "unweighted": breakdown.without_weight[:MOST_NAMED],
+        "unweighted_more": max(0, len(breakdown.without_weight) - MOST_NAMED),
+        "drawn": picture_parts,
+        "picture": choice.address(v=_picture_key(breakdown, choice)),
         "address": choice.address(),
         "with_intervals": choice.address(intervals=1),
         "wide_size": breakdown_size(*size),
@@ -236,32 +236,31 @@ def where_context(report: Report, view: WhereView) -> dict[str, Any]:
 def breakdown_svg(report: Report, view: WhereView, variant: str) -> bytes:
     """The breakdown as SVG in one of the variants, drawn once for its numbers and then kept."""
     choice = view.choice()
-    found = chosen_breakdown(report, choice, view.queries)
-    name = beside(report, f"breakdown-{_picture_key(found, choice)}-{variant}.svg")
-    return kept_svg(name, lambda: breakdown_chart(found, choice, variant))
+    breakdown = chosen_breakdown(report, choice, view.queries)
+    name = beside(report, f"breakdown-{_picture_key(breakdown, choice)}-{variant}.svg")
+    return kept_svg(name, lambda: breakdown_chart(breakdown, choice, variant))
 
 
-def breakdown_chart(found: Breakdown, choice: WhereChoice, variant: str) -> alt.LayerChart:
+def breakdown_chart(breakdown: Breakdown, choice: WhereChoice, variant: str) -> alt.LayerChart:
     """The Altair chart of a breakdown; `variant` is one of `pooling.interface.charting.VARIANTS`."""
-    drawn = _drawn(ordered_groups(found.groups, choice.order))
+    parts = _picture_parts(ordered_groups(breakdown.groups, choice.order))
     rows = [
         {"group": one.group.label(choice.by), "run": run, **_ends(one.runs[run])}
-        for one in drawn["groups"]
-        for run in drawn["runs"]
+        for one in parts["groups"]
+        for run in parts["runs"]
     ]
     table = pd.DataFrame(rows).astype(dict.fromkeys(("mean", "low", "high"), float))
     title = titled(choice.measure, choice.k)
     dark, narrow = variant.startswith("dark"), variant.endswith("narrow")
-    return breakdown_picture(table, drawn["runs"], title=title, dark=dark, narrow=narrow)
+    return breakdown_picture(table, parts["runs"], title=title, dark=dark, narrow=narrow)
 
 
 def breakdown_stem(report: Report, by: str) -> str:
-    """What files of a breakdown are called."""
     return f"{file_stem(report)}-by-{slugify(by) or 'group'}"
 
 
-def _csv(found: Breakdown, choice: WhereChoice) -> bytes:
-    rows = found.rows()
+def _csv(breakdown: Breakdown, choice: WhereChoice) -> bytes:
+    rows = breakdown.rows()
     return table_text(list(rows[0]), (row.values() for row in rows)).encode()
 
 
@@ -269,10 +268,12 @@ def _csv(found: Breakdown, choice: WhereChoice) -> bytes:
 BREAKDOWN_FILES = {
     "csv": Download(".csv", "text/csv", _csv),
     "svg": Download(
-        ".svg", "image/svg+xml", lambda found, choice: to_svg(breakdown_chart(found, choice, "light"))
+        ".svg", "image/svg+xml", lambda breakdown, choice: to_svg(breakdown_chart(breakdown, choice, "light"))
     ),
     "png": Download(
-        ".png", "image/png", lambda found, choice: to_png(breakdown_chart(found, choice, "light"), scale=3)
+        ".png",
+        "image/png",
+        lambda breakdown, choice: to_png(breakdown_chart(breakdown, choice, "light"), scale=3),
     ),
 }
 
@@ -281,7 +282,7 @@ def _ends(figures: GroupFigures) -> dict[str, float | None]:
     return {"mean": figures.mean, "low": figures.low, "high": figures.high}
 
 
-def _drawn(groups: list[BrokenGroup]) -> dict[str, Any]:
+def _picture_parts(groups: list[BrokenGroup]) -> dict[str, Any]:
     runs = list(groups[0].runs)
     return {
         "groups": groups[:MOST_GROUPS],
@@ -291,9 +292,9 @@ def _drawn(groups: list[BrokenGroup]) -> dict[str, Any]:
     }
 
 
-def _picture_key(found: Breakdown, choice: WhereChoice) -> str:
+def _picture_key(breakdown: Breakdown, choice: WhereChoice) -> str:
     """Differs where the picture would: a tag that a query got since changes the groups."""
-    means = [(one.group, [_ends(figures) for figures in one.runs.values()]) for one in found.groups]
+    means = [(one.group, [_ends(figures) for figures in one.runs.values()]) for one in breakdown.groups]
     facts = (LOOK, choice.measure, choice.k, choice.order, choice.run, means)
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
 

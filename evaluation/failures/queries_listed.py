@@ -101,7 +101,7 @@ def table_of_queries(request: HttpRequest, report: Report, selection: QuerySelec
 
     `InputError` where the report has no such group.
     """
-    shown = titled(selection.measure, selection.k)
+    title = titled(selection.measure, selection.k)
     cell = "evaluation/_query_{}.html".format
     table = Table(
         "report-queries",
@@ -110,7 +110,7 @@ def table_of_queries(request: HttpRequest, report: Report, selection: QuerySelec
         columns=(
             Column("query", "Query", "query.query_id", natural=True, template=cell("name"), style="named"),
             Column("text", "Text", "query.text", sort=False, hidden=True),
-            Column("value", shown, "query.value", number=True, template=cell("value")),
+            Column("value", title, "query.value", number=True, template=cell("value")),
             Column("missed", "Missed", "query.missed.count", template=cell("missed"), style="missed-cell"),
             Column("relevant", "Relevant", "query.relevant", number=True),
             Column("found", "Found", "query.found", number=True),
@@ -121,7 +121,7 @@ def table_of_queries(request: HttpRequest, report: Report, selection: QuerySelec
         search=("query", "text"),
         search_hint="Words or id of a query",
         filters=(SHOW,),
-        caption=f"{shown} of {selection.run} by query",
+        caption=f"{title} of {selection.run} by query",
         empty=Empty("This report has no such queries."),
         per_page=PER_PAGE,
     )

@@ -40,7 +40,6 @@ class Group:
     query_ids: tuple[str, ...]
 
     def label(self, by: str) -> str:
-        """What the group is called in a table or a picture."""
         if self.kind == "all":
             return "All queries"
         if self.kind == "none":
@@ -80,18 +79,18 @@ def group_queries(
     query has, or that has more than 100 values.
     """
     everything = Group(None, "all", tuple(query_ids))
-    known = {query: metadata.get(query, {}) for query in query_ids}
+    facts_of = {query: metadata.get(query, {}) for query in query_ids}
     if by == RUN:
         return Grouping(by, OWN[by], (everything,))
     if by == RELEVANT:
         named = _by_relevant(query_ids, relevant)
     elif by == WEIGHT:
-        named = _by_traffic(known)
+        named = _by_traffic(facts_of)
     elif by == TAG:
-        named = dict(sorted(queries_by_tag(known.items()).items()))
+        named = dict(sorted(queries_by_tag(facts_of.items()).items()))
     else:
-        named = _by_key(by, known)
-    _refuse_none_or_many(by, named, known)
+        named = _by_key(by, facts_of)
+    _refuse_none_or_many(by, named, facts_of)
     grouped = {query for members in named.values() for query in members}
     rest = tuple(query for query in query_ids if query not in grouped)
     groups = [Group(name, "group", tuple(members)) for name, members in named.items()]
@@ -123,20 +122,20 @@ def offered(metadata: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _by_key(key: str, metadata: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for query, facts in metadata.items():
         text = as_text(facts.get(key))
         if text is not None:
-            found.setdefault(text, []).append(query)
-    return dict(sorted(found.items()))
+            groups.setdefault(text, []).append(query)
+    return dict(sorted(groups.items()))
 
 
 def _by_relevant(query_ids: Sequence[str], relevant: Mapping[str, int]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {name: [] for _, name in RELEVANT_BINS}
+    groups: dict[str, list[str]] = {name: [] for _, name in RELEVANT_BINS}
     for query in query_ids:
         count = relevant.get(query, 0)
-        found[next(name for most, name in RELEVANT_BINS if most is None or count <= most)].append(query)
-    return {name: members for name, members in found.items() if members}
+        groups[next(name for most, name in RELEVANT_BINS if most is None or count <= most)].append(query)
+    return {name: members for name, members in groups.items() if members}
 
 
 def _by_traffic(metadata: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
@@ -147,7 +146,7 @@ def _by_traffic(metadata: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str
     """
     weights = {query: weight for query, facts in metadata.items() if (weight := known_weight(facts))}
     third = sum(weights.values()) / len(TRAFFIC_BINS)
-    found: dict[str, list[str]] = {name: [] for name in TRAFFIC_BINS}
+    groups: dict[str, list[str]] = {name: [] for name in TRAFFIC_BINS}
     ordered = sorted(weights, key=lambda query: (-weights[query], query))
     before = 0.0
     for weight, tied in groupby(ordered, key=weights.__getitem__):
@@ -158,20 +157,20 @@ def _by_traffic(metadata: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str
         ]
         # To a millionth of a third, so that the rounding of sums does not choose between equals.
         most = max(shares) - third * 1e-6
-        found[next(name for name, part in zip(TRAFFIC_BINS, shares, strict=True) if part >= most)] += members
+        groups[next(name for name, part in zip(TRAFFIC_BINS, shares, strict=True) if part >= most)] += members
         before = after
-    return {name: members for name, members in found.items() if members}
+    return {name: members for name, members in groups.items() if members}
 
 
 def _refuse_none_or_many(
     by: str, named: Mapping[str, Sequence[str]], metadata: Mapping[str, Mapping[str, Any]]
 ) -> None:
     if not named:
-        known = ", ".join(offered(metadata.values()))
+        keys = ", ".join(offered(metadata.values()))
         where = {TAG: "metadata.tags", WEIGHT: "metadata.weight or metadata.frequency"}.get(
             by, f"metadata.{by}"
         )
-        raise ValueError(f"No query says anything under {where}; the queries can be broken down by {known}.")
+        raise ValueError(f"No query says anything under {where}; the queries can be broken down by {keys}.")
     if len(named) > MOST_GROUPS:
         what = "tags" if by == TAG else f"values of metadata.{by}"
         raise ValueError(f"There are {len(named):,} {what}; a breakdown has at most {MOST_GROUPS} groups.")

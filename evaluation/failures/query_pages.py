@@ -12,7 +12,7 @@ from evaluation.failures.page import near, query_string
 from evaluation.failures.queries_listed import table_of_queries, weight_in_words
 from evaluation.failures.query_groups import OWN, TAG
 from evaluation.failures.side_by_side import MOST_PLACES, SideBySide, side_by_side
-from evaluation.failures.stored_queries import SHOWN, QuerySelection, depth_of
+from evaluation.failures.stored_queries import ROW_CHOICES, QuerySelection, depth_of
 from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
 from evaluation.report_store.choices import tagged_queries
@@ -34,7 +34,7 @@ class QueriesView(forms.Form):
     group = forms.CharField(required=False, max_length=1000, strip=False)
     ungrouped = forms.BooleanField(required=False)
     q = forms.CharField(required=False, max_length=300)
-    show = forms.ChoiceField(required=False, choices=[(name, name) for name in SHOWN])
+    show = forms.ChoiceField(required=False, choices=[(name, name) for name in ROW_CHOICES])
 
     def __init__(self, data: Any = None, *, report: Report) -> None:
         super().__init__(data)
@@ -131,34 +131,34 @@ class QueryView(forms.Form):
 
 def query_context(report: Report, choice: QueryChoice) -> dict[str, Any]:
     """Everything the template needs to show two runs side by side; the database queries are constant."""
-    found = side_by_side(report, choice.query_id, choice.k, a=choice.a, b=choice.b)
+    pair = side_by_side(report, choice.query_id, choice.k, a=choice.a, b=choice.b)
     return {
-        "found": found,
+        "found": pair,
         "lists": [
             {"side": one, "recall": decimal(one.recall), "letter": letter, "other": other}
-            for one, letter, other in zip((found.a, found.b), "AB", (found.b, found.a), strict=True)
+            for one, letter, other in zip((pair.a, pair.b), "AB", (pair.b, pair.a), strict=True)
         ],
         "places": MOST_PLACES,
-        "weight": weight_in_words(found.weight),
+        "weight": weight_in_words(pair.weight),
         "runs": run_names(report),
         "cutoffs": report.options["k"],
-        "same_run": found.a.run == found.b.run,
-        "parts": _parts(found),
-        "turned": query_string({"query": found.query_id, "a": found.b.run, "b": found.a.run, "k": found.k}),
-        "table": query_string({"run": found.b.run, "k": found.k}),
+        "same_run": pair.a.run == pair.b.run,
+        "parts": _parts(pair),
+        "turned": query_string({"query": pair.query_id, "a": pair.b.run, "b": pair.a.run, "k": pair.k}),
+        "table": query_string({"run": pair.b.run, "k": pair.k}),
     }
 
 
-def _parts(found: SideBySide) -> list[dict[str, Any]]:
-    a, b = found.a.run, found.b.run
+def _parts(pair: SideBySide) -> list[dict[str, Any]]:
+    a, b = pair.a.run, pair.b.run
     if a == b:
-        named = [("both", f"Found by {a}", found.both), ("neither", f"Missed by {a}", found.neither)]
+        named = [("both", f"Found by {a}", pair.both), ("neither", f"Missed by {a}", pair.neither)]
     else:
         named = [
-            ("only_a", f"{a} found, {b} missed", found.only_a),
-            ("only_b", f"{b} found, {a} missed", found.only_b),
-            ("neither", "Both missed", found.neither),
-            ("both", "Both found", found.both),
+            ("only_a", f"{a} found, {b} missed", pair.only_a),
+            ("only_b", f"{b} found, {a} missed", pair.only_b),
+            ("neither", "Both missed", pair.neither),
+            ("both", "Both found", pair.both),
         ]
     return [
         {

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
 
-from evaluation.failures.missed_documents import Text, found_by, texts_of
+from evaluation.failures.missed_documents import Text, finders_of, texts_of
 from evaluation.failures.stored_breakdown import check_measure, check_runs, value_rows
 from evaluation.models import Report
 from evaluation.report_store.completing import complete_queries
@@ -157,13 +157,13 @@ def side_by_side(
     rows = relevant_of(report, [query_id]).to_dicts()
     labels = _labels(report, query_id)
     orders = {run: _order(report, run, query_id) for run in dict.fromkeys((first, second))}
-    shown = {row["document_id"] for row in rows}
+    documents = {row["document_id"] for row in rows}
     for order in orders.values():
         if order is not None:
-            shown |= set(order["document_id"].head(min(k, MOST_PLACES)).to_list())
+            documents |= set(order["document_id"].head(min(k, MOST_PLACES)).to_list())
     if query_id in complete_queries(report.release):
-        labels = {**dict.fromkeys(shown, 0), **labels}
-    facts = _Facts(report, k, recalls, labels, rows, orders, texts_of(report, shown))
+        labels = {**dict.fromkeys(documents, 0), **labels}
+    facts = _Facts(report, k, recalls, labels, rows, orders, texts_of(report, documents))
     query = Query.objects.filter(collection_id=report.collection_id, external_id=query_id).first()
     metadata = query.metadata if query else {}
     return SideBySide(
@@ -181,10 +181,10 @@ def side_by_side(
 
 def _recalls(report: Report, query_id: str, k: int) -> dict[str, float | None]:
     rows = value_rows(report, "recall", k, run_names(report)).filter(pl.col("query_id") == query_id)
-    found = dict(rows.select("run", "value").collect().iter_rows())
-    if not found:
+    recalls = dict(rows.select("run", "value").collect().iter_rows())
+    if not recalls:
         raise InputError(f"No query “{query_id}” of this report has a label.", field="query", missing=True)
-    return found
+    return recalls
 
 
 def _two_runs(
@@ -232,10 +232,10 @@ class _Facts:
     def list_of(self, run: str, other: str) -> ListOfRun:
         """The first places of one run, next to another."""
         recall, own, k = self.recalls[run], self._rank(run), self.k
-        found = sum(1 for row in self.rows if row[own] and row[own] <= k)
+        relevant_count = sum(1 for row in self.rows if row[own] and row[own] <= k)
         order, compared = self.orders[run], self.orders[other]
         if order is None:
-            return ListOfRun(run, recall, found, None, (), tied_at_k=False)
+            return ListOfRun(run, recall, relevant_count, None, (), tied_at_k=False)
         elsewhere = {} if compared is None else dict(compared.select("document_id", "position").iter_rows())
         first = order.head(min(k, MOST_PLACES)).select("document_id", "position")
         places = [
@@ -244,15 +244,15 @@ class _Facts:
         ]
         by_score = self.report.options["conventions"]["ties"] != "rank"
         is_tied = by_score and order.height > k and bool(order["score"][k - 1] == order["score"][k])
-        return ListOfRun(run, recall, found, order.height, places, is_tied)
+        return ListOfRun(run, recall, relevant_count, order.height, places, is_tied)
 
     def _place(self, document: str, position: int, there: int | None) -> Place:
-        relevance, known = self.labels.get(document), self.texts.get(document, Text("", None))
+        relevance, text = self.labels.get(document), self.texts.get(document, Text("", None))
         return Place(
             rank=position,
             document_id=document,
-            title=known.title,
-            text=known.text,
+            title=text.title,
+            text=text.text,
             label=_label(relevance, self.report.options["conventions"]["min_relevance"]),
             relevance=relevance,
             rank_in_other=there,
@@ -275,15 +275,15 @@ class _Facts:
         }
 
     def _relevant(self, row: Mapping[str, Any], first: str, second: str) -> Relevant:
-        known = self.texts.get(row["document_id"], Text("", None))
+        text = self.texts.get(row["document_id"], Text("", None))
         return Relevant(
             document_id=row["document_id"],
-            title=known.title,
-            text=known.text,
+            title=text.title,
+            text=text.text,
             relevance=row["relevance"],
             rank_a=row[self._rank(first)],
             rank_b=row[self._rank(second)],
-            found_by=found_by(row, run_names(self.report), self.k, (first, second)),
+            found_by=finders_of(row, run_names(self.report), self.k, (first, second)),
         )
 
     def _rank(self, run: str) -> str:

@@ -204,7 +204,7 @@ def _of_run(stage: _Stage, name: str, wanted: Sequence[int]) -> dict[int, Ceilin
     """One ranker at every K1."""
     deepest = int(stage.cutoffs[-1])
     ranked = _ordered(stage.evaluation, name, stage.evaluation.sources[name])
-    found = {}
+    by_depth = {}
     for k1 in wanted:
         handed = stage.handed.filter(pl.col("place") <= k1)
         order = handed.join(ranked, on=_PAIR, how="left").sort("query", "position", "place", nulls_last=True)
@@ -212,15 +212,15 @@ def _of_run(stage: _Stage, name: str, wanted: Sequence[int]) -> dict[int, Ceilin
         top = ranked.filter(pl.col("position") <= deepest)
         elsewhere = top.join(handed, on=_PAIR, how="anti").height
         left = stage.open_pairs.join(handed, on=_PAIR, how="anti")
-        found[k1] = CeilingOfRun(_at_each_k(stage, order, left), elsewhere)
-    return found
+        by_depth[k1] = CeilingOfRun(_at_each_k(stage, order, left), elsewhere)
+    return by_depth
 
 
 def _at_each_k(stage: _Stage, order: pl.DataFrame, left: pl.DataFrame) -> dict[int, CeilingAt]:
     """order: what stage 1 handed on, in the ranker's order. left: unjudged documents it did not hand on."""
-    known = order.join(stage.labels, on=_PAIR, how="left", maintain_order="left")
-    unjudged = known.filter(pl.col("relevance").is_null())["query"].to_numpy()
-    labelled = known.filter(pl.col("relevance").is_not_null())
+    labels = order.join(stage.labels, on=_PAIR, how="left", maintain_order="left")
+    unjudged = labels.filter(pl.col("relevance").is_null())["query"].to_numpy()
+    labelled = labels.filter(pl.col("relevance").is_not_null())
     query, position = labelled["query"].to_numpy(), labelled["position"].to_numpy()
     relevance, relevant = labelled["relevance"].to_numpy(), labelled["is_relevant"].to_numpy()
     ones = np.ones(int(relevant.sum()))
@@ -233,14 +233,14 @@ def _at_each_k(stage: _Stage, order: pl.DataFrame, left: pl.DataFrame) -> dict[i
         inside=np.bincount(unjudged, minlength=stage.count),
         outside=np.bincount(left["query"].to_numpy(), minlength=stage.count),
     )
-    found = {}
+    by_cutoff = {}
     for column, k in enumerate(stage.cutoffs.tolist()):
         recall = _recall(counts, hits[:, column], k, stage.counted)
         best = np.maximum(stage.best_gain[:, column], np.finfo(float).tiny)
         mean, ceiling = (_mean(values[:, column] / best, stage.counted) for values in (gained, reachable))
         gain: GainCeiling = {"ceiling": ceiling, "found": mean, "lost": ceiling - mean, "missed": 1 - ceiling}
-        found[k] = CeilingAt(recall, gain)
-    return found
+        by_cutoff[k] = CeilingAt(recall, gain)
+    return by_cutoff
 
 
 @dataclass(frozen=True)

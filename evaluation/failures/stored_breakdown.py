@@ -34,7 +34,7 @@ from pooling.models import Query
 # Fewer are asked for by name, so that a collection of many queries is not read for a report on some.
 MOST_NAMED = 1000
 # More draws of the bootstrap take longer than a page may.
-DRAWN_AT_ONCE = 10_000_000
+MOST_DRAWS_AT_ONCE = 10_000_000
 # Counts up when kept intervals would come out otherwise.
 KEPT = 1
 
@@ -81,9 +81,9 @@ def breakdown_of(
     """
     check_measure(report, request.measure, request.k)
     check_runs(report, request.runs or ())
-    known = queries or queries_now(report)
-    grouping = grouping_of(report, request.by, known.ids, known.metadata)
-    values = _values(report, request, known)
+    query_facts = queries or queries_now(report)
+    grouping = grouping_of(report, request.by, query_facts.ids, query_facts.metadata)
+    values = _values(report, request, query_facts)
     limits = _kept_limits(report, values, grouping, at_once=at_once)
     return break_down(
         values,
@@ -113,10 +113,10 @@ def check_measure(report: Report, measure: str, k: int | None) -> None:
         raise InputError(problem, field="measure")
     cutoffs = cutoffs_of(report, measure)
     if k not in cutoffs:
-        known = ", ".join("none (the whole run)" if at is None else str(at) for at in cutoffs)
+        names = ", ".join("none (the whole run)" if at is None else str(at) for at in cutoffs)
         cutoff = "no K" if k is None else f"K = {k}"
         raise InputError(
-            f"This report does not have {measure} at {cutoff}; choose one of {known}.", field="k"
+            f"This report does not have {measure} at {cutoff}; choose one of {names}.", field="k"
         )
 
 
@@ -208,7 +208,7 @@ def _kept_limits(
             kept: Floats = np.load(io.BytesIO(file.read()))
             return kept
     resampling = resampling_of(report)
-    if at_once and draws_of(values, grouping, resampling.samples) > DRAWN_AT_ONCE:
+    if at_once and draws_of(values, grouping, resampling.samples) > MOST_DRAWS_AT_ONCE:
         return None
     limits = limits_of(values, grouping, resampling, whole=_own_limits(report, values))
     content = io.BytesIO()

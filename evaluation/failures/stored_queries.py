@@ -40,7 +40,7 @@ SORTS: dict[str, tuple[tuple[str, bool], ...]] = {
     "weight": (("weight", True), ("value", False)),
     "query": (),
 }
-SHOWN = ("all", "missed", "zero", "unscored")
+ROW_CHOICES = ("all", "missed", "zero", "unscored")
 PER_PAGE = 50
 # Columns by which a table can be sorted from either end.
 SORTED_BY = {
@@ -54,8 +54,8 @@ class QuerySelection:
     """Which queries of a report, and of which run, measure and K (None: the whole run).
 
     by, group: those of a group of a breakdown; ungrouped: those in none of its groups. search: words, each in
-    the query's text or its id. show: one of SHOWN; sort: one of SORTS, or a column of SORTED_BY after a plus
-    or a minus.
+    the query's text or its id. show: one of ROW_CHOICES; sort: one of SORTS, or a column of SORTED_BY after a
+    plus or a minus.
     """
 
     run: str
@@ -103,9 +103,9 @@ def query_table(report: Report, selection: QuerySelection) -> pl.DataFrame:
     check_runs(report, [selection.run])
     check_measure(report, selection.measure, selection.k)
     order = _order(selection.sort)
-    if selection.show not in SHOWN:
+    if selection.show not in ROW_CHOICES:
         raise InputError(
-            f"There is no show {selection.show}; choose one of {', '.join(SHOWN)}.", field="show"
+            f"There is no show {selection.show}; choose one of {', '.join(ROW_CHOICES)}.", field="show"
         )
     counts = relevant_counts(report, selection.run, depth_of(report, selection.k))
     values = (
@@ -124,7 +124,7 @@ def query_table(report: Report, selection: QuerySelection) -> pl.DataFrame:
     natural = pl.Series("natural", [natural_key(query) for query in table["query_id"]], dtype=pl.String)
     keys = [("natural" if column == "query_id" else column, falls) for column, falls in order]
     columns, falling = zip(*(*keys, ("natural", False), ("query_id", False)), strict=True)
-    table = table.with_columns(natural).filter(_shown(selection.show))
+    table = table.with_columns(natural).filter(_row_filter(selection.show))
     return table.sort(columns, descending=falling, nulls_last=True).drop("natural")
 
 
@@ -173,13 +173,15 @@ def missed_csv(report: Report, selection: QuerySelection) -> IO[bytes]:
         for number, name in enumerate(names)
         if name != selection.run
     ]
-    found_by = pl.concat_list(finders).list.drop_nulls() if finders else pl.lit([], dtype=pl.List(pl.String))
+    finder_list = (
+        pl.concat_list(finders).list.drop_nulls() if finders else pl.lit([], dtype=pl.List(pl.String))
+    )
     missed = (
         scan_relevant(report)
         .filter(own.is_null() | (own > k))
         .join(table.lazy(), on="query_id", how="inner")
         .sort("order", pl.col("relevance") * -1, own, "document_id", nulls_last=True)
-        .select("query_id", "document_id", "relevance", own.alias("rank"), found_by.alias("by"))
+        .select("query_id", "document_id", "relevance", own.alias("rank"), finder_list.alias("by"))
         .with_columns(found_by_runs=pl.col("by").list.len(), found_by=pl.col("by").list.join(" "))
         .drop("by")
     )
@@ -217,7 +219,7 @@ def _weights(report: Report, table: pl.DataFrame) -> pl.Series:
     return pl.Series("weight", weights, dtype=pl.Float64)
 
 
-def _shown(show: str) -> pl.Expr:
+def _row_filter(show: str) -> pl.Expr:
     return {
         "all": pl.lit(True),
         "missed": pl.col("missed") > 0,

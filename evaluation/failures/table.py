@@ -47,8 +47,8 @@ def broken_down(
         raise ValueError(f"The threshold is {threshold:g}; name a share from 0 to 1.")
     name, k = evaluation.example_key() if measure is None else split_name(measure)
     if (name, k) not in evaluation.keys:
-        known = ", ".join(key_of(*key) for key in evaluation.keys)
-        raise ValueError(f"{measure} was not evaluated; choose one of {known}.")
+        keys = ", ".join(key_of(*key) for key in evaluation.keys)
+        raise ValueError(f"{measure} was not evaluated; choose one of {keys}.")
     ids = evaluation.labels.query_ids.to_list()
     facts = metadata or {}
     relevant = dict(zip(ids, evaluation.labels.relevant_count.tolist(), strict=True))
@@ -70,22 +70,22 @@ def broken_down(
     return break_down(values, group_queries(by, ids, facts, relevant), resampling, threshold=threshold)
 
 
-def breakdown_part(found: Breakdown) -> Part:
+def breakdown_part(breakdown: Breakdown) -> Part:
     """A breakdown for `evaluation.rendering.formats.render`."""
-    return Part("breakdown", breakdown_cells(found), found.to_dict(), found.rows())
+    return Part("breakdown", breakdown_cells(breakdown), breakdown.to_dict(), breakdown.rows())
 
 
-def breakdown_cells(found: Breakdown) -> Cells:
+def breakdown_cells(breakdown: Breakdown) -> Cells:
     """One row per group and run: n, mean with its interval, percentiles, shares, and the weighted mean."""
     header = ["group", "run", "n", "mean", "p10", "p25", "median", "p75", "p90", "at 0"]
-    header += [f"≥ {found.threshold:g}", *(["weighted"] if found.is_weighted else [])]
+    header += [f"≥ {breakdown.threshold:g}", *(["weighted"] if breakdown.is_weighted else [])]
     rows = tuple(
-        (one.group.label(found.grouping.by), run, *_cells(figures, weighted=found.is_weighted))
-        for one in found.groups
+        (one.group.label(breakdown.grouping.by), run, *_cells(figures, weighted=breakdown.is_weighted))
+        for one in breakdown.groups
         for run, figures in one.runs.items()
     )
-    measured = key_of(found.measure, found.k)
-    return Cells(tuple(header), rows, tuple(_notes(found)), f"{measured} by {found.grouping.title}")
+    measured = key_of(breakdown.measure, breakdown.k)
+    return Cells(tuple(header), rows, tuple(_notes(breakdown)), f"{measured} by {breakdown.grouping.title}")
 
 
 def _cells(figures: GroupFigures, *, weighted: bool) -> list[str]:
@@ -106,22 +106,22 @@ def _weighted_cell(weighted: WeightedMean) -> str:
     return decimal(weighted.mean) + interval({"low": weighted.low, "high": weighted.high})
 
 
-def _notes(found: Breakdown) -> list[str]:
-    level = share_in_words(found.interval["level"])
+def _notes(breakdown: Breakdown) -> list[str]:
+    level = share_in_words(breakdown.interval["level"])
     notes = [
         f"n: queries that count. [low, high]: {level} interval over the queries of the group; below 10 of "
         "them there is none, and below 5 no percentile."
     ]
-    if found.grouping.overlapping:
+    if breakdown.grouping.overlapping:
         notes.append("Groups overlap: a query with several tags counts in each.")
-    if found.is_weighted:
+    if breakdown.is_weighted:
         notes.append(
             "mean: every query counts once. weighted: every query counts as often as it is asked. "
             "The two answer different questions."
         )
-    if found.without_weight:
-        shown = ", ".join(found.without_weight[:10])
-        more = len(found.without_weight) - 10
+    if breakdown.without_weight:
+        names = ", ".join(breakdown.without_weight[:10])
+        more = len(breakdown.without_weight) - 10
         rest = f" and {more} more" if more > 0 else ""
-        notes.append(f"Without a weight, and so in no weighted mean: {shown}{rest}.")
+        notes.append(f"Without a weight, and so in no weighted mean: {names}{rest}.")
     return notes

@@ -32,13 +32,13 @@ from pooling.tables.answers import answer
 @require_safe
 def report_where(request: HttpRequest, report_id: int) -> HttpResponse:
     """A measure by groups of queries; the query string chooses, and htmx gets the part that has intervals."""
-    shown = report_for(request.user, report_id)
-    found = where_context(shown, WhereView(request.GET, report=shown))
+    report = report_for(request.user, report_id)
+    context = where_context(report, WhereView(request.GET, report=report))
     partial = bool(request.headers.get("HX-Request"))
     return render(
         request,
         "evaluation/_where_drawn.html" if partial else "evaluation/where.html",
-        {**_context(shown), **found},
+        {**_context(report), **context},
     )
 
 
@@ -46,10 +46,10 @@ def report_where(request: HttpRequest, report_id: int) -> HttpResponse:
 @require_safe
 def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> HttpResponse:
     """The picture of a breakdown as SVG; its address holds a checksum of what it shows."""
-    shown = report_for(request.user, report_id)
+    report = report_for(request.user, report_id)
     if variant not in VARIANTS:
         raise Http404("This report has no such chart.")
-    picture = breakdown_svg(shown, WhereView(request.GET, report=shown), variant)
+    picture = breakdown_svg(report, WhereView(request.GET, report=report), variant)
     return HttpResponse(picture, content_type="image/svg+xml")
 
 
@@ -57,20 +57,20 @@ def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> 
 @require_safe
 def report_where_file(request: HttpRequest, report_id: int, format: str) -> HttpResponseBase:
     """A breakdown to download: its rows as CSV, its picture as SVG or PNG."""
-    shown = report_for(request.user, report_id)
-    view = WhereView(request.GET, report=shown)
+    report = report_for(request.user, report_id)
+    view = WhereView(request.GET, report=report)
     choice = view.choice()
-    found = chosen_breakdown(shown, choice, view.queries)
-    return offered(BREAKDOWN_FILES, format, breakdown_stem(shown, choice.by), found, choice)
+    breakdown = chosen_breakdown(report, choice, view.queries)
+    return offered(BREAKDOWN_FILES, format, breakdown_stem(report, choice.by), breakdown, choice)
 
 
 @login_required
 @require_safe
 def report_queries(request: HttpRequest, report_id: int) -> HttpResponseBase:
     """The queries of a report one by one for a run."""
-    shown = report_for(request.user, report_id)
-    selection = QueriesView(request.GET, report=shown).chosen()
-    context = {**_context(shown), **queries_context(request, shown, selection)}
+    report = report_for(request.user, report_id)
+    selection = QueriesView(request.GET, report=report).chosen()
+    context = {**_context(report), **queries_context(request, report, selection)}
     return answer(request, "evaluation/report_queries.html", context)
 
 
@@ -78,28 +78,28 @@ def report_queries(request: HttpRequest, report_id: int) -> HttpResponseBase:
 @require_safe
 def report_queries_file(request: HttpRequest, report_id: int, what: str) -> HttpResponseBase:
     """The documents missed in the queries asked for, as CSV."""
-    shown = report_for(request.user, report_id)
+    report = report_for(request.user, report_id)
     if what != "missed":
         raise Http404("This report has no such file.")
     try:
-        content = missed_csv(shown, QueriesView(request.GET, report=shown).chosen())
+        content = missed_csv(report, QueriesView(request.GET, report=report).chosen())
     except InputError as error:
         raise Http404(str(error)) from None
-    return attachment(content, f"{file_stem(shown)}-{what}.csv", "text/csv")
+    return attachment(content, f"{file_stem(report)}-{what}.csv", "text/csv")
 
 
 @login_required
 @require_safe
 def report_query(request: HttpRequest, report_id: int) -> HttpResponse:
     """Two runs side by side on the query that the query string names."""
-    shown = report_for(request.user, report_id)
+    report = report_for(request.user, report_id)
     try:
-        context = query_context(shown, QueryView(request.GET, report=shown).choice())
+        context = query_context(report, QueryView(request.GET, report=report).choice())
     except InputError as error:
         if error.missing:
             raise Http404(str(error)) from None
         raise
-    return render(request, "evaluation/report_query.html", {**_context(shown), **context})
+    return render(request, "evaluation/report_query.html", {**_context(report), **context})
 
 
 def _context(report: Report) -> dict[str, object]:

@@ -14,7 +14,7 @@ from evaluation.indexes.latency import (
     parse_target,
     read_index_settings,
     settings_of_runs,
-    shown_cutoff,
+    usual_latency_cutoff,
 )
 from evaluation.indexes.recall import DEFAULT_CUTOFFS, AgainstExact, recall_against
 from evaluation.indexes.tables import render_against
@@ -107,7 +107,7 @@ def run_against(
     k = list(settings.k or ()) or None
     if target is not None:
         k = [*(k or _default_cutoffs()), target[0]]
-    found = recall_against(
+    against = recall_against(
         options["against"],
         runs,
         k or _default_cutoffs(),
@@ -116,16 +116,16 @@ def run_against(
         chunks=chunks,
         **arguments,
     )
-    latency = _latency(found, options, target)
+    latency = _latency(against, options, target)
     if options["per_query"]:
-        write_frame(found.per_query_frame(), options["per_query"])
-    output.write(render_against(found, options["format"], terminal=output.isatty(), latency=latency))
+        write_frame(against.per_query_frame(), options["per_query"])
+    output.write(render_against(against, options["format"], terminal=output.isatty(), latency=latency))
     if latency is not None and options["chart"]:
         _draw(latency, options["chart"])
-    checks = checked(found.runs, wanted)
-    write_gates(options, checks, lambda: render_against(found, "markdown", latency=latency))
+    checks = checked(against.runs, wanted)
+    write_gates(options, checks, lambda: render_against(against, "markdown", latency=latency))
     failures = [check.sentence for check in checks if check.is_below]
-    for sentence in (*found.notes, *failures):
+    for sentence in (*against.notes, *failures):
         errors.write(f"{sentence}\n")
     return 1 if failures else 0
 
@@ -179,16 +179,16 @@ def _target(text: str | None) -> tuple[int, float] | None:
 
 
 def _latency(
-    found: AgainstExact, options: Mapping[str, Any], target: tuple[int, float] | None
+    against: AgainstExact, options: Mapping[str, Any], target: tuple[int, float] | None
 ) -> LatencyTable | None:
     if options["index_settings"] is None:
         return None
 
     path = options["index_settings"]
-    settings = settings_of_runs(read_index_settings(path), list(found.runs), path.name)
+    settings = settings_of_runs(read_index_settings(path), list(against.runs), path.name)
     if target is None:
-        return latency_table(found, settings, shown_cutoff(found.cutoffs.tolist()))
-    return latency_table(found, settings, *target)
+        return latency_table(against, settings, usual_latency_cutoff(against.cutoffs.tolist()))
+    return latency_table(against, settings, *target)
 
 
 def _draw(latency: LatencyTable, path: Path) -> None:

@@ -52,7 +52,7 @@ def parse_index_settings(content: bytes, name: str) -> list[IndexSetting]:
         line = content[: error.start].count(b"\n") + 1
         raise FormatError(name, line, "not UTF-8", "Save the file as UTF-8.") from None
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    found: dict[str, IndexSetting] = {}
+    by_run: dict[str, IndexSetting] = {}
     header: list[str] = []
     try:
         for values in reader:
@@ -63,15 +63,15 @@ def parse_index_settings(content: bytes, name: str) -> list[IndexSetting]:
                 header = _header(name, reader.line_num, stripped)
                 continue
             one = _setting(name, reader.line_num, header, stripped)
-            if one.run in found:
+            if one.run in by_run:
                 problem = f"run {shown(one.run)} appears again"
                 raise FormatError(name, reader.line_num, problem, "Keep one line for each run.")
-            found[one.run] = one
+            by_run[one.run] = one
     except csv.Error as error:
         raise FormatError(name, reader.line_num, f"no CSV ({error})", EXAMPLE) from None
-    if not found:
+    if not by_run:
         raise FormatError(name, None, "there is no setting in it", EXAMPLE)
-    return list(found.values())
+    return list(by_run.values())
 
 
 def _header(name: str, line: int, values: list[str]) -> list[str]:
@@ -106,8 +106,8 @@ def _setting(name: str, line: int, header: Sequence[str], values: Sequence[str])
 
 def settings_of_runs(settings: Sequence[IndexSetting], runs: Sequence[str], name: str) -> list[IndexSetting]:
     """The settings, once each run has one and each one its run; ValueError names what is missing."""
-    known = {one.run for one in settings}
-    without = [run for run in runs if run not in known]
+    names = {one.run for one in settings}
+    without = [run for run in runs if run not in names]
     if without:
         raise ValueError(f"{name} has no line for run {without[0]}; add one with its latency.")
     strange = next((one.run for one in settings if one.run not in runs), None)
@@ -207,14 +207,14 @@ class LatencyTable:
 
 
 def latency_table(
-    found: AgainstExact, settings: Sequence[IndexSetting], k: int, target: float | None = None
+    against: AgainstExact, settings: Sequence[IndexSetting], k: int, target: float | None = None
 ) -> LatencyTable:
     """Recall at `k` against latency: who is on the front, and the cheapest setting that reaches `target`.
 
     `cheapest` goes by the mean, `cheapest_clear` by the lower end of its interval. Of equally fast settings
     the one with the higher recall comes first.
     """
-    figures = [found.figure(one.run, k) for one in settings]
+    figures = [against.figure(one.run, k) for one in settings]
     recalls = [-1.0 if figure["mean"] is None else float(figure["mean"]) for figure in figures]
     points = [(one.latency_ms, recall) for one, recall in zip(settings, recalls, strict=True)]
     rows: list[LatencyRow] = [
@@ -233,7 +233,7 @@ def latency_table(
         for one, figure, on_front in zip(settings, figures, pareto_front(points), strict=True)
     ]
     rows.sort(key=lambda row: (row["latency_ms"], -(row["mean"] or 0.0), row["run"]))
-    return LatencyTable(k, found.confidence, rows, None if target is None else _reaching(rows, target))
+    return LatencyTable(k, against.confidence, rows, None if target is None else _reaching(rows, target))
 
 
 def _reaching(rows: Sequence[LatencyRow], target: float) -> LatencyTarget:
@@ -282,6 +282,6 @@ def parse_target(text: str) -> tuple[int, float]:
     return k, least
 
 
-def shown_cutoff(cutoffs: Sequence[int]) -> int:
+def usual_latency_cutoff(cutoffs: Sequence[int]) -> int:
     """The K that latency is shown for where none is named: 10 where it is, else the deepest."""
     return 10 if 10 in cutoffs else cutoffs[-1]

@@ -85,8 +85,8 @@ def _picture(report: LatencyReport, table: LatencyTable) -> dict[str, Any]:
 
 def latency_key(report: LatencyReport) -> str:
     """Differs between any two pictures: what makes an address safe to cache for ever."""
-    drawn = json.dumps([LOOK, report.result["latency"]], sort_keys=True)
-    return hashlib.sha256(drawn.encode()).hexdigest()[:16]
+    content = json.dumps([LOOK, report.result["latency"]], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def latency_svg(report: LatencyReport, variant: str) -> bytes:
@@ -97,7 +97,6 @@ def latency_svg(report: LatencyReport, variant: str) -> bytes:
 
 
 def latency_png(report: LatencyReport) -> bytes:
-    """The same as PNG."""
     return to_png(recall_and_latency(stored_table(report)))
 
 

@@ -81,7 +81,7 @@ class FoundHow(TypedDict):
 
 
 @dataclass(frozen=True)
-class FoundRun:
+class RunAgainstExact:
     """One run against the exact one: (Q, C) recall by query and cutoff, NaN where the query does not count.
 
     least, expected, most: (Q, C) recall over all orders of the exact run's documents that tie across K.
@@ -111,7 +111,7 @@ class AgainstExact:
     conventions: Conventions
     cutoffs: Integers
     exact: ExactTop
-    runs: Mapping[str, FoundRun]
+    runs: Mapping[str, RunAgainstExact]
     settings: FoundHow
     thresholds: Mapping[str, float]
     notes: tuple[str, ...]
@@ -207,7 +207,7 @@ def recall_against(
     top = exact_top(exact_name, frame, int(cutoffs[-1]), conventions)
     interval = interval_settings(top.pairs.query_count, bootstrap_samples, seed, confidence)
     finder = _Finder(top, cutoffs, conventions, queries)
-    found = {}
+    by_run = {}
     for name, source in sources.items():
         one = finder.run(name, source, notes)
         if one.unknown and not one.depth.any() and queries is None:
@@ -217,11 +217,11 @@ def recall_against(
             documents = Side(f"documents of run {name}", run_frame(name, source)["document_id"])
             of_exact_run = Side(f"first documents of {exact_name}", top.pairs.document_ids)
             notes.append(sentence_on(documents, of_exact_run, chunks=COLLAPSE))
-        found[name] = _with_figures(one, top, cutoffs, interval)
+        by_run[name] = _with_figures(one, top, cutoffs, interval)
     settings: FoundHow = {"interval": interval}
     if chunks is not None:
         settings["chunks"] = chunks.to_dict()
-    return AgainstExact(conventions, cutoffs, top, found, settings, thresholds, tuple(dict.fromkeys(notes)))
+    return AgainstExact(conventions, cutoffs, top, by_run, settings, thresholds, tuple(dict.fromkeys(notes)))
 
 
 def _recall_cutoff(name: str) -> int:
@@ -274,7 +274,7 @@ class _Finder:
     conventions: Conventions
     queries: Collection[str] | None
 
-    def run(self, name: str, source: RunSource, notes: list[str]) -> FoundRun:
+    def run(self, name: str, source: RunSource, notes: list[str]) -> RunAgainstExact:
         """One run, still without the figures of its means."""
         top, conventions = self.top, self.conventions
         top.pairs.prepare()
@@ -288,20 +288,22 @@ class _Finder:
         hits, least, expected, most = hits_at(top, position, self.cutoffs)
         wanted = top.wanted(self.cutoffs)
 
-        def recall(found: npt.NDArray[Any]) -> Floats:
-            values: Floats = found / wanted
+        def recall(counts: npt.NDArray[Any]) -> Floats:
+            values: Floats = counts / wanted
             values[~counted] = np.nan
             return values
 
-        of_hits, of_least, of_expected, of_most = (recall(found) for found in (hits, least, expected, most))
+        of_hits, of_least, of_expected, of_most = (recall(counts) for counts in (hits, least, expected, most))
         unknown = sum(part.unknown for part in parts)
-        return FoundRun(name, of_hits, of_least, of_expected, of_most, hits, counted, depth, unknown, {})
+        return RunAgainstExact(
+            name, of_hits, of_least, of_expected, of_most, hits, counted, depth, unknown, {}
+        )
 
     def _part(self, rows: pl.DataFrame | PlainRows) -> _Part:
         run = arrange_run(only_queries(rows, self.queries), self.top.pairs, self.conventions)
-        places, known = find_pairs(run, self.top.pairs), run.query >= 0
-        unknown = int(np.count_nonzero(~known))
-        return _Part(run.query[known], run.depth[known], places.pair, places.position, unknown)
+        places, is_counted = find_pairs(run, self.top.pairs), run.query >= 0
+        unknown = int(np.count_nonzero(~is_counted))
+        return _Part(run.query[is_counted], run.depth[is_counted], places.pair, places.position, unknown)
 
 
 def hits_at(top: ExactTop, position: Integers, cutoffs: Integers) -> tuple[Integers, Floats, Floats, Floats]:
@@ -333,7 +335,9 @@ def hits_at(top: ExactTop, position: Integers, cutoffs: Integers) -> tuple[Integ
     return hits, least, expected, most
 
 
-def _with_figures(run: FoundRun, top: ExactTop, cutoffs: Integers, interval: IntervalSettings) -> FoundRun:
+def _with_figures(
+    run: RunAgainstExact, top: ExactTop, cutoffs: Integers, interval: IntervalSettings
+) -> RunAgainstExact:
     samples, seed, level = interval["samples"], interval["seed"], interval["level"]
     low, high = mean_intervals(run.values, samples=samples, seed=seed, level=level)
     counted, wanted = run.counted, top.wanted(cutoffs)

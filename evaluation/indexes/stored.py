@@ -122,14 +122,14 @@ def _create(
     runs = inputs.runs
     sources = {run.name: _Reader(run, done / len(runs), progress) for done, run in enumerate(runs)}
     try:
-        found = recall_against(
+        against = recall_against(
             _Reader(inputs.exact, 0.0, progress), sources, inputs.k, exact_name=inputs.exact.name
         )
     except InputError:
         raise
     except ValueError as error:
         raise InputError(str(error), field="runs") from error
-    table = latency_table(found, inputs.settings, inputs.k, inputs.target)
+    table = latency_table(against, inputs.settings, inputs.k, inputs.target)
     made = LatencyReport(collection=collection, name=inputs.name, exact=inputs.exact, created_by=user)
     made.options = {
         "exact": provenance_of(inputs.exact),
@@ -140,7 +140,7 @@ def _create(
         "parameters": list(inputs.settings[0].parameters),
         "software": software_versions(),
     }
-    made.result = against_as_dict(found, table)
+    made.result = against_as_dict(against, table)
     with transaction.atomic():
         made.save()
         made.runs.set(runs)

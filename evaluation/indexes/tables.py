@@ -53,94 +53,94 @@ class AgainstResult(TypedDict):
 
 
 def render_against(
-    found: AgainstExact, form: str, *, terminal: bool = False, latency: LatencyTable | None = None
+    against: AgainstExact, form: str, *, terminal: bool = False, latency: LatencyTable | None = None
 ) -> str:
     """Recall against the exact run in one of FORMATS, with the latency of settings if it was measured."""
     if form not in FORMATS:
         raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
     if form == "json":
-        content = against_as_dict(found, latency)
+        content = against_as_dict(against, latency)
         return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     if form == "mlflow":
-        return mlflow_text({name: run.figures for name, run in found.runs.items()})
+        return mlflow_text({name: run.figures for name, run in against.runs.items()})
     if form == "csv":
-        return against_as_csv(found) if latency is None else latency_as_csv(latency)
-    tables = [against_cells(found), *([] if latency is None else [latency_cells(latency)])]
+        return against_as_csv(against) if latency is None else latency_as_csv(latency)
+    tables = [against_cells(against), *([] if latency is None else [latency_cells(latency)])]
     return render_tables(tables, form, terminal=terminal)
 
 
-def against_as_dict(found: AgainstExact, latency: LatencyTable | None = None) -> AgainstResult:
+def against_as_dict(against: AgainstExact, latency: LatencyTable | None = None) -> AgainstResult:
     """The object that `--format json` prints, in the shape of `evaluate` on qrels."""
-    missing = {name: run.depth == 0 for name, run in found.runs.items()}
-    ids = found.exact.pairs.query_ids
+    missing = {name: run.depth == 0 for name, run in against.runs.items()}
+    ids = against.exact.pairs.query_ids
     content: AgainstResult = {
         "conventions": {
-            "against": found.exact.name,
-            "missing": found.conventions.missing,
-            "ties": found.conventions.ties,
-            "scores": found.conventions.scores,
-            "k": found.cutoffs.tolist(),
+            "against": against.exact.name,
+            "missing": against.conventions.missing,
+            "ties": against.conventions.ties,
+            "scores": against.conventions.scores,
+            "k": against.cutoffs.tolist(),
             "measures": ["recall"],
-            **found.settings,
+            **against.settings,
         },
         "queries": {
-            "labelled": len(found.query_ids),
-            "scored": len(found.query_ids),
+            "labelled": len(against.query_ids),
+            "scored": len(against.query_ids),
             "without_relevant": 0,
             "missing": {name: int(mask.sum()) for name, mask in missing.items()},
-            "unknown": {name: run.unknown for name, run in found.runs.items()},
+            "unknown": {name: run.unknown for name, run in against.runs.items()},
             "missing_ids": {name: ids_where(ids, mask) for name, mask in missing.items()},
         },
-        "runs": {name: _with_lines(found, name) for name in found.runs},
+        "runs": {name: _with_lines(against, name) for name in against.runs},
     }
-    if found.thresholds:
-        missed = below(found.runs, found.thresholds)
+    if against.thresholds:
+        missed = below(against.runs, against.thresholds)
         content["thresholds"] = {
             name: {"at_least": wanted, "below": [run for run, key, _ in missed if key == name]}
-            for name, wanted in _wanted(found.thresholds).items()
+            for name, wanted in _wanted(against.thresholds).items()
         }
     if latency is not None:
         content["latency"] = latency.to_dict()
-    if beyond := short_list_warnings(found):
+    if beyond := short_list_warnings(against):
         content["warnings"] = beyond
     return content
 
 
-def _with_lines(found: AgainstExact, run: str) -> dict[str, FoundFigure]:
-    figures = found.runs[run].figures
-    return {key: {**figure, "line": against_line(found, run, key)} for key, figure in figures.items()}
+def _with_lines(against: AgainstExact, run: str) -> dict[str, FoundFigure]:
+    figures = against.runs[run].figures
+    return {key: {**figure, "line": against_line(against, run, key)} for key, figure in figures.items()}
 
 
 def _wanted(thresholds: Mapping[str, float]) -> dict[str, float]:
     return {key_of(*split_name(name)): wanted for name, wanted in thresholds.items()}
 
 
-def against_line(found: AgainstExact, run: str, key: str) -> str:
+def against_line(against: AgainstExact, run: str, key: str) -> str:
     """One figure with all that it depends on, as one line of text."""
-    measured, figure = found.runs[run], found.runs[run].figures[key]
+    measured, figure = against.runs[run], against.runs[run].figures[key]
     measure, k = split_name(key)
     missing = int((measured.depth == 0).sum())
     aside = f" ({missing} missing from the run)" if missing else ""
     parts = [
-        f"{titled(measure, k)} {decimal(figure['mean'])}{interval_or_why_not(figure, found.confidence)}",
-        f"of the first {k} of {found.exact.name}",
-        f"{figure['queries']} of {len(found.query_ids)} queries{aside}",
-        "missing = 0" if found.conventions.missing == "zero" else "missing = skipped",
-        f"ties: {found.conventions.order_in_words}",
-        *([found.chunks] if found.chunks else []),
+        f"{titled(measure, k)} {decimal(figure['mean'])}{interval_or_why_not(figure, against.confidence)}",
+        f"of the first {k} of {against.exact.name}",
+        f"{figure['queries']} of {len(against.query_ids)} queries{aside}",
+        "missing = 0" if against.conventions.missing == "zero" else "missing = skipped",
+        f"ties: {against.conventions.order_in_words}",
+        *([against.chunks] if against.chunks else []),
     ]
-    if short := found.short_lists(run, k or 0):
+    if short := against.short_lists(run, k or 0):
         lists = " and ".join(f"{name} in {count:,}" for name, count in short.items())
-        parts.append(f"K beyond the list of {lists} of {len(found.query_ids):,} queries")
+        parts.append(f"K beyond the list of {lists} of {len(against.query_ids):,} queries")
     return " · ".join(parts)
 
 
-def short_list_warnings(found: AgainstExact) -> list[str]:
+def short_list_warnings(against: AgainstExact) -> list[str]:
     """What a reader of the figures must know: a K longer than the lists."""
     beyond = {
         k: short
-        for k in found.cutoffs.tolist()
-        if (short := {name: n for run in found.runs for name, n in found.short_lists(run, k).items()})
+        for k in against.cutoffs.tolist()
+        if (short := {name: n for run in against.runs for name, n in against.short_lists(run, k).items()})
     }
     if not beyond:
         return []
@@ -148,19 +148,19 @@ def short_list_warnings(found: AgainstExact) -> list[str]:
     lists = ", ".join(f"{name} in {count:,}" for name, count in beyond[deepest].items())
     return [
         f"From K = {min(beyond)} on, lists are shorter than K (at {deepest}: {lists} of "
-        f"{len(found.query_ids):,} queries): recall is then of what {found.exact.name} lists, and a run "
+        f"{len(against.query_ids):,} queries): recall is then of what {against.exact.name} lists, and a run "
         "finds no more than it lists."
     ]
 
 
-def against_cells(found: AgainstExact) -> Cells:
+def against_cells(against: AgainstExact) -> Cells:
     """One row per run and K: the mean with its interval, the tail over queries, ties where they matter."""
-    figures = [figure for run in found.runs.values() for figure in run.figures.values()]
+    figures = [figure for run in against.runs.values() for figure in run.figures.values()]
     tied = any("ties" in figure for figure in figures)
     header = ("run", "K", "Recall", "micro", "min", *(f"{p} %" for p in PERCENTILES))
     header += ("ties min exp max",) if tied else ()
     rows = []
-    for name, run in found.runs.items():
+    for name, run in against.runs.items():
         for key, figure in run.figures.items():
             ties = figure.get("ties")
             means = (ties["min"], ties["expected"], ties["max"]) if ties else ()
@@ -175,15 +175,15 @@ def against_cells(found: AgainstExact) -> Cells:
                     *([" ".join(map(decimal, means))] if tied else []),
                 )
             )
-    return Cells(header, tuple(rows), tuple(_notes(found, tied=tied)))
+    return Cells(header, tuple(rows), tuple(_notes(against, tied=tied)))
 
 
-def _notes(found: AgainstExact, *, tied: bool) -> list[str]:
-    cutoffs = found.cutoffs.tolist()
+def _notes(against: AgainstExact, *, tied: bool) -> list[str]:
+    cutoffs = against.cutoffs.tolist()
     key = key_of("recall", 10 if 10 in cutoffs else cutoffs[-1])
-    notes = [f"{name}: {against_line(found, name, key)}" for name in found.runs]
-    notes += short_list_warnings(found)
-    made = found.settings["interval"]
+    notes = [f"{name}: {against_line(against, name, key)}" for name in against.runs]
+    notes += short_list_warnings(against)
+    made = against.settings["interval"]
     samples = f", {made['samples']:,} samples, seed {made['seed']}" if made["resampled"] else ""
     notes.append(
         f"[low, high]: {share_in_words(made['level'])} interval, {made['method']}{samples}. min and %: over "
@@ -191,12 +191,12 @@ def _notes(found: AgainstExact, *, tied: bool) -> list[str]:
     )
     if tied:
         notes.append(
-            f"Ties: documents of {found.exact.name} share a score across K. The mean follows the order "
+            f"Ties: documents of {against.exact.name} share a score across K. The mean follows the order "
             "of ties, shown with the minimum, expected and maximum over all such orders."
         )
     notes += [
-        f"{name}: ignored the {run.unknown} of its queries that {found.exact.name} does not have."
-        for name, run in found.runs.items()
+        f"{name}: ignored the {run.unknown} of its queries that {against.exact.name} does not have."
+        for name, run in against.runs.items()
         if run.unknown
     ]
     return notes
@@ -220,10 +220,10 @@ def latency_cells(latency: LatencyTable) -> Cells:
     return Cells(header, rows, (latency.sentence(),), "Recall and latency")
 
 
-def against_as_csv(found: AgainstExact) -> str:
+def against_as_csv(against: AgainstExact) -> str:
     """One row per run and K with all its figures and its conventions."""
     rows = []
-    for name, run in found.runs.items():
+    for name, run in against.runs.items():
         for key, figure in run.figures.items():
             ties = figure.get("ties")
             rows.append(
@@ -241,7 +241,7 @@ def against_as_csv(found: AgainstExact) -> str:
                     "tie_expected": ties["expected"] if ties else None,
                     "tie_max": ties["max"] if ties else None,
                     "queries": figure["queries"],
-                    "line": against_line(found, name, key),
+                    "line": against_line(against, name, key),
                 }
             )
     return _as_csv(rows)

@@ -63,10 +63,10 @@ def latency_new(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def latency_report(request: HttpRequest, report_id: int) -> HttpResponse:
     """One latency report."""
-    shown = latency_report_for(request.user, report_id)
-    context = {"collection": shown.collection, "section": "latency_reports", "report": shown}
+    report = latency_report_for(request.user, report_id)
+    context = {"collection": report.collection, "section": "latency_reports", "report": report}
     return render(
-        request, "evaluation/latency_report.html", {**context, **latency_page.latency_context(shown)}
+        request, "evaluation/latency_report.html", {**context, **latency_page.latency_context(report)}
     )
 
 
@@ -74,16 +74,16 @@ def latency_report(request: HttpRequest, report_id: int) -> HttpResponse:
 @require_safe
 def latency_download(request: HttpRequest, report_id: int, format: str) -> HttpResponseBase:
     """The report as a file."""
-    shown = latency_report_for(request.user, report_id)
-    stem = slugify(shown.name) or f"latency-{shown.pk}"
-    return offered(latency_page.FILES, format, stem, shown)
+    report = latency_report_for(request.user, report_id)
+    stem = slugify(report.name) or f"latency-{report.pk}"
+    return offered(latency_page.FILES, format, stem, report)
 
 
 @login_required
 @require_safe
 def latency_chart(request: HttpRequest, report_id: int, variant: str) -> HttpResponse:
     """Recall against latency as SVG; a report does not change, so neither does its picture."""
-    shown = latency_report_for(request.user, report_id)
+    report = latency_report_for(request.user, report_id)
     if variant not in VARIANTS:
         raise Http404("This report has no such chart.")
-    return HttpResponse(latency_page.latency_svg(shown, variant), content_type="image/svg+xml")
+    return HttpResponse(latency_page.latency_svg(report, variant), content_type="image/svg+xml")

@@ -28,13 +28,13 @@ def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: d
     if not len(rows):
         raise ValueError("No query of the draw has a label; compare the query ids of both.")
     answered = sample.answered(ids[row] for row in rows.tolist())
-    drawn = [answered.queries[ids[row]] for row in rows.tolist()]
-    strata = {name: number for number, name in enumerate(dict.fromkeys(one.stratum for one in drawn))}
-    sizes = np.array([one.size for one in drawn])
+    answers = [answered.queries[ids[row]] for row in rows.tolist()]
+    strata = {name: number for number, name in enumerate(dict.fromkeys(one.stratum for one in answers))}
+    sizes = np.array([one.size for one in answers])
     design = Design(
-        sizes if target == "traffic" else np.ones(len(drawn)),
-        np.array([one.probability for one in drawn]),
-        np.array([strata[one.stratum] for one in drawn], dtype=np.int64),
+        sizes if target == "traffic" else np.ones(len(answers)),
+        np.array([one.probability for one in answers]),
+        np.array([strata[one.stratum] for one in answers], dtype=np.int64),
     )
     counts = evaluation.in_mean[rows]
     how = _how(evaluation, sample, target, today=today)
@@ -82,13 +82,13 @@ def _figures(
         for measure, k in evaluation.keys
     ]
     table = np.stack(values, axis=1)
-    found = weighted_means(table, design)
-    low, high = _within(found, level)
+    means = weighted_means(table, design)
+    low, high = _within(means, level)
     figures: dict[str, Figure] = {}
     for place, (measure, k) in enumerate(evaluation.keys):
         before = run.figures[key_of(measure, k)]
         figure: Figure = {
-            "mean": _plain(found.mean[place]),
+            "mean": _plain(means.mean[place]),
             "low": _plain(low[place]),
             "high": _plain(high[place]),
             "queries": int(np.count_nonzero(~np.isnan(table[:, place]))),
@@ -133,9 +133,9 @@ def _mean(values: Floats, design: Design) -> float | None:
     return _plain(weighted_means(values[:, None], design).mean[0])
 
 
-def _within(found: WeightedMeans, level: float) -> tuple[Floats, Floats]:
+def _within(means: WeightedMeans, level: float) -> tuple[Floats, Floats]:
     """The limits, within [0, 1]: every measure is."""
-    low, high = found.limits(level)
+    low, high = means.limits(level)
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
 

@@ -38,12 +38,12 @@ class Sample:
 
     def ended(self) -> date | None:
         """The last day of the log, where its window tells; of a month without a day its last."""
-        found = list(_DAY.finditer(self.window))
-        if not found:
+        days = list(_DAY.finditer(self.window))
+        if not days:
             return None
-        text = found[-1].group()
+        text = days[-1].group()
         try:
-            if found[-1].group(1):
+            if days[-1].group(1):
                 return date.fromisoformat(text)
             year, month = int(text[:4]), int(text[5:])
             following = date(year + month // 12, month % 12 + 1, 1)
@@ -58,9 +58,9 @@ class Sample:
 
     def answered(self, ids: Iterable[str]) -> Sample:
         """The sample of these queries alone; in each stratum the others count as not answered, at random."""
-        known = set(ids)
+        answers = set(ids)
         return replace(
-            self, queries=_raised(self.queries, [query for query in self.queries if query not in known])
+            self, queries=_raised(self.queries, [query for query in self.queries if query not in answers])
         )
 
 
@@ -70,7 +70,7 @@ def sample_of(queries: Iterable[QueryRecord]) -> Sample:
     A query with a reason under `metadata.sampling.dropped` is out, and the others of its stratum speak for
     it. ValueError for a query without a draw and for a probability or size that is none.
     """
-    found: dict[str, Sampled] = {}
+    draws: dict[str, Sampled] = {}
     dropped, windows = [], set()
     for query in queries:
         sampling = query.metadata.get("sampling")
@@ -82,14 +82,14 @@ def sample_of(queries: Iterable[QueryRecord]) -> Sample:
         probability = _number(query, sampling, "pi")
         if probability > 1:
             raise ValueError(f"Query {shown(query.id)}: the inclusion probability pi is above 1.")
-        found[query.id] = Sampled(str(sampling["stratum"]), _number(query, sampling, "size"), probability)
+        draws[query.id] = Sampled(str(sampling["stratum"]), _number(query, sampling, "size"), probability)
         windows.add(str(sampling.get("window") or ""))
         if sampling.get("dropped"):
             dropped.append(query.id)
-    if len(found) == len(dropped):
+    if len(draws) == len(dropped):
         raise ValueError("No query of the draw is left; each one was dropped.")
     window = ", ".join(sorted(one for one in windows if one))
-    return Sample(_raised(found, dropped), window, len(dropped))
+    return Sample(_raised(draws, dropped), window, len(dropped))
 
 
 def _number(query: QueryRecord, sampling: Mapping[str, Any], name: str) -> float:

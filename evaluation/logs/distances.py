@@ -139,11 +139,13 @@ def _text_kernel(texts: Sequence[str]) -> Floats:
     grams: dict[str, int] = {}
     rows, columns, values = [], [], []
     for row, text in enumerate(texts):
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for word in text.lower().split():
             padded = f" {word} "
-            found.update(padded[at : at + size] for size in (2, 3, 4) for at in range(len(padded) - size + 1))
-        for gram, count in found.items():
+            counts.update(
+                padded[at : at + size] for size in (2, 3, 4) for at in range(len(padded) - size + 1)
+            )
+        for gram, count in counts.items():
             rows.append(row)
             columns.append(grams.setdefault(gram, len(grams)))
             values.append(float(count))

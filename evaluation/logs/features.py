@@ -47,8 +47,8 @@ def _words(log: Sequence[str], chosen: Sequence[str], traffic: Floats) -> Binned
     at = np.searchsorted(below, np.arange(1, MOST_BINS) / MOST_BINS)
     edges = np.unique(lengths[order][np.minimum(at, len(order) - 1)])
     names = [_range(low, high) for low, high in zip([1, *(edges + 1)], [*edges, None], strict=True)]
-    found = np.array([len(text.split()) for text in chosen])
-    return Binned("words", tuple(names), np.searchsorted(edges, lengths), np.searchsorted(edges, found))
+    counts = np.array([len(text.split()) for text in chosen])
+    return Binned("words", tuple(names), np.searchsorted(edges, lengths), np.searchsorted(edges, counts))
 
 
 def _range(low: int, high: int | None) -> str:

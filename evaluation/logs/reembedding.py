@@ -76,36 +76,36 @@ def _nearest(
     """(rows, count) the nearest other documents of each row; of equally near ones the first."""
     scores = vectors[rows] @ vectors.T
     scores[np.arange(len(rows)), rows] = -np.inf
-    found: np.ndarray[tuple[int, int], np.dtype[np.int64]] = np.argsort(-scores, axis=1, kind="stable")[
+    order: np.ndarray[tuple[int, int], np.dtype[np.int64]] = np.argsort(-scores, axis=1, kind="stable")[
         :, :count
     ]
-    return found
+    return order
 
 
 def _finds_itself(first: Floats, second: Floats, rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
     """Documents that are written twice share a vector, so a tie counts as found."""
-    found = 0
+    count = 0
     for block in np.array_split(rows, max(1, len(rows) // BLOCK)):
         scores = second[block] @ first.T
         own = scores[np.arange(len(block)), block]
-        found += int((own >= scores.max(axis=1) - 1e-9).sum())
-    return found / len(rows)
+        count += int((own >= scores.max(axis=1) - 1e-9).sum())
+    return count / len(rows)
 
 
-def check_text(found: VectorCheck) -> str:
+def check_text(check: VectorCheck) -> str:
     """The check as text."""
-    lines = [f"{found['documents']:,} documents in both."]
-    if found["only_old"] or found["only_new"]:
+    lines = [f"{check['documents']:,} documents in both."]
+    if check["only_old"] or check["only_new"]:
         lines[0] += (
-            f" Left out: {found['only_old']:,} of the old file alone, {found['only_new']:,} of the new."
+            f" Left out: {check['only_old']:,} of the old file alone, {check['only_new']:,} of the new."
         )
-    if np.isnan(found["mean_cosine"]):
+    if np.isnan(check["mean_cosine"]):
         lines.append("The vectors have other dimensions, so they cannot be compared one by one.")
     else:
         lines += [
-            f"Cosine of old and new: {found['mean_cosine']:.4f} on average, {found['low_cosine']:.4f} for "
-            f"the lowest hundredth; {found['below']:.1%} are below {SAME}.",
-            f"{found['self_first']:.1%} of {found['sample']:,} documents find themselves first.",
+            f"Cosine of old and new: {check['mean_cosine']:.4f} on average, {check['low_cosine']:.4f} for "
+            f"the lowest hundredth; {check['below']:.1%} are below {SAME}.",
+            f"{check['self_first']:.1%} of {check['sample']:,} documents find themselves first.",
         ]
-    lines.append(f"{found['neighbours']:.1%} of the {NEIGHBOURS} nearest documents stayed.")
+    lines.append(f"{check['neighbours']:.1%} of the {NEIGHBOURS} nearest documents stayed.")
     return "\n".join(lines)

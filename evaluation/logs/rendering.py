@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from evaluation.logs.report import LEAST_PSI, Drift, FeatureDrift
 
-SHOWN_UNLIKE = 10
+MOST_UNLIKE = 10
 
 
-def drift_text(found: Drift) -> str:
+def drift_text(drift: Drift) -> str:
     """What people act on first, then the tests, then the queries least like the set."""
-    log, chosen, covered = found["log"], found["set"], found["covered"]
+    log, chosen, covered = drift["log"], drift["set"], drift["covered"]
     how = (
         f"weighted by its draw, worth {chosen['effective']:,.0f}"
         if chosen["weighted"]
         else "each counts the same"
     )
     lines = [
-        _answer(found),
+        _answer(drift),
         "",
         f"Log: {log['queries']:,} queries, asked {log['traffic']:,.0f} times. "
         f"Set: {chosen['queries']:,} queries, {how}.",
@@ -25,34 +25,34 @@ def drift_text(found: Drift) -> str:
         f"The log has {covered['set_in_log']:.1%} of the set's queries.",
         "",
         f"{'feature':<14}{'PSI':>7}{'JS²':>8}{'p':>9}{'Holm':>9}  ",
-        *(_feature_line(one) for one in found["features"]),
+        *(_feature_line(one) for one in drift["features"]),
     ]
-    row = found["classifier"]
+    row = drift["classifier"]
     lines.append(
         f"{'classifier':<14}{'AUC':>7}{row['auc']:>8.3f}{row['p']:>9.4f}{row['p_holm']:>9.4f}  "
         f"{row['words']}{', a shift' if row['shift'] else ''}"
     )
-    if (mmd := found["mmd"]) is not None:
+    if (mmd := drift["mmd"]) is not None:
         lines.append(
             f"{'vectors':<14}{'MMD²':>7}{mmd['mmd2']:>8.4f}{mmd['p']:>9.4f}{mmd['p_holm']:>9.4f}  "
             f"{'a shift' if mmd['shift'] else ''}".rstrip()
         )
-    looks = f", spent over {found['looks']} looks" if found["looks"] > 1 else ""
+    looks = f", spent over {drift['looks']} looks" if drift["looks"] > 1 else ""
     lines.append(
-        f"A feature has shifted where Holm's p is below {found['level']:.3g}{looks}, "
+        f"A feature has shifted where Holm's p is below {drift['level']:.3g}{looks}, "
         f"and the PSI {LEAST_PSI:g} or more."
     )
-    if found["least_alike"]:
+    if drift["least_alike"]:
         lines += ["", "Least like the set:"]
-        lines += [f"  {one['query']}  ({one['count']:,.0f})" for one in found["least_alike"][:SHOWN_UNLIKE]]
+        lines += [f"  {one['query']}  ({one['count']:,.0f})" for one in drift["least_alike"][:MOST_UNLIKE]]
     return "\n".join(lines)
 
 
-def _answer(found: Drift) -> str:
-    names = [one["feature"] for one in found["features"] if one["shift"]]
-    if found["classifier"]["shift"]:
+def _answer(drift: Drift) -> str:
+    names = [one["feature"] for one in drift["features"] if one["shift"]]
+    if drift["classifier"]["shift"]:
         names.append("the words themselves")
-    if found["mmd"] is not None and found["mmd"]["shift"]:
+    if drift["mmd"] is not None and drift["mmd"]["shift"]:
         names.append("the vectors")
     if not names:
         return "No shift can be told between the log and the set."

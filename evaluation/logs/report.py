@@ -154,11 +154,11 @@ def drift_of(
     binned = [one for one in features(texts, both.texts, traffic) if len(one.bins) > 1]
     drifts = [_feature(one, both, traffic, effective=effective, chance=chance) for one in binned]
     classifier, least_alike = _classifier(both, traffic, chance)
-    found: list[FeatureDrift | ClassifierDrift | VectorDrift] = [*drifts, classifier]
+    tests: list[FeatureDrift | ClassifierDrift | VectorDrift] = [*drifts, classifier]
     mmd = None if vectors is None else _vectors(vectors, seed)
-    found += [] if mmd is None else [mmd]
+    tests += [] if mmd is None else [mmd]
     level = LEVEL / looks
-    for one, corrected in zip(found, holm(np.array([one["p"] for one in found])).tolist(), strict=True):
+    for one, corrected in zip(tests, holm(np.array([one["p"] for one in tests])).tolist(), strict=True):
         one["p_holm"] = corrected
         one["shift"] = corrected < level
     for feature in drifts:
@@ -168,7 +168,7 @@ def drift_of(
         "set": {"queries": len(both.texts), "weighted": both.is_weighted, "effective": effective},
         "level": level,
         "looks": looks,
-        "shift": any(one["shift"] for one in found),
+        "shift": any(one["shift"] for one in tests),
         "covered": _covered(both, traffic),
         "features": drifts,
         "classifier": classifier,
@@ -205,8 +205,8 @@ def _classifier(
     both: Compared, traffic: Floats, chance: np.random.Generator
 ) -> tuple[ClassifierDrift, list[UnlikeQuery]]:
     """Queries of the log, drawn by their traffic, against those of the set, drawn by their weights."""
-    from_log = _drawn(traffic, chance)
-    from_set = _drawn(both.weights, chance)
+    from_log = _sample(traffic, chance)
+    from_set = _sample(both.weights, chance)
     texts = [both.log[at].text for at in from_log]
     auc, p, scores = tell_apart(texts, [both.texts[at] for at in from_set], chance)
     order = np.argsort(scores[: len(texts)], kind="stable")[:LEAST_ALIKE]
@@ -218,7 +218,7 @@ def _classifier(
     return {"auc": auc, "p": p, "p_holm": 1.0, "shift": False, "words": words}, unlike
 
 
-def _drawn(weights: Floats, chance: np.random.Generator) -> list[int]:
+def _sample(weights: Floats, chance: np.random.Generator) -> list[int]:
     """Places of at most `MOST_COMPARED` rows, likelier with more weight (Efraimidis, Spirakis, 2006)."""
     if len(weights) <= MOST_COMPARED:
         return list(range(len(weights)))
@@ -251,7 +251,7 @@ def _has_neighbour(log: Sequence[str], keys: set[str]) -> np.ndarray[tuple[int],
     for number, words in enumerate(words_of):
         for word in words:
             with_word[word].append(number)
-    found = np.zeros(len(log), bool)
+    has_neighbour = np.zeros(len(log), bool)
     for at, key in enumerate(log):
         words = frozenset(key.split())
         # Queries that share enough have one of any few words in common: the rarest are looked up.
@@ -260,6 +260,6 @@ def _has_neighbour(log: Sequence[str], keys: set[str]) -> np.ndarray[tuple[int],
         for other in {number for word in few for number in with_word.get(word, ())}:
             shared = len(words & words_of[other])
             if shared >= NEAR * (len(words) + len(words_of[other]) - shared):
-                found[at] = True
+                has_neighbour[at] = True
                 break
-    return found
+    return has_neighbour

@@ -23,7 +23,7 @@ def read_vectors(log: Path, chosen: Path) -> tuple[Floats, Floats]:
     more than 2,000 vectors, 2,000 are drawn.
     """
     (first, _), (second, _) = _read(log), _read(chosen)
-    first, second = _drawn(first), _drawn(second)
+    first, second = _sample(first), _sample(second)
     if first.shape[1] != second.shape[1]:
         problem = f"vectors of {second.shape[1]:,} dimensions, those of {log.name} have {first.shape[1]:,}"
         raise FormatError(chosen.name, None, problem, "Encode both with one model.")
@@ -75,7 +75,7 @@ def _is_of_nothing(archive: ZipFile, part: ZipInfo) -> bool:
         return bool(prod(read(file)[0]) > part.file_size)
 
 
-def _drawn(vectors: Floats) -> Floats:
+def _sample(vectors: Floats) -> Floats:
     if len(vectors) <= MOST_VECTORS:
         return vectors
     rows = np.random.default_rng(0).permutation(len(vectors))[:MOST_VECTORS]

@@ -183,12 +183,12 @@ def _wider(
     level = resampling.level
     limits = np.array([student_limit(level, freedom) for freedom in (n - 1).tolist()])
     t = limits * np.sqrt(n / (n - 1))
-    drawn = _resampled_t(
+    t_values = _resampled_t(
         centred, weight, error, resampling, is_weighted=weights is not None, progress=progress
     )
     # A resample can miss every query that counts in a column; it says nothing about that column.
-    quantile = np.quantile if not np.isnan(drawn).any() else _nanquantile
-    below, above = quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    quantile = np.quantile if not np.isnan(t_values).any() else _nanquantile
+    below, above = quantile(t_values, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return mean - np.fmax(t, above) * error, mean + np.fmax(t, -below) * error
 
 
@@ -214,21 +214,21 @@ def _resampled_t(
     if is_weighted:
         cross, squared = weight * weight * centred, np.square(distinct)
     least = np.square(_LEAST_SPREAD * error)
-    for start, drawn in resamples(len(centred), resampling.samples, resampling.seed):
+    for start, counts in resamples(len(centred), resampling.samples, resampling.seed):
         progress(start / resampling.samples)
         with np.errstate(invalid="ignore", divide="ignore"):
-            count = (drawn @ distinct)[:, column]
-            mean = drawn @ first
+            count = (counts @ distinct)[:, column]
+            mean = counts @ first
             mean /= count
             # Of the residuals w(x - mean): Σw²x² - 2 mean Σw²x + mean² Σw²; all weights 1: Σx² - n mean².
-            spread = drawn @ second
+            spread = counts @ second
             if is_weighted:
-                spread -= mean * (2 * (drawn @ cross) - mean * (drawn @ squared)[:, column])
+                spread -= mean * (2 * (counts @ cross) - mean * (counts @ squared)[:, column])
             else:
                 spread -= np.square(mean) * count
             spread /= np.square(count)
             np.sqrt(np.maximum(spread, least, out=spread), out=spread)
-            result[start : start + len(drawn)] = np.divide(
+            result[start : start + len(counts)] = np.divide(
                 mean, spread, out=np.where(np.isnan(mean), np.nan, 0.0), where=spread > 0
             )
     return result
@@ -260,7 +260,7 @@ def resamples(query_count: int, samples: int, seed: int) -> Iterator[tuple[int, 
         weights = table[: samples - start]
         for at in range(0, len(weights), step):
             part = weights[at : at + step]
-            drawn = generator.integers(0, query_count, size=part.shape, dtype=np.int32).astype(np.int64)
-            drawn += np.arange(len(part))[:, None] * query_count
-            part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
+            places = generator.integers(0, query_count, size=part.shape, dtype=np.int32).astype(np.int64)
+            places += np.arange(len(part))[:, None] * query_count
+            part[:] = np.bincount(places.ravel(), minlength=part.size).reshape(part.shape)
         yield start, weights

@@ -54,8 +54,8 @@ def _signs(query_count: int, permutations: int, seed: int) -> Iterator[Floats]:
     for start in range(0, permutations, chunk):
         rows = min(chunk, permutations - start)
         width = -(-query_count // 8)
-        drawn = np.frombuffer(generator.bytes(rows * width), dtype=np.uint8).reshape(rows, width)
-        yield np.unpackbits(drawn, axis=1, count=query_count).astype(np.float64) * 2 - 1
+        random_bytes = np.frombuffer(generator.bytes(rows * width), dtype=np.uint8).reshape(rows, width)
+        yield np.unpackbits(random_bytes, axis=1, count=query_count).astype(np.float64) * 2 - 1
 
 
 def t_test(differences: Floats) -> Floats:

@@ -69,10 +69,10 @@ class RankedLabels:
 
 def rank_labels(grades: Grades, position: Integers) -> RankedLabels:
     """Put the pairs in the run's order; position: (n,) 1-based, 0 for a pair that was not retrieved."""
-    found = np.flatnonzero(position > 0)
-    query, place = grades.query[found], position[found]
+    retrieved = np.flatnonzero(position > 0)
+    query, place = grades.query[retrieved], position[retrieved]
     order = np.argsort(query * (int(place.max(initial=0)) + 1) + place)
-    rows = found[order]
+    rows = retrieved[order]
     return RankedLabels(
         grades, grades.query[rows], position[rows], grades.relevance[rows], grades.relevant[rows]
     )

@@ -19,8 +19,8 @@ def average_precision(counts: TopCounts) -> Floats:
 def reciprocal_rank(counts: TopCounts) -> Floats:
     ranked = counts.ranked
     first = ranked.relevant & (ranked.above(ranked.relevant) == 0)
-    found = ranked.sums_up_to(counts.cutoffs, first, 1 / ranked.position[first])
-    return np.where(counts.relevant[:, None] > 0, found, np.nan)
+    values = ranked.sums_up_to(counts.cutoffs, first, 1 / ranked.position[first])
+    return np.where(counts.relevant[:, None] > 0, values, np.nan)
 
 
 def ndcg(counts: TopCounts) -> Floats:

@@ -26,21 +26,21 @@ class RatioDifferences(NamedTuple):
     p: Floats
 
 
-def ratio_differences(found: Floats, of: Floats, resampling: Resampling) -> RatioDifferences:
-    """Σ found / Σ of over queries, of each part less that of all other parts together.
+def ratio_differences(hits: Floats, of: Floats, resampling: Resampling) -> RatioDifferences:
+    """Σ hits / Σ of over queries, of each part less that of all other parts together.
 
-    found, of: (Q, G) whole numbers, 0 <= found <= of; the parts do not overlap. On both sides the interval
+    hits, of: (Q, G) whole numbers, 0 <= hits <= of; the parts do not overlap. On both sides the interval
     reaches as far as the further of Student's t, on the linearised ratios, and of the bootstrap-t, whose
     resamples all parts share; p is the larger of both. Above 10,000 queries nothing is drawn.
 
     Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 12.5.
     """
     parts = [
-        np.stack([found[:, g], of[:, g], found.sum(axis=1) - found[:, g], of.sum(axis=1) - of[:, g]], axis=1)
+        np.stack([hits[:, g], of[:, g], hits.sum(axis=1) - hits[:, g], of.sum(axis=1) - of[:, g]], axis=1)
         for g in range(of.shape[1])
     ]
     products = [(table[:, :, None] * table[:, None, :]).reshape(len(table), 16) for table in parts]
-    drawn: list[list[Floats]] = [[] for _ in parts]
+    resampled: list[list[Floats]] = [[] for _ in parts]
     whole = [
         _ratios(table.sum(axis=0)[None], own.sum(axis=0)[None])
         for table, own in zip(parts, products, strict=True)
@@ -51,7 +51,7 @@ def ratio_differences(found: Floats, of: Floats, resampling: Resampling) -> Rati
                 difference, error = _ratios(weights @ table, weights @ own)
                 least = np.maximum(error, _LEAST_SPREAD * whole[place][1])
                 with np.errstate(invalid="ignore", divide="ignore"):
-                    drawn[place].append(np.abs((difference - whole[place][0]) / least))
+                    resampled[place].append(np.abs((difference - whole[place][0]) / least))
     limits = [
         _limits(
             *one,
@@ -59,14 +59,14 @@ def ratio_differences(found: Floats, of: Floats, resampling: Resampling) -> Rati
             int(np.count_nonzero(table[:, 1::2].sum(axis=1))),
             level=resampling.level,
         )
-        for one, of_part, table in zip(whole, drawn, parts, strict=True)
+        for one, of_part, table in zip(whole, resampled, parts, strict=True)
     ]
     return RatioDifferences(*np.array(limits, dtype=np.float64).reshape(-1, 4).T)
 
 
 def _ratios(totals: Floats, products: Floats) -> tuple[Floats, Floats]:
     """(n,) differences of both ratios of the totals (n, 4), and their standard errors: the root of the sum of
-    the squared residuals, each a line of found and of with these coefficients."""
+    the squared residuals, each a line of hits and of with these coefficients."""
     with np.errstate(invalid="ignore", divide="ignore"):
         first, second = totals[:, 0] / totals[:, 1], totals[:, 2] / totals[:, 3]
         lines = np.stack(
@@ -77,18 +77,18 @@ def _ratios(totals: Floats, products: Floats) -> tuple[Floats, Floats]:
 
 
 def _limits(
-    difference: Floats, error: Floats, drawn: Floats, queries: int, *, level: float
+    difference: Floats, error: Floats, resampled: Floats, queries: int, *, level: float
 ) -> tuple[float, float, float, float]:
     """Difference, low, high and p of one part."""
     value, spread = float(difference[0]), float(error[0])
     if np.isnan(value) or queries < 2:
         return value, np.nan, np.nan, np.nan
     if spread <= _EQUAL:
-        return value, value, value, 1.0 if abs(value) <= _EQUAL else 1 / (len(drawn) + 1)
+        return value, value, value, 1.0 if abs(value) <= _EQUAL else 1 / (len(resampled) + 1)
 
     freedom = queries - 1
     widened = spread * float(np.sqrt(queries / freedom))
-    seen = drawn[~np.isnan(drawn)]
+    seen = resampled[~np.isnan(resampled)]
     reach = student_limit(level, freedom) * widened
     p = float(2 * stats.t.sf(abs(value) / widened, freedom))
     if len(seen):

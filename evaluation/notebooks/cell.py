@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from evaluation.comparisons.answer import Answer
-from evaluation.comparisons.wording import answer_in_words, of_relevant_found
+from evaluation.comparisons.wording import answer_in_words, of_relevant_count
 from evaluation.measures import titled
 from evaluation.scoring.results import Evaluation, decimal, interval, percent
 
@@ -52,7 +52,7 @@ def basis_line(result: Evaluation) -> str:
     means = f"Means over queries {result.rests_on}"
     if "complete" in result.settings or "recall" not in result.measures:
         return f"{means}."
-    return f"{means}; recall is {of_relevant_found(int(result.labels.relevant.sum()))}."
+    return f"{means}; recall is {of_relevant_count(int(result.labels.relevant.sum()))}."
 
 
 def _cutoffs(cutoffs: list[int | None], at: int | None) -> list[int | None]:

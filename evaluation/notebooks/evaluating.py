@@ -14,7 +14,7 @@ from evaluation.scoring.results import Evaluation
 Arguments = ParamSpec("Arguments")
 
 
-def _shown(measure: Callable[Arguments, Evaluation]) -> Callable[Arguments, Result]:
+def _as_result(measure: Callable[Arguments, Evaluation]) -> Callable[Arguments, Result]:
     @wraps(measure)
     def evaluate(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
         measured = measure(*args, **options)
@@ -23,4 +23,4 @@ def _shown(measure: Callable[Arguments, Evaluation]) -> Callable[Arguments, Resu
     return evaluate
 
 
-evaluate = _shown(evaluating.evaluate)
+evaluate = _as_result(evaluating.evaluate)

@@ -29,6 +29,6 @@ def picture_of(result: Evaluation, kind: str, measure: str, *, dark: bool) -> Pi
         raise ValueError(f"{measure} was not measured; choose one of {names}, or name it under measures.")
     choice = default_choice(figures, measure)
     table = there[kind].table(figures, choice)
-    drawn = there[kind].draw(table, figures, choice, dark=dark)
-    object.__setattr__(drawn, "__class__", Picture)  # Altair keeps what is set as part of the picture
-    return cast(Picture, drawn)
+    chart = there[kind].draw(table, figures, choice, dark=dark)
+    object.__setattr__(chart, "__class__", Picture)  # Altair keeps what is set as part of the picture
+    return cast(Picture, chart)

@@ -33,23 +33,23 @@ def metrics_of(result: Evaluation) -> dict[str, float]:
 
     `recall@10` of the run bm25 is `recall_at_10`, or `bm25.recall_at_10` where there are several runs.
     """
-    found: dict[str, float] = {}
+    metrics: dict[str, float] = {}
     for name, figures in _prefixed({name: run.figures for name, run in result.runs.items()}).items():
         first = f"{name}." if len(result.runs) > 1 else ""
         for key, figure in figures.items():
             named = first + key.replace("@", "_at_")
             ends = {named: figure["mean"], f"{named}_low": figure["low"], f"{named}_high": figure["high"]}
-            found |= {metric: value for metric, value in ends.items() if value is not None}
-    return found
+            metrics |= {metric: value for metric, value in ends.items() if value is not None}
+    return metrics
 
 
 def _prefixed(of_runs: Mapping[str, Value]) -> dict[str, Value]:
     """By a name that MLflow takes; two runs whose names become one get numbers."""
-    found: dict[str, Value] = {}
+    flat: dict[str, Value] = {}
     for name, value in of_runs.items():
         plain = _OTHER.sub("_", name).strip(" .") or "run"
         number = 2
-        while plain in found:
+        while plain in flat:
             plain, number = f"{plain}_{number}", number + 1
-        found[plain] = value
-    return found
+        flat[plain] = value
+    return flat

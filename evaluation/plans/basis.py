@@ -50,7 +50,7 @@ SECONDS = 20.0
 CACHED_SECONDS = 3_600
 UNKNOWN = -1
 #: What a plan with another budget has too.
-OF_RUNS = ("sizes", "pooled", "places", "known", "curve", "curves")
+OF_RUNS = ("sizes", "pooled", "places", "has_label", "curve", "curves")
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,10 @@ class Planned:
         indexes = [place[run.pk] for run in runs]
         choice = checked_choice(settings.choice, runs)
         deepest = max(run.depth for run in runs)
-        shown = max(min(CURVE_DEPTH, deepest), min(choice.deepest, deepest))
+        depth = max(min(CURVE_DEPTH, deepest), min(choice.deepest, deepest))
         own = {place[run.pk]: choice.depths[run.name] for run in runs if run.name in choice.depths}
-        numbered, folder = numbered_tops(collection, every, shown)
-        all_tops = numbered.chosen(indexes, shown)
+        numbered, folder = numbered_tops(collection, every, depth)
+        all_tops = numbered.chosen(indexes, depth)
         if not len(all_tops.pair):
             raise InputError("Nothing to plan: none of these runs has a query of the collection.")
         labels = _labels(collection, numbered, folder)
@@ -168,14 +168,14 @@ class Planned:
         return self.tops.fused_places()
 
     @cached_property
-    def known(self) -> NDArray[np.bool_]:
+    def has_label(self) -> NDArray[np.bool_]:
         """Pairs of the pool that have a label."""
-        known: NDArray[np.bool_] = self.pooled & (self.labels.label != UNKNOWN)
-        return known
+        has_label: NDArray[np.bool_] = self.pooled & (self.labels.label != UNKNOWN)
+        return has_label
 
     @property
     def labelled(self) -> int:
-        return int(self.known.sum())
+        return int(self.has_label.sum())
 
     @cached_property
     def chosen(self) -> NDArray[np.int64]:
@@ -227,8 +227,8 @@ class Planned:
         free = int(self.frames.sum()) - self.labelled
         if self.settings.adaptive:
             return min(int(self.chosen.sum()), free)
-        query = self.tops.query[self.known]
-        is_reached = self.places[self.known] <= self.design.reached[query]
+        query = self.tops.query[self.has_label]
+        is_reached = self.places[self.has_label] <= self.design.reached[query]
         probability = np.nan_to_num(self.design.probability)[query]
         met = float(np.where(is_reached, 1.0, probability).sum())
         return max(0, round(int(self.chosen.sum()) - met))
@@ -259,8 +259,8 @@ class Planned:
             return [curve_with(share) for share in SHARES]
         if self.relevant_basis == "given":
             return [self.curve]
-        hits = self.labels.label[self.known] == 1
-        estimate = share_of(hits, self._weights, groups=self.tops.query[self.known])
+        hits = self.labels.label[self.has_label] == 1
+        estimate = share_of(hits, self._weights, groups=self.tops.query[self.has_label])
         if not estimate.value or estimate.low is None or estimate.high is None:
             return [self.curve]
         ends = [self.curve.share * end / estimate.value for end in (estimate.low, estimate.high)]
@@ -270,12 +270,14 @@ class Planned:
     def _fitted(self) -> RelevanceCurve | None:
         if self.labelled < FEWEST_LABELS:
             return None
-        return fitted_curve(self.places[self.known], self.labels.label[self.known] == 1, self._weights)
+        return fitted_curve(
+            self.places[self.has_label], self.labels.label[self.has_label] == 1, self._weights
+        )
 
     @property
     def _weights(self) -> NDArray[np.float64]:
         """A label stands for its part of its query's pool: a pilot draws as many from a small one."""
-        query = self.tops.query[self.known]
+        query = self.tops.query[self.has_label]
         weights: NDArray[np.float64] = self.sizes[query] / np.bincount(query)[query]
         return weights
 
@@ -321,7 +323,6 @@ class Planned:
 
     @cached_property
     def bases(self) -> Bases:
-        """What each supposed value rests on."""
         return {
             "relevant_share": self.curve.share if self.curve else None,
             "relevant_basis": self.relevant_basis,
@@ -347,11 +348,11 @@ class Planned:
 def _labels(collection: Collection, numbered: NumberedTops, folder: Path) -> _Labels:
     """The labels as they stand, by number of the pair; kept until a label changes."""
     key = f"plan-labels-{folder.name}-{state_of_labels(collection)}"
-    found: _Labels | None = cache.get(key)
-    if found is None:
-        found = _numbered_labels(collection, numbered, folder)
-        cache.set(key, found, CACHED_SECONDS)
-    return found
+    labels: _Labels | None = cache.get(key)
+    if labels is None:
+        labels = _numbered_labels(collection, numbered, folder)
+        cache.set(key, labels, CACHED_SECONDS)
+    return labels
 
 
 def _numbered_labels(collection: Collection, numbered: NumberedTops, folder: Path) -> _Labels:

@@ -67,7 +67,7 @@ class RelevanceCurve:
         """Of all pairs, those that are relevant."""
         return float(self.at(_middles()).mean())
 
-    def found(self) -> Floats:
+    def cumulative(self) -> Floats:
         """(GRID + 1,) the share of the relevant pairs found after 0, 1/GRID, … 1 of the order."""
         cumulative = np.concatenate(([0.0], np.cumsum(self.at(_middles()))))
         shares: Floats = cumulative / cumulative[-1]
@@ -106,8 +106,8 @@ def fitted_curve(places: Floats, relevant: Booleans, weights: Floats | None = No
         likelihood = hits * logit - count * np.logaddexp(0.0, logit)
         return float(-likelihood.sum() + (given[1] - STEEPNESS) ** 2 / 8 + given[0] ** 2 / 200)
 
-    found = optimize.minimize(loss, np.array([0.0, STEEPNESS]), method="BFGS")
-    return RelevanceCurve(float(found.x[0]), float(found.x[1]))
+    fit = optimize.minimize(loss, np.array([0.0, STEEPNESS]), method="BFGS")
+    return RelevanceCurve(float(fit.x[0]), float(fit.x[1]))
 
 
 @dataclass(frozen=True)
@@ -147,13 +147,13 @@ def design_of(sizes: Integers, budgets: Integers, audits: Integers, frames: Inte
         reached = np.where(whole, 1.0, np.clip(walked / size, 0.0, 1.0))
         left = frame - size * reached
         # A remainder holds an audit document at least, where there is an audit.
-        drawn = np.maximum(budget - size * reached, np.minimum(audit, 1.0))
-        probability = np.where(whole | (audit == 0), np.nan, np.minimum(drawn / left, 1.0))
+        audited = np.maximum(budget - size * reached, np.minimum(audit, 1.0))
+        probability = np.where(whole | (audit == 0), np.nan, np.minimum(audited / left, 1.0))
     remainder = np.where(whole, 0, np.rint(np.nan_to_num(left))).astype(np.int64)
     return Design(reached, probability, given, remainder)
 
 
-def drawn_probabilities(
+def audit_probabilities(
     design: Design, frames: Integers, audits: Integers, draws: int = DRAWS
 ) -> list[Floats]:
     """(Q,) π in the remainders for each of a few draws of how many audit documents the order leaves there.
@@ -177,36 +177,38 @@ def effective_reach(curve: RelevanceCurve, reached: Floats, pace: float) -> Floa
     if pace == 1.0:
         return reached
     grid = np.linspace(0.0, 1.0, GRID + 1)
-    other = curve_with(curve.share, curve.b * pace).found()
-    found: Floats = np.interp(np.interp(reached, grid, other), curve.found(), grid)
-    return found
+    other = curve_with(curve.share, curve.b * pace).cumulative()
+    reach: Floats = np.interp(np.interp(reached, grid, other), curve.cumulative(), grid)
+    return reach
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """An interval as it is expected; None where it is undefined. `drawn`: relevant audit documents outside
-    the greedy part.
+    """An interval as it is expected; None where it is undefined. `audit_relevant`: relevant audit documents
+    outside the greedy part.
     """
 
     value: float | None
     low: float | None
     high: float | None
     method: str
-    drawn: float
+    audit_relevant: float
 
     @property
     def width(self) -> float | None:
         return None if self.low is None or self.high is None else self.high - self.low
 
 
-def _mean(drawn: Sequence[Expectation]) -> Expectation:
+def _mean(expectations: Sequence[Expectation]) -> Expectation:
     """The mean of what several draws come to; by the method of the first."""
 
     def mean(values: Sequence[float | None]) -> float | None:
         return None if None in values else float(np.mean([one for one in values if one is not None]))
 
-    value, low, high = (mean([getattr(one, end) for one in drawn]) for end in ("value", "low", "high"))
-    return Expectation(value, low, high, drawn[0].method, float(np.mean([one.drawn for one in drawn])))
+    value, low, high = (mean([getattr(one, end) for one in expectations]) for end in ("value", "low", "high"))
+    return Expectation(
+        value, low, high, expectations[0].method, float(np.mean([one.audit_relevant for one in expectations]))
+    )
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,7 @@ class ExpectedKind:
     """Relevant documents of one kind: certain and drawn ones, and mean and variance of the unseen rest."""
 
     certain: float
-    drawn: float
+    in_audit: float
     mean: float
     variance: float
     lightest: float | None
@@ -225,16 +227,16 @@ class ExpectedKind:
         takes `probability` (Q,) of them; is_open (Q,): where any pair is left.
         """
         share = probability[is_open]
-        drawn = left[is_open] * share
-        mean = drawn * (1.0 - share) / share
+        in_audit = left[is_open] * share
+        mean = in_audit * (1.0 - share) / share
         lightest = float(share.min()) if len(share) else None
         return cls(
-            float(certain), float(drawn.sum()), float(mean.sum()), float((mean / share).sum()), lightest
+            float(certain), float(in_audit.sum()), float(mean.sum()), float((mean / share).sum()), lightest
         )
 
     @property
     def seen(self) -> float:
-        return self.certain + self.drawn
+        return self.certain + self.in_audit
 
     @property
     def value(self) -> float:
@@ -243,7 +245,7 @@ class ExpectedKind:
     def as_kind(self) -> Kind:
         """In whole documents, for the exact bound."""
         probability = 1.0 if self.lightest is None else self.lightest
-        return Kind(self.certain, np.full(round(self.drawn), probability), self.lightest)
+        return Kind(self.certain, np.full(round(self.in_audit), probability), self.lightest)
 
 
 def expected_intervals(
@@ -267,9 +269,9 @@ def expected_intervals(
     def by_query(pairs: Integers) -> tuple[float, Floats, Booleans]:
         """Certain relevant pairs, those left to the audit by query, and where any pair is left to it."""
         rest = pairs[left[pairs]]
-        drawn = np.bincount(query[rest], weights=chance[rest], minlength=queries).astype(np.float64)
+        remainder = np.bincount(query[rest], weights=chance[rest], minlength=queries).astype(np.float64)
         is_open = np.bincount(query[rest], minlength=queries) > 0
-        return float(chance[pairs[certain[pairs]]].sum()), drawn, is_open
+        return float(chance[pairs[certain[pairs]]].sum()), remainder, is_open
 
     reached, waiting, is_open = by_query(np.arange(len(chance)))
     expected = []
@@ -296,19 +298,19 @@ def _undusted(difference: Floats, of: Floats) -> Floats:
 
 def expectation(hit: ExpectedKind, missed: ExpectedKind, confidence: float) -> Expectation:
     """The rule of `chosen_interval`, on expected numbers."""
-    drawn, total = hit.drawn + missed.drawn, hit.value + missed.value
+    audit_relevant, total = hit.in_audit + missed.in_audit, hit.value + missed.value
     if total <= 0:
-        return Expectation(None, None, None, UNDEFINED, drawn)
+        return Expectation(None, None, None, UNDEFINED, audit_relevant)
     value = hit.value / total
     if missed.lightest is None:
-        return Expectation(value, value, value, COMPLETE, drawn)
-    if drawn < FEWEST_FOR_GAMMA:
+        return Expectation(value, value, value, COMPLETE, audit_relevant)
+    if audit_relevant < FEWEST_FOR_GAMMA:
         low, high = exact_limits((hit.as_kind(), missed.as_kind()), 1 - confidence)
-        return Expectation(value, low, high, EXACT_BOUND, drawn)
+        return Expectation(value, low, high, EXACT_BOUND, audit_relevant)
     level = (1 - confidence) / 2
     limits = [
         (one.value, *gamma_limits(one.seen, one.mean, one.variance, lightest=one.lightest, level=level))
         for one in (hit, missed)
     ]
     low, high = (furthest(limits, lambda r: (1 - r, -r), value, end) for end in (0.0, 1.0))
-    return Expectation(value, low, high, GAMMA, drawn)
+    return Expectation(value, low, high, GAMMA, audit_relevant)

@@ -39,17 +39,17 @@ def planned_frame(
     numbered, folder = numbered_tops(collection, every, deepest)
     digest = hashlib.blake2b(repr((reach, texts, list(indexes))).encode(), digest_size=12).hexdigest()
     key = f"plan-frame-{folder.name}-{digest}"
-    found: PlannedFrame | None = cache.get(key)
-    if found is None:
+    frame: PlannedFrame | None = cache.get(key)
+    if frame is None:
         tops = numbered.chosen(indexes, deepest)
         sizes = tops.query_sizes()
         more = reach - _shared(tops, indexes, reach)
         largest = np.maximum(sizes, texts)
         with_text = largest if texts <= reach else np.minimum(sizes + round(more), largest)
         is_whole = 0 < texts <= reach and int(sizes.max(initial=0)) <= texts
-        found = PlannedFrame(with_text if texts else sizes, is_whole)
-        cache.set(key, found, CACHED_SECONDS)
-    return found
+        frame = PlannedFrame(with_text if texts else sizes, is_whole)
+        cache.set(key, frame, CACHED_SECONDS)
+    return frame
 
 
 def _shared(tops: Tops, indexes: Sequence[int], reach: int) -> float:

@@ -78,7 +78,7 @@ class _Looked:
         number = np.zeros(len(planned.sizes), dtype=np.int64)
         number[queries] = np.arange(len(queries))
         self.query = number[planned.tops.query[pairs]]
-        self.place, self.known = planned.places[pairs], planned.known[pairs]
+        self.place, self.has_label = planned.places[pairs], planned.has_label[pairs]
         self.label = planned.labels.label[pairs]
         top = planned.tops.to_depth(planned.settings.cutoff)
         self.hit = np.bincount(top.pair, minlength=len(planned.pooled))[pairs] / len(planned.runs)
@@ -113,18 +113,18 @@ class _Looked:
         undrawn = np.isnan(probability)
         reach = effective_reach(curve, planned.design.reached[self.queries], planned.pace)
         chance = np.where(self.label == UNKNOWN, curve.at(self.place), self.label == 1)
-        certain = self.known | (self.place <= reach[of]) | undrawn[of]
+        certain = self.has_label | (self.place <= reach[of]) | undrawn[of]
 
         def sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
             return np.bincount(of, values, count).astype(np.float64)
 
         sizes, frames = planned.sizes[self.queries], planned.frames[self.queries]
         beyond = beyond_pool(sums(chance), sizes, frames, growth)
-        found, missed = self.hit * chance, (1 - self.hit) * chance
+        hits, missed = self.hit * chance, (1 - self.hit) * chance
         return ExpectedQueries(
-            sums(found * certain),
+            sums(hits * certain),
             sums(missed * certain) + np.where(undrawn, beyond, 0.0),
-            sums(found * ~certain),
+            sums(hits * ~certain),
             sums(missed * ~certain) + np.where(undrawn, 0.0, beyond),
             probability,
         )

@@ -40,16 +40,16 @@ class ExpectedQueries:
     the audit, which takes `probability` of these (nan: nothing is left, or nothing drawn).
     """
 
-    found: Floats
+    hits: Floats
     missed: Floats
-    found_left: Floats
+    hits_left: Floats
     missed_left: Floats
     probability: Floats
 
     @property
-    def drawn(self) -> float:
+    def audit_relevant(self) -> float:
         """Relevant documents in the audit, outside the greedy part."""
-        return float((np.nan_to_num(self.probability) * (self.found_left + self.missed_left)).sum())
+        return float((np.nan_to_num(self.probability) * (self.hits_left + self.missed_left)).sum())
 
     def width(self, *, confidence: float = 0.95, times: float = 1.0) -> float | None:
         """The mean over a few campaigns, the same ones each time, of `times` as many queries.
@@ -60,15 +60,15 @@ class ExpectedQueries:
         """
         if not self.is_macro(times):
             return self._micro_width(confidence, times)
-        found, missed, hits, others, share = self._campaigns()
+        certain_hits, missed, hits, others, share = self._campaigns()
         # The level as the certain documents show it, and the query's own intercept by what was drawn.
-        left = self.found_left + self.missed_left
-        shown = (SHAPE + found + missed) / (SHAPE + self.found + self.missed)
-        shown = shown * _intercept(hits + others, share * shown * left)
-        hits_left, others_left = shown * self.found_left, shown * self.missed_left
-        seen = found + missed + hits + others
-        total = np.maximum(np.maximum(found + missed + hits_left + others_left, seen), 1e-9)
-        plain = (found + hits_left) / total
+        left = self.hits_left + self.missed_left
+        level = (SHAPE + certain_hits + missed) / (SHAPE + self.hits + self.missed)
+        level = level * _intercept(hits + others, share * level * left)
+        hits_left, others_left = level * self.hits_left, level * self.missed_left
+        seen = certain_hits + missed + hits + others
+        total = np.maximum(np.maximum(certain_hits + missed + hits_left + others_left, seen), 1e-9)
+        plain = (certain_hits + hits_left) / total
         error = (hits + others) / share - hits_left - others_left
         moved = (hits * (1 - plain) - others * plain) / share
         shift = moved - hits_left * (1 - plain) + others_left * plain
@@ -87,46 +87,46 @@ class ExpectedQueries:
 
     def is_macro(self, times: float = 1.0) -> bool:
         """Whether the headline can be a mean over queries."""
-        enough = not self.has_left or self.drawn * times >= FEWEST_FOR_GAMMA
-        return enough and len(self.found) >= FEWEST_QUERIES
+        enough = not self.has_left or self.audit_relevant * times >= FEWEST_FOR_GAMMA
+        return enough and len(self.hits) >= FEWEST_QUERIES
 
     @property
     def has_left(self) -> bool:
-        return bool(self.found_left.any() or self.missed_left.any())
+        return bool(self.hits_left.any() or self.missed_left.any())
 
     def _micro_width(self, confidence: float, times: float) -> float | None:
-        queries = round(len(self.found) * times)
+        queries = round(len(self.hits) * times)
         share = np.resize(self.probability, queries)
 
         def kind(certain: Floats, left: Floats) -> ExpectedKind:
             rest = np.resize(left, queries)
             return ExpectedKind.of(float(certain.sum()) * times, rest, rest > 0, share)
 
-        hit, missed = kind(self.found, self.found_left), kind(self.missed, self.missed_left)
+        hit, missed = kind(self.hits, self.hits_left), kind(self.missed, self.missed_left)
         of_labels = expectation(hit, missed, confidence).width
-        none, found, other = 0 * self.found, self.found + self.found_left, self.missed + self.missed_left
-        known = ExpectedQueries(found, other, none, none, none + np.nan)
-        if of_labels is None or not self.has_left or not known.is_macro():
+        none, hits, other = 0 * self.hits, self.hits + self.hits_left, self.missed + self.missed_left
+        whole = ExpectedQueries(hits, other, none, none, none + np.nan)
+        if of_labels is None or not self.has_left or not whole.is_macro():
             return of_labels
-        return max(of_labels, known.width(confidence=confidence, times=times) or 0.0)
+        return max(of_labels, whole.width(confidence=confidence, times=times) or 0.0)
 
     def _campaigns(self) -> tuple[Integers, Integers, Integers, Integers, Floats]:
         """(C, Q) relevant documents found, missed, found and missed in the audit; and π (Q,)."""
         random = np.random.default_rng(0)
-        shape = CAMPAIGNS, len(self.found)
+        shape = CAMPAIGNS, len(self.hits)
         level = random.gamma(SHAPE, 1 / SHAPE, shape)
         share = np.where(np.isnan(self.probability), 1.0, self.probability)
-        found, missed = random.poisson(self.found * level), random.poisson(self.missed * level)
+        certain_hits, missed = random.poisson(self.hits * level), random.poisson(self.missed * level)
         # A Poisson number of which each is drawn by itself is a Poisson number.
-        hits = random.poisson(self.found_left * level * share)
+        hits = random.poisson(self.hits_left * level * share)
         others = random.poisson(self.missed_left * level * share)
-        return found, missed, hits, others, share
+        return certain_hits, missed, hits, others, share
 
 
-def _intercept(drawn: Integers, expected: Floats) -> Floats:
+def _intercept(sample: Integers, expected: Floats) -> Floats:
     """How many times as likely as by its level a document of the query is, by what was drawn of it."""
-    own = np.zeros(drawn.shape)
+    own = np.zeros(sample.shape)
     for _ in range(10):
         rest = expected * np.exp(own)
-        own += np.clip((drawn - rest - own / VARIANCE) / (rest + 1 / VARIANCE), -1.0, 1.0)
+        own += np.clip((sample - rest - own / VARIANCE) / (rest + 1 / VARIANCE), -1.0, 1.0)
     return np.asarray(np.exp(own))

@@ -128,7 +128,6 @@ def _begin_in_background(job: Job, progress: Progress) -> Campaign:
 
 
 def _half(pool: Pool) -> PoolReady:
-    """What is stored of a campaign when its pool is."""
     detail = f"Pool “{pool.name}” is built, and its queue is not open yet."
     return {"pool": pool.pk, "detail": detail, "url": pool.get_absolute_url()}
 

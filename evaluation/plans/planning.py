@@ -81,17 +81,17 @@ def _best_look(planned: Planned) -> PlannedLook:
     level = LEVEL / adaptive.stop_looks
     if adaptive.stop_over == Selection.Over.QUERY:
         middle = some[np.argsort(planned.sizes[some], kind="stable")[len(some) // 2]]
-        remainders, found = _at_last_look(planned, np.array([middle]))
+        remainders, relevant = _at_last_look(planned, np.array([middle]))
         bound = most_missing(remainders[0], 1 - level)
     else:
-        remainders, found = _at_last_look(planned, some)
+        remainders, relevant = _at_last_look(planned, some)
         bound = most_missing_in_all(remainders, 1 - level)
-    share = None if bound is None else bound / max(found + bound, 1e-9)
+    share = None if bound is None else bound / max(relevant + bound, 1e-9)
     return {
         "remainder": sum(one.size for one in remainders),
         "sampled": sum(one.sampled for one in remainders),
         "at_most_missing": bound,
-        "found": found,
+        "found": relevant,
         "missing_share": share,
         "relevant_share": _best_curve(planned).share,
         "may_stop": share is not None
@@ -115,13 +115,15 @@ def _at_last_look(planned: Planned, queries: Any) -> tuple[list[Remainder], floa
     audits = np.array([audit_size(settings.choice.audit_share, int(one)) for one in settled])
     design = design_of(sizes, settled, audits, planned.frames[queries])
     left = design.left
-    drawn = np.rint(np.nan_to_num(design.probability) * left).astype(np.int64)
+    sample_sizes = np.rint(np.nan_to_num(design.probability) * left).astype(np.int64)
     curve = _best_curve(planned)
     reach = effective_reach(curve, design.reached, planned.pace)
-    grid = np.linspace(0.0, 1.0, len(curve.found()))
-    found = np.interp(reach, grid, curve.found()) * sizes * curve.share
-    remainders = [Remainder(int(one), int(sampled), 0) for one, sampled in zip(left, drawn, strict=True)]
-    return remainders, float(found.sum())
+    grid = np.linspace(0.0, 1.0, len(curve.cumulative()))
+    relevant = np.interp(reach, grid, curve.cumulative()) * sizes * curve.share
+    remainders = [
+        Remainder(int(one), int(sampled), 0) for one, sampled in zip(left, sample_sizes, strict=True)
+    ]
+    return remainders, float(relevant.sum())
 
 
 TEAMS = (1, 2, 5, 10, 20)
@@ -186,12 +188,12 @@ def _settings_in_use(planned: Planned) -> SettingsInUse:
 
 def _by_run(planned: Planned) -> PlannedRuns:
     tops, indexes = planned.tops, planned.indexes
-    found, alone = tops.by_run(indexes), tops.alone(indexes)
+    pairs, alone = tops.by_run(indexes), tops.alone(indexes)
     relevant = tops.alone(indexes, planned.labels.label == 1) if planned.labelled else None
     rows: list[PlannedRun] = [
         {
             "run": run.name,
-            "pairs": int(found[place]),
+            "pairs": int(pairs[place]),
             "alone": int(alone[place]),
             "relevant_alone": None if relevant is None else int(relevant[place]),
         }

@@ -32,11 +32,11 @@ def _between(words: str, least: Number, most: Number) -> dict[str, Any]:
     return {"minimum": least, "maximum": most, "refusal": refusal}
 
 
-def _known(known: Option, words: str, **changes: Any) -> dict[str, Option]:
+def _as_in_queue(queue_option: Option, words: str, **changes: Any) -> dict[str, Option]:
     """An option of a queue as a plan has it: within the same bounds, and refused in its own words."""
-    assert known.minimum is not None
-    assert known.maximum is not None
-    return same(known, **_between(words, known.minimum, known.maximum), **changes)
+    assert queue_option.minimum is not None
+    assert queue_option.maximum is not None
+    return same(queue_option, **_between(words, queue_option.minimum, queue_option.maximum), **changes)
 
 
 @dataclass(frozen=True)
@@ -76,30 +76,33 @@ class PlanSettings:
     )
     stop_over: str = field(default=Selection.Over.QUERY, metadata=same(ADAPTIVE["stop_over"]))
     judgments_per_item: int = field(
-        default=1, metadata=_known(QUEUE["judgments_per_item"], "The number of judgments of a pair")
+        default=1, metadata=_as_in_queue(QUEUE["judgments_per_item"], "The number of judgments of a pair")
     )
     most_judgments_per_item: int | None = field(
-        default=None, metadata=_known(QUEUE["most_judgments_per_item"], "The most judgments of a pair")
+        default=None, metadata=_as_in_queue(QUEUE["most_judgments_per_item"], "The most judgments of a pair")
     )
     gold_first_share: float | None = field(
         default=None,
-        metadata=_known(GOLD["gold_first_share"], "The share of gold questions", empty=FROM_SITE),
+        metadata=_as_in_queue(GOLD["gold_first_share"], "The share of gold questions", empty=FROM_SITE),
     )
     gold_share: float | None = field(
-        default=None, metadata=_known(GOLD["gold_share"], "The share of gold questions", empty=FROM_SITE)
+        default=None,
+        metadata=_as_in_queue(GOLD["gold_share"], "The share of gold questions", empty=FROM_SITE),
     )
     practice_questions: int | None = field(
         default=None,
-        metadata=_known(GOLD["practice_questions"], "The number of practice questions", empty=FROM_SITE),
+        metadata=_as_in_queue(
+            GOLD["practice_questions"], "The number of practice questions", empty=FROM_SITE
+        ),
     )
     repeat_share: float = field(
-        default=0.0, metadata=_known(GOLD["repeat_share"], "The share of repeats", help="")
+        default=0.0, metadata=_as_in_queue(GOLD["repeat_share"], "The share of repeats", help="")
     )
     price_per_judgment: float | None = field(
-        default=None, metadata=_known(PRICES["price_per_judgment"], "A price")
+        default=None, metadata=_as_in_queue(PRICES["price_per_judgment"], "A price")
     )
     overhead: float | None = field(
-        default=None, metadata=_known(PRICES["overhead"], "The overhead (a share)")
+        default=None, metadata=_as_in_queue(PRICES["overhead"], "The overhead (a share)")
     )
     annotators: int = field(
         default=5,
@@ -194,32 +197,32 @@ class PlanSettings:
 
     def checked(self) -> PlanSettings:
         """Itself; `InputError` names every value that will not do."""
-        found = self._given.problems()
-        found |= problems_of(self)
+        problems = self._given.problems()
+        problems |= problems_of(self)
         for name in ("seconds_per_judgment", "hours_per_week"):
             value = getattr(self, name)
             if value is not None and 0 <= value < LEAST_TIME:
-                found[name] = f"This must be {LEAST_TIME:g} or more: judging takes time."
+                problems[name] = f"This must be {LEAST_TIME:g} or more: judging takes time."
         if (
             self.most_judgments_per_item is not None
             and self.most_judgments_per_item < self.judgments_per_item
         ):
-            found["most_judgments_per_item"] = (
+            problems["most_judgments_per_item"] = (
                 "The most judgments of a pair cannot be fewer than the judgments per pair."
             )
         if self.k is not None and not 1 <= self.k <= self.shallowest:
             end = f"the {'least ' if self.shallowest < self.depth else ''}depth, {self.shallowest:,}"
-            found["k"] = f"K must be between 1 and {end}: deeper documents are not in the pool."
-        if self.adaptive and "strategy" not in found and not self._learns:
-            found["adaptive"] = (
+            problems["k"] = f"K must be between 1 and {end}: deeper documents are not in the pool."
+        if self.adaptive and "strategy" not in problems and not self._learns:
+            problems["adaptive"] = (
                 f"The order “{self.strategy}” does not learn from labels; choose one that does."
             )
         try:
             self.queue  # noqa: B018 - it refuses
         except InputError as error:
-            found |= error.fields
-        if found:
-            raise InputError(" ".join(found.values()), fields=found)
+            problems |= error.fields
+        if problems:
+            raise InputError(" ".join(problems.values()), fields=problems)
         return self
 
     @property

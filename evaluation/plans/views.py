@@ -34,11 +34,11 @@ def plan_page(request: HttpRequest, slug: str) -> HttpResponse:
             return go_on(request, begin(collection, form.plan_settings(), name, person(request)))
         except refusals() as error:
             problem = [str(error)]
-            return _shown(request, collection, form, name, problems=problem)
-    return _shown(request, collection, form, name)
+            return _page(request, collection, form, name, problems=problem)
+    return _page(request, collection, form, name)
 
 
-def _shown(
+def _page(
     request: HttpRequest, collection: Collection, form: PlanForm, name: str, *, problems: Sequence[str] = ()
 ) -> HttpResponse:
     has_runs = collection.runs.exists()

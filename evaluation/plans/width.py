@@ -11,7 +11,7 @@ from evaluation.plans.basis import Planned
 from evaluation.plans.expected_width import (
     Expectation,
     RelevanceCurve,
-    drawn_probabilities,
+    audit_probabilities,
     effective_reach,
     expected_intervals,
 )
@@ -34,7 +34,7 @@ def expected_width(planned: Planned) -> ExpectedInterval:
     scenario_intervals = (
         [] if undrawn else [_intervals(planned, curve, growth) for curve, growth in scenarios(planned)]
     )
-    known = scenario_intervals[0] if scenario_intervals and planned.curve is not None else None
+    likeliest = scenario_intervals[0] if scenario_intervals and planned.curve is not None else None
     widths = [_mean_width(intervals) for intervals in scenario_intervals]
     defined = [width for width in widths if width is not None]
     chance = left = query = None
@@ -44,15 +44,15 @@ def expected_width(planned: Planned) -> ExpectedInterval:
     result: ExpectedInterval = {
         "k": planned.settings.cutoff,
         "confidence": 0.95,
-        "mean_width": widths[0] if widths and (known or least == most) else None,
+        "mean_width": widths[0] if widths and (likeliest or least == most) else None,
         "width_low": least,
         "width_high": most,
         "by_run": [
-            _run(run.name, place, scenario_intervals, known)
+            _run(run.name, place, scenario_intervals, likeliest)
             for place, run in enumerate(planned.runs)
             if scenario_intervals
         ],
-        "method": COMPLETE if whole else known[0].method if known else None,
+        "method": COMPLETE if whole else likeliest[0].method if likeliest else None,
         "relevant": None if chance is None else float(chance[: int(planned.pooled.sum())].sum()),
         "relevant_drawn": None
         if chance is None or left is None
@@ -85,8 +85,8 @@ def offered_pilot(planned: Planned, width: ExpectedInterval) -> Pilot | None:
     """What a few drawn pairs would take that tell how much is relevant; None where the width is known, or the
     plan is hardly larger.
     """
-    known = width["width_low"] is None or width["width_low"] == width["width_high"]
-    if known or planned.curve is not None or planned.to_judge <= PILOT:
+    is_certain = width["width_low"] is None or width["width_low"] == width["width_high"]
+    if is_certain or planned.curve is not None or planned.to_judge <= PILOT:
         return None
     plain = replace(
         planned.terms,
@@ -110,11 +110,11 @@ def offered_pilot(planned: Planned, width: ExpectedInterval) -> Pilot | None:
 
 
 def _run(
-    name: str, place: int, scenario_intervals: list[list[Expectation]], known: list[Expectation] | None
+    name: str, place: int, scenario_intervals: list[list[Expectation]], likeliest: list[Expectation] | None
 ) -> RunInterval:
     widths = [one[place].width for one in scenario_intervals]
     defined = [width for width in widths if width is not None]
-    one = known[place] if known else None
+    one = likeliest[place] if likeliest else None
     return {
         "run": name,
         "value": one.value if one else None,
@@ -140,11 +140,11 @@ def _chances(
     pooled = np.flatnonzero(planned.pooled)
     query, places = planned.tops.query[pooled], planned.places[pooled]
     chance = curve.at(places)
-    known = planned.known[pooled]
-    chance[known] = planned.labels.label[pooled][known] == 1
+    has_label = planned.has_label[pooled]
+    chance[has_label] = planned.labels.label[pooled][has_label] == 1
     reach = effective_reach(curve, planned.design.reached, planned.pace)
     undrawn = np.isnan(planned.design.probability)
-    certain = known | (places <= reach[query]) | undrawn[query]
+    certain = has_label | (places <= reach[query]) | undrawn[query]
     if planned.settings.reach is None:
         return chance, ~certain, query
     relevant = np.bincount(query, chance, len(planned.sizes)).astype(np.float64)
@@ -161,6 +161,6 @@ def _intervals(planned: Planned, curve: RelevanceCurve, growth: float) -> list[E
     number[pooled] = np.arange(len(pooled))
     top = planned.tops.to_depth(planned.settings.cutoff)
     place = top.place_of(planned.indexes)
-    found = [number[top.pair[place == at]] for at in range(len(planned.runs))]
-    draws = drawn_probabilities(planned.design, planned.frames, planned.audits)
-    return expected_intervals(chance, ~left, query, draws if left.any() else draws[:1], tops=found)
+    tops = [number[top.pair[place == at]] for at in range(len(planned.runs))]
+    draws = audit_probabilities(planned.design, planned.frames, planned.audits)
+    return expected_intervals(chance, ~left, query, draws if left.any() else draws[:1], tops=tops)

@@ -91,40 +91,40 @@ def _range(bases: Bases) -> str:
     return f"{low:g} to {high:g} %"
 
 
-def interval_sentence(found: ExpectedInterval, undrawn: bool, bases: Bases) -> str:
+def interval_sentence(interval: ExpectedInterval, undrawn: bool, bases: Bases) -> str:
     """What the interval comes to, or why there is none."""
     if undrawn:
         return (
             "This budget leaves pairs unjudged and draws none at random, so recall cannot be estimated. Set "
             "an audit share."
         )
-    if found["width_low"] is None:
+    if interval["width_low"] is None:
         return "No relevant documents are expected, so recall would be undefined."
-    if not found["width_high"]:
+    if not interval["width_high"]:
         return "Every pair will have a label, so recall within the pool will be exact."
-    span = f"{found['width_low']:.3f} to {found['width_high']:.3f}"
-    begin = f"The 95 % interval of micro recall@{found['k']} is expected to be"
-    if found["mean_width"] is None or found["relevant_drawn"] is None:
+    span = f"{interval['width_low']:.3f} to {interval['width_high']:.3f}"
+    begin = f"The 95 % interval of micro recall@{interval['k']} is expected to be"
+    if interval["mean_width"] is None or interval["relevant_drawn"] is None:
         return (
             f"{begin} {span} wide on average, for {_range(bases)} relevant; the more relevant pairs, the "
             "narrower."
         )
     open_yet = ""
-    if found["width_low"] < found["width_high"]:
+    if interval["width_low"] < interval["width_high"]:
         why = f"as far as {bases['labelled']:,} labels show how much is relevant"
         if bases["relevant_basis"] == "given":
             why = "by what may be relevant beyond the pool"
         open_yet = f" ({span}, {why})"
     return (
-        f"{begin} {found['mean_width']:.3f} wide on average{open_yet}, from about "
-        f"{found['relevant_drawn']:.0f} relevant documents in the audit."
+        f"{begin} {interval['mean_width']:.3f} wide on average{open_yet}, from about "
+        f"{interval['relevant_drawn']:.0f} relevant documents in the audit."
     )
 
 
-def headline_sentences(found: ExpectedHeadline, reach: int | None) -> list[str]:
+def headline_sentences(headline: ExpectedHeadline, reach: int | None) -> list[str]:
     """How wide the first number's interval will be and what it is of, or why it has none."""
-    k, of = found["k"], found["reaches"][-1 if reach else 0]
-    if not found["has_audit"]:
+    k, of = headline["k"], headline["reaches"][-1 if reach else 0]
+    if not headline["has_audit"]:
         return [
             "Nothing is drawn at random, so a report can only tell recall of the relevant documents found so "
             "far, without an interval. Set an audit share and a reach."
@@ -136,11 +136,11 @@ def headline_sentences(found: ExpectedHeadline, reach: int | None) -> list[str]:
         if reach
         else "of the pool alone"
     )
-    if found["width_low"] is None:
+    if headline["width_low"] is None:
         return ["No relevant documents are expected, so recall would be undefined."]
-    wide = f"Its 95 % interval is expected to be about {width_words(found)} wide."
+    wide = f"Its 95 % interval is expected to be about {width_words(headline)} wide."
     sentences = [f"The headline is recall@{k} {of_what}. {wide}"]
-    if found["is_macro"]:
+    if headline["is_macro"]:
         sentences.append("It covers which queries were asked and which labels were drawn.")
     else:
         sentences.append(
@@ -152,20 +152,19 @@ def headline_sentences(found: ExpectedHeadline, reach: int | None) -> list[str]:
     return [" ".join(sentences)]
 
 
-def width_words(found: HeadlineWidth) -> str:
+def width_words(headline: HeadlineWidth) -> str:
     """A width with the range of what is not known."""
-    likely, low, high = found["width"], found["width_low"], found["width_high"]
+    likely, low, high = headline["width"], headline["width_low"], headline["width_high"]
     if low is None or high is None:
         return "–"
     span = f"{low:.3f} to {high:.3f}" if low < high else f"{low:.3f}"
     return span if likely is None or low == high else f"{likely:.3f} ({span})"
 
 
-def pilot_sentence(found: Pilot) -> str:
-    """What a pilot takes and gives."""
-    price = f" and {found['cost']:,.2f} {found['currency']}" if found["cost"] else ""
+def pilot_sentence(pilot: Pilot) -> str:
+    price = f" and {pilot['cost']:,.2f} {pilot['currency']}" if pilot["cost"] else ""
     return (
-        f"Judge {found['pairs']:,} drawn pairs first: {found['minutes']:,.0f} minutes{price}. Their "
+        f"Judge {pilot['pairs']:,} drawn pairs first: {pilot['minutes']:,.0f} minutes{price}. Their "
         "labels show about how much of the pool is relevant. Nobody judges them again."
     )
 
@@ -180,17 +179,16 @@ RULES = {
 }
 
 
-def order_sentences(found: PlannedOrder, settings: SettingsInUse) -> list[str]:
-    """How an adaptive queue will spend and stop, and what depends on labels."""
-    span = f"{found['least']:,}"
-    if found["most"] > found["least"]:
-        span += f" to {found['most']:,}"
+def order_sentences(order: PlannedOrder, settings: SettingsInUse) -> list[str]:
+    span = f"{order['least']:,}"
+    if order["most"] > order["least"]:
+        span += f" to {order['most']:,}"
     if settings["budget"] is None:
         sentences = ["Without a budget, every pair of the pool is judged; labels decide the order."]
     elif settings["budget_rule"] == "greedy":
         sentences = [
-            f"{settings['budget'] - found['open']:,} pairs are fixed: the floor of each query. Only labels "
-            f"can decide which queries get the other {found['open']:,}. Cost and days do not depend on that; "
+            f"{settings['budget'] - order['open']:,} pairs are fixed: the floor of each query. Only labels "
+            f"can decide which queries get the other {order['open']:,}. Cost and days do not depend on that; "
             "the width does, and is computed as if each query got the same share of its pool."
         ]
     else:
@@ -208,7 +206,7 @@ def order_sentences(found: PlannedOrder, settings: SettingsInUse) -> list[str]:
         "the audit shows. Cost, days and width here are for a campaign that no bound stops, which is about "
         "the most it can take."
     )
-    look = found["best_look"]
+    look = order["best_look"]
     return sentences if look is None else [*sentences, _look(look, settings, whole)]
 
 
@@ -229,22 +227,21 @@ def _look(look: PlannedLook, settings: SettingsInUse, whole: bool) -> str:
     return f"{begin}: too much to stop at {wanted:.0%}. Plan a larger audit share{better}."
 
 
-def power_sentence(found: Power) -> str:
-    """How many queries it takes, and how that is known."""
-    difference, there, k = found["difference"], found["queries"], found["k"]
-    if found["deviation"] is None:
-        low, high = found["queries_needed"]
+def power_sentence(power: Power) -> str:
+    difference, there, k = power["difference"], power["queries"], power["k"]
+    if power["deviation"] is None:
+        low, high = power["queries_needed"]
         return (
             "Not known yet: fewer than five queries have a relevant label, or there is one run. If "
             "differences of recall spread as on public collections (deviation 0.11 to 0.19), "
             f"{low:,} to {high:,} queries find a difference of {difference:g} with 80 % power; "
             f"the pool has {there:,}."
         )
-    needed = found["queries_needed"][0]
+    needed = power["queries_needed"][0]
     return (
         f"{counted(needed, 'query')} {plural(needed, 'finds', 'find')} a difference of "
-        f"{difference:g} in recall@{k} with 80 % power, by the spread of {found['labelled_queries']:,} "
-        f"labelled queries (deviation {found['deviation']:.3f}); the pool has {there:,}."
+        f"{difference:g} in recall@{k} with 80 % power, by the spread of {power['labelled_queries']:,} "
+        f"labelled queries (deviation {power['deviation']:.3f}); the pool has {there:,}."
     )
 
 
@@ -265,13 +262,13 @@ def _reach(interval: RunInterval | None) -> str:
 
 def _by_budget(planned: PlanResult) -> list[str]:
     """The headline's width by budget, a column for each reach."""
-    found = planned["headline"]
-    heads = [f"reach {one['reach']:,}" if one["reach"] else "pool alone" for one in found["reaches"]]
+    headline = planned["headline"]
+    heads = [f"reach {one['reach']:,}" if one["reach"] else "pool alone" for one in headline["reaches"]]
     lines = ["", f"{'budget':>9}  {'a query':>7}  " + "  ".join(f"{head:>24}" for head in heads)]
-    for row in found["budgets"] if found["has_audit"] else []:
+    for row in headline["budgets"] if headline["has_audit"] else []:
         widths = "  ".join(f"{width_words(one):>24}" for one in row["widths"])
         lines.append(f"{row['budget']:>9,}  {row['per_query']:>7.1f}  {widths}")
-    return [*lines, ""] if found["has_audit"] else []
+    return [*lines, ""] if headline["has_audit"] else []
 
 
 def plan_text(planned: PlanResult) -> str:

@@ -37,9 +37,9 @@ def answered_share(audit: AuditSample, query_ids: pl.Series) -> float:
     hold or cannot estimate, 1 for one of which nothing had to be drawn."""
     columns = pl.col("sampled", "waiting").sum(), pl.col("defined").all()
     counted = audit.strata.group_by("query_id").agg(columns)
-    drawn = pl.col("sampled") + pl.col("waiting")
-    share = pl.when(drawn > 0).then(pl.col("sampled") / drawn).otherwise(1.0)
+    draw_size = pl.col("sampled") + pl.col("waiting")
+    share = pl.when(draw_size > 0).then(pl.col("sampled") / draw_size).otherwise(1.0)
     shares = counted.filter("defined").select("query_id", share=share)
     measured = pl.DataFrame({"query_id": query_ids})
-    found = measured.join(shares, on="query_id", how="left")["share"].fill_null(0.0).mean()
-    return float(found) if isinstance(found, float) else 0.0
+    mean = measured.join(shares, on="query_id", how="left")["share"].fill_null(0.0).mean()
+    return float(mean) if isinstance(mean, float) else 0.0

@@ -51,7 +51,7 @@ def inside_frame(pool: Pool, pairs: pl.DataFrame) -> pl.DataFrame:
     places = pool.pool_runs.select_related("run__collection")
     queries = dict.fromkeys(unique_pairs["query_id"].unique().to_list(), 0)
     tops, _ = read_tops([place.run for place in places], queries, choice_of(pool), lambda share, detail: None)
-    found = (
+    top_pairs = (
         pl.concat([top.select(PAIR) for top in tops.values()]).unique().with_columns(is_found=pl.lit(True))
     )
     documents = pool.collection.documents.listed().exclude(text=None).count()
@@ -61,6 +61,6 @@ def inside_frame(pool: Pool, pairs: pl.DataFrame) -> pl.DataFrame:
         if pool.frame.get("text")
         else pl.lit(False)
     )
-    return unique_pairs.join(found, on=PAIR, how="left").select(
+    return unique_pairs.join(top_pairs, on=PAIR, how="left").select(
         *PAIR, is_inside=pl.when("is_found").then(pl.lit(True)).otherwise(otherwise)
     )

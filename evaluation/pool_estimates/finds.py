@@ -19,7 +19,7 @@ COLUMNS = ["query_id", "document_id", "run_count", "best_rank", "found_by"]
 CACHED_SECONDS = 600
 
 
-class KnownOfPool(PoolDiagnostics):
+class AllOfPool(PoolDiagnostics):
     """What a pool tells; by run means by its name."""
 
     # Bytewise by id.
@@ -30,7 +30,7 @@ class KnownOfPool(PoolDiagnostics):
     ]
 
 
-def pool_diagnostics(pool: Pool) -> KnownOfPool:
+def pool_diagnostics(pool: Pool) -> AllOfPool:
     """All that is known of a pool."""
     alone = Count("pk", filter=Q(run_count=1))
     rows = pool.entries.order_by().values_list("query__external_id").annotate(pairs=Count("pk"), alone=alone)
@@ -45,11 +45,11 @@ def pool_finds(pool: Pool) -> LabelFinds | None:
     """
     key = f"pool-finds-{pool.pk}-{pool.built_at.timestamp()}-{state_of_labels(pool.collection)}"
     # In a list, since None would look like nothing cached.
-    found = cache.get(key)
-    if found is None:
-        found = [_counted(pool)]
-        cache.set(key, found, CACHED_SECONDS)
-    counted: LabelFinds | None = found[0]
+    boxed = cache.get(key)
+    if boxed is None:
+        boxed = [_counted(pool)]
+        cache.set(key, boxed, CACHED_SECONDS)
+    counted: LabelFinds | None = boxed[0]
     return counted
 
 
@@ -57,8 +57,8 @@ def _counted(pool: Pool) -> LabelFinds | None:
     labels = judged_labels(pool.collection)
     if labels.is_empty():
         return None
-    found = diagnose_labels(_entries(pool), labels, pool.diagnostics["runs"])
-    return found if found["labelled"] else None
+    finds = diagnose_labels(_entries(pool), labels, pool.diagnostics["runs"])
+    return finds if finds["labelled"] else None
 
 
 def _entries(pool: Pool) -> pl.DataFrame:

@@ -316,11 +316,11 @@ def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> Leave
     for k in (int(k) for k in evaluation.cutoffs):
         table = leave_one_out(evaluation, k, depth=depths)
         by_family = leave_one_out(evaluation, k, depth=depths, families=alike) if grouped else None
-        shown = table if by_family is None else by_family
+        rows = table if by_family is None else by_family
         by_cutoff[str(k)] = {
             "runs": _rows(table),
             "families": None if by_family is None else _rows(by_family),
-            "sentence": new_retriever_line(shown, k),
+            "sentence": new_retriever_line(rows, k),
         }
     alike_runs = [group for group in families if len(group) > 1]
     return {"depth": max(depths.values()), "families": alike_runs, "at": by_cutoff}

@@ -16,7 +16,7 @@ from evaluation.scoring.estimate_figures import (
 from evaluation.scoring.figures import Span
 from evaluation.scoring.results import decimal, interval, percent, share_in_words
 
-MOST_SHOWN = 10
+MOST_MISSING = 10
 METHODS = {
     "complete": "all judged",
     "gamma limits": "gamma limits",
@@ -28,27 +28,27 @@ METHODS = {
 
 def estimates_context(report: Report, k: int) -> dict[str, Any]:
     """The estimates at one K."""
-    found: Estimates = report.result["estimates"]
-    left_out = found["leave_one_out"].get("at", {}).get(str(k))
-    rows = _rows(report, found, k)
+    estimates: Estimates = report.result["estimates"]
+    left_out = estimates["leave_one_out"].get("at", {}).get(str(k))
+    rows = _rows(report, estimates, k)
     return {
-        "status": found["status"],
-        "sentence": found["sentence"],
-        "pool": found["pool"],
-        "chosen_why": _chosen_why(found["pool"]),
-        "queries": found["queries"],
-        "sample": found["sample"],
-        "relevant": found["relevant"],
-        "level": share_in_words(found["relevant"]["confidence"]) if found["relevant"] else "",
+        "status": estimates["status"],
+        "sentence": estimates["sentence"],
+        "pool": estimates["pool"],
+        "chosen_why": _chosen_why(estimates["pool"]),
+        "queries": estimates["queries"],
+        "sample": estimates["sample"],
+        "relevant": estimates["relevant"],
+        "level": share_in_words(estimates["relevant"]["confidence"]) if estimates["relevant"] else "",
         "rows": rows,
         "macro_whys": sorted({row["macro_why"] for row in rows} - {""}),
-        "judged_before": _judged_before(report, found, k),
-        "missing": found["missing"][:MOST_SHOWN],
-        "powered": _powered(report, found, k),
-        "by_scores": by_scores_context(found.get("audit_by_scores"), run_names(report), k),
+        "judged_before": _judged_before(report, estimates, k),
+        "missing": estimates["missing"][:MOST_MISSING],
+        "powered": _powered(report, estimates, k),
+        "by_scores": by_scores_context(estimates.get("audit_by_scores"), run_names(report), k),
         "left_out": left_out,
         "left_out_rows": (left_out["families"] or left_out["runs"]) if left_out else [],
-        "families": found["leave_one_out"].get("families", []),
+        "families": estimates["leave_one_out"].get("families", []),
         "k": k,
     }
 
@@ -69,9 +69,9 @@ def _chosen_why(pool: PoolOfEstimates | None) -> str:
     return f"{answered}{', the furthest of all pools' if answered_shares else ''}.{others}"
 
 
-def _judged_before(report: Report, found: Estimates, k: int) -> list[dict[str, Any]]:
+def _judged_before(report: Report, estimates: Estimates, k: int) -> list[dict[str, Any]]:
     """One row per run that the pool's version brought: judged@K without its labels, and with them."""
-    pool = found["pool"]
+    pool = estimates["pool"]
     shares = pool.get("judged_before", {}) if pool else {}
     return [
         {
@@ -84,9 +84,9 @@ def _judged_before(report: Report, found: Estimates, k: int) -> list[dict[str, A
     ]
 
 
-def _powered(report: Report, found: Estimates, k: int) -> dict[str, Any] | None:
+def _powered(report: Report, estimates: Estimates, k: int) -> dict[str, Any] | None:
     """The estimates with a model's pre-labels next to the human ones; None where there are none."""
-    powered = found.get("prediction_powered")
+    powered = estimates.get("prediction_powered")
     if powered is None:
         return None
     rows: list[dict[str, Any]] = [
@@ -131,13 +131,13 @@ def _counted(estimate: EstimateFigure) -> tuple[str, str]:
     return value, f"[{low}, {high}]"
 
 
-def _rows(report: Report, found: Estimates, k: int) -> list[dict[str, Any]]:
+def _rows(report: Report, estimates: Estimates, k: int) -> list[dict[str, Any]]:
     """One row per run: the raw micro recall next to its estimate, and the same for macro recall."""
-    if not found["runs"]:
+    if not estimates["runs"]:
         return []
     rows: list[dict[str, Any]] = []
     for run in run_names(report):
-        figure = found["runs"][run].get(f"recall@{k}")
+        figure = estimates["runs"][run].get(f"recall@{k}")
         if figure is None:
             return []
         raw = report.result["runs"][run][f"recall@{k}"]

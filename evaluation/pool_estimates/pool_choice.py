@@ -45,7 +45,6 @@ class PoolChoice:
     asked: bool
 
     def described(self) -> ChosenPool:
-        """What a report tells of the choice."""
         others = {name: share for name, share in self.answered.items() if name != self.pool.name}
         return {
             "id": self.pool.pk,
@@ -63,13 +62,13 @@ def pools_to_rest_on(collection: Collection) -> list[Pool]:
 def pool_to_rest_on(collection: Collection, name: str) -> Pool:
     """The pool of that name; the refusal lists those there are."""
     pools = pools_to_rest_on(collection)
-    found = next((pool for pool in pools if pool.name == name), None)
-    if found is None:
-        known = ", ".join(f"“{pool.name}”" for pool in pools[:20])
+    match = next((pool for pool in pools if pool.name == name), None)
+    if match is None:
+        names = ", ".join(f"“{pool.name}”" for pool in pools[:20])
         problem = f"There is no pool “{name}” that estimates can rest on."
-        problem += f" There is {known}." if known else ""
+        problem += f" There is {names}." if names else ""
         raise InputError(problem, field="pool")
-    return found
+    return match
 
 
 def choose_pool(
@@ -110,10 +109,10 @@ def _last_judged_whole(
 ) -> Pool:
     """The pool, or the last version before it of which nothing waits, if it has a run measured."""
     for pool in reversed(best.versions()):
-        known = shares.get(pool.pk)
-        if known is None or not known.answered or known.is_deep < shares[best.pk].is_deep:
+        share = shares.get(pool.pk)
+        if share is None or not share.answered or share.is_deep < shares[best.pk].is_deep:
             continue
-        if known.queries == 1 and not samples[pool.pk].awaited:
+        if share.queries == 1 and not samples[pool.pk].awaited:
             return pool
     return best
 

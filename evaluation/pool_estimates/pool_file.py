@@ -71,11 +71,11 @@ def _design(
     }
     deepest = depth_of_file(pool)
     depths = dict.fromkeys(evaluation.runs, deepest) if deepest else None
-    drawn = pool["in_audit"].any() or bool((pool["inclusion_probability"] < 1).any())
+    has_audit = pool["in_audit"].any() or bool((pool["inclusion_probability"] < 1).any())
     design, used = with_others(pairs.select(*POOL, *FRAME), labels, others, _inside(pool, evaluation))
     sample = audit_sample(design, used, left_out=labels.height - used.height)
-    frame = _frame(pool, sample) if drawn else None
-    return PoolDesign(described, sample, budgets, depths, drawn, frame)
+    frame = _frame(pool, sample) if has_audit else None
+    return PoolDesign(described, sample, budgets, depths, has_audit, frame)
 
 
 def _inside(pool: pl.DataFrame, evaluation: Evaluation) -> pl.DataFrame:
@@ -84,13 +84,13 @@ def _inside(pool: pl.DataFrame, evaluation: Evaluation) -> pl.DataFrame:
     labels = evaluation.labels
     places = np.array([run.counted.position for run in evaluation.runs.values()], dtype=np.int64)
     best = np.where(places > 0, places, np.iinfo(np.int64).max).min(axis=0)
-    found = pl.DataFrame(
+    labelled = pl.DataFrame(
         {"query_id": labels.query_ids.gather(labels.query), "document_id": labels.document_ids, "best": best}
     )
-    ranked = pool.filter(pl.col("best_rank").is_not_null()).join(found, on=PAIR)
+    ranked = pool.filter(pl.col("best_rank").is_not_null()).join(labelled, on=PAIR)
     is_of_runs = ranked.height > 0 and bool((ranked["best_rank"] == ranked["best"]).all())
     reach = _deepest(pool) if is_of_runs else None
-    return found.filter(pl.col("best") <= (reach or 0)).select(*PAIR, is_inside=pl.lit(True))
+    return labelled.filter(pl.col("best") <= (reach or 0)).select(*PAIR, is_inside=pl.lit(True))
 
 
 def depth_of_file(pool: pl.DataFrame) -> int | None:

@@ -86,9 +86,9 @@ def _extension(pool: Pool, basis: Basis, qrels: pl.DataFrame) -> _Extension:
     for run in new:
         rank = f"rank_{basis.places.runs.index(run)}"
         counted = pl.DataFrame({"query_id": evaluation.labels.query_ids}).filter(evaluation.runs[run].scored)
-        found = brought.join(counted, on="query_id", how="semi")[rank].drop_nulls().to_numpy()
+        ranks = brought.join(counted, on="query_id", how="semi")[rank].drop_nulls().to_numpy()
         for k in map(int, evaluation.cutoffs):
             now = evaluation.figure(run, "judged", k)["mean"]
-            less = np.count_nonzero(found <= k) / (k * max(counted.height, 1))
+            less = np.count_nonzero(ranks <= k) / (k * max(counted.height, 1))
             before[run][str(k)] = None if now is None else max(0.0, now - less)
     return {"extends": pool.extends.name, "judged_before": before}

@@ -48,29 +48,29 @@ def score_audit_of(
         return None
     labels = qrels.filter(pl.col("relevance") >= 0)
     unanswered = pairs_frame(release.sidecar.get("cannot_judge", ()))
-    found = _chosen(collection, pl.concat([labels.select(PAIR), unanswered]))
-    if found is None:
+    chosen = _chosen(collection, pl.concat([labels.select(PAIR), unanswered]))
+    if chosen is None:
         return None
-    drawn_pool, of = found
+    audit_pool, of = chosen
     conventions = basis.evaluation.conventions
     relevant = labels.select(*PAIR, relevant=pl.col("relevance") >= conventions.min_relevance)
-    audit = read_score_audit(drawn_pool, of, relevant, unanswered)
-    return {**_described(drawn_pool, of, audit), **_estimated(audit, basis, of, conventions)}
+    audit = read_score_audit(audit_pool, of, relevant, unanswered)
+    return {**_described(audit_pool, of, audit), **_estimated(audit, basis, of, conventions)}
 
 
 def read_score_audit(
-    drawn_pool: Pool, of: Pool, relevant: pl.DataFrame, unanswered: pl.DataFrame
+    audit_pool: Pool, of: Pool, relevant: pl.DataFrame, unanswered: pl.DataFrame
 ) -> ScoreAudit:
     """The sample that labels are of one audit by scores; `of` is the pool that it was drawn from.
 
     What was drawn from are the pairs of the audit's own pool; all others had a label at the draw.
     """
-    population = pooled_frame(drawn_pool).with_columns(known=pl.lit(False))
+    population = pooled_frame(audit_pool).with_columns(known=pl.lit(False))
     pairs = pooled_frame(of).join(population, on=PAIR, how="left")
     return score_audit(
         pairs.with_columns(pl.col("known").fill_null(True)),
-        _drawn(drawn_pool),
-        [one["pairs"] for one in drawn_pool.provenance["strata"]],
+        _draw(audit_pool),
+        [one["pairs"] for one in audit_pool.provenance["strata"]],
         labels=relevant,
         unanswered=unanswered,
     )
@@ -81,12 +81,12 @@ def _chosen(collection: Collection, answered: pl.DataFrame) -> tuple[Pool, Pool]
     pools = list(collection.pools.filter(strategy=Pool.STRATA).defer("diagnostics"))
     of = collection.pools.in_bulk([pool.provenance["pool"]["id"] for pool in pools])
     kept = [pool for pool in pools if pool.provenance["pool"]["id"] in of]
-    complete = (one for one in kept if _drawn(one).join(answered, on=PAIR, how="anti").is_empty())
+    complete = (one for one in kept if _draw(one).join(answered, on=PAIR, how="anti").is_empty())
     chosen = next(complete, next(iter(kept), None))
     return None if chosen is None else (chosen, of[chosen.provenance["pool"]["id"]])
 
 
-def _drawn(pool: Pool) -> pl.DataFrame:
+def _draw(pool: Pool) -> pl.DataFrame:
     """query_id, document_id, stratum, place: what was drawn, in the order of the draw."""
     rows = [
         (query, document, number, place)
@@ -107,8 +107,8 @@ class _Described(TypedDict):
     notes: list[str]
 
 
-def _described(drawn_pool: Pool, of: Pool, audit: ScoreAudit) -> _Described:
-    draw = drawn_pool.provenance
+def _described(audit_pool: Pool, of: Pool, audit: ScoreAudit) -> _Described:
+    draw = audit_pool.provenance
     later = Pool.objects.filter(extends=of).first()
     sums = audit.strata.sum()
     counts: ScoreAuditCounts = {
@@ -131,11 +131,11 @@ def _described(drawn_pool: Pool, of: Pool, audit: ScoreAudit) -> _Described:
             "extended_by": later.name if later else None,
         },
         "audit": {
-            "id": drawn_pool.pk,
-            "name": drawn_pool.name,
+            "id": audit_pool.pk,
+            "name": audit_pool.name,
             "prelabeler": draw["prelabeler"],
             "model": draw["model"],
-            "drawn_at": drawn_pool.built_at.isoformat(),
+            "drawn_at": audit_pool.built_at.isoformat(),
             "complete": audit.is_complete,
         },
         "counts": counts,
@@ -199,10 +199,10 @@ def _estimated_sentence(of: Pool, relevant: TotalEstimate) -> str:
 def _waiting_sentence(audit: ScoreAudit) -> str:
     without = audit.strata.filter(pl.col("sampled") == 0).height
     some = plural(without, "stratum has", "strata have")
-    waiting, drawn = (int(audit.strata[name].sum()) for name in ("waiting", "drawn"))
+    waiting, total = (int(audit.strata[name].sum()) for name in ("waiting", "drawn"))
     return (
         f"Nothing can be estimated yet: of what was drawn, {without} {some} no label at its beginning in "
-        f"this release. {waiting:,} of {drawn:,} drawn pairs wait."
+        f"this release. {waiting:,} of {total:,} drawn pairs wait."
     )
 
 
@@ -211,7 +211,7 @@ def _notes(counts: ScoreAuditCounts, of: Pool, later: Pool | None) -> list[str]:
     notes = [NO_MACRO]
     behind = counts["drawn"] - counts["sampled"] - counts["waiting"]
     if counts["waiting"]:
-        text = f"{_pairs_that(counts['waiting'], _DRAWN, ('waits', 'wait'))} for a label"
+        text = f"{_pairs_that(counts['waiting'], _WERE_DRAWN, ('waits', 'wait'))} for a label"
         if behind:
             text += f", and {behind:,} labels behind such a gap in the order of the draw wait with them"
         notes.append(f"{text}; until then, the labelled beginning of each stratum stands for it.")
@@ -226,7 +226,7 @@ def _notes(counts: ScoreAuditCounts, of: Pool, later: Pool | None) -> list[str]:
         pairs = _pairs_that(counts["lost"], (labelled, labelled), ("has", "have"))
         notes.append(f"{pairs} none in this release. {both}")
     if counts["cannot_judge"]:
-        pairs = _pairs_that(counts["cannot_judge"], _DRAWN, ("could", "could"))
+        pairs = _pairs_that(counts["cannot_judge"], _WERE_DRAWN, ("could", "could"))
         notes.append(f"{pairs} not be judged. {both}")
     if later is not None:
         notes.append(
@@ -236,7 +236,7 @@ def _notes(counts: ScoreAuditCounts, of: Pool, later: Pool | None) -> list[str]:
     return notes
 
 
-_DRAWN = ("was drawn", "were drawn")
+_WERE_DRAWN = ("was drawn", "were drawn")
 
 
 def _pairs_that(count: int, such: tuple[str, str], verb: tuple[str, str]) -> str:

@@ -20,10 +20,10 @@ MOST_DIFFERENCES = 15
 
 
 def by_scores_context(
-    found: ScoreAuditEstimates | None, runs: Sequence[str], k: int
+    estimates: ScoreAuditEstimates | None, runs: Sequence[str], k: int
 ) -> dict[str, Any] | None:
     """`audit_by_scores` of a report at one K, as the page shows it; None where there is none."""
-    if found is None:
+    if estimates is None:
         return None
     rows: list[dict[str, Any]] = [
         {
@@ -32,41 +32,41 @@ def by_scores_context(
             "precision": _in_words(figures[f"precision@{k}"]["micro"]),
         }
         for run in runs
-        if f"recall@{k}" in (figures := found["runs"].get(run, {}))
+        if f"recall@{k}" in (figures := estimates["runs"].get(run, {}))
     ]
     differences: list[dict[str, Any]] = [
         {"first": one["first"], "second": one["second"], **_in_words(one)}
-        for one in found["differences"]
+        for one in estimates["differences"]
         if one["k"] == k
     ]
     return {
-        "status": found["status"],
-        "sentence": found["sentence"],
-        "pool": found["pool"],
-        "audit": found["audit"],
-        "counts": found["counts"],
-        "notes": found["notes"],
-        "strata": [{**one, "share": _share(one)} for one in found["strata"]],
-        "level": share_in_words(found["relevant"]["confidence"]) if found["relevant"] else "",
+        "status": estimates["status"],
+        "sentence": estimates["sentence"],
+        "pool": estimates["pool"],
+        "audit": estimates["audit"],
+        "counts": estimates["counts"],
+        "notes": estimates["notes"],
+        "strata": [{**one, "share": _share(one)} for one in estimates["strata"]],
+        "level": share_in_words(estimates["relevant"]["confidence"]) if estimates["relevant"] else "",
         "rows": rows,
         "differences": differences[:MOST_DIFFERENCES],
         "more_differences": max(len(differences) - MOST_DIFFERENCES, 0),
     }
 
 
-def by_scores_cells(found: ScoreAuditEstimates) -> Cells:
+def by_scores_cells(estimates: ScoreAuditEstimates) -> Cells:
     """The same as a table of text for files: one row per run and K."""
     header = ("run", "K", "micro recall", "by", "precision")
     rows = []
-    for run, by_key in found["runs"].items():
+    for run, by_key in estimates["runs"].items():
         for k in (key.partition("@")[2] for key in by_key if key.startswith("recall@")):
             recall, precision = (by_key[f"{name}@{k}"]["micro"] for name in ("recall", "precision"))
             both = [decimal(one["value"]) + interval(one) for one in (recall, precision)]
             rows.append((run, k, both[0], recall.get("method", ""), both[1]))
-    drawn = f"Drawn from pool “{found['pool']['name']}” by the scores of {found['audit']['model']}."
-    notes = [drawn, found["sentence"], *found["notes"]]
-    if found["relevant"]:
-        level = share_in_words(found["relevant"]["confidence"])
+    origin = f"Drawn from pool “{estimates['pool']['name']}” by the scores of {estimates['audit']['model']}."
+    notes = [origin, estimates["sentence"], *estimates["notes"]]
+    if estimates["relevant"]:
+        level = share_in_words(estimates["relevant"]["confidence"])
         notes.insert(2, f"[low, high]: {level} interval; it covers which labels were drawn.")
     return Cells(header, tuple(rows), tuple(notes), TITLE)
 

@@ -50,7 +50,7 @@ def read_sample(
 def brought_pairs(pool: Pool) -> pl.DataFrame:
     """The pairs that this version of a pool brought and that had no label before: query_id, document_id."""
     brought = rows_frame(pool.entries.filter(version=pool.version), **PAIR_IDS)
-    return brought.join(_known_before(pool), on=PAIR, how="anti")
+    return brought.join(_labelled_before(pool), on=PAIR, how="anti")
 
 
 def _searched(collection: Collection) -> pl.DataFrame:
@@ -87,15 +87,15 @@ def _design(pool: Pool, release: QrelsRelease) -> pl.DataFrame:
     frame = _as_selected(frame, parts).with_columns(
         draw=pl.lit(pool.version, dtype=pl.Int64) if draws_once else pl.col("version")
     )
-    known = pl.concat(
+    labelled = pl.concat(
         [
-            _known_before(one).with_columns(draw=pl.lit(one.version, dtype=pl.Int64), known=pl.lit(True))
+            _labelled_before(one).with_columns(draw=pl.lit(one.version, dtype=pl.Int64), known=pl.lit(True))
             for one in ([pool] if draws_once else versions)
         ]
     )
     unanswered = pairs_frame(release.sidecar.get("cannot_judge", ()))
     return (
-        frame.join(known, on=[*PAIR, "draw"], how="left")
+        frame.join(labelled, on=[*PAIR, "draw"], how="left")
         .join(unanswered.with_columns(cannot_judge=pl.lit(True)), on=PAIR, how="left")
         .with_columns(pl.col("known", "cannot_judge").fill_null(False))
         .select(*POOL, *FRAME)
@@ -133,33 +133,33 @@ def _as_selected(frame: pl.DataFrame, parts: dict[tuple[str, str], PairPart] | N
     schema = {**dict.fromkeys(PAIR, pl.String), "place": pl.Int64, "is_certain": pl.Boolean}
     rows = [(*pair, part.place, part.is_certain) for pair, part in parts.items()]
     joined = frame.join(pl.DataFrame(rows, schema=schema, orient="row"), on=PAIR, how="left")
-    is_drawn, in_queue = pl.col("place").is_not_null(), pl.col("is_certain").is_not_null()
+    in_draw, in_queue = pl.col("place").is_not_null(), pl.col("is_certain").is_not_null()
     chosen = pl.when(pl.col("is_certain").fill_null(False)).then(pl.lit(1.0))
     return joined.with_columns(
-        in_audit=pl.when(in_queue).then(is_drawn).otherwise("in_audit"),
+        in_audit=pl.when(in_queue).then(in_draw).otherwise("in_audit"),
         inclusion_probability=pl.when(in_queue).then(chosen).otherwise("inclusion_probability"),
         # What was drawn comes first, so that its labelled beginning has no gaps.
-        audit_rank=pl.when(is_drawn).then("place").otherwise(pl.col("audit_rank") + frame.height),
+        audit_rank=pl.when(in_draw).then("place").otherwise(pl.col("audit_rank") + frame.height),
     ).drop("place", "is_certain")
 
 
-def _known_before(pool: Pool) -> pl.DataFrame:
+def _labelled_before(pool: Pool) -> pl.DataFrame:
     """The pairs that had a label when the pool drew its audit: imported by then, or with as many verdicts by
     then as a queue of that time needed. Neither can change any more. But what was judged because it came
     early in the order of this very audit is still drawn."""
-    collection, drawn = pool.collection_id, pool.built_at
-    imported = ImportedLabel.objects.filter(collection=collection, relevance__gte=0, imported_at__lt=drawn)
-    judged = Judgment.objects.counted().filter(collection=collection, judged_at__lt=drawn)
+    collection, built_at = pool.collection_id, pool.built_at
+    imported = ImportedLabel.objects.filter(collection=collection, relevance__gte=0, imported_at__lt=built_at)
+    judged = Judgment.objects.counted().filter(collection=collection, judged_at__lt=built_at)
     votes = judged.exclude(verdict=Verdict.CANNOT_JUDGE).order_by().values("query", "document")
     counted = rows_frame(votes.annotate(verdicts=Count("pk")), "query", "document", "verdicts", **PAIR_IDS)
-    items = Item.objects.filter(queue__collection=collection, queue__opened_at__lt=drawn, done__gt=0)
+    items = Item.objects.filter(queue__collection=collection, queue__opened_at__lt=built_at, done__gt=0)
     needs = items.order_by().values("query", "document").annotate(need=Max("needed"))
     needed = rows_frame(needs, "query", "document", "need")
     both = counted.join(needed, on=["query", "document"], how="left")
-    drawn_alike = drawn_in_order_of(pool)
+    pairs_alike = drawn_in_order_of(pool)
     final = both.filter(pl.col("verdicts") >= pl.col("need").fill_null(1))
-    if drawn_alike:
-        alike = [pair in drawn_alike for pair in final.select("query", "document").iter_rows()]
+    if pairs_alike:
+        alike = [pair in pairs_alike for pair in final.select("query", "document").iter_rows()]
         final = final.filter(~pl.Series(alike, dtype=pl.Boolean))
     return pl.concat([rows_frame(imported, **PAIR_IDS), final.select(PAIR)]).unique()
 

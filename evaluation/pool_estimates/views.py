@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from evaluation.pool_estimates.finds import KnownOfPool, pool_diagnostics, pool_finds
+from evaluation.pool_estimates.finds import AllOfPool, pool_diagnostics, pool_finds
 from labeling.progress.judged_share import judged_share_of_pool
 from pooling.diagnosis.rows import label_rows
 from pooling.interface.api import answers
@@ -25,11 +25,13 @@ def finds(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     pool = pool_for(request.user, pool_id)
     if pool.collection.slug != slug:
         raise Http404
-    found = pool_finds(pool)
-    context = {"pool": pool, "collection": pool.collection, "section": "pools", "finds": found}
-    context["pairs"] = sum(found["by_rank"]["pairs"]) if found else 0
-    context["judged_share"] = judged_share_of_pool(pool) if found else []
-    context["label_rows"] = label_rows(pool.diagnostics["runs"], found["relevant_alone"]) if found else []
+    label_finds = pool_finds(pool)
+    context = {"pool": pool, "collection": pool.collection, "section": "pools", "finds": label_finds}
+    context["pairs"] = sum(label_finds["by_rank"]["pairs"]) if label_finds else 0
+    context["judged_share"] = judged_share_of_pool(pool) if label_finds else []
+    context["label_rows"] = (
+        label_rows(pool.diagnostics["runs"], label_finds["relevant_alone"]) if label_finds else []
+    )
     partial = bool(request.headers.get("HX-Request"))
     return render(
         request, "evaluation/_pool_finds.html" if partial else "evaluation/pool_finds.html", context
@@ -39,7 +41,7 @@ def finds(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
 class PoolDiagnostics(APIView):
     """Everything a pool tells."""
 
-    @answers(shape(KnownOfPool, "PoolDiagnostics"), operation_id="pools_diagnostics")
+    @answers(shape(AllOfPool, "PoolDiagnostics"), operation_id="pools_diagnostics")
     def get(self, request: Request, pool_id: int) -> Response:
         """By run: pairs, lone finds, families, overlap; by query: pairs; and what the labels say so far."""
         return Response(pool_diagnostics(pool_for(request.user, pool_id)))

@@ -37,8 +37,8 @@ def _human_cells(figures: Mapping[str, RunFigures], estimates: Estimates, level:
     header = ("run", "K", "micro", "estimated", "by", "mean", "estimated")
     rows, whys = [], set()
     for run, by_key in estimates["runs"].items():
-        for key, found in by_key.items():
-            raw, micro, macro = figures[run][key], found["micro"], found["macro"]
+        for key, figure in by_key.items():
+            raw, micro, macro = figures[run][key], figure["micro"], figure["macro"]
             whys |= {macro["why"]} - {""}
             rows.append(
                 (
@@ -77,9 +77,9 @@ def _powered_cells(powered: PoweredEstimates, level: str) -> Cells:
     for run, by_key in powered["runs"].items():
         for k in (key.partition("@")[2] for key in by_key if key.startswith("recall@")):
             recall, precision = by_key[f"recall@{k}"], by_key[f"precision@{k}"]
-            shown = (recall["micro"], precision["micro"])
-            rows.append((run, k, *(cell for figure in shown for cell in _pair(figure))))
-            whys |= {figure["why"] for figure in shown} - {""}
+            pairs = (recall["micro"], precision["micro"])
+            rows.append((run, k, *(cell for figure in pairs for cell in _pair(figure))))
+            whys |= {figure["why"] for figure in pairs} - {""}
     notes = [
         f"Prediction-powered, from {powered['prelabeler']['name']}, which has scores for "
         f"{powered['predicted']:.0%} of the uncertain pairs. All labels come from people; the audit "

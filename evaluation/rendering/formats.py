@@ -85,11 +85,11 @@ def all_cells(evaluation: Evaluation, *, with_trade_offs: bool = False) -> list[
 def _with_estimates(tables: Sequence[Cells], evaluation: Evaluation, estimates: Estimates) -> list[Cells]:
     """Their tables after the others; where nothing can be estimated, why, below the first."""
     figures = {name: run.figures for name, run in evaluation.runs.items()}
-    found = estimate_tables(figures, estimates)
+    more = estimate_tables(figures, estimates)
     if estimates["runs"]:
-        return [*tables, *found]
+        return [*tables, *more]
     first, *others = tables
-    return [replace(first, notes=(*first.notes, *found[0].notes)), *others]
+    return [replace(first, notes=(*first.notes, *more[0].notes)), *others]
 
 
 def table_cells(evaluation: Evaluation) -> Cells:
@@ -127,9 +127,9 @@ def strata_cells(evaluation: Evaluation) -> Cells:
     for tag, stratum in evaluation.strata.items():
         for name, figures in stratum.figures.items():
             for k in _lines_at(evaluation):
-                found = [figures.get(key_of(measure, k)) for measure in evaluation.measures]
-                queries = next((str(figure["queries"]) for figure in found if figure), "")
-                cells = (f"{decimal(one['mean'])}{interval(one)}" if one else "" for one in found)
+                values = [figures.get(key_of(measure, k)) for measure in evaluation.measures]
+                queries = next((str(figure["queries"]) for figure in values if figure), "")
+                cells = (f"{decimal(one['mean'])}{interval(one)}" if one else "" for one in values)
                 rows.append((tag, name, "all" if k is None else str(k), queries, *cells))
     note = "n: queries in the mean. A query with several tags counts in each."
     return Cells(header, tuple(rows), (note,), "By tag")

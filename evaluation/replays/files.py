@@ -61,8 +61,8 @@ def by_share(values: dict[str, Value]) -> dict[str, Value]:
 
 def replay_key(replay: Replay) -> str:
     """Differs between any two pictures: what makes an address safe to cache for ever."""
-    drawn = json.dumps([LOOK, replay.options["strategies"], replay.result["curves"]], sort_keys=True)
-    return hashlib.sha256(drawn.encode()).hexdigest()[:16]
+    content = json.dumps([LOOK, replay.options["strategies"], replay.result["curves"]], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def replay_svg(replay: Replay, variant: str) -> bytes:
@@ -74,7 +74,7 @@ def replay_svg(replay: Replay, variant: str) -> bytes:
 def replay_picture(replay: Replay, variant: str) -> alt.LayerChart:
     """The Altair chart of the curves."""
     curves = result_in_order(replay)["curves"]
-    return charts.found_curves(
+    return charts.strategy_curves(
         curves["found"],
         curves["share"],
         curves["all_knowing"],

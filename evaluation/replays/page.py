@@ -100,27 +100,27 @@ def finds_in_words(strategies: Mapping[str, OutcomeResult], ranked: Sequence[str
 
 def replay_warnings(replay: Replay, pool: LabelledPoolResult) -> list[str]:
     """What makes this replay say less than it seems to, each in words."""
-    found = []
+    warnings = []
     for part in replay.options["chosen_by"]:
-        found.append(
+        warnings.append(
             f"Pool “{part['name']}” was judged in part: {part['chosen_count']:,} of its "
             f"{part['pair_count']:,} pairs, which the strategy {part['strategy']} had chosen. What it left "
             f"out has no label and is missing here, so these labels speak for that strategy and its kin."
         )
     if pool["unlabelled_share"] > MANY_UNLABELLED:
-        found.append(
+        warnings.append(
             f"{rounded_percent(pool['unlabelled_share'])} of the pairs have no label and are left out. The "
             "order among the others is compared fairly; how much there is to find in the whole pool is not "
             "known."
         )
     if pool["runs"] == 1:
-        found.append(
+        warnings.append(
             "There is only one run. With nothing to compare it to, every strategy follows its list, so "
             "they differ little or not at all, and there is no ranking of runs."
         )
     if pool["queries"] < FEW_QUERIES:
         count = pool["queries"]
-        found.append(
+        warnings.append(
             f"Only {count} {plural(count, 'query counts', 'queries count')}: a single one moves these means."
         )
-    return found
+    return warnings

@@ -139,7 +139,7 @@ class Replay:
         total = len(self.steps)
         return int(np.searchsorted(shares, (rounded_up(budget, total) + 0.5) / total))
 
-    def found(self, budget: float) -> float:
+    def recall_at(self, budget: float) -> float:
         """Mean over queries of the share of relevant documents found within a budget."""
         shares = [
             truth[self.judged(query_id, budget)].sum() / truth.sum()
@@ -148,13 +148,13 @@ class Replay:
         return float(np.mean(shares))
 
     def curve(self, shares: Sequence[float]) -> Floats:
-        """`found` at many budgets."""
-        found = np.zeros(len(shares))
+        """`recall_at` many budgets."""
+        sums = np.zeros(len(shares))
         for query_id, truth in self.pool.truth.items():
             numbers, judged = self.by_query[query_id]
             so_far = np.append(0, np.cumsum(truth[numbers]))
-            found += so_far[[self.count(query_id, judged, share) for share in shares]] / so_far[-1]
-        return np.asarray(found / len(self.pool.truth))
+            sums += so_far[[self.count(query_id, judged, share) for share in shares]] / so_far[-1]
+        return np.asarray(sums / len(self.pool.truth))
 
     def effort(self, wanted: float) -> float:
         """Mean over queries of the least share of the pool to judge until that much of the relevant is
@@ -163,8 +163,10 @@ class Replay:
         efforts = []
         for query_id, truth in self.pool.truth.items():
             numbers, shares = self.by_query[query_id]
-            found = np.cumsum(truth[numbers])
-            efforts.append(shares[np.searchsorted(found, rounded_up(wanted, int(found[-1])))])
+            relevant_so_far = np.cumsum(truth[numbers])
+            efforts.append(
+                shares[np.searchsorted(relevant_so_far, rounded_up(wanted, int(relevant_so_far[-1])))]
+            )
         return float(np.mean(efforts))
 
 

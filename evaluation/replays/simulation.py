@@ -162,7 +162,7 @@ class Simulation:
         """What the order that knows the labels finds, and what it costs, at the same shares."""
         budgets = next(iter(self.outcomes.values())).found
         return {
-            "found": {f"{budget:g}": self.best.found(budget) for budget in budgets},
+            "found": {f"{budget:g}": self.best.recall_at(budget) for budget in budgets},
             "effort": {f"{wanted:g}": self.best.effort(wanted) for wanted in EFFORTS},
         }
 
@@ -268,7 +268,7 @@ def measure(
         for budget in budgets
     }
     return {
-        "found": {budget: replayed.found(budget) for budget in budgets},
+        "found": {budget: replayed.recall_at(budget) for budget in budgets},
         "effort": {wanted: replayed.effort(wanted) for wanted in EFFORTS},
         "tau": {budget: tau(raw[budget]["mean"], truth.full["mean"]) for budget in budgets},
         "recall_error": {budget: error(raw[budget]["mean"], truth.full["mean"]) for budget in budgets},
@@ -318,5 +318,5 @@ def over_seeds(many: list[dict[str, dict[float, float | None]]]) -> dict[str, di
 
 
 def mean_of(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    numbers = [value for value in values if value is not None]
+    return float(np.mean(numbers)) if numbers else None

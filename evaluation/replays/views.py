@@ -64,27 +64,27 @@ def replay_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_safe
-def replay(request: HttpRequest, replay_id: int) -> HttpResponse:
+def one_replay(request: HttpRequest, replay_id: int) -> HttpResponse:
     """One replay."""
-    shown = replay_for(request.user, replay_id)
-    context = {"collection": shown.collection, "section": "replays", "replay": shown}
-    return render(request, "evaluation/replay.html", {**context, **replay_context(shown)})
+    replay = replay_for(request.user, replay_id)
+    context = {"collection": replay.collection, "section": "replays", "replay": replay}
+    return render(request, "evaluation/replay.html", {**context, **replay_context(replay)})
 
 
 @login_required
 @require_safe
 def replay_download(request: HttpRequest, replay_id: int, format: str) -> HttpResponseBase:
     """The replay as a file."""
-    shown = replay_for(request.user, replay_id)
-    stem = slugify(shown.name) or f"replay-{shown.pk}"
-    return offered(replay_files.FILES, format, stem, shown)
+    replay = replay_for(request.user, replay_id)
+    stem = slugify(replay.name) or f"replay-{replay.pk}"
+    return offered(replay_files.FILES, format, stem, replay)
 
 
 @login_required
 @require_safe
 def replay_chart(request: HttpRequest, replay_id: int, variant: str) -> HttpResponse:
     """The curves as SVG; a replay does not change, so neither does its picture."""
-    shown = replay_for(request.user, replay_id)
+    replay = replay_for(request.user, replay_id)
     if variant not in VARIANTS:
         raise Http404("This replay has no such chart.")
-    return HttpResponse(replay_files.replay_svg(shown, variant), content_type="image/svg+xml")
+    return HttpResponse(replay_files.replay_svg(replay, variant), content_type="image/svg+xml")

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from evaluation.measures import MEASURES as KNOWN
+from evaluation.measures import MEASURES as ALL_MEASURES
 from evaluation.measures import key_of, split_name
 from evaluation.scoring.config import SettingError, Settings, settings_from
 from evaluation.scoring.conventions import Conventions
@@ -48,9 +48,9 @@ def runs_chosen(collection: Collection, names: Sequence[str] | None) -> list[Run
         raise _refused("runs", error, collection.runs.values_list("name", flat=True)) from None
 
 
-def _refused(field: str, error: InputError, known: QuerySet[Any, str]) -> InputError:
-    names = ", ".join(f"“{name}”" for name in known[:20])
-    problem = f"{error} There is {names}." if names else str(error)
+def _refused(field: str, error: InputError, names: QuerySet[Any, str]) -> InputError:
+    there = ", ".join(f"“{name}”" for name in names[:20])
+    problem = f"{error} There is {there}." if names else str(error)
     return InputError(problem, field=field)
 
 
@@ -85,7 +85,7 @@ def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
         pairs = [split_name(name) for name in names]
     except ValueError as error:
         raise InputError(str(error), field="measures") from None
-    chosen = {key_of(name, k) if KNOWN[name].whole else name for name, k in pairs} | set(ALWAYS)
+    chosen = {key_of(name, k) if ALL_MEASURES[name].whole else name for name, k in pairs} | set(ALWAYS)
     ranked = [*MEASURES, *sorted(chosen.difference(MEASURES))]
     return tuple(name for name in ranked if name in chosen)
 
@@ -122,5 +122,5 @@ def strata_chosen(collection: Collection, tags: Sequence[str] | None) -> dict[st
 def tagged_queries(collection: Collection) -> dict[str, list[str]]:
     """Tag -> ids of the queries that have it; tags in bytewise order."""
     tagged = collection.queries.filter(metadata__has_key="tags").order_by("external_id")
-    found = queries_by_tag(tagged.values_list("external_id", "metadata").iterator())
-    return dict(sorted(found.items()))
+    by_tag = queries_by_tag(tagged.values_list("external_id", "metadata").iterator())
+    return dict(sorted(by_tag.items()))

@@ -51,8 +51,8 @@ def _judged_whole(collection: Collection, labels: pl.DataFrame) -> set[str]:
     full = judged.group_by("query_id").len().filter(pl.col("len") >= count)["query_id"]
     if not count or full.is_empty() or documents.filter(text=None).exists():
         return set()
-    known = pl.DataFrame({"document_id": list(documents.values_list("external_id", flat=True))})
-    counts = judged.join(known, on="document_id", how="semi").group_by("query_id").len()
+    documents_frame = pl.DataFrame({"document_id": list(documents.values_list("external_id", flat=True))})
+    counts = judged.join(documents_frame, on="document_id", how="semi").group_by("query_id").len()
     return set(counts.filter(pl.col("len") == count)["query_id"])
 
 
@@ -62,14 +62,14 @@ def complete_words(release: QrelsRelease) -> str:
     return f"unlisted documents count as not relevant, by declaration of {names}" if names else ""
 
 
-def completed_labels(release: QrelsRelease, found: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """The labels of a release, as `read_release` has them, with relevance 0 for the pairs of `found` that no
+def completed_labels(release: QrelsRelease, frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """The labels of a release, as `read_release` has them, with relevance 0 for the pairs of `frames` that no
     label names, where their query was declared complete.
 
-    found: frames with query_id and document_id, such as runs and pools; read only if there is such a query.
+    frames: with query_id and document_id, such as runs and pools; read only if there is such a query.
     """
     labels = read_release(release)
     if not (queries := complete_queries(release)):
         return labels
 
-    return completed(labels, queries, found)
+    return completed(labels, queries, frames)

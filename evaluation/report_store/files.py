@@ -90,7 +90,6 @@ def beside(report: Report, name: str) -> str:
 
 
 def file_stem(report: Report) -> str:
-    """What the name of a file about the report begins with."""
     return slugify(report.name) or f"report-{report.pk}"
 
 
@@ -152,16 +151,16 @@ def stored_runs(report: Report) -> dict[str, Run]:
     since is known by its file. Deleted ones are not among them.
     """
     left = list(report.runs.defer("preflight"))
-    found: dict[str, Run] = {}
+    runs: dict[str, Run] = {}
     for is_same in (lambda run, provenance: run.name == provenance["name"], lambda run, provenance: True):
         for provenance in report.options["runs"]:
             run = next(
                 (one for one in left if one.sha256 == provenance["sha256"] and is_same(one, provenance)), None
             )
-            if run is not None and provenance["name"] not in found:
-                found[provenance["name"]] = run
+            if run is not None and provenance["name"] not in runs:
+                runs[provenance["name"]] = run
                 left.remove(run)
-    return found
+    return runs
 
 
 def runs_of(report: Report) -> list[Run]:
@@ -213,7 +212,6 @@ def relevant_counts(report: Report, run: str, k: int) -> pl.DataFrame:
 
 
 def relevant_total(report: Report) -> int:
-    """How many pairs count as relevant in this report."""
     return int(scan_relevant(report).select(pl.len()).collect().item())
 
 

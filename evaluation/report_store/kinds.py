@@ -89,11 +89,11 @@ def _release_of_canary(canary: Canary) -> Sequence[Ground]:
 
 @depends_on(Collection)
 def _measured_in(collection: Collection) -> Sequence[Dependant]:
-    found = []
+    kinds = []
     for noun, model in (("report", Report), ("canary", Canary)):
         if many := model.objects.filter(collection=collection).count():
-            found.append(Dependant(counted(many, noun), "goes with it" if many == 1 else "go with it"))
-    return found
+            kinds.append(Dependant(counted(many, noun), "goes with it" if many == 1 else "go with it"))
+    return kinds
 
 
 @when("deleted", Canary)

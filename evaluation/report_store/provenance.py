@@ -74,8 +74,8 @@ class Provenance:
         }
 
     def _run(self, name: str, sha256: str) -> RunFile:
-        found: RunFile = {"name": name, "sha256": sha256}
-        return {**found, "ir_metadata": self.metadata[name]} if name in self.metadata else found
+        file: RunFile = {"name": name, "sha256": sha256}
+        return {**file, "ir_metadata": self.metadata[name]} if name in self.metadata else file
 
     def facts(self) -> list[tuple[str, str]]:
         """The same as names and words, without the command."""

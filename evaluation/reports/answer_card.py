@@ -11,7 +11,7 @@ from evaluation.comparisons.stored import answer_at, compared
 from evaluation.comparisons.wording import (
     difference_in_words,
     frame_in_words,
-    of_found,
+    of_known_relevant,
     recall_read_first,
     what_recall_is_of,
 )
@@ -77,7 +77,7 @@ def queries_in_all(report: Report) -> int:
 def of_labels(report: Report) -> str:
     """What recall by the labels at hand is a recall of; nothing where these are declared complete."""
     answer = answer_at(report)
-    return "" if answer is None or answer.basis == COMPLETE else of_found(answer)
+    return "" if answer is None or answer.basis == COMPLETE else of_known_relevant(answer)
 
 
 def full_card(report: Report, k: int, earlier: Earlier | None) -> AnswerCard | None:
@@ -86,7 +86,7 @@ def full_card(report: Report, k: int, earlier: Earlier | None) -> AnswerCard | N
     if card is None:
         return None
     answer, rival = card.answer, card.answer.rival
-    found = None if rival is None else compared(report)
+    comparisons = None if rival is None else compared(report)
     earlier = earlier if answer.k == k else None
     # What was found is compared with what was found; an estimate of then is on the page of that report.
     now, before = answer.found["recall"], None if earlier is None else earlier.means.get(answer.run)
@@ -105,7 +105,9 @@ def full_card(report: Report, k: int, earlier: Earlier | None) -> AnswerCard | N
         since_name=_since(earlier),
         move=next_move(report, answer) if answer.k == headline_k(report.options) else None,
         rest=estimate_move(report, answer),
-        can_compare=found is not None and rival is not None and {answer.run, rival.run} <= set(found.runs),
+        can_compare=comparisons is not None
+        and rival is not None
+        and {answer.run, rival.run} <= set(comparisons.runs),
     )
 
 
@@ -116,8 +118,8 @@ def _recall(report: Report, answer: Answer) -> tuple[str, str, str]:
         bounds = report.result["runs"][answer.run][f"recall@{answer.k}"]["bounds"]
         between = "–".join(decimal(bound) for bound in bounds)
         return first, of, f"{between} whatever the unjudged documents of pool and runs are"
-    found = f"{decimal(answer.found['recall'])} {of_found(answer)}"
-    return first, of, "" if answer.basis == COMPLETE else found
+    beside = f"{decimal(answer.found['recall'])} {of_known_relevant(answer)}"
+    return first, of, "" if answer.basis == COMPLETE else beside
 
 
 def _since(earlier: Earlier | None) -> str:

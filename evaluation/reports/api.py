@@ -67,8 +67,8 @@ class ReportResult(Tidied):
     def get(self, request: Request, report_id: int) -> HttpResponseBase:
         """The same object as `evaluate --format json` prints."""
         report = report_for(request.user, report_id)
-        found = answer_at(report)
-        answer = None if found is None else found.to_dict()
+        best_answer = answer_at(report)
+        answer = None if best_answer is None else best_answer.to_dict()
         # The numbers of a report do not change; the words about them may, with a new version of the code.
         version = ("report", report.pk, answer)
         return versioned(request, version, lambda: Response({**result_of(report), "answer": answer}))

@@ -32,12 +32,12 @@ from pooling.people.access import ADMIN
 def report_again(request: HttpRequest, report_id: int) -> HttpResponse:
     """Make a report again with the same settings, on the same release and runs; `pool` names another pool for
     its estimates to rest on."""
-    shown = report_for(request.user, report_id, ADMIN)
+    report = report_for(request.user, report_id, ADMIN)
     try:
-        again = request_again(shown, person(request), pool=request.POST.get("pool") or None)
+        again = request_again(report, person(request), pool=request.POST.get("pool") or None)
     except refusals() as error:
         messages.error(request, str(error))
-        return redirect(shown)
+        return redirect(report)
     return redirect(again)
 
 
@@ -57,8 +57,8 @@ class ReportAgain(APIView):
     @takes(AgainSerializer, makes=ReportSerializer, operation_id="reports_again")
     def post(self, request: Request, report_id: int) -> Made:
         """Measure again with the same settings, on the same release and runs."""
-        shown = report_for(request.user, report_id, ADMIN)
-        again = request_again(shown, call_person(request), pool=parsed(AgainSerializer, request).get("pool"))
+        report = report_for(request.user, report_id, ADMIN)
+        again = request_again(report, call_person(request), pool=parsed(AgainSerializer, request).get("pool"))
         return link_to(again) if isinstance(again, Report) else again
 
 
@@ -74,7 +74,7 @@ class ReportChanges(APIView):
         """The figures of the runs that both reports have, side by side, and what changed in between."""
         after = report_for(request.user, report_id)
         since = request.query_params.get("since", "")
-        known = after.collection.reports.filter(pk=int(since)).first() if since.isdecimal() else None
-        if known is None:
+        before = after.collection.reports.filter(pk=int(since)).first() if since.isdecimal() else None
+        if before is None:
             raise InputError("Name another report of this collection in since.", field="since")
-        return Response(changes_as_dict(known, after))
+        return Response(changes_as_dict(before, after))

@@ -62,7 +62,7 @@ def what_changed(before: Report, after: Report) -> list[Change]:
         changes.append(Change("Qrels release", _release(first), _release(second)))
     files = [{run["name"]: run["sha256"] for run in options["runs"]} for options in (first, second)]
     for run in dict.fromkeys([*files[0], *files[1]]):
-        old, new = (_file(known.get(run)) for known in files)
+        old, new = (_file(of_run.get(run)) for of_run in files)
         if old != new:
             changes.append(Change(f"Run {run}", old, new))
     for key, what in SETTINGS.items():
@@ -111,8 +111,8 @@ def shared_cutoffs(before: Report, after: Report, measure: str) -> list[int | No
     """The K at which both reports have a measure; None over the whole run."""
     if measure not in before.options["measures"]:
         return []
-    known = cutoffs_of(before, measure)
-    return [k for k in cutoffs_of(after, measure) if k in known]
+    earlier = cutoffs_of(before, measure)
+    return [k for k in cutoffs_of(after, measure) if k in earlier]
 
 
 def figure_changes(before: Report, after: Report, measure: str) -> list[FigureChange]:

@@ -39,7 +39,6 @@ class Coverage:
 
     @property
     def low(self) -> bool:
-        """Whether some run's recall rests on too few labels."""
         return self.least[1] < LOW_COVERAGE
 
     def lacks(self, run: str) -> bool:
@@ -50,15 +49,15 @@ class Coverage:
 
 def coverage_by_cutoff(report: Report) -> dict[int, Coverage]:
     """The coverage at each K; runs that retrieved nothing have none and are left out."""
-    found = {}
+    by_cutoff = {}
     for k in report.options["k"]:
         shares = {
             run: report.result["runs"][run][f"judged@{k}"]["mean_of_retrieved"] for run in run_names(report)
         }
-        known = {run: share for run, share in shares.items() if share is not None}
-        if known:
-            found[k] = Coverage(k, known)
-    return found
+        defined = {run: share for run, share in shares.items() if share is not None}
+        if defined:
+            by_cutoff[k] = Coverage(k, defined)
+    return by_cutoff
 
 
 def coverage_warnings(coverage: Mapping[int, Coverage]) -> list[str]:

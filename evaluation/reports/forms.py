@@ -10,7 +10,7 @@ from typing import Any
 from django import forms
 
 from evaluation.comparisons.answer import best_first
-from evaluation.measures import MEASURES as KNOWN
+from evaluation.measures import MEASURES as ALL_MEASURES
 from evaluation.models import Report
 from evaluation.pool_estimates.pool_choice import pools_to_rest_on
 from evaluation.report_store.choices import MEASURES, default_cutoffs, tagged_queries
@@ -98,7 +98,7 @@ class ReportForm(GroupedForm, forms.Form):
         self._choose("runs", runs, [run.pk for run in runs])
         self.fields["k"].initial = " ".join(str(k) for k in default_cutoffs(list(runs), pools))
         self.fields["measures"].choices = [  # type: ignore[attr-defined]
-            (name, measure.title) for name, measure in KNOWN.items()
+            (name, measure.title) for name, measure in ALL_MEASURES.items()
         ]
         self.fields["measures"].initial = list(MEASURES)
         self._offer_tags(tagged_queries(collection), settings)
@@ -114,13 +114,13 @@ class ReportForm(GroupedForm, forms.Form):
             *((pool.name, pool.name) for pool in pools),
         ]
 
-    def _offer_tags(self, known: Mapping[str, list[str]], settings: Settings | None) -> None:
-        tags = dict.fromkeys([*known, *((settings and settings.tags) or ())])
+    def _offer_tags(self, by_tag: Mapping[str, list[str]], settings: Settings | None) -> None:
+        tags = dict.fromkeys([*by_tag, *((settings and settings.tags) or ())])
         if not tags:
             del self.fields["tags"]
             return
         self.fields["tags"].choices = [  # type: ignore[attr-defined]
-            (tag, f"{tag} ({len(known.get(tag, ()))})") for tag in tags
+            (tag, f"{tag} ({len(by_tag.get(tag, ()))})") for tag in tags
         ]
 
     def _fill(self, settings: Settings) -> None:
@@ -154,17 +154,17 @@ class ReportForm(GroupedForm, forms.Form):
 
     def clean_thresholds(self) -> dict[str, float]:
         """Key -> least mean, from lines such as `recall@10 = 0.4`."""
-        found = {}
+        least_of = {}
         for line in self.cleaned_data["thresholds"].splitlines():
             key, _, least = line.partition("=")
             try:
                 if line.strip():
-                    found[key.strip().strip("\"'")] = float(least)
+                    least_of[key.strip().strip("\"'")] = float(least)
             except ValueError:
                 raise forms.ValidationError(
                     "Write one threshold to a line, such as recall@10 = 0.4."
                 ) from None
-        return found
+        return least_of
 
     def request(self) -> ReportRequest:
         """What the form asks for; call it after `is_valid`."""

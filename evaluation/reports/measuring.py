@@ -39,7 +39,7 @@ class Measuring:
 def proposed_release(collection: Collection) -> str:
     """The next of v1, v2 and so on, after the largest there is."""
     names = collection.releases.filter(name__startswith="v").values_list("name", flat=True)
-    numbers = [int(found[1]) for name in names if (found := NUMBERED.fullmatch(name))]
+    numbers = [int(match[1]) for name in names if (match := NUMBERED.fullmatch(name))]
     return f"v{max(numbers, default=0) + 1}"
 
 
@@ -51,7 +51,7 @@ def request_measuring(collection: Collection, choice: Measuring, user: User | No
     runs = runs_chosen(collection, choice.runs)
     settled = Measuring(
         release=free_name(collection, choice.release or proposed_release(collection)),
-        rule=_known_rule(choice.rule),
+        rule=_checked_rule(choice.rule),
         runs=[run.name for run in runs],
     )
     if not has_labels(collection):
@@ -61,7 +61,7 @@ def request_measuring(collection: Collection, choice: Measuring, user: User | No
     return release_and_measure(collection, settled, user=user)
 
 
-def _known_rule(rule: str) -> str:
+def _checked_rule(rule: str) -> str:
     if rule not in RULES_IN_WORDS:
         problem = f"There is no rule “{rule}”. Choose one of {', '.join(RULES_IN_WORDS)}."
         raise InputError(problem, field="rule")

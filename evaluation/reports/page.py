@@ -40,7 +40,7 @@ def results_of(report: Report, choice: Choice) -> ResultsTable:
     """The table of the chosen measure at the chosen K, or at the K nearest to it that it has."""
     cutoffs = cutoffs_of(report, choice.measure)
     k = choice.k if choice.k in cutoffs else cutoffs[-1]
-    found, before = compared(report), earlier_report(report)
+    comparisons, before = compared(report), earlier_report(report)
     coverage = coverage_by_cutoff(report).get(report.options["k"][-1] if k is None else k)
     return results_table(
         report,
@@ -48,29 +48,29 @@ def results_of(report: Report, choice: Choice) -> ResultsTable:
         k,
         low=[] if coverage is None else [run for run in run_names(report) if coverage.lacks(run)],
         earlier=None if before is None else means_of(before, report, choice.measure, k),
-        compared=[] if found is None else found.runs,
+        compared=[] if comparisons is None else comparisons.runs,
     )
 
 
 def report_context(
-    report: Report, choice: Choice, drawn: ChartChoice, results: ResultsTable
+    report: Report, choice: Choice, picture_choice: ChartChoice, results: ResultsTable
 ) -> dict[str, Any]:
     """Everything the template needs; nothing is measured again, and the database queries are constant."""
     result, columns = report.result, cutoffs_of(report, choice.measure)
     curve = kinds_of(report)["curve"]
-    bounds_drawn = bounds_open(figures_of(report), choice.measure)
+    has_bounds = bounds_open(figures_of(report), choice.measure)
     coverage = coverage_by_cutoff(report)
     return {
         "choice": choice,
         "columns": columns,
-        "shown": _shown(choice.measure, columns),
+        "shown": _title(choice.measure, columns),
         "found_so_far": of_labels(report) if choice.measure == "recall" else "",
         "measure": MEASURES[choice.measure],
         "measures": [MEASURES[name] for name in report.options["measures"]],
-        **form_context(report, drawn),
-        "picture": picture_of(report, curve, drawn, alt=_alt(report, choice.measure, bounds_drawn)),
-        "curve_caption": _caption(report, choice.measure, bounds_drawn),
-        "bounds_drawn": bounds_drawn,
+        **form_context(report, picture_choice),
+        "picture": picture_of(report, curve, picture_choice, alt=_alt(report, choice.measure, has_bounds)),
+        "curve_caption": _caption(report, choice.measure, has_bounds),
+        "bounds_drawn": has_bounds,
         "conventions": conventions_in_words(report),
         "counts": result["queries"],
         "relevant_labels": relevant_total(report),
@@ -97,8 +97,8 @@ def report_context(
 
 def _again(report: Report) -> dict[str, Any] | None:
     """Of a report that repeats another: that one, while it is there, and whether the figures are equal."""
-    known = report.options.get("again_of")
-    before = Report.objects.filter(pk=known, collection=report.collection).first() if known else None
+    key = report.options.get("again_of")
+    before = Report.objects.filter(pk=key, collection=report.collection).first() if key else None
     return {"before": before, "equal": are_equal(before, report)} if before else None
 
 
@@ -110,17 +110,16 @@ def _alt(report: Report, measure: str, with_bounds: bool) -> str:
     at = f", over K from {over[0]} to {over[-1]}" if len(columns) > 1 else ""
     word, ends = plural(runs, "run"), plural(runs, "interval")
     return (
-        f"{_shown(measure, columns)} of {runs} {word} with {ends}{bounds}{at}; "
+        f"{_title(measure, columns)} of {runs} {word} with {ends}{bounds}{at}; "
         "the table below has the same numbers."
     )
 
 
 def _caption(report: Report, measure: str, with_bounds: bool) -> str:
-    """How to read the curve."""
     interval, curved = report.result["conventions"]["interval"], len(cutoffs_of(report, measure)) > 1
-    found = of_labels(report) if measure == "recall" else ""
+    basis = of_labels(report) if measure == "recall" else ""
     caption = (
-        f"Mean over queries{found and f', {found},'} with its {share_in_words(interval['level'])} interval, "
+        f"Mean over queries{basis and f', {basis},'} with its {share_in_words(interval['level'])} interval, "
         f"{interval['method']}: it speaks of the choice of queries, not of missing labels."
     )
     if with_bounds:
@@ -132,7 +131,7 @@ def _caption(report: Report, measure: str, with_bounds: bool) -> str:
     return f"{caption}{alone} K is on a logarithmic axis."
 
 
-def _shown(measure: str, columns: Sequence[int | None]) -> str:
+def _title(measure: str, columns: Sequence[int | None]) -> str:
     """What the figures are of: `Recall@K`, `Recall@10` where that is the only K, `MAP` over the whole run."""
     return titled(measure, columns[0]) if len(columns) == 1 else f"{titled(measure, None)}@K"
 
@@ -147,13 +146,13 @@ def convention_lines(report: Report, choice: Choice) -> list[tuple[str, str]]:
 def recall_in_words(report: Report, choice: Choice, coverage: Mapping[int, Coverage]) -> str:
     """What was measured and between what the numbers lie, without saying who wins."""
     means = [report.result["runs"][run][f"recall@{choice.k}"]["mean"] for run in run_names(report)]
-    known = sorted(mean for mean in means if mean is not None)
-    if not known:
+    defined = sorted(mean for mean in means if mean is not None)
+    if not defined:
         return "No query of this release has a relevant label, so recall is undefined."
     where = (
-        decimal(known[0])
-        if known[0] == known[-1]
-        else f"between {decimal(known[0])} and {decimal(known[-1])}"
+        decimal(defined[0])
+        if defined[0] == defined[-1]
+        else f"between {decimal(defined[0])} and {decimal(defined[-1])}"
     )
     text = f"Recall@{choice.k} is {where}"
     if choice.k not in coverage:
@@ -169,18 +168,18 @@ def unlabelled_queries(report: Report) -> dict[str, Any]:
     labelled = report.result["queries"]["labelled"]
     if len(ids) <= labelled:
         return {"every": labelled, "count": 0, "ids": []}
-    known = set(read_release(report.release)["query_id"].unique())
-    lacking = [query_id for query_id in ids if query_id not in known]
+    labelled_ids = set(read_release(report.release)["query_id"].unique())
+    lacking = [query_id for query_id in ids if query_id not in labelled_ids]
     return {"every": len(ids), "count": len(lacking), "ids": lacking[:MOST_IDS]}
 
 
 def left_out_queries(report: Report) -> dict[str, Any]:
     ids = report.result["queries"]["without_relevant_ids"]
-    shown = ids[:MOST_IDS]
-    queries = Query.objects.filter(collection_id=report.collection_id, external_id__in=shown)
+    first_ids = ids[:MOST_IDS]
+    queries = Query.objects.filter(collection_id=report.collection_id, external_id__in=first_ids)
     texts = dict(queries.values_list("external_id", "text"))
     return {
         "count": len(ids),
-        "queries": [(query_id, texts.get(query_id, "")) for query_id in shown],
-        "more": len(ids) - len(shown),
+        "queries": [(query_id, texts.get(query_id, "")) for query_id in first_ids],
+        "more": len(ids) - len(first_ids),
     }

@@ -124,17 +124,17 @@ def summarised(report: Report) -> Summary:
 
 def stored_summary(report: Report) -> Summary | None:
     """The summary that is stored with a report, unless that is of another version."""
-    found: Summary = report.summary
-    return found if found.get("version") == VERSION else None
+    summary: Summary = report.summary
+    return summary if summary.get("version") == VERSION else None
 
 
 def summary_of(report: Report) -> Summary:
     """The stored summary; made and stored again where it is of another version."""
-    known = stored_summary(report)
-    if known is None:
-        known = report.summary = summarised(report)
-        Report.objects.filter(pk=report.pk).update(summary=known)
-    return known
+    summary = stored_summary(report)
+    if summary is None:
+        summary = report.summary = summarised(report)
+        Report.objects.filter(pk=report.pk).update(summary=summary)
+    return summary
 
 
 def report_summaries(reports: Iterable[Report]) -> list[ReportSummary]:

@@ -60,7 +60,6 @@ class ReportRow:
 
     @property
     def rests_on(self) -> str:
-        """What that recall is of."""
         answer = self.entry.summary["answer"]
         return "" if answer is None else RESTS_ON[answer["basis"]]
 
@@ -78,7 +77,6 @@ class ReportRow:
 
     @property
     def verdict(self) -> str | None:
-        """How sure the order of the two best runs is."""
         answer = self.entry.summary["answer"]
         return GRADES[answer["rival"]["grade"]] if answer and answer["rival"] else None
 

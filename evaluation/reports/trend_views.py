@@ -76,19 +76,19 @@ def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
 def report_trend_picture(request: HttpRequest, slug: str, variant: str) -> HttpResponse:
     """The lines of the runs as SVG."""
     trend = _chosen_trend(request, collection_for(request.user, slug))
-    if variant not in VARIANTS or trend is None or not trend.drawn:
+    if variant not in VARIANTS or trend is None or not trend.curves:
         raise Http404("There is no such picture.")
     identity = repr([*map(chart_key, trend.reports), trend.measure, trend.k, variant])
     key = f"trend-{sha256(identity.encode()).hexdigest()}"
     svg: bytes | None = cache.get(key)
     if svg is None:
-        drawn = runs_over_time(
+        chart = runs_over_time(
             trend_frame(trend),
             title=titled(trend.measure, trend.k),
             dark=variant.startswith("dark"),
             narrow=variant.endswith("narrow"),
         )
-        svg = to_svg(drawn)
+        svg = to_svg(chart)
         cache.set(key, svg, KEPT_SECONDS)
     return HttpResponse(svg, content_type="image/svg+xml")
 
@@ -115,9 +115,9 @@ def _chosen_trend(request: HttpRequest, collection: Collection) -> Trend | None:
     name = request.GET.get("measure", "")
     measure = name if name in measures else measures[0]
     cutoffs = common_cutoffs(reports, measure)
-    known = {str(k): k for k in cutoffs}
+    choices = {str(k): k for k in cutoffs}
     over = [k for k in cutoffs if k is not None]
-    k = known.get(request.GET.get("k", ""), usual_cutoff(over) if over else None)
+    k = choices.get(request.GET.get("k", ""), usual_cutoff(over) if over else None)
     return trend_of(reports, measure, k)
 
 
@@ -224,13 +224,13 @@ def _cell(point: Point) -> dict[str, Any]:
 
 
 def _picture(collection: Collection, trend: Trend) -> dict[str, Any] | None:
-    if not trend.drawn:
+    if not trend.curves:
         return None
 
     names = [report.pk for report in trend.reports]
     query = urlencode({"report": names, "measure": trend.measure, "k": trend.k or ""}, doseq=True)
-    shown = titled(trend.measure, trend.k)
-    runs = len(trend.drawn)
+    title = titled(trend.measure, trend.k)
+    runs = len(trend.curves)
     more = f" The {runs} best of {len(trend.points)} runs." if len(trend.points) > runs else ""
     return {
         "addresses": {
@@ -241,6 +241,6 @@ def _picture(collection: Collection, trend: Trend) -> dict[str, Any] | None:
         },
         "wide": over_time_size(runs),
         "narrow": over_time_size(runs, narrow=True),
-        "alt": f"{shown} of {runs} runs in {len(names)} reports; the table below has the same numbers.",
+        "alt": f"{title} of {runs} runs in {len(names)} reports; the table below has the same numbers.",
         "reading": f"Mean with its interval in each report, oldest first.{more}",
     }

@@ -22,7 +22,7 @@ from pooling.heavy import pd
 from pooling.models import Collection
 
 # Reports of a page, those that are shown unless others are chosen, and runs that a picture draws.
-MOST_SHOWN, USUAL, MOST_DRAWN = 50, 10, 8
+MOST_REPORTS, USUAL, MOST_CURVES = 50, 10, 8
 
 
 @dataclass(frozen=True)
@@ -46,24 +46,24 @@ class Trend:
     points: dict[str, list[Point | None]]
 
     @property
-    def drawn(self) -> list[str]:
+    def curves(self) -> list[str]:
         """The runs of the picture: the best in the newest report that has them."""
-        drawn = [run for run in self.points if any(mean is not None for mean in _means(self.points[run]))]
-        return drawn[:MOST_DRAWN]
+        defined = [run for run in self.points if any(mean is not None for mean in _means(self.points[run]))]
+        return defined[:MOST_CURVES]
 
 
 def reports_chosen(collection: Collection, keys: Sequence[str]) -> list[Report]:
     """The reports of these keys, or without two of them the newest ten that count as the newest does, oldest
     first; where fewer count alike, the two newest."""
-    known = [int(key) for key in keys if key.isdecimal() and len(key) < 19][:MOST_SHOWN]
-    chosen = _with_results(collection, known)
-    return chosen if len(chosen) > 1 else _with_results(collection, _usual(history_of(collection), known))
+    numbers = [int(key) for key in keys if key.isdecimal() and len(key) < 19][:MOST_REPORTS]
+    chosen = _with_results(collection, numbers)
+    return chosen if len(chosen) > 1 else _with_results(collection, _usual(history_of(collection), numbers))
 
 
-def _usual(history: Sequence[ReportSummary], known: Sequence[int]) -> list[int]:
+def _usual(history: Sequence[ReportSummary], chosen: Sequence[int]) -> list[int]:
     """With one that is chosen: it, and the report before."""
     for place, report in enumerate(history):
-        if report.pk in known:
+        if report.pk in chosen:
             other = history[place + 1 : place + 2] or history[max(place - 1, 0) : place]
             return [report.pk, *(one.pk for one in other)]
     alike = [report.pk for report in history if report.summary["counting"] == history[0].summary["counting"]]
@@ -71,8 +71,8 @@ def _usual(history: Sequence[ReportSummary], known: Sequence[int]) -> list[int]:
 
 
 def _with_results(collection: Collection, keys: Sequence[int]) -> list[Report]:
-    found: QuerySet[Report] = collection.reports.listed().filter(pk__in=keys).select_related("release")
-    return list(found.order_by("created_at", "pk"))
+    rows: QuerySet[Report] = collection.reports.listed().filter(pk__in=keys).select_related("release")
+    return list(rows.order_by("created_at", "pk"))
 
 
 def measures_of(reports: Sequence[Report]) -> list[str]:
@@ -86,8 +86,8 @@ def common_cutoffs(reports: Sequence[Report], measure: str) -> list[int | None]:
     """The K at which all reports have a measure; None over the whole run."""
     if any(measure not in one.options["measures"] for one in reports):
         return []
-    known = [cutoffs_of(one, measure) for one in reports]
-    return [k for k in known[-1] if all(k in others for others in known)]
+    cutoffs = [cutoffs_of(one, measure) for one in reports]
+    return [k for k in cutoffs[-1] if all(k in others for others in cutoffs)]
 
 
 def trend_of(reports: Sequence[Report], measure: str, k: int | None) -> Trend:
@@ -136,18 +136,18 @@ def cautions(reports: Sequence[Report]) -> list[str]:
         ("the tags of the queries", lambda one: one.options.get("tags") or []),
         ("the rule of the release", lambda one: one.release.rule),
     ]
-    found = [
+    sentences = [
         f"The reports differ in {what}: their figures are not of the same thing."
         for what, of in kinds
         if any(of(one) != of(reports[0]) for one in reports)
     ]
     scored = [one.result["queries"]["scored"] for one in reports]
     if len(set(scored)) > 1:
-        found.append(
+        sentences.append(
             f"The reports are over {min(scored):,} to {counted(max(scored), 'query')} with a relevant label: "
             "part of a change may be the queries that were added."
         )
-    return found
+    return sentences
 
 
 def changes_between(reports: Sequence[Report]) -> list[tuple[Report, list[Change]]]:
@@ -159,7 +159,7 @@ def trend_frame(trend: Trend) -> pd.DataFrame:
     """The drawn runs as rows: run, report, mean, low, high."""
     rows = [
         (run, _label(place, report), point.figure["mean"], point.figure["low"], point.figure["high"])
-        for run in trend.drawn
+        for run in trend.curves
         for place, (report, point) in enumerate(zip(trend.reports, trend.points[run], strict=True), 1)
         if point is not None and point.figure["mean"] is not None
     ]

@@ -93,17 +93,17 @@ def _report_form(
 
 @login_required
 @require_safe
-def report(request: HttpRequest, report_id: int) -> HttpResponseBase:
+def one_report(request: HttpRequest, report_id: int) -> HttpResponseBase:
     """One report; the query string chooses measure, and run and K of the worst queries."""
-    shown = report_for(request.user, report_id)
-    context = {"collection": shown.collection, "section": "reports", "report": shown}
-    context["shared_links"] = links_of(shown) if shown.collection.role == Role.ADMIN else []  # type: ignore[attr-defined]
-    chosen = ReportView(request.GET, report=shown).choice()
-    drawn = ChartView(request.GET, report=shown).choice(chosen.measure)
-    results = results_of(shown, chosen)
-    context["table"] = results.table.shown(request, results.lines, shown.collection)
-    context["strata"] = table_by_tag(request, shown, chosen.measure)
-    page = {**report_context(shown, chosen, drawn, results), **settings_context(shown)}
+    report = report_for(request.user, report_id)
+    context = {"collection": report.collection, "section": "reports", "report": report}
+    context["shared_links"] = links_of(report) if report.collection.role == Role.ADMIN else []  # type: ignore[attr-defined]
+    chosen = ReportView(request.GET, report=report).choice()
+    picture_choice = ChartView(request.GET, report=report).choice(chosen.measure)
+    results = results_of(report, chosen)
+    context["table"] = results.table.shown(request, results.lines, report.collection)
+    context["strata"] = table_by_tag(request, report, chosen.measure)
+    page = {**report_context(report, chosen, picture_choice, results), **settings_context(report)}
     return answer(request, "evaluation/report.html", {**context, **page})
 
 
@@ -111,6 +111,6 @@ def report(request: HttpRequest, report_id: int) -> HttpResponseBase:
 @require_safe
 def report_download(request: HttpRequest, report_id: int, format: str) -> HttpResponseBase:
     """The report as a file; a picture is of the measure in the query string."""
-    shown = report_for(request.user, report_id)
-    measure = ReportView(request.GET, report=shown).choice().measure
-    return offered(FILES, format, file_stem(shown), shown, measure)
+    report = report_for(request.user, report_id)
+    measure = ReportView(request.GET, report=report).choice().measure
+    return offered(FILES, format, file_stem(report), report, measure)

@@ -243,11 +243,11 @@ def settings_from(values: Mapping[str, Any]) -> Settings:
     return Settings(**checked)
 
 
-def _refuse_unknown(key: str, known: Mapping[str, Any], table: str) -> None:
-    if key in known:
+def _refuse_unknown(key: str, names: Mapping[str, Any], table: str) -> None:
+    if key in names:
         return
-    close = get_close_matches(key.replace("-", "_").lower(), known, n=1, cutoff=0.65)
-    there = f"the keys{' there' if table else ''} are {', '.join(known)}"
+    close = get_close_matches(key.replace("-", "_").lower(), names, n=1, cutoff=0.65)
+    there = f"the keys{' there' if table else ''} are {', '.join(names)}"
     remedy = f"Write {close[0]}; {there}." if close else f"{there[0].upper()}{there[1:]}."
     where = f" in [{table}]" if table else ""
     raise SettingError(
@@ -346,15 +346,15 @@ def _table(key: str, value: object, example: str) -> Mapping[str, Any]:
 
 def _conventions(value: object) -> Mapping[str, Any]:
     table = _table("conventions", value, '[conventions] and below it for instance missing = "zero"')
-    known: dict[str, Any] = {"preset": tuple(PRESETS), "min_relevance": None, **CHOICES}
-    known["drop_query_document"] = (False, True)
+    choices_of: dict[str, Any] = {"preset": tuple(PRESETS), "min_relevance": None, **CHOICES}
+    choices_of["drop_query_document"] = (False, True)
     checked: dict[str, Any] = {}
     for name, choice in table.items():
         key = f"conventions.{name}"
-        _refuse_unknown(name, known, "conventions")
+        _refuse_unknown(name, choices_of, "conventions")
         if choice is None:
             continue
-        words = known[name]
+        words = choices_of[name]
         if words is None:
             checked[name] = _whole_number(key, choice, 1, 2**31 - 1)
         elif not isinstance(choice, str | bool) or choice not in words:

@@ -124,7 +124,6 @@ class Conventions:
 
     @property
     def order_in_words(self) -> str:
-        """What orders a run."""
         return f"{'float32 ' if self.scores == 'float32' else ''}{_TIE_WORDS[self.ties]}"
 
     def line(self, *, scored: int, total: int, without_relevant: int, missing: int = 0) -> str:

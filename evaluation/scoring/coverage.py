@@ -54,10 +54,12 @@ def unjudged_in_pool(pool: pl.DataFrame, labels: Labels) -> pl.DataFrame:
     judged = {"query": labels.query[rows], "document_id": labels.document_ids.gather(rows)}
     query = query_numbers(Ids.of(pool["query_id"]), labels)
     pairs = pl.DataFrame({"query": query, "document_id": pool["document_id"]}).filter(pl.col("query") >= 0)
-    found = pairs.unique().join(pl.DataFrame(judged), on=["query", "document_id"], how="anti").sort("query")
-    numbers = found["query"].to_numpy()
+    unjudged = (
+        pairs.unique().join(pl.DataFrame(judged), on=["query", "document_id"], how="anti").sort("query")
+    )
+    numbers = unjudged["query"].to_numpy()
     count = np.bincount(numbers, minlength=labels.query_count)
-    return _key_frame(numbers, pair_keys(labels.queries, count, Ids.of(found["document_id"])))
+    return _key_frame(numbers, pair_keys(labels.queries, count, Ids.of(unjudged["document_id"])))
 
 
 def unjudged_keys(run: OrderedRun, places: Places, labels: Labels, deepest: int) -> pl.DataFrame:
@@ -103,11 +105,11 @@ def unjudged_by_union(
         best = pairs.group_by("query", "key").agg(pl.col("position").min())
         here = best.with_columns(pl.col("query") - start)
         union[start:end] = _by_cutoff(here, end - start, cutoffs)
-    found = {}
+    by_run = {}
     for name, run in runs.items():
         in_top = run.counts.retrieved - run.counts.judged
-        found[name] = Unjudged(in_top, union - in_top)
-    return found
+        by_run[name] = Unjudged(in_top, union - in_top)
+    return by_run
 
 
 def unjudged_in_one(labels: Labels, scored: ScoredRun) -> Unjudged:

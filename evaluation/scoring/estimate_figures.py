@@ -358,13 +358,13 @@ class ScoreAuditEstimates(ScoreAuditFigures):
 def runs_with_estimates(runs: Mapping[str, RunFigures], estimates: Estimates) -> dict[str, dict[str, Figure]]:
     """The figures of runs, where a pool is known each `recall@k` with the `estimate` that people read first;
     None where the audit gives none."""
-    found: dict[str, dict[str, Figure]] = {name: {**figures} for name, figures in runs.items()}
+    by_run: dict[str, dict[str, Figure]] = {name: {**figures} for name, figures in runs.items()}
     if estimates["pool"] is None:
-        return found
+        return by_run
     for name, figures in runs.items():
         for key in filter(_is_recall, figures):
-            found[name][key] = {**figures[key], "estimate": _headline_of(estimates, name, key)}
-    return found
+            by_run[name][key] = {**figures[key], "estimate": _headline_of(estimates, name, key)}
+    return by_run
 
 
 def _is_recall(key: str) -> bool:
@@ -373,5 +373,5 @@ def _is_recall(key: str) -> bool:
 
 def _headline_of(estimates: Estimates, run: str, key: str) -> HeadlineEstimate | None:
     estimate = estimates["runs"].get(run, {}).get(key)
-    found = None if estimate is None else estimate.get("headline")
-    return found if found is not None and found["value"] is not None else None
+    headline = None if estimate is None else estimate.get("headline")
+    return headline if headline is not None and headline["value"] is not None else None

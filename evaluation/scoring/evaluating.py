@@ -424,8 +424,8 @@ def _completed(
     labels: pl.DataFrame, sources: Mapping[str, RunSource], pooled: pl.DataFrame | None
 ) -> pl.DataFrame:
     """The labels, all of whose queries are complete, with the unlisted documents of runs and pool."""
-    found = (run_frame(name, source) for name, source in sources.items())
-    return completed(labels, set(labels["query_id"]), (*found, *(() if pooled is None else (pooled,))))
+    frames = (run_frame(name, source) for name, source in sources.items())
+    return completed(labels, set(labels["query_id"]), (*frames, *(() if pooled is None else (pooled,))))
 
 
 def _pool_in_words(pool: Source | None) -> str:

@@ -51,7 +51,6 @@ class Check:
 
     @property
     def is_below(self) -> bool:
-        """Whether the threshold is missed."""
         return self.mean is None or self.mean < self.wanted
 
     @property
@@ -61,7 +60,6 @@ class Check:
 
     @property
     def sentence(self) -> str:
-        """What became of it."""
         place = "below" if self.is_below else "at least"
         over = " ".join(filter(None, (f"over {counted(self.queries, 'query')}", self.rests_on)))
         return f"{self.run}: {self.key} is {self.value} {over}, {place} {self.wanted:g}."
@@ -116,5 +114,5 @@ def _widest(values: Mapping[str, Floats]) -> tuple[float, str] | None:
     if not pairs:
         pairs = [(numbers, f"{name} against a fixed value") for name, numbers in values.items()]
     counted = [(numbers[~np.isnan(numbers)], what) for numbers, what in pairs]
-    known = [(float(numbers.std(ddof=1)), what) for numbers, what in counted if len(numbers) > 1]
-    return max(known, default=None)
+    deviations = [(float(numbers.std(ddof=1)), what) for numbers, what in counted if len(numbers) > 1]
+    return max(deviations, default=None)

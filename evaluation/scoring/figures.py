@@ -79,14 +79,14 @@ def mlflow_metrics(runs: Mapping[str, Mapping[str, MeanSpan]]) -> dict[str, floa
     and `_high`. Of several runs each name begins with the run: `bm25/recall_at_10`. What is undefined is left
     out.
     """
-    found: dict[str, float | None] = {}
+    metrics: dict[str, float | None] = {}
     for run, figures in runs.items():
         # MLflow takes these characters in a name, and no others.
         prefix = re.sub(r"[^\w\-. :/]", "_", run, flags=re.ASCII) + "/" if len(runs) > 1 else ""
         for key, figure in figures.items():
             name = prefix + mlflow_name(*split_name(key))
-            found |= {name: figure["mean"], f"{name}_low": figure["low"], f"{name}_high": figure["high"]}
-    return {name: value for name, value in found.items() if value is not None}
+            metrics |= {name: figure["mean"], f"{name}_low": figure["low"], f"{name}_high": figure["high"]}
+    return {name: value for name, value in metrics.items() if value is not None}
 
 
 class SummaryRow(TypedDict):

@@ -72,11 +72,11 @@ def _of_one(retrieved: Any, relevant: Any, k: int) -> float:
         if isinstance(ids, Mapping) or not _is_many(ids):
             raise ValueError(f"{ids!r} is not a list of document ids; for scores and grades use evaluate.")
     _refuse_unordered(retrieved)
-    found, wanted = _alike(_places(retrieved), _places(relevant))
-    if len(set(found)) < len(found):
-        twice = next(one for place, one in enumerate(found) if one in found[:place])
+    documents, wanted = _alike(_places(retrieved), _places(relevant))
+    if len(set(documents)) < len(documents):
+        twice = next(one for place, one in enumerate(documents) if one in documents[:place])
         raise ValueError(f"Document {twice!r} is retrieved twice for a query; keep the better place.")
-    return len(wanted.intersection(found[:k])) / len(wanted) if wanted else nan
+    return len(wanted.intersection(documents[:k])) / len(wanted) if wanted else nan
 
 
 def _alike(retrieved: Sequence[Any], relevant: Sequence[Any]) -> tuple[Sequence[Any], set[Any]]:

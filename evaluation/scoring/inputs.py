@@ -116,15 +116,15 @@ def map_run(
 _Rows = TypeVar("_Rows", "pl.DataFrame", "pl.DataFrame | PlainRows")
 
 
-def completed(labels: pl.DataFrame, queries: Iterable[str], found: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """The labels with relevance 0 for the pairs of `found` that no label names, where their query is one of
+def completed(labels: pl.DataFrame, queries: Iterable[str], frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """The labels with relevance 0 for the pairs of `frames` that no label names, where their query is one of
     `queries`: those whose labels name all that is relevant.
 
-    found: frames with query_id and document_id, such as runs and pools.
+    frames: with query_id and document_id, such as runs and pools.
     """
     pair = ["query_id", "document_id"]
-    known = pl.DataFrame({"query_id": sorted(queries)}, schema={"query_id": pl.String})
-    pairs = [frame.select(pair).join(known, on="query_id", how="semi") for frame in found]
+    chosen = pl.DataFrame({"query_id": sorted(queries)}, schema={"query_id": pl.String})
+    pairs = [frame.select(pair).join(chosen, on="query_id", how="semi") for frame in frames]
     if not pairs:
         return labels
     unlisted = pl.concat(pairs).unique().join(labels, on=pair, how="anti")

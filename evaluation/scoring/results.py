@@ -91,7 +91,6 @@ class Evaluation:
 
     @property
     def rests_on(self) -> str:
-        """What the means rest on, in words."""
         return rests_on(complete="complete" in self.settings)
 
     def warnings(self) -> list[str]:

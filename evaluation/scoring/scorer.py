@@ -45,7 +45,6 @@ class Scorer:
 
     @property
     def with_rank(self) -> bool:
-        """Whether runs must be read with their ranks."""
         return self.conventions.ties == "rank"
 
     def prepare(self) -> None:

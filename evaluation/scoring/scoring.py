@@ -127,9 +127,9 @@ def _in_order(heads: Ids, count: Integers, pairs: _Pairs, min_relevance: int) ->
 def query_numbers(queries: Ids, labels: Labels) -> Integers:
     """(n,) number of each query among those of the labels, -1 where it is not one of them."""
     rows, numbers = same_ids(queries, labels.query_index, labels.queries)
-    found = np.full(len(queries), -1, dtype=np.int64)
-    found[rows] = numbers
-    return found
+    all_numbers = np.full(len(queries), -1, dtype=np.int64)
+    all_numbers[rows] = numbers
+    return all_numbers
 
 
 @dataclass(frozen=True)
@@ -263,11 +263,13 @@ class Straddles:
 def score_part(run: OrderedRun, labels: Labels, cutoffs: Integers, conventions: Conventions) -> RunPart:
     """Find the labelled pairs in a run or in some whole queries of one; cutoffs rise."""
     places = find_pairs(run, labels)
-    known = run.query >= 0
+    is_labelled = run.query >= 0
     ties = None
     if conventions.ties != "rank":  # the order by rank has no ties: the file says which document stands where
         ties = tie_straddles(run, np.sort(places.row[labels.relevant[places.pair]]), cutoffs)
-    return RunPart(run.query[known], run.depth[known], places, ties, int(np.count_nonzero(~known)))
+    return RunPart(
+        run.query[is_labelled], run.depth[is_labelled], places, ties, int(np.count_nonzero(~is_labelled))
+    )
 
 
 def join_parts(parts: Sequence[RunPart], labels: Labels, cutoffs: Integers) -> ScoredRun:

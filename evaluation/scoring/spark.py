@@ -45,10 +45,10 @@ class ScoreFile:
             notes: list[str] = []
             frame = run_frame(task.name, task.path, notes, with_rank=self.scorer.with_rank)
             return Done([self.scorer(frame)], tuple(notes))
-        found = map_range(task.path, task.first, task.last, self.scorer)
-        if found is None:
+        parts = map_range(task.path, task.first, task.last, self.scorer)
+        if parts is None:
             return None
-        return Done([part for _, part in found], queries=tuple(keys for keys, _ in found))
+        return Done([part for _, part in parts], queries=tuple(keys for keys, _ in parts))
 
 
 def work_by_spark(
@@ -58,16 +58,16 @@ def work_by_spark(
     files = {name: Path(source) for name, source in sources.items() if isinstance(source, str | Path)}
     tasks = [task for name, path in files.items() for task in tasks_of(name, path, scorer)]
     done = results_by_run(ScoreFile(scorer), tasks)
-    whole = [RunTask(name, files[name]) for name, found in done.items() if found is None]
+    whole = [RunTask(name, files[name]) for name, results in done.items() if results is None]
     done |= results_by_run(ScoreFile(scorer), whole)
     worked = {}
     for name, source in sources.items():
-        found = done.get(name)
-        if found is None:
+        results = done.get(name)
+        if results is None:
             worked[name] = work_here(name, source, scorer, notes)
         else:
-            worked[name] = [part for one in found for part in one.parts]
-            notes += [note for one in found for note in one.notes]
+            worked[name] = [part for one in results for part in one.parts]
+            notes += [note for one in results for note in one.notes]
     return worked
 
 
@@ -81,10 +81,10 @@ def tasks_of(name: str, path: Path, scorer: Scorer) -> list[RunTask]:
 
 def results_by_run(function: ScoreFile, tasks: list[RunTask]) -> dict[str, list[Done] | None]:
     """Run name -> its tasks' results in order; None when the file must be read whole after all."""
-    found: dict[str, list[Done | None]] = {}
+    by_run: dict[str, list[Done | None]] = {}
     for task, result in zip(tasks, spark_map(function, tasks), strict=True):
-        found.setdefault(task.name, []).append(result)
-    return {name: checked(results) for name, results in found.items()}
+        by_run.setdefault(task.name, []).append(result)
+    return {name: checked(results) for name, results in by_run.items()}
 
 
 def checked(results: list[Done | None]) -> list[Done] | None:

@@ -37,20 +37,20 @@ def refuse_strangers(
 
 def notes_on_strangers(name: str, source: RunSource, scored: ScoredRun, labels: Labels) -> list[str]:
     """What to know of a run that found no relevant document, or hardly any that has a label."""
-    is_found = scored.position > 0
-    least = FEW * min(len(is_found), int(scored.counts.depth.sum()))  # a shallow run finds few of many labels
-    if is_found.sum() >= least and (is_found & labels.relevant).any():
+    is_hit = scored.position > 0
+    least = FEW * min(len(is_hit), int(scored.counts.depth.sum()))  # a shallow run finds few of many labels
+    if is_hit.sum() >= least and (is_hit & labels.relevant).any():
         return []
     documents = Side(f"documents of run {name}", run_frame(name, source)["document_id"])
     labelled = Side("documents with a label", labels.document_ids)
-    if not is_found.any() and known_share(documents, labelled) >= LOW:
+    if not is_hit.any() and known_share(documents, labelled) >= LOW:
         return [f"Run {name}: its documents have labels, but of other queries. Compare the query ids."]
-    if not is_found.any() or offered(documents.ids.unique(), labelled.ids.unique(), chunks=COLLAPSE):
+    if not is_hit.any() or offered(documents.ids.unique(), labelled.ids.unique(), chunks=COLLAPSE):
         return [f"{sentence_on(documents, labelled, chunks=COLLAPSE)}"]
-    if (is_found & labels.relevant).any():
+    if (is_hit & labels.relevant).any():
         return []
     relevant = counted(int(labels.relevant.sum()), "relevant document")
-    judged = counted(int((is_found & labels.judged).sum()), "document with a label", "documents with a label")
+    judged = counted(int((is_hit & labels.judged).sum()), "document with a label", "documents with a label")
     return [f"Run {name} found none of the {relevant}, and {judged}."]
 
 

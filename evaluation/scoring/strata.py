@@ -37,11 +37,11 @@ def queries_by_tag(metadata: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[st
     >>> queries_by_tag([("q1", {"tags": ["short"]}), ("q2", {"tags": ["short", "bus"]})])
     {'short': ['q1', 'q2'], 'bus': ['q2']}
     """
-    found: dict[str, list[str]] = {}
+    by_tag: dict[str, list[str]] = {}
     for query, facts in metadata:
         for tag in dict.fromkeys(tags_of(facts)):
-            found.setdefault(tag, []).append(query)
-    return found
+            by_tag.setdefault(tag, []).append(query)
+    return by_tag
 
 
 def chosen_strata(by_tag: Mapping[str, list[str]], tags: Iterable[str]) -> dict[str, list[str]]:
@@ -49,8 +49,8 @@ def chosen_strata(by_tag: Mapping[str, list[str]], tags: Iterable[str]) -> dict[
     chosen = {}
     for tag in tags:
         if tag not in by_tag:
-            known = ", ".join(list(by_tag)[:20])
-            there = f"the tags are {known}" if known else "no query has a tag"
+            names = ", ".join(list(by_tag)[:20])
+            there = f"the tags are {names}" if names else "no query has a tag"
             raise ValueError(f"No query has the tag {tag}; {there} (metadata.tags).")
         chosen[tag] = by_tag[tag]
     return chosen

@@ -107,13 +107,13 @@ def unsettled(evaluation: Evaluation, names: Sequence[str], *, depth: int | None
     first K; next to it the pairs with a negative label.
     """
     given = pool_frame(evaluation.pool)
-    known = _labels_frame(evaluation)
-    judged = known.filter("judged").select(_PAIR)
+    labels = _labels_frame(evaluation)
+    judged = labels.filter("judged").select(_PAIR)
     deepest = int(evaluation.cutoffs[-1]) if depth is None else depth
     read = evaluation.runs if given is None else names
     tops = {name: _unjudged_top(evaluation, name, judged, deepest) for name in read}
     at_once = pl.lit(0, dtype=pl.Int64).alias("position")
-    parts = [known.filter(~pl.col("judged")).select(*_PAIR, at_once)]
+    parts = [labels.filter(~pl.col("judged")).select(*_PAIR, at_once)]
     if given is None:
         parts += [top.select(*_PAIR, pl.col("position").cast(pl.Int64)) for top in tops.values()]
     else:
@@ -249,10 +249,10 @@ def recall_difference_limits(
     return lower, _largest(ahead + mine, relevant + mine, further)
 
 
-def _largest(found: Numbers, relevant: Numbers, further: Numbers) -> Floats:
-    """found / relevant, or over `further` relevant documents as well where it is negative; 0/0 is 0."""
-    below = np.where(found >= 0, relevant, relevant + further)
-    return found / np.maximum(below, 1)
+def _largest(lead: Numbers, relevant: Numbers, further: Numbers) -> Floats:
+    """lead / relevant, or over `further` relevant documents as well where it is negative; 0/0 is 0."""
+    below = np.where(lead >= 0, relevant, relevant + further)
+    return lead / np.maximum(below, 1)
 
 
 def _by_query(pairs: pl.DataFrame, count: int) -> Integers:

@@ -44,10 +44,10 @@ class ShareForm(forms.Form):
 
 def chosen_pair(report: Report, data: Any) -> tuple[str, str, int]:
     """The runs `a` and `b` and the K that `data` names; `InputError` where they are not compared."""
-    found = compared(report)
-    if found is None:
+    comparisons = compared(report)
+    if comparisons is None:
         raise InputError("This report has no comparisons.", field="a")
-    view = PairView(data, found=found)
+    view = PairView(data, comparisons=comparisons)
     chosen = view.choice()
     if view.errors:
         raise InputError("Name two runs of this report as a and b, and a K that it has.", field="a")

@@ -64,8 +64,8 @@ def shared_report(link: SharedLink, token: str) -> dict[str, Any]:
         "answer": answer_card(report, k),
         "notes": content.notes,
         "k": k,
-        "found_so_far": (found := of_labels(report)),
-        "curve_caption": f"Mean over queries{found and f', {found},'} with its interval.",
+        "found_so_far": (basis := of_labels(report)),
+        "curve_caption": f"Mean over queries{basis and f', {basis},'} with its interval.",
         "rows": _rows(report, k),
         "picture": SharedPicture(
             _addresses(token),
@@ -83,10 +83,10 @@ def shared_report(link: SharedLink, token: str) -> dict[str, Any]:
 
 def shared_comparison(link: SharedLink, token: str) -> dict[str, Any]:
     """The two runs that a link compares; `InputError` where the report has no comparison of them any more."""
-    report, found = link.report, compared(link.report)
-    if found is None or link.k is None or not {link.first, link.second} <= set(found.runs):
+    report, comparisons = link.report, compared(link.report)
+    if comparisons is None or link.k is None or not {link.first, link.second} <= set(comparisons.runs):
         raise InputError("This report no longer has this comparison.", missing=True)
-    pair, others = found.pair(link.first, link.second, link.k), len(found.runs) - 1
+    pair, others = comparisons.pair(link.first, link.second, link.k), len(comparisons.runs) - 1
     alt = f"Differences in Recall@{link.k} of {link.first} from the other runs, with intervals and bounds."
     return {
         "title": f"{link.first} and {link.second}",

@@ -62,12 +62,12 @@ def report_share(request: HttpRequest, report_id: int) -> HttpResponse:
 @require_POST
 def report_unshare(request: HttpRequest, report_id: int, link_id: int) -> HttpResponse:
     """Withdraw a link."""
-    shown = report_for(request.user, report_id, ADMIN)
+    report = report_for(request.user, report_id, ADMIN)
     withdraw_link(
-        fetch(shown.shared_links.select_related("report", "collection"), pk=link_id), by=person(request)
+        fetch(report.shared_links.select_related("report", "collection"), pk=link_id), by=person(request)
     )
     messages.success(request, "Withdrawn: the link no longer works.")
-    return redirect(f"{shown.get_absolute_url()}#share")
+    return redirect(f"{report.get_absolute_url()}#share")
 
 
 def _untraced(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -107,11 +107,11 @@ def shared_picture(request: HttpRequest, token: str, variant: str) -> HttpRespon
     link = opened_link(token)
     if variant not in VARIANTS:
         raise Http404("There is no such chart.")
-    report, found = link.report, compared(link.report)
+    report, comparisons = link.report, compared(link.report)
     if not link.is_of_comparison:
         picture = chart_svg(report, kinds_of(report)[CURVE], usual_choice(report), variant)
-    elif found is None or link.k is None:
+    elif comparisons is None or link.k is None:
         raise Http404("There is no such chart.")
     else:
-        picture = forest_svg(report, found, link.first, link.k, variant=variant)
+        picture = forest_svg(report, comparisons, link.first, link.k, variant=variant)
     return HttpResponse(picture, content_type="image/svg+xml")

@@ -167,7 +167,6 @@ def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpR
         "progress": progress,
         "pairs": {"total": items["total"], "settled": items["total"] - items["open"]},
         "annotators": ANNOTATORS.shown(request, people, queue.collection),
-        "teams": [(team["annotators"], _day(team["end_date"])) for team in progress["by_annotators"]],
         "end_date": _day(progress["end_date"]),
         "hours_left": None if seconds_left is None else seconds_left / 3600,
         "oldest_minutes": None if oldest is None else oldest / 60,

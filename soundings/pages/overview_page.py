@@ -29,7 +29,9 @@ from soundings.pages.results import Results, results_of
 
 @dataclass(frozen=True)
 class Overview:
-    """What the page shows. counted: the collection with its counts; steps: only where there is no report."""
+    """What the page shows. counted: the collection with its counts; steps: only where there is
+    neither a queue nor a report.
+    """
 
     counted: Collection
     next: Next
@@ -51,7 +53,7 @@ def overview_of(collection: Collection, user: User) -> Overview:
         next=next_of(state),
         results=results_of(history),
         judging=judging_of(collection, queues),
-        steps=[] if history else steps_of(counted, queues),
+        steps=[] if history or queues else steps_of(counted, queues),
         queues=_listed(collection, user, queues),
     )
 

@@ -18,7 +18,7 @@ WIDER_THAN_SHOWN = "wrap => wrap.scrollWidth > wrap.clientWidth"
 def test_intervals_follow_the_page_in_their_place_and_queries_need_no_scrolling(
     page_of: Callable[..., Page], world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report_breakdown, "DRAWN_AT_ONCE", 0)
+    monkeypatch.setattr(report_breakdown, "MOST_DRAWS_AT_ONCE", 0)
     report = make_wide_report(world)
     page = page_of(world.vera, **PHONE)
     held: list[Route] = []

@@ -39,7 +39,7 @@ class Command(InputCommand):
             ]
             self._print(named if options["format"] == "table" else rows, options["format"], line)
             return
-        results = [found.to_dict() for found in check_run(collection, chosen, options["run"])]
+        results = [check.to_dict() for check in check_run(collection, chosen, options["run"])]
         self._print(results, options["format"], "{sentence}")
         if any(result["below"] for result in results):
             sys.exit(1)

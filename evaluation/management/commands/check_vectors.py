@@ -24,9 +24,9 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         old, new, strangers = read_pairs(options["old"], options["new"])
-        found = check_vectors(old, new, strangers=strangers, seed=options["seed"])
+        check = check_vectors(old, new, strangers=strangers, seed=options["seed"])
         if options["format"] == "table":
-            self.stdout.write(check_text(found))
+            self.stdout.write(check_text(check))
             return
-        plain = {name: None if math.isnan(float(str(value))) else value for name, value in found.items()}
+        plain = {name: None if math.isnan(float(str(value))) else value for name, value in check.items()}
         self.stdout.write(json.dumps(plain, indent=2, allow_nan=False))

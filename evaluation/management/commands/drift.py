@@ -41,14 +41,14 @@ class Command(InputCommand):
             raise ValueError("--looks is a number of reports, 1 or more.")
         log = read_log_table(options["log"], "none")
         queries = read_queries(options["queries"])
-        is_drawn = bool(queries) and all("sampling" in query.metadata for query in queries)
-        sample = sample_of(queries).queries if is_drawn else None
+        has_draw = bool(queries) and all("sampling" in query.metadata for query in queries)
+        sample = sample_of(queries).queries if has_draw else None
         vectors: tuple[Floats, Floats] | None = None
         if options["vectors"]:
             vectors = read_vectors(*options["vectors"])
         both = compared(log.queries, queries, sample)
-        found = drift_of(both, vectors, looks=options["looks"], seed=options["seed"])
+        drift = drift_of(both, vectors, looks=options["looks"], seed=options["seed"])
         if options["format"] == "json":
-            self.stdout.write(json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False))
+            self.stdout.write(json.dumps(drift, ensure_ascii=False, indent=2, allow_nan=False))
         else:
-            self.stdout.write(drift_text(found))
+            self.stdout.write(drift_text(drift))

@@ -34,7 +34,7 @@ from evaluation.estimates.prediction_powered import (
     UNLIKE,
     Powered,
     Predicted,
-    powered_found,
+    powered_hits,
     powered_micro_recall,
     powered_precision,
     powered_total,
@@ -76,7 +76,7 @@ def top(*names: str) -> pl.DataFrame:
 
 def test_the_weight_is_the_slope_of_labels_on_predictions_drawn_in_by_its_own_variance() -> None:
     given_ = drawn(TABLE)
-    labels, verdicts = given_.drawn.relevant, given_.guess
+    labels, verdicts = given_.arrays.relevant, given_.guess
     slope, level = np.polyfit(verdicts, labels, 1)
     residual, spread = labels - level - slope * verdicts, verdicts - verdicts.mean()
     variance = (spread**2 * residual**2).sum() / (spread**2).sum() ** 2
@@ -147,7 +147,7 @@ def test_a_pair_without_a_prediction_counts_as_the_mean() -> None:
 def test_a_model_that_was_asked_by_the_draw_is_not_believed(drawn_alone: bool) -> None:
     """As by a queue of fixed order, which holds what was drawn: its scores say nothing of other documents."""
     given_ = drawn(TABLE)
-    told = given_.drawn.pairs.with_columns(
+    told = given_.arrays.pairs.with_columns(
         prediction=pl.Series([1.0] * 12 + [0.0] * 3 + [1.0] * 5 + [0.0] * 40)
     )
     rest = given_.unsampled.select("query_id", "document_id", prediction=pl.int_range(pl.len()) / 60)
@@ -179,7 +179,7 @@ def test_predictions_that_cannot_be_are_refused(rows: dict[str, list[float]], me
 def test_precision_divides_by_the_places_and_exceeds_nothing_that_is_possible() -> None:
     # Everything in the run's top is drawn: weighted it would be 24 of 12, yet 12 is all there can be.
     run = top(*[f"s{number:03}" for number in range(12)])
-    assert powered_found(drawn(TABLE), run).human.value == 12
+    assert powered_hits(drawn(TABLE), run).human.value == 12
     found = powered_precision(drawn(TABLE), run, 12)
     assert (found.human.value, found.human.high) == (1.0, 1.0)
     assert found.powered.value == 1.0
@@ -213,10 +213,10 @@ def test_strata_across_queries_are_those_of_the_draw() -> None:
     by_query = interval_of_total(sample)
     across = Predicted.of(sample.with_columns(stratum=pl.lit("low")), top(), _no_predictions())
     assert by_query.value == powered_total(across).human.value
-    labels = across.drawn.relevant
-    assert (Predicted.of(sample, top(), _no_predictions()).drawn.variance(labels)) == 0
+    labels = across.arrays.relevant
+    assert (Predicted.of(sample, top(), _no_predictions()).arrays.variance(labels)) == 0
     # N²(1 - f) s²/n with N = 8, f = ½, n = 4 and s² = ⅓.
-    assert across.drawn.variance(labels) == pytest.approx(64 * 0.5 / 3 / 4)
+    assert across.arrays.variance(labels) == pytest.approx(64 * 0.5 / 3 / 4)
 
 
 def _no_predictions() -> pl.DataFrame:
@@ -246,7 +246,7 @@ def test_whatever_the_model_says_the_estimate_stays_possible_and_no_wider(
     seen = int(sample["relevant"].sum())
     for found, most in (
         (powered_total(given_), seen + len(rest)),
-        (powered_found(given_, run), seen + len(rest)),
+        (powered_hits(given_, run), seen + len(rest)),
         (powered_micro_recall(given_, run), 1),
     ):
         assert 0 <= found.weight <= 1
@@ -365,7 +365,7 @@ def test_means_over_queries_divide_each_query_by_its_own() -> None:
     one = drawn(TABLE)
     told = pl.concat(
         [
-            one.drawn.pairs.with_columns(prediction=pl.Series(one.guess)),
+            one.arrays.pairs.with_columns(prediction=pl.Series(one.guess)),
             one.unsampled.rename({"guess": "prediction"}),
         ]
     ).with_columns(pl.col("prediction") - pl.col("prediction").min())

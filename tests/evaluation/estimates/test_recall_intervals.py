@@ -28,7 +28,7 @@ from evaluation.estimates.intervals import (
     interval_of_micro_recall_difference,
     interval_of_total,
 )
-from evaluation.estimates.totals import Drawn
+from evaluation.estimates.totals import SampleArrays
 from tests.evaluation.estimates.test_estimates import STRATUM, pairs_of, sample_of
 
 
@@ -69,7 +69,7 @@ def test_the_difference_of_two_runs_is_that_of_their_recalls() -> None:
 
 
 def test_a_kind_counts_what_is_certain_and_weighs_what_was_drawn() -> None:
-    kind = Kind.of(Drawn.of(STRATUM), np.ones(6), np.array([False, False, True, True, True, True]))
+    kind = Kind.of(SampleArrays.of(STRATUM), np.ones(6), np.array([False, False, True, True, True, True]))
     assert (kind.certain, kind.probabilities.tolist(), kind.lightest) == (1.0, [0.5], 0.5)
     assert (kind.seen, kind.value) == (2.0, 3.0)
 

@@ -21,7 +21,7 @@ from evaluation.estimates.score_audit import (
     runs_by_scores,
     score_audit,
 )
-from evaluation.estimates.totals import Drawn
+from evaluation.estimates.totals import SampleArrays
 
 PAIR = ["query_id", "document_id"]
 # c1 and c2 had a label at the draw. Of stratum 0 (8 pairs) a0 to a3 were drawn, of stratum 1 (8) b0 to b3.
@@ -59,7 +59,7 @@ def test_a_total_is_what_is_certain_and_the_weighted_rest() -> None:
     # 1 certain, 1 of 4 of 8, 4 of 4 of 8.
     assert found["value"] == 1 + 2 + 8
     assert (found["seen"], found["method"], found["relevant_drawn"]) == (6, GAMMA, 5)
-    drawn = Drawn.of(audit.sample)
+    drawn = SampleArrays.of(audit.sample)
     # 8² · ½ · ¼ / 4 = 2; and where all are relevant, as if half of one were not: 8² · ½ · ⅞ · ⅛ / 4.
     assert drawn.variance_of_count(np.ones(10)) == pytest.approx(2 + 0.875)
     assert found["low"] < 11 < found["high"] <= 6 + 8

@@ -145,7 +145,7 @@ def test_the_page_has_a_row_per_group_and_run_that_leads_to_its_queries(world: W
 def test_the_page_comes_before_intervals_that_take_a_while_and_they_follow_by_themselves_or_a_link(
     world: World, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report_breakdown, "DRAWN_AT_ONCE", 0)
+    monkeypatch.setattr(report_breakdown, "MOST_DRAWS_AT_ONCE", 0)
     report = make_wide_report(world)
     for number in range(1, 11):
         say(f"q{number}", type="how")
@@ -175,7 +175,7 @@ def test_the_page_comes_before_intervals_that_take_a_while_and_they_follow_by_th
 def test_what_asks_for_the_figures_themselves_waits_for_the_intervals(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report_breakdown, "DRAWN_AT_ONCE", 0)
+    monkeypatch.setattr(report_breakdown, "MOST_DRAWS_AT_ONCE", 0)
     report = make_wide_report(world)
 
     group = call(world, report, "breakdown/?k=1&run=beta").json()["groups"][1]

@@ -8,9 +8,9 @@ import pytest
 
 from evaluation.estimates.intervals import interval_of_micro_recall
 from evaluation.plans.expected_width import (
+    audit_probabilities,
     curve_with,
     design_of,
-    drawn_probabilities,
     effective_reach,
     expected_intervals,
     fitted_curve,
@@ -42,12 +42,12 @@ def test_a_label_weighs_in_the_curve_as_what_it_stands_for() -> None:
 def test_remainders_keep_as_many_audit_documents_as_chance_leaves_them() -> None:
     sizes, audits = whole(*[100] * 50), whole(*[10] * 50)
     design = design_of(sizes, whole(*[28] * 50), audits)
-    drawn = drawn_probabilities(design, sizes, audits, draws=40)
+    drawn = audit_probabilities(design, sizes, audits, draws=40)
     # Twenty documents are reached, and of ten audit documents eight are left among eighty.
     assert np.mean(drawn) == pytest.approx(0.1, abs=0.001)
     assert np.min(drawn) < 0.07 < 0.12 < np.max(drawn)
     assert all((one * 80 == np.rint(one * 80)).all() for one in drawn)
-    assert np.isnan(drawn_probabilities(design_of(sizes, sizes, audits), sizes, audits)).all()
+    assert np.isnan(audit_probabilities(design_of(sizes, sizes, audits), sizes, audits)).all()
 
 
 def test_a_run_that_found_the_whole_pool_misses_nothing() -> None:

@@ -56,7 +56,7 @@ def test_nothing_relevant_is_an_error() -> None:
 def test_found_and_effort_are_counted_from_the_order_of_judging() -> None:
     done = replay(one_list("abcdefghij", "aceh"), STRATEGIES["rrf"])
     # One document at 10 %, three (a, b, c) at 25 % rounded up, five at a half.
-    assert [done.found(budget) for budget in (0.1, 0.25, 0.5)] == [0.25, 0.5, 0.75]
+    assert [done.recall_at(budget) for budget in (0.1, 0.25, 0.5)] == [0.25, 0.5, 0.75]
     # 80 % of four is all four: h is the eighth of ten.
     assert done.effort(0.8) == pytest.approx(0.8)
     assert done.effort(0.5) == pytest.approx(0.3)
@@ -71,7 +71,7 @@ def test_every_strategy_judges_every_pair_once(name: str) -> None:
     done = replay(random_pool_with_labels(3), STRATEGIES[name], batch=2)
     for query_id, one in done.pool.candidates.items():
         assert sorted(done.by_query[query_id][0]) == list(range(len(one)))
-    assert done.found(1.0) == 1.0
+    assert done.recall_at(1.0) == 1.0
 
 
 def random_pool_with_labels(seed: int) -> LabelledPool:
@@ -88,16 +88,16 @@ def test_a_larger_batch_learns_later() -> None:
     # The second run brings what is relevant; a batch of all is the order without labels.
     runs = runs_of(q=["abcdefgh", "stuvwxyz"])
     pool = labelled_pool(qrels_of(q=labels("abcdefghstuvwxyz", "stuvwxyz")), runs, depth=8)
-    found = [replay(pool, STRATEGIES["maxmean"], batch=batch).found(0.5) for batch in (1, 16)]
+    found = [replay(pool, STRATEGIES["maxmean"], batch=batch).recall_at(0.5) for batch in (1, 16)]
     assert found[0] > found[1]
-    assert found[1] == replay(pool, STRATEGIES["rrf"]).found(0.5)
+    assert found[1] == replay(pool, STRATEGIES["rrf"]).recall_at(0.5)
 
 
 def test_noise_is_told_and_not_counted() -> None:
     pool = random_pool_with_labels(5)
     noisy = replay(pool, STRATEGIES["maxmean"], noise=0.4, seed=1)
     assert any((noisy.labels[query] != truth).any() for query, truth in pool.truth.items())
-    assert noisy.found(1.0) == 1.0
+    assert noisy.recall_at(1.0) == 1.0
     assert replay(pool, STRATEGIES["maxmean"], noise=0.4, seed=1).steps == noisy.steps
     assert replay(pool, STRATEGIES["maxmean"], noise=0.4, seed=2).steps != noisy.steps
 
@@ -107,7 +107,7 @@ def test_a_strategy_that_chooses_queries_spends_one_budget_on_all() -> None:
     qrels = qrels_of(easy=labels("abcd", "abcd"), hard=labels("wxyz", "z"))
     done = replay(labelled_pool(qrels, runs, depth=4), STRATEGIES["mtf-global"])
     # Four of eight judgments go to the easy query: all of it, and nothing of the hard one.
-    assert done.found(0.5) == 0.5
+    assert done.recall_at(0.5) == 0.5
     assert done.effort(1.0) == pytest.approx((4 / 8 + 8 / 8) / 2)
 
 
@@ -189,9 +189,11 @@ def test_learned_finds_more_than_the_others_on_deep_learning_2019() -> None:
 def test_the_curve_is_what_was_found_at_each_share() -> None:
     done = replay(one_list("abcdefghij", "aceh"), STRATEGIES["rrf"])
     shares = (0.1, 0.25, 0.5, 1.0)
-    assert done.curve(shares).tolist() == [done.found(share) for share in shares]
+    assert done.curve(shares).tolist() == [done.recall_at(share) for share in shares]
     everywhere = replay(labelled_pool(*two_queries(), depth=9), STRATEGIES["mtf-global"])
-    assert everywhere.curve(shares).tolist() == pytest.approx([everywhere.found(share) for share in shares])
+    assert everywhere.curve(shares).tolist() == pytest.approx(
+        [everywhere.recall_at(share) for share in shares]
+    )
 
 
 def two_queries() -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
@@ -203,10 +205,10 @@ def test_nobody_finds_more_than_who_knows_the_labels() -> None:
     pool = labelled_pool(*two_queries(), depth=9)
     best = all_knowing(pool)
     # Two of eight are a quarter: two of three, and both of two.
-    assert best.found(0.25) == pytest.approx((2 / 3 + 1) / 2)
+    assert best.recall_at(0.25) == pytest.approx((2 / 3 + 1) / 2)
     result = simulate(pool, ["depth", "learned", "sampling"], budgets=(0.25,))
     printed = result.to_dict()
-    assert printed["all_knowing"]["found"] == {"0.25": best.found(0.25)}
+    assert printed["all_knowing"]["found"] == {"0.25": best.recall_at(0.25)}
     for curve in printed["curves"]["found"].values():
         assert len(curve) == len(printed["curves"]["share"])
         assert all(np.array(curve) <= np.array(printed["curves"]["all_knowing"]) + 1e-12)

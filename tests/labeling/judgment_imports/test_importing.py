@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from evaluation.pool_estimates.stored_sample import _known_before
+from evaluation.pool_estimates.stored_sample import _labelled_before
 from labeling.items.answers import own_answers
 from labeling.judging.leases import claim
 from labeling.judgment_imports.choices import ImportChoices
@@ -177,8 +177,8 @@ def test_an_audit_knows_only_what_was_imported_before_it_was_drawn(world: World)
     text += '"verdict": "relevant", "time": "2001-01-01T00:00:00+00:00"}\n'
     take_in(world, "old.jsonl", text)
     after = make_pool(world, "after")
-    assert _known_before(before).rows() == []
-    assert _known_before(after).rows() == [("q1", "d1")]
+    assert _labelled_before(before).rows() == []
+    assert _labelled_before(after).rows() == [("q1", "d1")]
 
 
 def test_what_somebody_says_here_stands_against_what_they_said_elsewhere(world: World) -> None:
