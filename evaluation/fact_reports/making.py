@@ -52,9 +52,10 @@ class MeasuredFacts:
 
 
 def measured_facts(
-    release: QrelsRelease, request: FactRequest, pool: pl.DataFrame | None
+    release: QrelsRelease, request: FactRequest, labels: pl.DataFrame, pool: pl.DataFrame | None
 ) -> MeasuredFacts | None:
-    """The report's runs on the facts of its release; None where the release has none that anybody judged."""
+    """The report's runs on the facts of its release; None where the release has none that anybody judged.
+    labels: of documents, the release's own."""
     if not has_facts(release):
         return None
     facts, supports = released_frames(release)
@@ -64,14 +65,14 @@ def measured_facts(
     names = [name for name in MEASURES if covered_by is None or name == "fact_recall"]
     keys = [(name, k) for name in names for k in request.k]
     frames = {run.name: _ordered(run, request) for run in request.runs}
-    table = table_of_frames(facts, supports)
+    table = table_of_frames(facts, supports, labels=labels)
     intervals = request.settings_of(len(table.query_ids))
     recall_alone = [("fact_recall", k) for k in request.k]
     try:
         how = HowMeasured(FactConventions(), request.conventions, intervals)
         evaluation = evaluate_table(table, frames, keys, how, pool=pool)
         how = HowMeasured(FactConventions("vital"), request.conventions, intervals)
-        of_vital = table_of_frames(facts, supports, importance="vital")
+        of_vital = table_of_frames(facts, supports, importance="vital", labels=labels)
         vital = evaluate_table(of_vital, frames, recall_alone, how, pool=pool)
     except ValueError as error:
         raise InputError(str(error)) from error

@@ -14,10 +14,11 @@ from pooling.heavy import Floats, np, pl
 def fact_places(table: FactTable, run: RunPlaces) -> pl.DataFrame:
     """query_id, fact_id, text, importance, group, place (of the first document that supports the fact; null
     where none is retrieved), document_id (that document), part (the first place that supports a part),
-    findable (whether any judged document supports it). A row for each fact.
+    findable (whether any judged document supports it), judged (whether any document was judged for it). A row
+    for each fact.
     """
     documents = _ids(table)
-    whole, part, findable, first = [], [], [], []
+    whole, part, findable, judged, first = [], [], [], [], []
     for number, facts in enumerate(table.facts):
         weights, places = table.queries[number].judged_weights, run.places[number][:, None]
         # A last row for no document at all, so that there is always a least one.
@@ -27,6 +28,7 @@ def fact_places(table: FactTable, run: RunPlaces) -> pl.DataFrame:
         whole.append(whole_places[rows, np.arange(len(facts))])
         part.append(np.min(np.where(weights >= 0.5, places, np.inf), axis=0, initial=np.inf))
         findable.append((weights >= 1).any(axis=0))
+        judged.append(table.queries[number].is_judged.any(axis=0))
         first += [documents[number][row] if row < len(weights) else "" for row in rows.tolist()]
     listed = [
         (query, fact) for query, some in zip(table.query_ids, table.facts, strict=True) for fact in some
@@ -42,6 +44,7 @@ def fact_places(table: FactTable, run: RunPlaces) -> pl.DataFrame:
             "document_id": first,
             "part": np.concatenate(part),
             "findable": np.concatenate(findable),
+            "judged": np.concatenate(judged),
         }
     )
     return frame.with_columns(

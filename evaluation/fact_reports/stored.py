@@ -29,6 +29,7 @@ class FactRow:
     document_id: Annotated[str | None, "That document."]
     part: Annotated[int | None, "The first place that supports a part."]
     findable: Annotated[bool, "Whether any judged document supports it."]
+    judged: Annotated[bool, "Whether any document was judged for it."] = True
     # Filled in by `fill_others`.
     others: Annotated[Sequence[str], "Runs whose first K hold it."] = ()
 
@@ -38,6 +39,8 @@ class FactRow:
             return f"place {self.place}"
         if self.part is not None:
             return f"a part of it, place {self.part}"
+        if not self.judged:
+            return "nobody has judged a document for it"
         return "not retrieved" if self.findable else "no judged document supports it"
 
 

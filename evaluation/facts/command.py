@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from evaluation.facts.evaluating import evaluate_facts
-from evaluation.facts.results import FACT_PRESETS, FactConventions, FactEvaluation
+from evaluation.facts.results import FACT_PRESETS, LEAST_JUDGED, FactConventions, FactEvaluation
 from evaluation.scoring.config import Settings
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.evaluating import DEFAULT_CUTOFFS
@@ -18,7 +18,7 @@ from evaluation.scoring.wording import rests_on
 from pooling.formats.facts.reading import read_facts, read_supports_of
 from pooling.formats.registry import source_of
 from pooling.heavy import pl
-from pooling.inputs.reading import named_runs
+from pooling.inputs.reading import named_runs, qrels_frame
 from pooling.ranking.chunks import Chunks
 
 Key: TypeAlias = tuple[str, int | None]
@@ -68,10 +68,12 @@ def add_fact_arguments(parser: ArgumentParser) -> None:
 
 class FactOptions(NamedTuple):
     """What is asked of facts: options, without the measures and thresholds over facts; keys and thresholds
-    are those. qrels: None where nothing is measured over documents."""
+    are those. qrels: None where nothing is measured over documents; labels: the same, or read all the same,
+    since a document that is not relevant supports nothing."""
 
     options: Mapping[str, Any]
     qrels: Path | None
+    labels: Path | None
     runs: Sequence[Path]
     keys: Sequence[Key]
     thresholds: Mapping[str, float]
@@ -102,6 +104,7 @@ def fact_options(options: Mapping[str, Any]) -> FactOptions | None:
     qrels, runs = _labels_and_runs(options)
     if others and qrels is None:
         raise ValueError(f"{others[0]} is measured over documents; name their labels before the runs.")
+    labels = qrels
     if measures and not others:
         qrels = None
     if qrels is None:
@@ -110,9 +113,8 @@ def fact_options(options: Mapping[str, Any]) -> FactOptions | None:
                 raise ValueError(f"{written} is about documents; name their labels, and a measure over them.")
     kept = [(name, wanted) for name, wanted in gates if not is_of_facts(name)]
     left = {**options, "measure": others or None, "fail_under": kept or None}
-    return FactOptions(
-        left, qrels, runs, _keys(options, [*(fact_measures or DEFAULT_MEASURES), *thresholds]), thresholds
-    )
+    keys = _keys(options, [*(fact_measures or DEFAULT_MEASURES), *thresholds])
+    return FactOptions(left, qrels, labels, runs, keys, thresholds)
 
 
 def _labels_and_runs(options: Mapping[str, Any]) -> tuple[Path | None, list[Path]]:
@@ -180,18 +182,22 @@ def evaluated_facts(
     if chunks is not None:
         cutoffs = [k for _, k in choice.keys if k is not None] or [1]
         runs = collapsed_sources(runs, chunks, order, notes=notes, cutoffs=cutoffs)
-    preset = FACT_PRESETS.get((settings.conventions or {}).get("preset", ""), "all")
+    preset = (settings.conventions or {}).get("preset", "")
     return evaluate_facts(
         file.facts,
         supports,
         runs,
         choice.keys,
         conventions=FactConventions(
-            options["importance"] or "all", options["denominator"] or preset, options["partial"]
+            options["importance"] or "all",
+            options["denominator"] or FACT_PRESETS.get(preset, "all"),
+            options["partial"],
+            0.0 if preset else LEAST_JUDGED,
         ),
         order=order,
         queries=queries,
         pool=pool,
+        labels=None if choice.labels is None or preset else qrels_frame(choice.labels, notes),
         notes=notes,
         **{
             name: arguments[name] for name in ("bootstrap_samples", "seed", "confidence") if name in arguments

@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from evaluation.facts.measures import FACT_MEASURES, Counting, fact_count, recall_bounds
-from evaluation.facts.results import FactConventions, FactEvaluation, FactFigure, QueryValues
+from evaluation.facts.results import (
+    NEED_PAIRS,
+    FactConventions,
+    FactEvaluation,
+    FactFigure,
+    QueryValues,
+)
 from evaluation.facts.table import (
     FactTable,
     RunPlaces,
@@ -49,6 +55,7 @@ def evaluate_facts(
     order: Conventions | None = None,
     queries: Collection[str] | None = None,
     pool: Source | None = None,
+    labels: pl.DataFrame | None = None,
     bootstrap_samples: int = BOOTSTRAP_SAMPLES,
     seed: int = 0,
     confidence: float = LEVEL,
@@ -64,6 +71,8 @@ def evaluate_facts(
       without a fact (left out and counted, or 0 with `zero_relevant="zero"`).
     - `pool`: a frame (query_id, document_id) of documents that could support facts; without one the first K
       of all runs. The documents of `supports` belong to it in any case.
+    - `labels`: query_id, document_id, relevance: a document of relevance 0 supports nothing where nobody
+      looked.
     - `notes`: what the readers of the files said, kept with the result.
 
     Means are over queries. The intervals cover the choice of queries, the bounds what nobody judged. Raises
@@ -77,7 +86,7 @@ def evaluate_facts(
     (0.5, 0.5, 1.0)
     """
     conventions, order = conventions or FactConventions(), order or Conventions()
-    table = fact_table(facts, supports, importance=conventions.importance, queries=queries)
+    table = fact_table(facts, supports, importance=conventions.importance, queries=queries, labels=labels)
     how = HowMeasured(
         conventions, order, interval_settings(len(table.query_ids), bootstrap_samples, seed, confidence)
     )
@@ -113,7 +122,8 @@ def evaluate_table(
     }
     pooled = pooled_strangers(table, placed.values(), pool_frame(pool))
     counts = np.array([fact_count(one, conventions.counting) for one in table.queries])
-    scope = _Scope(table, keys, cutoffs, conventions.counting, counts, order)
+    unjudged = np.array([one.fact_count > 0 and not one.is_judged.any() for one in table.queries])
+    scope = _Scope(table, keys, cutoffs, conventions, counts, unjudged, order)
     figures, values, missing = {}, {}, {}
     for name, places in placed.items():
         if places.unknown and not places.depth.any() and queries is None:
@@ -121,7 +131,8 @@ def evaluate_table(
             raise no_query_in_common(name, of_run, "the facts", pl.Series(table.query_ids))
         worked = _worked(scope, places, strangers_outside(table, pooled, places, cutoffs))
         figures[name], values[name] = _figures(scope, worked, made), worked.values
-        missing[name] = int(np.count_nonzero((places.depth == 0) & (counts > 0))), places.unknown
+        lacking = (places.depth == 0) & (counts > 0) & ~unjudged
+        missing[name] = int(np.count_nonzero(lacking)), places.unknown
     return FactEvaluation(
         conventions,
         order,
@@ -133,29 +144,36 @@ def evaluate_table(
         values,
         made,
         missing,
+        int(np.count_nonzero(unjudged)),
     )
 
 
 @dataclass(frozen=True)
 class _Scope:
-    """What is the same for every run. counts: (Q,) the facts in each query's denominator."""
+    """What is the same for every run. counts: (Q,) the facts in each query's denominator. unjudged: (Q,) the
+    queries with facts of which nobody judged a pair; they say nothing of a run."""
 
     table: FactTable
     keys: Sequence[Key]
     cutoffs: Integers
-    counting: Counting
+    conventions: FactConventions
     counts: Integers
+    unjudged: npt.NDArray[np.bool_]
     order: Conventions
+
+    @property
+    def counting(self) -> Counting:
+        return self.conventions.counting
 
     def kept(self, places: RunPlaces) -> npt.NDArray[np.bool_]:
         """(Q,) the queries in the means of a run."""
-        kept = (self.counts > 0) | (self.order.zero_relevant == "zero")
+        kept = ((self.counts > 0) | (self.order.zero_relevant == "zero")) & ~self.unjudged
         return kept & (places.depth > 0) if self.order.missing == "skip" else kept
 
 
 class _Worked(NamedTuple):
     """(Q, C) values by measure, NaN where a query does not count; bounds of fact recall; hits, (Q, C) facts
-    held; judged, (Q, C, 2) judged and all pairs in the first K."""
+    held; judged, (Q, C, 3) pairs in the first K: judged, decided, all."""
 
     values: QueryValues
     low: Floats
@@ -175,7 +193,7 @@ def _worked(scope: _Scope, places: RunPlaces, outside: Integers) -> _Worked:
     shape = (len(scope.table.query_ids), len(scope.cutoffs))
     values = {name: np.full(shape, np.nan) for name in dict.fromkeys(name for name, _ in scope.keys)}
     low, high, hits, judged = (np.full(shape, np.nan) for _ in range(4))
-    every = np.full(shape, np.nan)
+    decided, every = np.full(shape, np.nan), np.full(shape, np.nan)
     kept = scope.kept(places)
     for query in np.flatnonzero(kept).tolist():
         run = places.retrieved(scope.table, query, scope.cutoffs)
@@ -183,18 +201,27 @@ def _worked(scope: _Scope, places: RunPlaces, outside: Integers) -> _Worked:
             column[query] = FACT_MEASURES[name].function(run, scope.counting)
         low[query], high[query] = recall_bounds(run, scope.counting, outside[query])
         hits[query] = run.shares(partial=scope.counting.partial).sum(axis=1)
-        judged[query], every[query] = run.judged_pairs()
+        judged[query], decided[query], every[query] = run.judged_pairs()
     for name, column in values.items():
         if name != "redundancy":  # which stays undefined where nothing is supported
             column[kept] = np.nan_to_num(column[kept])
     low[kept], high[kept] = np.nan_to_num(low[kept]), np.nan_to_num(high[kept])
-    return _Worked(values, low, high, hits, np.stack([judged, every], axis=2))
+    return _Worked(values, low, high, hits, np.stack([judged, decided, every], axis=2))
 
 
 def _figures(scope: _Scope, worked: _Worked, made: IntervalSettings) -> dict[str, FactFigure]:
     at = {k: column for column, k in enumerate(scope.cutoffs.tolist())}
     columns = [worked.values[name][:, 0 if k is None else at[k]] for name, k in scope.keys]
     table = np.stack(columns, axis=1)
+    pairs = {k: np.nansum(worked.judged[:, at[k]], axis=0) for _, k in scope.keys if k is not None}
+    for place, (name, k) in enumerate(scope.keys):
+        # A pair that nobody judged would count as no support, which moves these both ways.
+        if (
+            name in NEED_PAIRS
+            and k is not None
+            and pairs[k][1] < scope.conventions.least_judged * pairs[k][2]
+        ):
+            table[:, place] = np.nan
     limits = mean_intervals(table, samples=made["samples"], seed=made["seed"], level=made["level"])
     figures: dict[str, FactFigure] = {}
     for place, (name, k) in enumerate(scope.keys):
@@ -212,8 +239,9 @@ def _figures(scope: _Scope, worked: _Worked, made: IntervalSettings) -> dict[str
             figure["bound_low"] = _mean(worked.low[:, at[k]])
             figure["bound_high"] = _mean(worked.high[:, at[k]])
         if k is not None:
-            judged, every = np.nansum(worked.judged[:, at[k]], axis=0)
+            judged, decided, every = pairs[k]
             figure["judged_pairs"] = float(judged / every) if every else None
+            figure["decided_pairs"] = float(decided / every) if every else None
         figures[key_of(name, k)] = figure
     return figures
 

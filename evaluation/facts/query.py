@@ -19,9 +19,11 @@ ALPHA = 0.5
 
 @dataclass(frozen=True)
 class QueryFacts:
-    """What is known of a query's facts before any run. weights: (D, F), documents by falling id, bytewise."""
+    """What is known of a query's facts before any run. weights: (D, F), documents by falling id, bytewise.
+    irrelevant: (D,) documents that are not relevant, so that they support nothing where nobody looked."""
 
     weights: Floats
+    irrelevant: Booleans | None = None
 
     @cached_property
     def supports(self) -> Booleans:
@@ -35,8 +37,14 @@ class QueryFacts:
 
     @cached_property
     def is_open(self) -> Booleans:
-        """(D, F) whether nobody judged the pair."""
-        return np.isnan(self.weights)
+        """(D, F) whether the pair could still turn out either way."""
+        is_open: Booleans = ~self.is_judged
+        return is_open if self.irrelevant is None else is_open & ~self.irrelevant[:, None]
+
+    @cached_property
+    def is_judged(self) -> Booleans:
+        """(D, F) whether somebody looked at the pair."""
+        return ~np.isnan(self.weights)
 
     @property
     def fact_count(self) -> int:
@@ -132,9 +140,13 @@ class Retrieved:
         result: Floats = sums[np.searchsorted(self.places[self.order], self.cutoffs, side="right")]
         return result
 
-    def judged_pairs(self) -> tuple[Floats, Floats]:
-        """(C,) and (C,): judged and all pairs of a fact and a document in the first K."""
-        judged = self.up_to(np.count_nonzero(~self.facts.is_open[self.order], axis=1))
+    def judged_pairs(self) -> tuple[Floats, Floats, Floats]:
+        """(C,) each: pairs of a fact and a document in the first K that somebody judged, those that are
+        decided, by relevance too, and all."""
+        judged, decided = (
+            self.up_to(np.count_nonzero(which[self.order], axis=1))
+            for which in (self.facts.is_judged, ~self.facts.is_open)
+        )
         strange = np.searchsorted(np.sort(self.strangers), self.cutoffs, side="right")
         documents = self.up_to(np.ones(len(self.order))) + strange
-        return judged, documents * self.facts.fact_count
+        return judged, decided, documents * self.facts.fact_count

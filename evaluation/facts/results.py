@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from evaluation.facts.measures import FACT_MEASURES, Counting, Denominator
@@ -12,6 +13,7 @@ from evaluation.facts.shapes import FactFigure as FactFigure
 from evaluation.facts.shapes import FactResult as FactResult
 from evaluation.facts.shapes import FactRow as FactRow
 from evaluation.facts.shapes import FactsMeasuredHow as FactsMeasuredHow
+from evaluation.facts.shapes import RuledPairs as RuledPairs
 from evaluation.facts.table import FactTable
 from evaluation.measures import key_of
 from evaluation.measures.significance import IntervalSettings
@@ -24,16 +26,22 @@ Key: TypeAlias = tuple[str, int | None]
 QueryValues: TypeAlias = Mapping[str, Floats]
 
 
+#: Measures that need the verdicts on nearly all pairs in the first K, and the share of them that is enough.
+NEED_PAIRS = ("alpha_ndcg", "err_ia", "p_ia", "redundancy")
+LEAST_JUDGED = 0.8
+
+
 @dataclass(frozen=True)
 class FactConventions:
     """Which facts count. importance: all, or only the vital ones. denominator: all of these, or those that
     some judged document supports (`findable`). partial: a document that supports a part of a fact counts
-    half in fact recall.
+    half in fact recall. least_judged: the share of pairs below which NEED_PAIRS are not told.
     """
 
     importance: Literal["all", "vital"] = "all"
     denominator: Denominator = "all"
     partial: bool = False
+    least_judged: float = LEAST_JUDGED
 
     @property
     def counting(self) -> Counting:
@@ -57,7 +65,8 @@ class FactEvaluation:
 
     keys: measure and K as asked. counts: (Q,) the denominator of each query. runs: name -> key -> figure.
     values: name -> measure -> (Q, C), NaN where a query does not count. missing: name -> queries with facts
-    that the run lacks, and queries of the run without facts.
+    that the run lacks, and queries of the run without facts. without_judged: queries with facts of which
+    nobody judged a pair.
     """
 
     conventions: FactConventions
@@ -70,6 +79,7 @@ class FactEvaluation:
     values: Mapping[str, QueryValues]
     interval: IntervalSettings
     missing: Mapping[str, tuple[int, int]]
+    without_judged: int = 0
     notes: Sequence[str] = ()
 
     def with_lines(self) -> dict[str, dict[str, FactFigure]]:
@@ -97,7 +107,20 @@ class FactEvaluation:
                 "queries": len(self.table.query_ids),
                 "without_facts": self.without_facts,
                 "facts": self.table.fact_total,
+                "without_judged": self.without_judged,
+                **self.ruled,
             },
+        }
+
+    @cached_property
+    def ruled(self) -> RuledPairs:
+        """The pairs whose document is not relevant."""
+        rows = [(one, one.irrelevant) for one in self.table.queries if one.irrelevant is not None]
+        judged = [one.is_judged[irrelevant] for one, irrelevant in rows]
+        return {
+            "ruled_pairs": sum(int(np.count_nonzero(~one)) for one in judged),
+            "checked_pairs": sum(int(np.count_nonzero(one)) for one in judged),
+            "checked_supports": sum(int(one.supports[irrelevant].sum()) for one, irrelevant in rows),
         }
 
     @property
@@ -110,19 +133,31 @@ class FactEvaluation:
         name, _, k = key.partition("@")
         figure = self.runs[run][key]
         title = key_of(FACT_MEASURES[name].title, int(k) if k else None)
+        told = f"{title} {decimal(figure['mean'])}{interval_or_why_not(figure, self.interval['level'])}"
+        if figure["mean"] is None and name in NEED_PAIRS:
+            told = f"{title} not told below {percent(self.conventions.least_judged)} of the pairs"
         parts = [
-            f"{title} {decimal(figure['mean'])}{interval_or_why_not(figure, self.interval['level'])}",
+            told,
             f"{figure['queries']} of {counted(len(self.table.query_ids), 'query')}{self._aside(run)}",
             "missing = 0" if self.order.missing == "zero" else "missing = skipped",
             self.conventions.words,
+            *self._rule(),
             f"ties: {self.order.order_in_words}",
         ]
         if figure.get("judged_pairs") is not None:
             parts.append(f"judged pairs@{k} {percent(figure['judged_pairs'])}")
         return " · ".join(parts)
 
+    def _rule(self) -> list[str]:
+        if not self.ruled["ruled_pairs"]:
+            return []
+        checked = counted(self.ruled["checked_pairs"], "such pair")
+        return [f"not relevant = no support ({self.ruled['checked_supports']} of {checked} judged are)"]
+
     def _aside(self, run: str) -> str:
         notes = []
+        if self.without_judged:
+            notes.append(f"{self.without_judged} without a judged pair")
         if self.without_facts:
             zero = " count 0" if self.order.zero_relevant == "zero" else ""
             notes.append(f"{self.without_facts} without a fact{zero}")

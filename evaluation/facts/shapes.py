@@ -9,7 +9,8 @@ from evaluation.measures.significance import IntervalSettings
 
 class FactFigure(TypedDict):
     """A run's mean of one measure over queries. micro and bounds: of fact recall. judged_pairs: the share of
-    the pairs of a fact and a document in the first K that somebody judged."""
+    the pairs of a fact and a document in the first K that somebody judged; decided_pairs: with those whose
+    document is not relevant."""
 
     mean: float | None
     low: float | None
@@ -19,6 +20,7 @@ class FactFigure(TypedDict):
     bound_low: NotRequired[float | None]
     bound_high: NotRequired[float | None]
     judged_pairs: NotRequired[float | None]
+    decided_pairs: NotRequired[float | None]
     line: NotRequired[str]
 
 
@@ -39,12 +41,24 @@ class FactRow(TypedDict):
     line: str
 
 
-class FactCounts(TypedDict):
-    """queries: with facts; without_facts: those of them whose denominator is 0; facts: those that count."""
+class RuledPairs(TypedDict):
+    """Pairs of a fact and a document that is not relevant. ruled_pairs: count as no support, unseen;
+    checked_pairs: somebody judged; checked_supports: and found a support.
+    """
+
+    ruled_pairs: NotRequired[int]
+    checked_pairs: NotRequired[int]
+    checked_supports: NotRequired[int]
+
+
+class FactCounts(RuledPairs):
+    """queries: with facts; without_facts: those of them whose denominator is 0; facts: those that count;
+    without_judged: queries with facts of which nobody judged a pair, which are in no mean."""
 
     queries: int
     without_facts: int
     facts: int
+    without_judged: NotRequired[int]
 
 
 class FactsMeasuredHow(TypedDict):

@@ -41,12 +41,14 @@ def fact_table(
     *,
     importance: str = "all",
     queries: Collection[str] | None = None,
+    labels: pl.DataFrame | None = None,
 ) -> FactTable:
-    """The facts of this importance (`all`, `vital`) and these queries; one without them keeps its place."""
+    """The facts of this importance (`all`, `vital`) and these queries; one without them keeps its place.
+    labels: query_id, document_id, relevance; a document of relevance 0 supports nothing."""
     rows = [(one.query_id, one.fact_id, one.document_id, one.weight) for one in supports]
     kinds = (pl.String, pl.String, pl.String, pl.Float64)
     frame = pl.DataFrame(rows, schema=dict(zip(SUPPORTS, kinds, strict=True)), orient="row")
-    return table_of_frames(facts, frame, importance=importance, queries=queries)
+    return table_of_frames(facts, frame, importance=importance, queries=queries, labels=labels)
 
 
 def table_of_frames(
@@ -55,6 +57,7 @@ def table_of_frames(
     *,
     importance: str = "all",
     queries: Collection[str] | None = None,
+    labels: pl.DataFrame | None = None,
 ) -> FactTable:
     """The same for supports as a frame with the columns SUPPORTS."""
     by_query: dict[str, list[FactRecord]] = {}
@@ -69,12 +72,19 @@ def table_of_frames(
         {"query_id": ids, "query": range(len(ids))}, schema={"query_id": pl.String, "query": pl.Int64}
     )
     mine = supports.join(numbers, on="query_id")
+    pairs = ["query_id", "document_id"]
+    not_relevant = supports.select(pairs).head(0)
+    if labels is not None:
+        not_relevant = labels.filter(pl.col("relevance") == 0).select(pairs)
+    not_relevant = not_relevant.join(numbers, on="query_id").select(_PAIR)
     documents = (
-        mine.select("query", "document_id")
+        pl.concat([mine.select(_PAIR), not_relevant])
         .unique()
         .sort("query", "document_id", descending=[False, True])  # bytewise, as ndeval orders equal gains
         .with_columns(row=pl.int_range(pl.len()).over("query"))
     )
+    marked = documents.join(not_relevant.unique().with_columns(is_marked=True), on=_PAIR, how="left")
+    irrelevant = marked.sort("query", "row")["is_marked"].fill_null(False).to_numpy()
     columns = pl.DataFrame(
         [
             (number, fact.fact_id, column)
@@ -96,8 +106,12 @@ def table_of_frames(
     query = judged["query"].to_numpy()
     place = first[query] + judged["row"].to_numpy() * widths[query] + judged["column"].to_numpy()
     weights[place] = judged["weight"].to_numpy()
+    top = np.concatenate(([0], np.cumsum(heights)))
     weighed = [
-        QueryFacts(weights[first[one] : first[one + 1]].reshape(int(heights[one]), int(widths[one])))
+        QueryFacts(
+            weights[first[one] : first[one + 1]].reshape(int(heights[one]), int(widths[one])),
+            irrelevant[top[one] : top[one + 1]],
+        )
         for one in range(len(ids))
     ]
     return FactTable(ids, listed, weighed, documents)

@@ -143,11 +143,13 @@ def _facts(report: Report, answer: Answer) -> str:
     figure = facts["runs"][answer.run].get(f"fact_recall@{answer.k}") if facts else None
     if facts is None or figure is None or figure["mean"] is None:
         return ""
+    apart = facts["counts"].get("without_judged", 0)
+    unjudged = f", {apart:,} of them without a judged pair and in no mean" if apart else ""
     between = f"between {decimal(figure['bound_low'])} and {decimal(figure['bound_high'])}"
     return (
         f"Fact recall@{answer.k} of {answer.run} is {decimal(figure['mean'])}, {between} whatever "
         f"the unjudged pairs are: {counted(facts['counts']['facts'], 'fact')} of "
-        f"{counted(facts['counts']['queries'], 'query')}."
+        f"{counted(facts['counts']['queries'], 'query')}{unjudged}."
     )
 
 

@@ -271,7 +271,7 @@ def create_report(
         "answer": None if answer is None else answer.to_dict(),
     }
     of_facts = FactRequest(runs, inputs.k, inputs.conventions, inputs.settings.arguments())
-    facts = measured_facts(release, of_facts, pooled)
+    facts = measured_facts(release, of_facts, qrels, pooled)
     if facts is not None:
         made.result["facts"] = facts.figures
     more = _More(others, facts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,6 +36,12 @@ class Impressions:
 
     def __len__(self) -> int:
         return len(self.pair)
+
+    def at(self, positions: Collection[int]) -> Impressions:
+        """Those at some positions alone, with the same pairs."""
+        rows = np.isin(self.position, sorted(positions))
+        columns = (self.pair, self.position, self.user, self.search, self.clicked)
+        return Impressions(self.pairs, *(column[rows] for column in columns))
 
 
 @dataclass

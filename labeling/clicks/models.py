@@ -6,16 +6,18 @@ where it stood). It is not relevance.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from labeling.clicks.impressions import Impressions
 from pooling.heavy import Floats, Integers, np, npt
 
-STEPS = 50
-START = 0.5
+#: Expectation maximisation ends when nothing moves by more than this, or after so many rounds.
+STILL, ROUNDS = 1e-6, 1_000
 #: A position is joined to another by a pair that was shown this often at both.
 JOINS = 10
 LEAST_PROPENSITY = 0.05
+#: Where maximisation starts, no probability is above this: from 1 it would never come down.
+MOST = 0.999
 
 
 def ctr_by_position(seen: Impressions, weights: Floats | None = None) -> Floats:
@@ -55,27 +57,56 @@ def click_rates(seen: Impressions, weights: Floats | None = None) -> tuple[Float
 def position_based(seen: Impressions, weights: Floats | None = None) -> tuple[Floats, Floats]:
     """(pairs,) attractiveness, and the impressions that were looked at, relative to the first position.
 
-    P(click) = γ(position) α(pair), by 50 steps of expectation maximisation from .5 with the smoothing of
-    PyClick, one click and one impression without (Craswell et al., 2008; Chuklin et al., Click Models for Web
-    Search, 2015).
+    P(click) = γ(position) α(pair), by expectation maximisation from the harvested propensities until nothing
+    moves, with the smoothing of PyClick, one click and one impression without (Craswell et al., 2008; Chuklin
+    et al., Click Models for Web Search, 2015).
     """
     places = int(seen.position.max()) + 1
-    groups, group = np.unique(seen.pair * places + seen.position, return_inverse=True)
+    at: Integers = seen.pair * places + seen.position
+    groups = np.flatnonzero(np.bincount(at))
     pair, position = groups // places, groups % places
-    shown = _sums(group, weights, len(groups)).astype(np.float64)
-    clicks = _sums(group, _times(seen.clicked, weights), len(groups))
-    unclicked = shown - clicks
-    alpha, gamma = np.full(len(seen.pairs), START), np.full(places, START)
-    of_pair = _sums(pair, shown, len(alpha))
+    shown = _sums(at, weights)[groups]
+    clicks = _sums(at, _times(seen.clicked, weights))[groups]
+    unclicked, many = shown - clicks, len(seen.pairs)
+    of_pair = _sums(pair, shown, many)
     of_place = _sums(position, shown, places)
-    for _ in range(STEPS):
-        a, g = alpha[pair], gamma[position]
+    gamma = np.full(places, 0.5)
+    for place, propensity in harvested(seen, weights).items():
+        gamma[place] = min(propensity, MOST)
+    looked = _sums(pair, shown * gamma[position], many)
+    alpha = np.clip(_ratio(_sums(pair, clicks, many), looked), 1 - MOST, MOST)
+
+    def step(both: Floats) -> Floats:
+        a, g = both[pair], both[many + position]
         missed = unclicked / (1 - a * g)
-        attracted = _sums(pair, clicks + missed * a * (1 - g), len(alpha))
+        attracted = _sums(pair, clicks + missed * a * (1 - g), many)
         examined = _sums(position, clicks + missed * g * (1 - a), places)
-        alpha, gamma = (1 + attracted) / (2 + of_pair), (1 + examined) / (2 + of_place)
-    first = gamma[seen.position.min()]
-    return np.minimum(alpha * first, 1.0), _sums(pair, shown * (gamma / first)[position], len(alpha))
+        return np.concatenate([(1 + attracted) / (2 + of_pair), (1 + examined) / (2 + of_place)])
+
+    settled = _settled(step, np.concatenate([alpha, gamma]))
+    alpha, gamma = settled[:many], settled[many:]
+    first = gamma[1]
+    return np.minimum(alpha * first, 1.0), _sums(pair, shown * (gamma / first)[position], many)
+
+
+def _settled(step: Callable[[Floats], Floats], start: Floats) -> Floats:
+    """Where steps of expectation maximisation come to rest; each round looks ahead along two of them.
+
+    Varadhan and Roland, Simple and globally convergent methods for accelerating the convergence of any EM
+    algorithm (2008).
+    """
+    here = start
+    for _ in range(ROUNDS):
+        once = step(here)
+        if np.abs(once - here).max() < STILL:
+            return once
+        twice = step(once)
+        first, second = once - here, twice - 2 * once + here
+        length = max(1.0, float(np.sqrt(first @ first / max(second @ second, 1e-24))))
+        ahead = here + 2 * length * first + length**2 * second
+        is_inside = ((ahead > 0) & (ahead < 1)).all()
+        here = step(ahead) if is_inside else twice
+    return here
 
 
 def dependent(seen: Impressions, weights: Floats | None = None) -> tuple[Floats, Floats]:
@@ -112,7 +143,7 @@ def weighed(
     return np.minimum(_ratio(_sums(seen.pair, _times(seen.clicked, weights), count), looked), 1.0), looked
 
 
-def harvested(seen: Impressions) -> dict[int, float]:
+def harvested(seen: Impressions, weights: Floats | None = None) -> dict[int, float]:
     """Propensities by position, relative to the first, from pairs that were shown at several positions
     (Agarwal et al., Estimating Position Bias without Intrusive Interventions, 2019); of positions that are
     joined to the first.
@@ -120,7 +151,7 @@ def harvested(seen: Impressions) -> dict[int, float]:
     places = sorted(joined_to_first(seen))
     if len(places) < 2:
         return dict.fromkeys(places, 1.0)
-    shown, clicks = _by_pair_and_place(seen)
+    shown, clicks = _by_pair_and_place(seen, weights)
     rows, targets, sizes = [], [], []
     for number, high in enumerate(places):
         for low in places[number + 1 :]:
@@ -148,11 +179,13 @@ def harvested(seen: Impressions) -> dict[int, float]:
 
 def joined_to_first(seen: Impressions) -> set[int]:
     """The positions that pairs connect with the first: two are joined where a pair was shown ten times at
-    both. Elsewhere nobody can tell a good document from a good place.
+    both. Elsewhere nobody can tell a good document from a good place. A log without position 1 has none.
     """
+    if not (seen.position == 1).any():
+        return set()
     shown, _ = _by_pair_and_place(seen)
     often = shown >= JOINS
-    found, waiting = set(), [int(seen.position.min())]
+    found, waiting = set(), [1]
     while waiting:
         place = waiting.pop()
         found.add(place)
@@ -161,12 +194,12 @@ def joined_to_first(seen: Impressions) -> set[int]:
     return found
 
 
-def _by_pair_and_place(seen: Impressions) -> tuple[Floats, Floats]:
+def _by_pair_and_place(seen: Impressions, weights: Floats | None = None) -> tuple[Floats, Floats]:
     places = int(seen.position.max()) + 1
     at: Integers = seen.pair * places + seen.position
     size, shape = len(seen.pairs) * places, (len(seen.pairs), places)
-    shown = _sums(at, None, size).reshape(shape)
-    return shown, _sums(at, seen.clicked, size).reshape(shape)
+    shown = _sums(at, weights, size).reshape(shape)
+    return shown, _sums(at, _times(seen.clicked, weights), size).reshape(shape)
 
 
 def _times(rows: npt.NDArray[np.bool_], weights: Floats | None) -> Floats:

@@ -15,7 +15,7 @@ from labeling.clicks.models import (
     position_based,
     weighed,
 )
-from pooling.heavy import Floats, np
+from pooling.heavy import Floats, Integers, np
 
 ESTIMATES = {"pbm": position_based, "sdbn": dependent, "ctr": click_rates}
 LEAST_IMPRESSIONS, LEAST_USERS = 10, 3
@@ -55,15 +55,16 @@ def click_scores(
     count = len(seen.pairs)
     shown = np.bincount(seen.pair, minlength=count)
     clicks = np.bincount(seen.pair, weights=seen.clicked, minlength=count)
-    users = np.bincount(np.unique(np.stack([seen.pair, seen.user]), axis=1)[0], minlength=count)
-    score, low, high, looked = _scored(seen, model, propensities, seed)
-    coec = clicks_over_expected(*expected_clicks(seen))
-    notes = np.where(shown < LEAST_IMPRESSIONS, FEW, np.where(users < LEAST_USERS, FEW_PEOPLE, ""))
-    notes = np.where((notes == "") & (looked <= 0), UNSEEN, notes)
+    users = _users(seen)
+    compared = seen
     if model == "pbm" and propensities is None:
-        joined = np.isin(seen.position, sorted(joined_to_first(seen)))
-        has_place = np.bincount(seen.pair, weights=joined, minlength=count) > 0
-        notes = np.where((notes == "") & ~has_place, NO_PLACE, notes)
+        compared = seen.at(joined_to_first(seen))
+    score, low, high, looked = _scored(compared, model, propensities, seed)
+    coec = clicks_over_expected(*expected_clicks(seen))
+    placed = np.bincount(compared.pair, minlength=count)
+    notes = np.where(shown < LEAST_IMPRESSIONS, FEW, np.where(_users(compared) < LEAST_USERS, FEW_PEOPLE, ""))
+    notes = np.where((notes == "") & (looked <= 0), UNSEEN, notes)
+    notes = np.where((shown >= LEAST_IMPRESSIONS) & (placed < LEAST_IMPRESSIONS), NO_PLACE, notes)
     found = [
         ClickScore(
             query=query,
@@ -82,6 +83,11 @@ def click_scores(
     return sorted(found, key=lambda one: (one.query, one.document))
 
 
+def _users(seen: Impressions) -> Integers:
+    pairs = np.unique(np.stack([seen.pair, seen.user]), axis=1)[0]
+    return np.bincount(pairs, minlength=len(seen.pairs))
+
+
 def _scored(
     seen: Impressions, model: str, propensities: Mapping[int, float] | None, seed: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
@@ -91,6 +97,8 @@ def _scored(
         return ESTIMATES[model](seen, weights)
 
     count = len(seen.pairs)
+    if not len(seen):
+        return np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
     chance = np.random.default_rng(seed)
     people = int(seen.user.max()) + 1
     score, looked = estimate(None)

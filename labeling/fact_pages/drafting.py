@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from django.conf import settings
 from django.db import transaction
 
-from labeling.facts.editing import next_id, next_position
+from labeling.facts.editing import folded, next_id, next_position
 from labeling.language_models.answers import MalformedAnswerError, object_in, storable
 from labeling.language_models.client import (
     Asking,
@@ -123,7 +123,7 @@ class Drafting:
             if content is None:
                 return None
             for fact in read_facts(content):
-                if len(texts) < MOST_FACTS and _folded(fact.text) not in map(_folded, texts):
+                if len(texts) < MOST_FACTS and folded(fact.text) not in map(folded, texts):
                     texts.append(fact.text)
                     found.append(fact)
         return found
@@ -180,10 +180,6 @@ def read_facts(content: str) -> list[DraftedFact]:
             importance = "okay" if one.get("importance") == "okay" else "vital"
             found.append(DraftedFact(text, importance))
     return found
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.lower().strip(". ").split())
 
 
 PROMPT, MOST_TOKENS = "facts", 2_000

@@ -6,6 +6,7 @@ versions count no more, and are asked again.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection as SomeOf
 from dataclasses import dataclass
 
@@ -137,6 +138,15 @@ def merge_facts(fact: Fact, into: Fact, *, user: User) -> None:
         fact.save(update_fields=["state", "merged_into"])
         follow_facts([fact.query_id])
         record_action(fact.collection, user, "facts merged", f"{fact.external_id} → {into.external_id}")
+
+
+def folded(text: str) -> str:
+    """What two facts that say the same in the same words have in common.
+
+    >>> folded("Hourly.") == folded(" hourly")
+    True
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().strip(". ").split())
 
 
 def remark_on(text: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -13,7 +14,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from labeling.facts.editing import LONGEST_FACT_ID
+from labeling.facts.editing import LONGEST_FACT_ID, folded
 from labeling.facts.items import follow_facts
 from labeling.models import Fact, FactVersion, GoldSupport, ImportedSupport
 from pooling.formats.errors import FormatError, shown
@@ -37,6 +38,7 @@ from pooling.texts.by_text import KnownQueries
 from pooling.texts.importing import lock
 
 BATCH = 1000
+Named = TypeVar("Named", FactRecord, SupportRecord)
 
 
 @dataclass(frozen=True)
@@ -48,15 +50,19 @@ class FactImport(Imported):
     unchanged: int
     supports: int
     left_out: Annotated[int, "Supports of documents that are not in the collection."] = 0
+    to_confirm: Annotated[int, "Confirmed facts that the file changed: they are proposals again."] = 0
     # They wait for somebody to confirm them.
     drafts: Annotated[bool, PAGE_ONLY] = False
+    by_text: Annotated[bool, PAGE_ONLY] = False
     words = "Facts"
 
     def __str__(self) -> str:
-        parts = [f"{self.created:,} new{' proposals' if self.drafts else ''}"]
+        parts = [counted(self.created, "new proposal") if self.drafts else f"{self.created:,} new"]
         if self.changed:
             parts.append(f"{self.changed:,} changed")
-        parts.append(f"{self.unchanged:,} as before")
+        if self.to_confirm:
+            parts.append(f"{self.to_confirm:,} to confirm again")
+        parts.append(f"{self.unchanged:,} {'matched by text' if self.by_text else 'as before'}")
         if self.supports:
             parts.append(counted(self.supports, "support"))
         if self.left_out:
@@ -75,10 +81,11 @@ def import_facts(
 ) -> FactImport:
     """Store the facts of a file, in any format of `read_facts`, and the supports that it holds.
 
-    Facts are confirmed, since somebody vouches for them by importing them; with `proposed`, and sentences of
-    reference answers always, they wait for that. A fact that is there already takes over text, importance and
-    group, as another version where the text differs. FormatError with file and line for an unknown query.
-    Supports of documents that the collection does not have are left out and counted.
+    Facts are confirmed, since somebody vouches for them by importing them; with `proposed` they wait for
+    that. A fact of the same id takes over text, importance and group, as another version where the text
+    differs, and is a proposal again where text or importance do. In a file without ids a fact that the query
+    has in the same words stays as it is, and any other is a proposal. FormatError with file and line for an
+    unknown query. Supports of documents that the collection does not have are left out and counted.
     """
     path = Path(path)
     place = file_name or path.name
@@ -86,20 +93,33 @@ def import_facts(
     file = _of_known_queries(collection, file, place)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
-        is_proposed = proposed or file.are_drafts
-        counts = _stored_facts(collection, file.facts, place, user, is_proposed=is_proposed)
+        ids = {} if file.has_ids else _ids_by_text(collection, file.facts)
+        is_proposed = proposed or not file.has_ids
+        named = replace(file, facts=tuple(_named(file.facts, ids)))
+        created, changed, to_confirm = _stored_facts(collection, named, place, user, is_proposed=is_proposed)
         digest = sha256_of(path)
-        stored, left_out = _stored_supports(collection, file.supports, (place, digest), user)
+        stored, left_out = _stored_supports(collection, _named(file.supports, ids), (place, digest), user)
         if supports is not None:
             more, _ = read_supports_of(file.facts, supports, max_bytes=settings.MAX_UPLOAD_BYTES)
-            also = _stored_supports(collection, more, (supports.name, sha256_of(supports)), user)
+            origin = (supports.name, sha256_of(supports))
+            also = _stored_supports(collection, _named(more, ids), origin, user)
             stored, left_out = stored + also[0], left_out + also[1]
         queries = collection.queries.filter(external_id__in={fact.query_id for fact in file.facts})
         follow_facts(queries.values_list("pk", flat=True))
         record_action(
             collection, user, "facts imported", place, facts=len(file.facts), supports=stored, sha256=digest
         )
-    return FactImport(*counts, stored, left_out, is_proposed, page=_page(collection))
+    return FactImport(
+        created,
+        changed,
+        len(file.facts) - created - changed,
+        stored,
+        left_out,
+        to_confirm,
+        drafts=is_proposed,
+        by_text=not file.has_ids,
+        page=_page(collection),
+    )
 
 
 def import_supports(
@@ -203,10 +223,43 @@ def _of_known_queries(collection: Collection, file: FactFile, place: str) -> Fac
     )
 
 
+def _ids_by_text(collection: Collection, records: Sequence[FactRecord]) -> dict[tuple[str, str], str]:
+    """Query and number in the file -> the id of the query's fact in the same words, or a free one. Where the
+    same words come twice, so do facts."""
+    known: dict[tuple[str, str], list[str]] = defaultdict(list)
+    taken: dict[str, set[str]] = defaultdict(set)
+    # By state: of facts in the same words the confirmed one is matched first.
+    rows = collection.facts.order_by("state", "position")
+    for query, fact, text in rows.values_list("query__external_id", "external_id", "text"):
+        known[query, folded(text)].append(fact)
+        taken[query].add(fact)
+    ids = {}
+    for one in records:
+        left, used = known[one.query_id, folded(one.text)], taken[one.query_id]
+        name = left.pop(0) if left else _free_id(one.fact_id, used)
+        ids[one.query_id, one.fact_id] = name
+        used.add(name)
+    return ids
+
+
+def _free_id(wanted: str, used: set[str]) -> str:
+    number = len(used)
+    while wanted in used:
+        number += 1
+        wanted = str(number)
+    return wanted
+
+
+def _named(records: Sequence[Named], ids: dict[tuple[str, str], str]) -> list[Named]:
+    """The records of a file without ids under these; others as they are."""
+    return [one._replace(fact_id=ids.get((one.query_id, one.fact_id), one.fact_id)) for one in records]
+
+
 def _stored_facts(
-    collection: Collection, records: Sequence[FactRecord], place: str, user: User | None, *, is_proposed: bool
+    collection: Collection, file: FactFile, place: str, user: User | None, *, is_proposed: bool
 ) -> tuple[int, int, int]:
-    """Facts created, changed and as before."""
+    """Facts created, changed, and of these the ones that were confirmed and are to be again."""
+    records = file.facts
     queries = keys_of(collection.queries, (one.query_id for one in records))
     for one in records:
         if one.query_id not in queries:
@@ -219,7 +272,7 @@ def _stored_facts(
     last: dict[int, int] = {}
     for fact in stored.values():
         last[fact.query_id] = max(last.get(fact.query_id, 0), fact.position)
-    now, new, changed, versions = timezone.now(), [], [], []
+    now, new, changed, versions, to_confirm = timezone.now(), [], [], [], 0
     for one in records:
         query = queries[one.query_id]
         known = stored.get((query, one.fact_id))
@@ -242,7 +295,9 @@ def _stored_facts(
                     confirmed_at=None if is_proposed else now,
                 )
             )
-        elif _differs(known, one):
+        elif file.has_ids and _differs(known, one):
+            if known.state == Fact.State.CONFIRMED and _is_another(known, one):
+                known.state, to_confirm = Fact.State.PROPOSED, to_confirm + 1
             if one.text and known.text != one.text:
                 known.text, known.version = one.text, known.version + 1
                 known.meaning = known.version
@@ -254,14 +309,18 @@ def _stored_facts(
     Fact.objects.bulk_create(new, batch_size=BATCH)
     versions += [FactVersion(fact=fact, version=1, text=fact.text, changed_by=user) for fact in new]
     FactVersion.objects.bulk_create(versions, batch_size=BATCH)
-    Fact.objects.bulk_update(changed, ["text", "version", "meaning", "importance", "group"], batch_size=200)
+    fields = ["text", "version", "meaning", "importance", "group", "state"]
+    Fact.objects.bulk_update(changed, fields, batch_size=200)
     tell_the_planner(Fact, len(new))
-    return len(new), len(changed), len(records) - len(new) - len(changed)
+    return len(new), len(changed), to_confirm
 
 
 def _differs(known: Fact, one: FactRecord) -> bool:
-    text = one.text or known.text
-    return (known.text, known.importance, known.group) != (text, one.importance, one.group[:300])
+    return _is_another(known, one) or known.group != one.group[:300]
+
+
+def _is_another(known: Fact, one: FactRecord) -> bool:
+    return (known.text, known.importance) != (one.text or known.text, one.importance)
 
 
 def _stored_supports(

@@ -18,8 +18,8 @@ def verdict_text(verdict: InterleavingVerdict) -> str:
     notes = [
         f"{counted(verdict['impressions'], 'impression')} by {counted(verdict['users'], 'user')}, "
         f"{counted(verdict['clicks'], 'click')}, {verdict['credited_clicks']:,} of them credited.",
-        "Wins, losses and ties are users. Share, e-value and p hold at every look; p is corrected for the "
-        "number of pairs (Holm).",
+        "Wins, losses and ties are users, by the first list that decided. Share, e-value and p hold at every "
+        "look; p is corrected for the number of pairs (Holm).",
     ]
     for name, what in (
         ("same_lists", "impressions of lists on which the runs agree"),

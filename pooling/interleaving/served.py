@@ -52,8 +52,8 @@ class ServedList:
 
 @dataclass(frozen=True)
 class Impression:
-    """One list seen by one user, and the places (0-based) of what was clicked. unknown: clicks on documents
-    that the list does not have."""
+    """One list that a user saw once, and the places (0-based) of what was clicked. unknown: clicks on
+    documents that the list does not have."""
 
     served: str
     user: str
@@ -154,21 +154,29 @@ def _read(record: Mapping[str, Any]) -> ServedList:
 def read_impressions(path: Path, served: Mapping[str, ServedList]) -> tuple[list[Impression], int]:
     """What users saw and clicked, and how many rows are of lists that are not among `served`.
 
-    JSON lines: `served` (the list's id), `user`, and `clicks`, a list of document ids, or `document_id` for
-    one click a row. Without `user` each row counts as one user.
+    JSON lines in the order of time: `served` (the list's id), `user`, and `clicks`, a list of document ids,
+    or `document_id` for one click a row, whose rows are one impression until the list comes with `clicks`.
+    Without `user` all who saw a list count as one user.
     """
     source = source_of(path, None, None)
-    found: dict[tuple[str, str], list[str]] = {}
+    found: list[tuple[str, str, list[str]]] = []
+    by_click: dict[tuple[str, str], list[str]] = {}
     strangers = 0
     for line, record in json_line_records(source):
         name = checked_id(source, line, "list", _needed(source, line, record))
-        user = str(record["user"]) if record.get("user") is not None else f"row {line}"
+        user = str(record["user"]) if record.get("user") is not None else f"\0{name}"
         if name not in served:
             strangers += 1
             continue
-        found.setdefault((name, user), []).extend(_clicks(source, line, record))
+        clicks = _clicks(source, line, record)
+        if record.get("document_id") is None:
+            by_click.pop((name, user), None)
+        elif (before := by_click.setdefault((name, user), clicks)) is not clicks:
+            before += clicks
+            continue
+        found.append((name, user, clicks))
     impressions = []
-    for (name, user), clicks in found.items():
+    for name, user, clicks in found:
         ranking = served[name].ranking
         places = sorted({ranking.index(one) for one in clicks if one in ranking})
         impressions.append(Impression(name, user, tuple(places), sum(one not in ranking for one in clicks)))

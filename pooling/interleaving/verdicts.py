@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TypedDict
 
-from pooling.heavy import np, npt
+from pooling.heavy import Floats, Integers, np
 from pooling.interleaving.sequential import (
     LEVEL,
     PRIOR,
@@ -20,12 +20,15 @@ from pooling.interleaving.served import Impression, ServedList
 #: With fewer credited clicks nothing is called decided.
 FEWEST_CLICKS = 1_000
 RESAMPLES = 10_000
+#: Sums of credits such as 1/3 differ in their last digit alone where users did the same.
+ROUNDING = 1e-12
 
 
 class PairVerdict(TypedDict):
-    """Ranker `a` against `b`. wins, losses, ties: users. e_value, anytime_p and share (of wins, a confidence
-    sequence): hold at every look; sign_test_p: at one planned look alone. difference: Σ (credit of a - credit
-    of b) ÷ Σ (both), with its percentile interval over users and the p-value of flipped signs.
+    """Ranker `a` against `b`. wins, losses, ties: users, by `first_outcomes`. e_value, anytime_p and share
+    (of wins, a confidence sequence): hold at every look; sign_test_p: at one planned look alone. difference:
+    Σ (credit of a - credit of b) ÷ Σ (both), with its percentile interval over users and the p-value of
+    flipped signs.
     """
 
     a: str
@@ -66,42 +69,62 @@ def judge(
     unknown_lists: int = 0,
     seed: int = 0,
 ) -> InterleavingVerdict:
-    """Each pair of rankers, corrected for their number (Holm)."""
+    """Each pair of rankers, corrected for their number (Holm). impressions: in the order of time."""
     runs = next(iter(served.values())).runs
-    credits: dict[str, npt.NDArray[np.float64]] = {}
-    credited = 0
+    users = {name: at for at, name in enumerate(dict.fromkeys(one.user for one in impressions))}
+    user = np.array([users[one.user] for one in impressions])
+    worth = np.array([served[one.served].worth(one.places) for one in impressions])
+    # A document that a user clicked on twice in the same list is credited once.
+    seen: dict[tuple[str, str], set[int]] = {}
     for one in impressions:
-        worth = np.array(served[one.served].worth(one.places))
-        credits[one.user] = credits.get(one.user, np.zeros(len(runs))) + worth
-        edges = served[one.served]
-        credited += sum(edges.first <= place < edges.end for place in one.places)
-    table = np.array(list(credits.values())).reshape(-1, len(runs))
+        seen.setdefault((one.served, one.user), set()).update(one.places)
+    table, credited = np.zeros((len(users), len(runs))), 0
+    for (name, person), places in seen.items():
+        table[users[person]] += served[name].worth(sorted(places))
+        credited += sum(served[name].first <= place < served[name].end for place in places)
     pairs = [
-        _pair((runs[a], runs[b]), table[:, a], table[:, b], seed=seed)
+        _pair(
+            (runs[a], runs[b]),
+            first_outcomes(user, worth[:, a] - worth[:, b]),
+            (table[:, a], table[:, b]),
+            seed=seed,
+        )
         for a, b in combinations(range(len(runs)), 2)
     ]
     for pair, corrected in zip(pairs, _holm([one["anytime_p"] for one in pairs]), strict=True):
         pair["corrected_p"] = corrected
         pair["verdict"] = _in_words(pair, credited)
     return {
-        "impressions": len(impressions),
-        "users": len(credits),
-        "clicks": sum(len(one.places) for one in impressions),
+        "impressions": len(seen),
+        "users": len(users),
+        "clicks": sum(map(len, seen.values())),
         "credited_clicks": credited,
-        "same_lists": sum(served[one.served].is_same for one in impressions),
+        "same_lists": sum(served[name].is_same for name, _ in seen),
         "unknown_clicks": sum(one.unknown for one in impressions),
         "unknown_lists": unknown_lists,
         "pairs": pairs,
     }
 
 
+def first_outcomes(user: Integers, ahead: Floats) -> Floats:
+    """(users,) what each user's first impression that was not a tie says: 1, -1, or 0 where there is none.
+
+    user: (impressions,) numbers from 0, in the order of time. What came later would turn outcomes over that
+    were looked at already, and then looks err more often than they promise.
+    """
+    found = np.zeros(int(user.max()) + 1)
+    decided = np.flatnonzero(np.abs(ahead) > ROUNDING)[::-1]
+    # From the last to the first: of a user's impressions the one stored last stays.
+    found[user[decided]] = np.sign(ahead[decided])
+    return found
+
+
 def _pair(
-    names: tuple[str, str], ours: npt.NDArray[np.float64], theirs: npt.NDArray[np.float64], *, seed: int
+    names: tuple[str, str], outcomes: Floats, credits: tuple[Floats, Floats], *, seed: int
 ) -> PairVerdict:
-    ahead = ours - theirs
-    # Sums of credits such as 1/3 differ in their last digit alone where users did the same.
-    ahead = np.where(np.abs(ahead) < 1e-12, 0.0, ahead)
-    wins, losses = int((ahead > 0).sum()), int((ahead < 0).sum())
+    ours, theirs = credits
+    ahead = np.where(np.abs(ours - theirs) < ROUNDING, 0.0, ours - theirs)
+    wins, losses = int((outcomes > 0).sum()), int((outcomes < 0).sum())
     both = np.abs(ours) + np.abs(theirs)
     low, high, p = _resampled(ahead, both, seed)
     total = float(both.sum())
@@ -110,7 +133,7 @@ def _pair(
         "b": names[1],
         "wins": wins,
         "losses": losses,
-        "ties": len(ahead) - wins - losses,
+        "ties": len(outcomes) - wins - losses,
         "e_value": e_value(wins, losses, PRIOR),
         "anytime_p": anytime_p(wins, losses, PRIOR),
         "corrected_p": 1.0,
@@ -124,9 +147,7 @@ def _pair(
     }
 
 
-def _resampled(
-    ahead: npt.NDArray[np.float64], both: npt.NDArray[np.float64], seed: int
-) -> tuple[float | None, float | None, float | None]:
+def _resampled(ahead: Floats, both: Floats, seed: int) -> tuple[float | None, float | None, float | None]:
     """Percentiles of the difference over users drawn again, and the p-value of flipped signs."""
     if not both.any():
         return None, None, None

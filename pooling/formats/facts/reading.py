@@ -18,35 +18,38 @@ from pooling.formats.facts.records import (
     unique_supports,
 )
 from pooling.formats.facts.references import has_reference, read_references
-from pooling.formats.kinds.json_lines import json_object
+from pooling.formats.judgments.elements import first_sign
+from pooling.formats.kinds.delimited import delimited_records
+from pooling.formats.kinds.json_lines import json_line_records
+from pooling.formats.kinds.ranx import array_records
 from pooling.formats.registry import Record, source_of
 from pooling.formats.sources import Source
 
 
 def read_facts(path: Path | str, *, file_name: str | None = None, max_bytes: int | None = None) -> FactFile:
-    """Facts, and the supports in the same file: TREC diversity qrels, JSON lines of our own, nuggetizer's and
-    TREC RAG's nuggets, a nugget bank, or the reference answers of Ragas or DeepEval.
+    """Facts, and the supports in the same file: TREC diversity qrels, records of our own, nuggets as
+    nuggetizer and TREC RAG have them, a nugget bank, or the reference answers of Ragas or DeepEval. Records
+    are JSON lines, a JSON array or CSV.
 
     Raises FormatError for what is none of these, for a fact id that comes twice in a query, and for two
     verdicts on one fact and document.
     """
     source = source_of(path, file_name, max_bytes)
     supports: list[SupportRecord] = []
-    are_drafts = False
-    if not _is_json(source):
-        found, supports = read_diversity(source)
+    has_ids = False
+    first, records = _records(source)
+    if first is None:
+        (found, supports), has_ids = read_diversity(source), True
+    elif "nuggets" in first:
+        found, supports = read_nuggets(source, records)
+    elif "nugget_bank" in first:
+        found = list(read_bank(source, records))
+    elif has_reference(first):
+        found = list(read_references(source, records))
     else:
-        first, records = _records(source)
-        if "nuggets" in first:
-            found, supports = read_nuggets(source, records)
-        elif "nugget_bank" in first:
-            found = list(read_bank(source, records))
-        elif has_reference(first):
-            found, are_drafts = list(read_references(source, records)), True
-        else:
-            found = list(facts_of(source, records))
+        found, has_ids = list(facts_of(source, records)), True
     kept, notes = unique_supports(source, supports)
-    return FactFile(unique_facts(source, found), kept, notes, are_drafts)
+    return FactFile(unique_facts(source, found), kept, notes, has_ids)
 
 
 def read_supports_of(
@@ -58,8 +61,8 @@ def read_supports_of(
 ) -> tuple[tuple[SupportRecord, ...], tuple[str, ...]]:
     """Supports of these facts, from JSON lines of our own or TREC diversity qrels, each once; and notes."""
     source = source_of(path, file_name, max_bytes)
-    if _is_json(source):
-        _, records = _records(source)
+    first, records = _records(source)
+    if first is not None:
         return unique_supports(source, read_supports(source, records, facts))
     _, supports = read_diversity(source)
     known = {(fact.query_id, fact.fact_id) for fact in facts}
@@ -70,21 +73,19 @@ def read_supports_of(
     return unique_supports(source, supports)
 
 
-def _is_json(source: Source) -> bool:
-    first = next((text for _, text in source.text_lines() if text.strip()), None)
+def _records(source: Source) -> tuple[Mapping[str, Any] | None, Iterator[Record]]:
+    """The first record, for a look, and all of them: JSON lines or an array, whatever the file is called, or
+    CSV. None for lines of text."""
+    start = first_sign(source)
+    if start == "[":
+        records = array_records(source)
+    elif start == "{":
+        records = json_line_records(source)
+    elif source.format == "csv":
+        records = delimited_records(source)
+    else:
+        return None, iter(())
+    first = next(records, None)
     if first is None:
         raise source.empty()
-    return first.lstrip().startswith(("{", "["))
-
-
-def _records(source: Source) -> tuple[Mapping[str, Any], Iterator[Record]]:
-    """The first record, for a look, and all of them: JSON lines, whatever the file is called."""
-
-    def every() -> Iterator[Record]:
-        for line, text in source.text_lines():
-            if text.strip():
-                yield line, json_object(source, line, text)
-
-    records = every()
-    first = next(records)
     return first[1], chain([first], records)

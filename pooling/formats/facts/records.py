@@ -45,13 +45,13 @@ class SupportRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class FactFile:
-    """Facts in the order of the file, each once, and the supports that the same file holds. are_drafts: they
-    are sentences of reference answers, which nobody has confirmed as facts."""
+    """Facts in the order of the file, each once, and the supports that the same file holds. has_ids: without
+    ids they are numbered as they come, and the same number is another fact in another file."""
 
     facts: tuple[FactRecord, ...]
     supports: tuple[SupportRecord, ...] = ()
     notes: tuple[str, ...] = field(default=())
-    are_drafts: bool = False
+    has_ids: bool = True
 
 
 def unique_facts(source: Source, facts: Iterable[FactRecord]) -> tuple[FactRecord, ...]:

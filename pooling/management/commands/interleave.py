@@ -10,6 +10,7 @@ from pooling.formats.wording import counted
 from pooling.formats.writing import write_pieces
 from pooling.inputs.reading import named_runs, run_frame
 from pooling.interface.commands import InputCommand
+from pooling.interleaving.lists import LONGEST_OPTIMIZED
 from pooling.interleaving.served import interleaved_lists, served_line, tops_by_query
 from pooling.ranking.ranking import order_run
 from pooling.storage.storing import disk_errors_named
@@ -40,7 +41,14 @@ class Command(InputCommand):
         tops = {
             name: tops_by_query(order_run(run_frame(name, one), depth=k), k) for name, one in sources.items()
         }
-        settings = {"method": options["method"], "seed": options["seed"], "per_query": options["per_query"]}
+        method = options["method"]
+        if method == "optimized" and k > LONGEST_OPTIMIZED:
+            method = "team-draft"
+            note = (
+                f"Lists of more than {LONGEST_OPTIMIZED} places cannot be optimized: these are team drafts."
+            )
+            self.stderr.write(self.style.WARNING(note))
+        settings = {"method": method, "seed": options["seed"], "per_query": options["per_query"]}
         lists = list(interleaved_lists(tops, k, **settings))
         if not lists:
             raise ValueError("The runs have no query in common; compare the query ids of all.")

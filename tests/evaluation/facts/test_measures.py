@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from random import Random
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -121,6 +122,58 @@ def test_a_retrieved_document_outside_the_pool_is_unjudged_for_every_fact() -> N
         "ties: score, then id ↓",
         "judged pairs@2 50.0 %",
     ]
+
+
+def half_judged() -> tuple[list[FactRecord], list[SupportRecord], pl.DataFrame]:
+    """Of q nobody looked at n, which is not relevant, nor at x; of it one pair, a support. Of r nothing."""
+    facts = [FactRecord("q", "f1"), FactRecord("q", "f2"), FactRecord("r", "f1")]
+    supports = [
+        SupportRecord("q", "f1", "a", 1.0),
+        SupportRecord("q", "f2", "a", 0.0),
+        SupportRecord("q", "f2", "m", 1.0),
+        SupportRecord("r", "f1", "a", None),
+    ]
+    relevance = {"a": 1, "n": 0, "m": 0}
+    labels = pl.DataFrame({"query_id": "q", "document_id": list(relevance), "relevance": relevance.values()})
+    return facts, supports, labels
+
+
+def test_a_document_that_is_not_relevant_supports_nothing_where_nobody_looked() -> None:
+    facts, supports, labels = half_judged()
+    runs = {"one": {"q": ["a", "n", "x"], "r": ["a"]}}
+    keys = [("fact_recall", 2), ("fact_recall", 3)]
+    found = evaluate_facts(facts, supports, runs, keys, labels=labels)
+    at_2, at_3 = found.runs["one"].values()
+    assert (at_2["mean"], at_2["bound_high"], at_3["bound_high"]) == (0.5, 0.5, 1.0)
+    assert (at_2["judged_pairs"], at_2["decided_pairs"]) == (0.5, 1.0)
+    assert "not relevant = no support (1 of 1 such pair judged are)" in found.line("one", "fact_recall@2")
+    without = evaluate_facts(facts, supports, runs, keys).runs["one"]["fact_recall@2"]
+    assert without["bound_high"] == 1.0
+
+
+def test_queries_without_a_judged_pair_are_counted_apart() -> None:
+    facts, supports, labels = half_judged()
+    found = evaluate_facts(
+        facts, supports, {"one": {"q": ["a"], "r": ["a"]}}, [("fact_recall", 1)], labels=labels
+    )
+    assert (found.runs["one"]["fact_recall@1"]["mean"], found.runs["one"]["fact_recall@1"]["queries"]) == (
+        0.5,
+        1,
+    )
+    assert "1 of 2 queries (1 without a judged pair)" in found.line("one", "fact_recall@1")
+    assert found.to_dict()["counts"]["without_judged"] == 1
+
+
+def test_what_needs_every_pair_is_not_told_below_four_fifths() -> None:
+    facts, supports, labels = half_judged()
+    keys = [(name, k) for name in ("alpha_ndcg", "err_ia", "p_ia", "redundancy") for k in (2, 3)]
+    found = evaluate_facts(facts, supports, {"one": {"q": ["a", "n", "x"]}}, keys, labels=labels)
+    told = {key: figure["mean"] is not None for key, figure in found.runs["one"].items()}
+    assert told == {key: key.endswith("@2") for key in told}
+    assert found.line("one", "alpha_ndcg@3").startswith("α-nDCG@3 not told below 80.0 % of the pairs")
+    every = FactConventions(least_judged=0)
+    whole = evaluate_facts(facts, supports, {"one": {"q": ["a", "n", "x"]}}, keys, conventions=every)
+    assert all(figure["mean"] is not None for figure in whole.runs["one"].values())
 
 
 NDEVAL = DATA / "living/ndeval"

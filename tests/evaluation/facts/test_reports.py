@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,10 @@ SAID = [
 ]
 
 
-def report_of(world: World) -> Report:
+def report_of(world: World, said: Sequence[tuple[str, ...]] = SAID) -> Report:
     bring_facts(world)
     names = ("query_id", "fact_id", "document_id", "verdict")
-    rows = [dict(zip(names, one, strict=True)) for one in SAID]
+    rows = [dict(zip(names, one, strict=True)) for one in said]
     import_supports(world.collection, json_lines(world.folder, "supports.jsonl", rows))
     world.build_pool()
     labels = world.folder / "labels.txt"
@@ -50,7 +51,8 @@ def report_of(world: World) -> Report:
 def test_a_report_holds_fact_recall_with_bounds_where_its_release_has_facts(world: World) -> None:
     facts = facts_in(report_of(world))
     assert facts is not None
-    assert facts["counts"] == {"queries": 2, "without_facts": 0, "facts": 3}
+    counts = facts["counts"]
+    assert (counts["queries"], counts["without_facts"], counts["facts"]) == (2, 0, 3)
     alpha, beta = facts["runs"]["alpha"], facts["runs"]["beta"]
     # At 1 alpha holds one of two facts of q1 and the one of q2; beta both of q1 and none of q2.
     assert [alpha["fact_recall@1"]["mean"], beta["fact_recall@1"]["mean"]] == [0.75, 0.5]
@@ -67,6 +69,26 @@ def test_the_page_says_where_each_fact_stands_and_what_brings_nothing_new(world:
     assert [rows[name].where for name in ("lines", "often", "kept")] == ["place 1", "place 2", "place 1"]
     stale = stale_documents(report, "beta", 3)
     assert [(one.query_id, one.document_id, one.place) for one in stale] == [("q1", "d1", 2)]
+
+
+def test_a_half_judged_report_tells_what_nobody_judged(world: World) -> None:
+    report = report_of(world, SAID[:1])
+    facts = facts_in(report)
+    assert facts is not None
+    alpha = facts["runs"]["alpha"]["fact_recall@1"]
+    assert (alpha["mean"], alpha["queries"], facts["counts"]["without_judged"]) == (0.5, 1, 1)
+    assert facts["runs"]["alpha"]["alpha_ndcg@1"]["mean"] is None
+    assert "not relevant = no support" in alpha["line"]
+    client = Client()
+    client.force_login(world.vera)
+    page = client.get(f"/reports/{report.pk}/facts/?run=alpha&k=1").content.decode()
+    assert "nobody has judged a document for it" in page
+    assert "α-nDCG and redundancy need" in page
+    rows = client.get(f"/api/reports/{report.pk}/facts/?run=alpha&k=1").json()
+    assert [row["judged"] for row in rows] == [True, False, False]
+    assert (
+        "2 queries, 1 of them without a judged pair" in client.get(f"/reports/{report.pk}/").content.decode()
+    )
 
 
 def test_fact_recall_has_pictures_over_k_and_over_characters(world: World, client: Client) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import runpy
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,7 @@ from labeling.clicks.models import (
 from labeling.clicks.scoring import click_scores
 from tests.testdata import DATA, needs_data
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 UBI = DATA / "living" / "ubi"
 TRUE = np.array([1, 0.5, 0.33, 0.25, 0.2])
 
@@ -79,12 +82,25 @@ def test_a_reader_from_the_top_examines_down_to_the_last_click() -> None:
     assert score.tolist() == pytest.approx([0, 1 / 3, 1 / 2])
 
 
-def test_one_step_of_the_position_based_model_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("labeling.clicks.models.STEPS", 1)
-    alpha, looked = position_based(seen("Ab"))
-    # From .5: a clicked, so α_a = (1 + 1) / 3; b not, so (1 + .25 / .75) / 3. γ alike, and γ_1 = 2 / 3.
-    assert alpha.tolist() == pytest.approx([2 / 3 * 2 / 3, 4 / 9 * 2 / 3])
-    assert looked.tolist() == pytest.approx([1, 2 / 3])
+def test_the_position_based_model_ends_where_nothing_moves_wherever_it_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One order, in which one of twenty searches swaps two neighbours; fifty steps do not get there."""
+    order = "abcdefghij"
+    swaps = [order[:at] + order[at + 1] + order[at] + order[at + 2 :] for at in range(9)]
+    chance = np.random.default_rng(2)
+    log = seen(
+        *(
+            "".join(
+                one.upper() if chance.random() < 0.6 / (place + 1) else one for place, one in enumerate(shown)
+            )
+            for shown in (order, *swaps, *[order] * 90) * 12
+        )
+    )
+    from_harvest, _ = position_based(log)
+    monkeypatch.setattr("labeling.clicks.models.harvested", lambda *_: {})
+    from_half, _ = position_based(log)
+    assert np.abs(from_harvest - from_half).max() < 0.001
 
 
 def test_places_are_taken_out_of_clicks_and_harvested_from_documents_that_moved() -> None:
@@ -104,6 +120,37 @@ def test_the_intervals_hold_for_people_as_the_model_takes_them() -> None:
             assert one.low is not None and one.high is not None  # noqa: PT018
             held, told = held + (one.low <= truth <= one.high), told + 1
     assert held / told >= 0.93
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("places", [5, 10])
+@pytest.mark.parametrize("swaps", [0.2, 0.1, 0.03])
+def test_the_intervals_hold_for_one_order_with_few_swaps(swaps: float, places: int) -> None:
+    """Or there is no score."""
+    make = runpy.run_path(str(EXAMPLES / "make_clicks.py"))
+    held, told = 0, 0
+    for seed in range(12):
+        attract = make["attractions"](1, places, seed)
+        query, person, shown, clicked = make["searches"](attract, 2_000, swaps=swaps, seed=seed)
+        columns = (shown.ravel(), np.tile(np.arange(1, places + 1), len(query)), np.repeat(person, places))
+        pairs = [("bus", str(number)) for number in range(places)]
+        log = Impressions(pairs, *columns, columns[2], clicked.ravel())
+        for one in click_scores(log, "pbm", seed=seed):
+            if one.low is not None and one.high is not None:
+                held += one.low <= attract[0, int(one.document)] <= one.high
+                told += 1
+    assert told == 0 or held / told >= 0.93
+
+
+def test_the_example_log_is_scored(tmp_path: Path) -> None:
+    make = runpy.run_path(str(EXAMPLES / "make_clicks.py"))
+    found = make["searches"](make["attractions"](4, 4, 1), 500, swaps=0.5, users="dbn", people=50)
+    log, output = tmp_path / "log.ndjson", tmp_path / "scores.tsv"
+    log.write_text("".join(json.dumps(row) + "\n" for row in make["rows"](*found)))
+    told = ran(log, "--output", output)
+    assert "2,000 impressions" in told
+    assert "of 50 people, on 16 pairs." in told
+    assert sum(row["score"] != "" for row in table(output)) == 16
 
 
 def test_people_who_search_often_widen_the_intervals() -> None:
@@ -150,6 +197,20 @@ def test_a_document_that_never_left_its_place_has_no_score() -> None:
     assert all(one.note == "" for one in click_scores(log, "ctr"))
 
 
+def test_a_pair_counts_where_places_are_joined_alone() -> None:
+    """c left its place five times for the first two, which are joined; the other twenty tell nothing."""
+    notes = {one.document: one for one in click_scores(seen(*["Abc", "bac"] * 10, *["cba"] * 5), "pbm")}
+    assert notes["c"].note == "cannot be told from its place"
+    assert (notes["c"].impressions, notes["a"].note) == (25, "")
+
+
+def test_a_log_without_the_first_place_has_no_scores() -> None:
+    log = seen(*["Abc", "bac"] * 10)
+    further_down = replace(log, position=log.position + 1)
+    assert {one.note for one in click_scores(further_down, "pbm")} == {"cannot be told from its place"}
+    assert all(one.note == "" for one in click_scores(further_down, "ctr"))
+
+
 def test_too_few_impressions_or_people_have_no_score() -> None:
     assert {one.note for one in click_scores(seen(*["Ab"] * 9), "ctr")} == {"fewer than 10 impressions"}
     alone = click_scores(seen(*["Ab"] * 12, user=1), "ctr")
@@ -190,15 +251,15 @@ def table(path: Path) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("model", ["pbm", "sdbn", "ctr"])
 def test_every_model_scores_a_log_the_same_each_time(model: str, tmp_path: Path) -> None:
-    log, output = written(tmp_path / "log.ndjson"), tmp_path / "scores.tsv"
+    log, output = written(tmp_path / "log.ndjson", searches=24), tmp_path / "scores.tsv"
     told = ran(log, "--model", model, "--output", output)
-    assert "24 impressions and 4 clicks of 4 people, on 2 pairs." in told
+    assert "48 impressions and 8 clicks of 4 people, on 2 pairs." in told
     first, second = table(output)
     assert (first["query"], first["document_id"], first["impressions"], first["clicks"]) == (
         "night bus",
         "d1",
-        "12",
-        "4",
+        "24",
+        "8",
     )
     assert 0 <= float(first["low"]) <= float(first["score"]) <= float(first["high"]) <= 1
     assert float(second["score"]) < float(first["score"])

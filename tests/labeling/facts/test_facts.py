@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -36,12 +37,37 @@ def test_imported_facts_are_confirmed_and_importing_them_again_changes_nothing(w
 def test_another_text_in_a_file_is_another_version_of_the_fact(world: World) -> None:
     bring_facts(world)
     done = bring_facts(world, [("q1", "lines", "Night buses run on four lines.", "vital", "When buses run")])
-    assert done.changed == 1
+    assert str(done) == "0 new, 1 changed, 1 to confirm again, 0 as before"
     assert fact(world, "lines").version == fact(world, "lines").meaning == 2
+    assert fact(world, "lines").state == "proposed"
     assert list(FactVersion.objects.filter(fact=fact(world, "lines")).values_list("version", flat=True)) == [
         1,
         2,
     ]
+
+
+def nuggets(world: World, *texts: str) -> Path:
+    rows = [{"text": text, "importance": "okay"} for text in texts]
+    return json_lines(world.folder, "nuggets.jsonl", [{"qid": "q1", "nuggets": rows}])
+
+
+def test_a_file_without_ids_leaves_confirmed_facts_alone(world: World) -> None:
+    import_facts(world.collection, nuggets(world, "Students get 40 percent off."), user=world.ada)
+    decide_facts(Fact.objects.all(), "confirmed", user=world.ada)
+    second = nuggets(world, "Students pay a quarter.", "students get 40  percent off")
+    assert str(import_facts(world.collection, second)) == "1 new proposal, 1 matched by text"
+    assert list(Fact.objects.order_by("external_id").values_list("external_id", "text", "state")) == [
+        ("1", "Students get 40 percent off.", "confirmed"),
+        ("2", "Students pay a quarter.", "proposed"),
+    ]
+
+
+def test_supports_in_a_file_without_ids_are_those_of_the_matched_facts(world: World) -> None:
+    bring_facts(world)
+    path = nuggets(world, "Something else.", "night buses run on lines N1 to N4")
+    rows = [{"fact_id": "2", "document_id": "d1", "verdict": "supports"}]
+    import_facts(world.collection, path, supports=json_lines(world.folder, "supports.jsonl", rows))
+    assert labels_of(world) == {("lines", "d1"): 1.0}
 
 
 def test_a_file_with_an_unknown_query_stores_nothing(world: World) -> None:
@@ -54,7 +80,7 @@ def test_a_file_with_an_unknown_query_stores_nothing(world: World) -> None:
 def test_sentences_of_reference_answers_are_proposals_of_the_query_with_that_text(world: World) -> None:
     rows = [{"user_input": "night bus", "reference": "Buses run all night. They come every half hour."}]
     done = import_facts(world.collection, json_lines(world.folder, "ragas.jsonl", rows), user=world.ada)
-    assert str(done) == "2 new proposals, 0 as before"
+    assert str(done) == "2 new proposals, 0 matched by text"
     found = list(Fact.objects.values_list("query__external_id", "external_id", "text", "state"))
     assert found == [
         ("q1", "1", "Buses run all night.", "proposed"),
@@ -153,6 +179,7 @@ def test_the_facts_of_trec_rag_come_in_with_their_counts(world: World) -> None:
         Query(collection=world.collection, external_id=topic, text=f"topic {topic}") for topic in topics
     )
     assert import_facts(world.collection, path, user=world.ada).created == 1_255
+    decide_facts(Fact.objects.all(), "confirmed", user=world.ada)
     counts = support_labels(world.collection).counts
     assert (counts.queries, counts.facts, counts.vital) == (22, 1_255, 925)
     assert Fact.objects.order_by().values("query", "group").distinct().count() == 218

@@ -75,13 +75,27 @@ def test_nuggets_and_banks_are_numbered_and_grouped(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("goldens.json", json.dumps([{"input": "When?", "expected_output": "Hourly. All night."}], indent=2)),
+        ("goldens.csv", 'input,actual_output,expected_output\nWhen?,,"Hourly. All\nnight."\n'),
+        ("testset.csv", "user_input,reference\nWhen?,Hourly. All night.\n"),
+    ],
+)
+def test_references_are_read_from_arrays_and_csv(tmp_path: Path, name: str, content: str) -> None:
+    file = read_facts(written(tmp_path, content, name))
+    assert [one[:3] for one in file.facts] == [("When?", "1", "Hourly."), ("When?", "2", "All night.")]
+    assert not file.has_ids
+
+
 BAD = {
     "three fields": ("1 a d1\n", "line 1: 3 fields; diversity qrels have 4"),
     "label that is none": ("1 a d1 yes\n", "line 1: the label 'yes' is not a whole number"),
     "two verdicts": ("1 a d1 1\n1 a d1 0\n", "line 2: fact 'a', document 'd1' has another verdict"),
     "empty": ("", "the file is empty"),
     "cut JSON": (OWN[:-20], "line 2: not JSON"),
-    "list": ("[]", "line 1: not a JSON object"),
+    "no element": ("[]", "the file is empty"),
     "no fact id": ('{"query_id": "1", "text": "x"}', "line 1: no fact_id among the fields"),
     "number for a text": (
         '{"query_id": "1", "fact_id": "a", "text": 7}',

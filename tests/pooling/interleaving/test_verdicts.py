@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
 from pooling.interleaving.sequential import anytime_p, confidence_sequence, e_value, sign_test
+from pooling.interleaving.verdicts import first_outcomes
 from tests.testdata import DATA, needs_data
 
 
@@ -69,6 +71,55 @@ def served(folder: Path, *options: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in (folder / "served.jsonl").read_text().splitlines()]
 
 
+def test_the_first_list_that_decides_is_a_users_outcome() -> None:
+    user = np.array([0, 1, 0, 2, 0, 1, 1])
+    ahead = np.array([0.0, -1, 1, 0, -5, 3, 3])
+    assert first_outcomes(user, ahead).tolist() == [1, -1, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("people", [100, 300, 1000])
+def test_people_who_come_back_and_prefer_nothing_rarely_decide(people: int) -> None:
+    """A hundred coin flips each, in any order, and a look at every tenth of them."""
+    chance, fooled, games = np.random.default_rng(people), 0, 60
+    for _ in range(games):
+        user = np.concatenate([np.arange(people), chance.integers(0, people, people * 99)])
+        ahead = chance.integers(-1, 2, len(user)).astype(float)
+        outcomes = [
+            first_outcomes(user[:look], ahead[:look]) for look in range(people, len(user), people * 10)
+        ]
+        fooled += any(e_value(int((one > 0).sum()), int((one < 0).sum())) >= 20 for one in outcomes)
+    assert fooled / games <= 0.05
+
+
+def told_of(folder: Path, rows: list[dict[str, object]]) -> dict[str, Any]:
+    (folder / "clicks.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    told: dict[str, Any] = json.loads(
+        ran(folder, "judge_interleaving", "served.jsonl", "clicks.jsonl", "--format", "json")
+    )
+    return told
+
+
+def test_a_users_outcome_does_not_turn_over(files: Path) -> None:
+    """Run one has a, c before b, d; the draft gives each of two neighbours to the run that has it first."""
+    lists = [one["id"] for one in served(files, "--per-query", "2")]
+    rows: list[dict[str, object]] = [
+        {"served": lists[0], "user": "u", "clicks": []},
+        {"served": lists[1], "user": "u", "clicks": ["a"]},
+        *({"served": one, "user": "u", "clicks": ["b", "d"]} for one in lists),
+    ]
+    (pair,) = told_of(files, rows)["pairs"]
+    assert (pair["wins"], pair["losses"]) == (1, 0)
+    assert pair["difference"] < 0
+
+
+def test_without_users_a_list_is_one(files: Path) -> None:
+    first, second, *_ = (one["id"] for one in served(files))
+    told = told_of(files, [{"served": one, "document_id": "a"} for one in [first] * 40 + [second]])
+    assert (told["users"], told["impressions"], told["clicks"]) == (2, 2, 2)
+    assert told["pairs"][0]["wins"] == 2
+
+
 @pytest.mark.parametrize("method", ["team-draft", "optimized", "pairwise-preference"])
 def test_users_who_click_what_one_run_has_first_prefer_it(files: Path, method: str) -> None:
     lists = served(files, "--method", method, "--per-query", "50", "--seed", "1")
@@ -114,6 +165,23 @@ def test_runs_that_agree_are_told(files: Path) -> None:
     (files / "two.run").write_text((files / "one.run").read_text())
     said = ran(files, "interleave", "one.run", "two.run", "--output", "served.jsonl")
     assert "In 3 of them the runs agree" in said
+
+
+def test_long_lists_are_drafted_and_say_so(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran(
+        files,
+        "interleave",
+        "one.run",
+        "two.run",
+        "--k",
+        "20",
+        "--method",
+        "optimized",
+        "--output",
+        "long.jsonl",
+    )
+    assert "these are team drafts" in capsys.readouterr().err
+    assert json.loads((files / "long.jsonl").read_text().splitlines()[0])["method"] == "team-draft"
 
 
 WRONG = {
