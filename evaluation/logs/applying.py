@@ -39,7 +39,7 @@ def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: d
     counts = evaluation.in_mean[rows]
     how = _how(evaluation, sample, target, today=today)
     how["effective"] = effective_size(design.weights[counts]) if counts.any() else 0.0
-    how["speaks_for"] = float(design.weights[counts].sum() / design.weights.sum())
+    how["speaks_for"] = sample.speaks_for([ids[row] for row in rows[counts].tolist()], target)
     level = evaluation.settings["interval"]["level"]
     runs = {
         name: replace(run, figures=_figures(evaluation, run, rows, design=design, level=level))

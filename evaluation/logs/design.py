@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pooling.formats.errors import shown
 from pooling.formats.records import QueryRecord
+from pooling.logs.population import SHOWN
 
 Target = Literal["traffic", "queries"]
 #: A log that ended longer ago than this no longer speaks for the traffic.
@@ -30,11 +31,24 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Sample:
-    """The queries of a draw that are still in it, by id; the days of the log; those that an admin dropped."""
+    """The queries of a draw that are still in it, by id; the days of the log; those that an admin dropped.
+    first: all drawn queries as they were drawn. shown: the share of the log that could be drawn."""
 
     queries: Mapping[str, Sampled]
     window: str
     dropped: int
+    first: Mapping[str, Sampled]
+    shown: float = 1.0
+
+    def speaks_for(self, ids: Iterable[str], target: Target) -> float:
+        """The share of the log that these queries stand for by the weights with which they were drawn."""
+
+        def total(some: Iterable[Sampled]) -> float:
+            return sum((one.size if target == "traffic" else 1) / one.probability for one in some)
+
+        share = total(self.first[query] for query in ids) / total(self.first.values())
+        # How many distinct queries were left out is not known.
+        return share * self.shown if target == "traffic" else share
 
     def ended(self) -> date | None:
         """The last day of the log, where its window tells; of a month without a day its last."""
@@ -71,7 +85,7 @@ def sample_of(queries: Iterable[QueryRecord]) -> Sample:
     it. ValueError for a query without a draw and for a probability or size that is none.
     """
     draws: dict[str, Sampled] = {}
-    dropped, windows = [], set()
+    dropped, windows, shown_shares = [], set(), set()
     for query in queries:
         sampling = query.metadata.get("sampling")
         if not isinstance(sampling, Mapping) or any(name not in sampling for name in _NEEDED):
@@ -84,12 +98,13 @@ def sample_of(queries: Iterable[QueryRecord]) -> Sample:
             raise ValueError(f"Query {shown(query.id)}: the inclusion probability pi is above 1.")
         draws[query.id] = Sampled(str(sampling["stratum"]), _number(query, sampling, "size"), probability)
         windows.add(str(sampling.get("window") or ""))
+        shown_shares.add(_number(query, sampling, SHOWN) if SHOWN in sampling else 1.0)
         if sampling.get("dropped"):
             dropped.append(query.id)
     if len(draws) == len(dropped):
         raise ValueError("No query of the draw is left; each one was dropped.")
     window = ", ".join(sorted(one for one in windows if one))
-    return Sample(_raised(draws, dropped), window, len(dropped))
+    return Sample(_raised(draws, dropped), window, len(dropped), draws, min(*shown_shares, 1.0))
 
 
 def _number(query: QueryRecord, sampling: Mapping[str, Any], name: str) -> float:

@@ -11,6 +11,9 @@ from collections.abc import Callable, Mapping
 from labeling.clicks.impressions import Impressions
 from pooling.heavy import Floats, Integers, np, npt
 
+#: Clicks, and impressions without one, that are added to each document and place. With one of each, as
+#: PyClick has it, what few swaps say of the lower places is lost.
+PSEUDO = 0.05
 #: Expectation maximisation ends when nothing moves by more than this, or after so many rounds.
 STILL, ROUNDS = 1e-6, 1_000
 #: A position is joined to another by a pair that was shown this often at both.
@@ -58,8 +61,7 @@ def position_based(seen: Impressions, weights: Floats | None = None) -> tuple[Fl
     """(pairs,) attractiveness, and the impressions that were looked at, relative to the first position.
 
     P(click) = γ(position) α(pair), by expectation maximisation from the harvested propensities until nothing
-    moves, with the smoothing of PyClick, one click and one impression without (Craswell et al., 2008; Chuklin
-    et al., Click Models for Web Search, 2015).
+    moves (Craswell et al., 2008; Chuklin et al., Click Models for Web Search, 2015), smoothed by PSEUDO.
     """
     places = int(seen.position.max()) + 1
     at: Integers = seen.pair * places + seen.position
@@ -81,7 +83,9 @@ def position_based(seen: Impressions, weights: Floats | None = None) -> tuple[Fl
         missed = unclicked / (1 - a * g)
         attracted = _sums(pair, clicks + missed * a * (1 - g), many)
         examined = _sums(position, clicks + missed * g * (1 - a), places)
-        return np.concatenate([(1 + attracted) / (2 + of_pair), (1 + examined) / (2 + of_place)])
+        return np.concatenate(
+            [(PSEUDO + attracted) / (2 * PSEUDO + of_pair), (PSEUDO + examined) / (2 * PSEUDO + of_place)]
+        )
 
     settled = _settled(step, np.concatenate([alpha, gamma]))
     alpha, gamma = settled[:many], settled[many:]

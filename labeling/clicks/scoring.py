@@ -20,7 +20,9 @@ from pooling.heavy import Floats, Integers, np
 ESTIMATES = {"pbm": position_based, "sdbn": dependent, "ctr": click_rates}
 LEAST_IMPRESSIONS, LEAST_USERS = 10, 3
 DRAWS = 200
-LEVEL = 0.95
+LEVEL, NORMAL = 0.95, 1.96
+#: A draw without a click counts as this much less than the score, where logarithms are taken.
+MOST_TIMES = 20
 COLUMNS = ("query", "document_id", "impressions", "clicks", "users", "score", "low", "high", "coec", "note")
 FEW = f"fewer than {LEAST_IMPRESSIONS} impressions"
 UNSEEN = "was never looked at, as the model has it"
@@ -50,7 +52,8 @@ def click_scores(
     """Every pair, by query and document.
 
     With `propensities` by position, `pbm` divides clicks by the impressions that were looked at. Limits are
-    the wider of 200 bootstrap draws of users and of those of a count (Clopper and Pearson, or gamma).
+    the widest of percentiles of 200 bootstrap draws of users, of 1.96 standard deviations of their
+    logarithms, and of those of a count (gamma).
     """
     count = len(seen.pairs)
     shown = np.bincount(seen.pair, minlength=count)
@@ -109,6 +112,8 @@ def _scored(
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     # Draws of a pair without a click have none either, which says nothing of how many could have come.
     least, most = _gamma_limits(score * looked, np.where(looked > 0, looked, 1.0))
+    reach = np.exp(NORMAL * np.log(np.maximum(draws, np.maximum(score / MOST_TIMES, 1e-9))).std(axis=0))
+    low, high = np.minimum(low, score / reach), np.maximum(high, score * reach)
     return score, np.minimum(low, least), np.minimum(np.maximum(high, most), 1.0), looked
 
 

@@ -46,12 +46,6 @@ def permanent_number(seed: int | str, key: str) -> float:
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
-def rotated(numbers: Floats, share: float) -> Floats:
-    """The numbers shifted by `share`, round the circle: queries below `share` leave the draw last."""
-    shifted: Floats = (numbers + share) % 1.0
-    return shifted
-
-
 def inclusion_probabilities(sizes: Floats, n: int) -> Floats:
     """(N,) min(1, n f / Σ f), those at 1 set apart and the rest worked out again; they add up to n.
 
@@ -170,11 +164,11 @@ def draw(
     *,
     seed: int | str = 0,
     target: str = "both",
-    rotation: float = 0.0,
 ) -> list[DrawnQuery]:
     """A stratified sample of n queries, in the order of the population; the same arguments draw the same.
 
-    ValueError where the log is empty, and for an n below 1.
+    ValueError where the log is empty, for an n below 1, and where a stratum would get no query: nothing would
+    speak for it.
     """
     if n < 1:
         raise ValueError(f"{n} queries cannot be drawn; draw at least 1.")
@@ -184,8 +178,14 @@ def draw(
     for row, query in enumerate(population):
         rows.setdefault(query.stratum, []).append(row)
     sizes = np.array([query.size for query in population])
-    numbers = rotated(np.array([permanent_number(seed, query.key) for query in population]), rotation)
+    numbers = np.array([permanent_number(seed, query.key) for query in population])
     shares = allocated({name: sizes[members] for name, members in rows.items()}, n, target)
+    if without := [name for name, many in shares.items() if not many]:
+        enough = sum(min(len(members), LEAST_IN_STRATUM) for members in rows.values())
+        raise ValueError(
+            f"{len(without):,} of {len(rows):,} strata, such as {without[0]!r}, would get none of {n:,} "
+            f"queries, and nothing would speak for them. Draw {enough:,} or more, or choose fewer strata."
+        )
     found: dict[int, DrawnQuery] = {}
     for name, members in rows.items():
         many = shares[name]

@@ -21,14 +21,18 @@ COUNT = ("count", "frequency", "weight", "n", "times")
 #: What `--strata` may say besides the name of a column.
 BY_TRAFFIC, NO_STRATA = "traffic", "none"
 WHOLE_LOG = "all"
+#: The column of `read_log`, and the key of `metadata.sampling`: see `LogTable.shown`.
+SHOWN = "share_of_log"
 
 
 @dataclass(frozen=True)
 class LogTable:
-    """Queries of a log, each key once, in the order of the file. merged: rows added to one of their key."""
+    """Queries of a log, each key once, in the order of the file. merged: rows added to one of their key.
+    shown: the share of the log's traffic that they are; `read_log` leaves out what few people asked."""
 
     queries: tuple[LoggedQuery, ...]
     merged: int
+    shown: float = 1.0
 
     @property
     def traffic(self) -> float:
@@ -53,10 +57,11 @@ def read_log_table(path: Path | str, strata: str = BY_TRAFFIC) -> LogTable:
     """
     source, records = records_source(path, None, None)
     found: dict[str, _Row] = {}
-    count = 0
+    count, shares = 0, set()
     for line, text, record in _texts(source, records):
         count += 1
         size = _count(source, line, record)
+        shares.add(_shown(source, line, record))
         stratum = _stratum(source, line, record, strata)
         row = found.setdefault(query_key(text), _Row(text, size, 0.0, stratum))
         if row.stratum != stratum:
@@ -74,7 +79,9 @@ def read_log_table(path: Path | str, strata: str = BY_TRAFFIC) -> LogTable:
         LoggedQuery(key, row.text, row.size, names[at] if names else row.stratum)
         for at, (key, row) in enumerate(found.items())
     )
-    return LogTable(queries, count - len(found))
+    if len(shares) > 1:
+        raise source.error(None, f"the rows differ in {SHOWN}", "Give the table of one read_log.")
+    return LogTable(queries, count - len(found), *shares)
 
 
 def _texts(
@@ -125,6 +132,17 @@ def _count(source: Source, line: int, record: Mapping[str, Any]) -> float:
     return size
 
 
+def _shown(source: Source, line: int, record: Mapping[str, Any]) -> float:
+    try:
+        share = float(record.get(SHOWN) or 1.0)
+    except (TypeError, ValueError):
+        share = math.nan
+    if not 0 < share <= 1:
+        problem = f"{SHOWN} is {shown(record[SHOWN])}, not a share"
+        raise source.error(line, problem, "Write a number above 0, up to 1.")
+    return share
+
+
 def _stratum(source: Source, line: int, record: Mapping[str, Any], strata: str) -> str:
     if strata in (BY_TRAFFIC, NO_STRATA):
         return WHOLE_LOG
@@ -146,7 +164,7 @@ def query_id(key: str) -> str:
     return f"q-{hashlib.sha256(key.encode()).hexdigest()[:10]}"
 
 
-def drawn_lines(drawn: Sequence[DrawnQuery], *, draw: str, window: str) -> Iterator[str]:
+def drawn_lines(drawn: Sequence[DrawnQuery], *, draw: str, window: str, shown: float = 1.0) -> Iterator[str]:
     """The draw as JSON lines of queries: `_id`, `text`, and `metadata` with `frequency` and `sampling`."""
     for one in drawn:
         sampling = {
@@ -158,6 +176,7 @@ def drawn_lines(drawn: Sequence[DrawnQuery], *, draw: str, window: str) -> Itera
             "size": one.query.size,
             "pi": one.probability,
             "prn": one.number,
+            SHOWN: shown,
         }
         record = {
             "_id": query_id(one.query.key),

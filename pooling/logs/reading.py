@@ -18,6 +18,7 @@ from pooling.formats.sources import Source
 from pooling.heavy import pl
 from pooling.logs.counting import LogCounts, LogQuery
 from pooling.logs.drawing import query_key
+from pooling.logs.population import SHOWN as SHARE
 from pooling.logs.population import query_id, read_log_table
 from pooling.logs.rows import DEFINED, pattern_rows, ubi_rows
 
@@ -25,7 +26,7 @@ from pooling.logs.rows import DEFINED, pattern_rows, ubi_rows
 ANY_SIZE = 2**60
 UBI_NAMES = {"query_id", "action_name", "user_query", "index", "create", "_source"}
 CLIENTS = ("clients", "users", "people")
-COLUMNS = ("query", "count", "clients", "first_seen", "last_seen")
+COLUMNS = ("query", "count", "clients", "first_seen", "last_seen", SHARE)
 DAY = 86_400_000
 
 
@@ -46,6 +47,10 @@ class ReadLog:
         if self.counts is None and not self.has_clients:
             return list(self.queries)
         return [query for query in self.queries if query.clients >= minimum_clients]
+
+    def share(self, queries: Sequence[LogQuery]) -> float:
+        """Which share of the traffic these queries are."""
+        return sum(query.count for query in queries) / sum(query.count for query in self.queries)
 
 
 def read_log(paths: Sequence[Path], pattern: re.Pattern[str] | None = None) -> ReadLog:
@@ -156,8 +161,9 @@ def _most(one: int | None, other: int | None) -> int | None:
     return max((time for time in (one, other) if time is not None), default=None)
 
 
-def queries_lines(queries: Sequence[LogQuery]) -> Iterator[str]:
-    """The queries as a table of tab-separated values with a header; days are those of UTC.
+def queries_lines(queries: Sequence[LogQuery], share: float = 1.0) -> Iterator[str]:
+    """The queries as a table of tab-separated values with a header; days are those of UTC. share: which they
+    are of the log's traffic.
 
     Texts are as they are, quotation marks too. Where all of them are in quotation marks, which readers take
     for those of the file, they are written as JSON.
@@ -166,9 +172,15 @@ def queries_lines(queries: Sequence[LogQuery]) -> Iterator[str]:
     yield "\t".join(COLUMNS) + "\n"
     for query in queries:
         text = json.dumps(query.text, ensure_ascii=False) if quoted else query.text
-        yield (
-            "\t".join((text, str(query.count), str(query.clients), day(query.first), day(query.last))) + "\n"
+        cells = (
+            text,
+            str(query.count),
+            str(query.clients),
+            day(query.first),
+            day(query.last),
+            f"{share:.6g}",
         )
+        yield "\t".join(cells) + "\n"
 
 
 def production_run(log: ReadLog, queries: Sequence[LogQuery]) -> pl.DataFrame:
@@ -191,10 +203,7 @@ def day(time: int | None) -> str:
 
 def summary(log: ReadLog, shown_queries: Sequence[LogQuery], minimum_clients: int) -> list[str]:
     """What was read, what is wrong with it, and what the table speaks for, a sentence each."""
-    traffic, traffic_shown = (
-        sum(query.count for query in log.queries),
-        sum(query.count for query in shown_queries),
-    )
+    traffic = sum(query.count for query in log.queries)
     lines = []
     if log.counts is not None:
         counts = log.counts
@@ -217,7 +226,7 @@ def summary(log: ReadLog, shown_queries: Sequence[LogQuery], minimum_clients: in
         hidden = len(log.queries) - len(shown_queries)
         lines.append(
             f"Left out: {hidden:,} queries that fewer than {minimum_clients} people asked. "
-            f"The table speaks for {traffic_shown / traffic:.1%} of the traffic."
+            f"The table speaks for {log.share(shown_queries):.1%} of the traffic."
         )
     elif log.counts is None and not log.has_clients and minimum_clients > 0:
         lines.append("The table does not say how many people asked a query, so rare ones are not left out.")

@@ -107,10 +107,17 @@ def _hits(record: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(_text, found))) if isinstance(found, list) else ()
 
 
+#: As milliseconds this is March 1973, as seconds the year 5138: what is less are seconds.
+LEAST_MILLISECONDS = 100_000_000_000
+
+
 def _time(value: object, faults: Faults) -> int | None:
-    """Milliseconds, from ISO 8601 (without an offset: UTC), the form of web servers, or a number of them."""
+    """Milliseconds, from ISO 8601 (without an offset: UTC), the form of web servers, or a number of them or of seconds."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        faults["rows have a timestamp that is a number; it was read as milliseconds"] += 1
+        is_seconds = abs(value) < LEAST_MILLISECONDS
+        unit = "seconds" if is_seconds else "milliseconds"
+        faults[f"rows have a timestamp that is a number; it was read as {unit}"] += 1
+        value = value * 1000 if is_seconds else value
         return int(value) if abs(value) < MOST_YEARS * 366 * 86_400_000 else None
     read = _date(_text(value).strip())
     if read is None:

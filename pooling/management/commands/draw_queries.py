@@ -33,13 +33,6 @@ class Command(InputCommand):
         )
         parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the permanent numbers (0)")
         parser.add_argument(
-            "--rotation",
-            metavar="SHARE",
-            type=float,
-            default=0.0,
-            help="shift the numbers, to retire queries",
-        )
-        parser.add_argument(
             "--window", metavar="DAYS", default="", help="the days of the log: 2026-10-01/2026-10-31"
         )
         parser.add_argument("--output", metavar="FILE", type=Path, help="queries.jsonl")
@@ -48,16 +41,14 @@ class Command(InputCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["output"] is None and not options["dry_run"]:
             raise ValueError("Name a file with --output FILE, or print the plan alone with --dry-run.")
-        if not 0 <= options["rotation"] < 1:
-            raise ValueError("--rotation is a share of 0 or more and less than 1.")
         log = read_log_table(options["queries"], options["strata"])
         seed, target = options["seed"], options["target"]
-        drawn = draw(log.queries, options["n"], seed=seed, target=target, rotation=options["rotation"])
+        drawn = draw(log.queries, options["n"], seed=seed, target=target)
         self.stdout.write(plan_text(log, drawn))
         if options["dry_run"]:
             return
         name = f"n {options['n']}, seed {seed}, {target}, strata {options['strata']}"
-        name += f", rotation {options['rotation']:g}" if options["rotation"] else ""
+        lines = drawn_lines(drawn, draw=name, window=options["window"], shown=log.shown)
         with disk_errors_named():
-            write_text(options["output"], "".join(drawn_lines(drawn, draw=name, window=options["window"])))
+            write_text(options["output"], "".join(lines))
         self.stdout.write(f"{options['output']}: {len(drawn):,} queries.")

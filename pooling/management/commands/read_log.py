@@ -58,7 +58,8 @@ class Command(InputCommand):
                 "nothing to write."
             )
         with disk_errors_named():
-            write_pieces(options["output"], (line.encode() for line in queries_lines(queries)))
+            lines = queries_lines(queries, log.share(queries))
+            write_pieces(options["output"], (line.encode() for line in lines))
             self.stdout.write(f"{options['output']}: {len(queries):,} queries.")
             if options["run"] is not None:
                 write_run(production_run(log, queries), options["run"], tag="production")

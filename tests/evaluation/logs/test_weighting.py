@@ -74,6 +74,14 @@ def test_dropped_and_unlabelled_queries_are_spoken_for_by_their_stratum() -> Non
     assert "1 drawn queries were dropped and 1 have no label" in " ".join(weighted_notes(how))
 
 
+def test_queries_without_a_label_or_left_out_of_the_log_are_not_spoken_for() -> None:
+    queries = [drawn(f"q{n}", 4, 0.5, share_of_log=0.75) for n in (1, 2, 8, 9)]
+    queries[3] = drawn("q9", 4, 0.5, share_of_log=0.75, dropped="personal")
+    found = weighted(evaluate(LABELS, RUN, k=2), sample_of(queries), "traffic", today=TODAY)
+    assert found.settings["weights"]["speaks_for"] == pytest.approx(0.75 * 2 / 4)
+    assert "speak for 38%" in " ".join(weighted_notes(found.settings["weights"]))
+
+
 def test_an_old_log_does_not_speak_for_the_traffic() -> None:
     old = weighted(evaluate(LABELS, RUN, k=2), sample_of(SAMPLE), "traffic", today=date(2027, 3, 1))
     assert "weights: as asked in 2026-10, 121 days ago" in old.convention_line("run", "recall", 2)

@@ -36,6 +36,24 @@ def test_the_plan_is_printed_and_the_draw_written(log: Path, tmp_path: Path) -> 
     assert sampling["window"] == "2026-10"
 
 
+def test_the_share_that_the_log_showed_travels_with_the_draw(tmp_path: Path) -> None:
+    rows = [f"query {n // 3}\tc{n % 4}" for n in range(30)] + ["alone\tc1"] * 10
+    lines = [line.split("\t") for line in rows]
+    log, table, drawn = (tmp_path / name for name in ("log.ndjson", "queries.tsv", "queries.jsonl"))
+    log.write_text(
+        "".join(
+            json.dumps({"query_id": str(n), "user_query": text, "client_id": client, "timestamp": n}) + "\n"
+            for n, (text, client) in enumerate(lines)
+        )
+    )
+    call_command("read_log", str(log), "--output", str(table), stdout=io.StringIO())
+    ran(table, "--n", 5, "--output", drawn)
+    found = {
+        json.loads(line)["metadata"]["sampling"]["share_of_log"] for line in drawn.read_text().splitlines()
+    }
+    assert found == {0.75}
+
+
 def test_a_dry_run_writes_nothing(log: Path, tmp_path: Path) -> None:
     assert "20 of 60 queries" in ran(log, "--n", 20, "--dry-run", "--output", tmp_path / "queries.jsonl")
     assert not (tmp_path / "queries.jsonl").exists()
@@ -44,7 +62,6 @@ def test_a_dry_run_writes_nothing(log: Path, tmp_path: Path) -> None:
 WRONG: dict[str, tuple[object, ...]] = {
     "at least 1": ("--n", 0, "--dry-run"),
     "Name a file with --output": ("--n", 5),
-    "--rotation is a share": ("--n", 5, "--rotation", 1.5, "--dry-run"),
     "no app among the columns": ("--n", 5, "--strata", "app", "--dry-run"),
 }
 

@@ -20,7 +20,6 @@ from pooling.logs.drawing import (
     inclusion_probabilities,
     permanent_number,
     query_key,
-    rotated,
     sequential_poisson,
     strata_by_traffic,
 )
@@ -38,7 +37,13 @@ def test_a_query_keeps_its_number_whatever_else_the_log_holds() -> None:
     assert permanent_number(7, "night bus") != permanent_number(8, "night bus")
     smaller = {one.query.key for one in draw(POPULATION, 8, seed=3)}
     assert smaller <= {one.query.key for one in draw(POPULATION, 11, seed=3)}
-    assert rotated(np.array([0.9]), 0.25) == pytest.approx([0.15])
+
+
+def test_a_stratum_that_would_get_nothing_is_told() -> None:
+    many = [LoggedQuery(f"query {n}", f"Query {n}", 3.0, f"app {n // 10}") for n in range(79)]
+    with pytest.raises(ValueError, match=r"3 of 8 strata, such as .* none of 5 queries.* Draw 40 or more"):
+        draw(many, 5)
+    assert len({one.query.stratum for one in draw(many, 40)}) == 8
 
 
 def test_a_draw_is_made_again_bit_for_bit() -> None:

@@ -63,10 +63,10 @@ def test_searches_are_counted_once_whatever_events_they_have(tmp_path: Path) -> 
     ]
     log, output = written(tmp_path / "log.ndjson", rows), tmp_path / "queries.tsv"
     told = ran(log, "--output", output)
-    assert output.read_text().splitlines()[0] == "query\tcount\tclients\tfirst_seen\tlast_seen"
+    assert output.read_text().splitlines()[0] == "query\tcount\tclients\tfirst_seen\tlast_seen\tshare_of_log"
     assert table(output) == [
-        ["night bus", "3", "2", "2026-10-01", "2026-10-31"],
-        ["ferry", "2", "2", "2026-10-31", "2026-10-31"],
+        ["night bus", "3", "2", "2026-10-01", "2026-10-31", "1"],
+        ["ferry", "2", "2", "2026-10-31", "2026-10-31", "1"],
     ]
     assert "7 rows: 4 queries and 3 events" in told
     assert "5 searches for 2 queries, from 2026-10-01 to 2026-10-31." in told
@@ -81,7 +81,7 @@ def test_bulk_requests_packed_files_and_dumps_are_read_alike(tmp_path: Path) -> 
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     for path in (plain, bulk, dump, packed):
         ran(path, "--output", tmp_path / "queries.tsv")
-        assert table(tmp_path / "queries.tsv") == [["ferry", "2", "2", "2026-10-31", "2026-10-31"]]
+        assert table(tmp_path / "queries.tsv") == [["ferry", "2", "2", "2026-10-31", "2026-10-31", "1"]]
 
 
 def test_rare_queries_are_left_out_and_their_share_is_told(tmp_path: Path) -> None:
@@ -153,18 +153,30 @@ def test_lines_of_a_web_server_are_read_by_a_pattern(tmp_path: Path) -> None:
     )
     pattern = r"^(?P<client>\S+) .*\[(?P<time>[^]]+)\] .GET /search\?q=(?P<query>[^& ]*)"
     told = ran(log, "--output", tmp_path / "queries.tsv", "--pattern", pattern)
-    assert table(tmp_path / "queries.tsv") == [["Night bus", "2", "2", "2026-10-31", "2026-10-31"]]
+    assert table(tmp_path / "queries.tsv") == [["Night bus", "2", "2", "2026-10-31", "2026-10-31", "1"]]
     assert "1 lines do not match the pattern." in told
+
+
+def test_seconds_since_1970_are_read_as_seconds(tmp_path: Path) -> None:
+    rows = [
+        {"query_id": str(n), "user_query": "ferry", "client_id": f"c{n}", "timestamp": 1_793_491_199 * unit}
+        for n, unit in enumerate((1, 1000))
+    ]
+    log = tmp_path / "log.ndjson"
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = ran(log, "--output", tmp_path / "queries.tsv")
+    assert "1 rows have a timestamp that is a number; it was read as seconds." in told
+    assert table(tmp_path / "queries.tsv")[0][3:5] == ["2026-10-31", "2026-10-31"]
 
 
 def test_a_table_of_counts_stays_one(tmp_path: Path) -> None:
     log, output = tmp_path / "log.csv", tmp_path / "queries.tsv"
     log.write_text("query,count,clients,first_seen\nferry,5,3,2026-10-01\nFerry,1,1,2026-09-30\nrare,9,1,\n")
     ran(log, "--output", output)
-    assert table(output) == [["ferry", "6", "3", "2026-09-30", ""]]
+    assert table(output) == [["ferry", "6", "3", "2026-09-30", "", "0.4"]]
     log.write_text("query,count\nferry,5\n")
     assert "does not say how many people asked" in ran(log, "--output", output)
-    assert table(output) == [["ferry", "5", "0", "", ""]]
+    assert table(output) == [["ferry", "5", "0", "", "", "1"]]
 
 
 WRONG = {
