@@ -133,11 +133,13 @@ class FactEvaluation:
         name, _, k = key.partition("@")
         figure = self.runs[run][key]
         title = key_of(FACT_MEASURES[name].title, int(k) if k else None)
-        told = f"{title} {decimal(figure['mean'])}{interval_or_why_not(figure, self.interval['level'])}"
+        figure_line = (
+            f"{title} {decimal(figure['mean'])}{interval_or_why_not(figure, self.interval['level'])}"
+        )
         if figure["mean"] is None and name in NEED_PAIRS:
-            told = f"{title} not told below {percent(self.conventions.least_judged)} of the pairs"
+            figure_line = f"{title} not told below {percent(self.conventions.least_judged)} of the pairs"
         parts = [
-            told,
+            figure_line,
             f"{figure['queries']} of {counted(len(self.table.query_ids), 'query')}{self._aside(run)}",
             "missing = 0" if self.order.missing == "zero" else "missing = skipped",
             self.conventions.words,

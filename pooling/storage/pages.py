@@ -33,7 +33,7 @@ from pooling.storage.imports import SHOWING, Shown, import_later, import_now, ta
 
 SALT = "previewed upload"
 # What happened to more files than this is one sentence.
-SAID_APART = 3
+MOST_NAMED = 3
 GONE = "This preview is more than a day old, or its file was imported. Choose the file again."
 # Counts of results, in the order and the words in which a preview shows them.
 COUNTS = {
@@ -270,7 +270,7 @@ def _done(request: HttpRequest, collection: Collection, outcomes: Sequence[Resul
 
 
 def _say(request: HttpRequest, outcomes: Sequence[Result | Job]) -> None:
-    if len(outcomes) > SAID_APART:
+    if len(outcomes) > MOST_NAMED:
         jobs = [one.arguments["file_name"] for one in outcomes if isinstance(one, Job)]
         results = [one["detail"].partition(":")[0] for one in outcomes if not isinstance(one, Job)]
         for names, what in ((results, "were imported"), (jobs, "are imported in the background")):
@@ -286,5 +286,5 @@ def _say(request: HttpRequest, outcomes: Sequence[Result | Job]) -> None:
 
 
 def _listed(names: Sequence[str]) -> str:
-    left_out = len(names) - SAID_APART
-    return ", ".join(names[:SAID_APART]) + (f" and {left_out:,} more" if left_out > 0 else "")
+    left_out = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {left_out:,} more" if left_out > 0 else "")
