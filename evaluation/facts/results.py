@@ -133,13 +133,11 @@ class FactEvaluation:
         name, _, k = key.partition("@")
         figure = self.runs[run][key]
         title = key_of(FACT_MEASURES[name].title, int(k) if k else None)
-        figure_line = (
-            f"{title} {decimal(figure['mean'])}{interval_or_why_not(figure, self.interval['level'])}"
-        )
+        words = f"{title} {decimal(figure['mean'])}{interval_or_why_not(figure, self.interval['level'])}"
         if figure["mean"] is None and name in NEED_PAIRS:
-            figure_line = f"{title} not told below {percent(self.conventions.least_judged)} of the pairs"
+            words = f"{title} not told below {percent(self.conventions.least_judged)} of the pairs"
         parts = [
-            figure_line,
+            words,
             f"{figure['queries']} of {counted(len(self.table.query_ids), 'query')}{self._aside(run)}",
             "missing = 0" if self.order.missing == "zero" else "missing = skipped",
             self.conventions.words,

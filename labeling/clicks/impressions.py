@@ -40,8 +40,8 @@ class Impressions:
     def at(self, positions: Collection[int]) -> Impressions:
         """Those at some positions alone, with the same pairs."""
         rows = np.isin(self.position, sorted(positions))
-        columns = (self.pair, self.position, self.user, self.search, self.clicked)
-        return Impressions(self.pairs, *(column[rows] for column in columns))
+        pair, position, user = self.pair[rows], self.position[rows], self.user[rows]
+        return Impressions(self.pairs, pair, position, user, self.search[rows], self.clicked[rows])
 
 
 @dataclass
