@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pooling.formats.sources import Source
@@ -40,8 +40,8 @@ class Impressions:
     def at(self, positions: Collection[int]) -> Impressions:
         """Those at some positions alone, with the same pairs."""
         rows = np.isin(self.position, sorted(positions))
-        columns = (self.pair, self.position, self.user, self.search, self.clicked)
-        return Impressions(self.pairs, *(column[rows] for column in columns))
+        columns = ("pair", "position", "user", "search", "clicked")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
 
 @dataclass
