@@ -36,10 +36,11 @@ def fact_list(k: int, other: str | None, theirs: Container[tuple[str, str]]) -> 
         "fact",
         columns=(
             Column("query", "Query", "query_id", natural=True, style="id"),
+            # Before the fact, whose words leave a phone no room for what is behind them.
+            Column("where", "Where it stands", natural=True),
             Column("fact", "Fact", "text", template="evaluation/_fact_text.html"),
             Column("importance", "Importance"),
             Column("group", "Group", hidden=True),
-            Column("where", "Where it stands", natural=True),
             Column("place", "Place", number=True, hidden=True),
             Column("document", "Document", "document_id", hidden=True, natural=True),
             Column("others", f"Held by others’ first {k}", lambda row: ", ".join(row.others)),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from django.db.models.functions import Length
 
 from evaluation.fact_reports.places import context_figures, document_facts, fact_places
 from evaluation.facts.evaluating import HowMeasured, evaluate_table
-from evaluation.facts.results import FactConventions
+from evaluation.facts.results import FACT_PRESETS, FactConventions
 from evaluation.facts.shapes import ReportFacts
 from evaluation.facts.table import FactTable, run_places, table_of_frames
 from evaluation.measures.significance import BOOTSTRAP_SAMPLES, LEVEL, IntervalSettings, interval_settings
@@ -35,6 +35,13 @@ class FactRequest:
     k: Sequence[int]
     conventions: Conventions
     intervals: Mapping[str, Any]
+
+    def facts(self, importance: Literal["all", "vital"] = "all") -> FactConventions:
+        """Which facts count: under the conventions of a program over facts, as it counts them."""
+        for name, denominator in FACT_PRESETS.items():
+            if self.conventions == Conventions.preset(name):
+                return FactConventions(importance, denominator, least_judged=0.0)
+        return FactConventions(importance)
 
     def settings_of(self, queries: int) -> IntervalSettings:
         given = self.intervals
@@ -69,9 +76,9 @@ def measured_facts(
     intervals = request.settings_of(len(table.query_ids))
     recall_alone = [("fact_recall", k) for k in request.k]
     try:
-        how = HowMeasured(FactConventions(), request.conventions, intervals)
+        how = HowMeasured(request.facts(), request.conventions, intervals)
         evaluation = evaluate_table(table, frames, keys, how, pool=pool)
-        how = HowMeasured(FactConventions("vital"), request.conventions, intervals)
+        how = HowMeasured(request.facts("vital"), request.conventions, intervals)
         of_vital = table_of_frames(facts, supports, importance="vital", labels=labels)
         vital = evaluate_table(of_vital, frames, recall_alone, how, pool=pool)
     except ValueError as error:

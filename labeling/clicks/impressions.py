@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pooling.formats.sources import Source
@@ -40,8 +40,8 @@ class Impressions:
     def at(self, positions: Collection[int]) -> Impressions:
         """Those at some positions alone, with the same pairs."""
         rows = np.isin(self.position, sorted(positions))
-        pair, position, user = self.pair[rows], self.position[rows], self.user[rows]
-        return Impressions(self.pairs, pair, position, user, self.search[rows], self.clicked[rows])
+        columns = ("pair", "position", "user", "search", "clicked")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
 
 @dataclass

@@ -106,7 +106,7 @@ def _settled(step: Callable[[Floats], Floats], start: Floats) -> Floats:
             return once
         twice = step(once)
         first, second = once - here, twice - 2 * once + here
-        length = max(1.0, float(np.sqrt(first @ first / max(float(second @ second), 1e-24))))
+        length = max(1.0, float(np.sqrt(np.dot(first, first) / max(float(np.dot(second, second)), 1e-24))))
         ahead = here + 2 * length * first + length**2 * second
         is_inside = ((ahead > 0) & (ahead < 1)).all()
         here = step(ahead) if is_inside else twice

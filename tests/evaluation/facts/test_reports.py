@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -35,7 +36,7 @@ SAID = [
 ]
 
 
-def report_of(world: World, said: Sequence[tuple[str, ...]] = SAID) -> Report:
+def report_of(world: World, said: Sequence[tuple[str, ...]] = SAID, **request: Any) -> Report:
     bring_facts(world)
     names = ("query_id", "fact_id", "document_id", "verdict")
     rows = [dict(zip(names, one, strict=True)) for one in said]
@@ -45,7 +46,7 @@ def report_of(world: World, said: Sequence[tuple[str, ...]] = SAID) -> Report:
     labels.write_text(qrels_text())
     import_qrels(world.collection, labels, user=world.ada)
     release_qrels(world.collection, name="v1", user=world.ada)
-    return create_requested(world.collection, ReportRequest(k=[1, 3]), user=world.ada)
+    return create_requested(world.collection, ReportRequest(k=[1, 3], **request), user=world.ada)
 
 
 def test_a_report_holds_fact_recall_with_bounds_where_its_release_has_facts(world: World) -> None:
@@ -89,6 +90,14 @@ def test_a_half_judged_report_tells_what_nobody_judged(world: World) -> None:
     assert (
         "2 queries, 1 of them without a judged pair" in client.get(f"/reports/{report.pk}/").content.decode()
     )
+
+
+def test_a_report_as_ndeval_leaves_out_queries_without_a_support(world: World) -> None:
+    said = [*SAID[:4], ("q2", "kept", "d2", "no")]
+    facts = facts_in(report_of(world, said, conventions={"preset": "ndeval"}))
+    assert facts is not None
+    assert (facts["conventions"]["denominator"], facts["counts"]["without_facts"]) == ("findable", 1)
+    assert facts["runs"]["alpha"]["fact_recall@3"]["queries"] == 1
 
 
 def test_fact_recall_has_pictures_over_k_and_over_characters(world: World, client: Client) -> None:
