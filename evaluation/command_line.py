@@ -1,4 +1,4 @@
-"""What `evaluate QRELS RUN…` understands and does, without Django; heavy libraries wait until it runs."""
+"""Arguments and output of `evaluate QRELS RUN…`, without Django; heavy libraries wait until it runs."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
 
 
 def _facts_alone(choice: FactOptions, settings: Settings, output: Writer, errors: Writer) -> int:
-    """Where nothing is measured over documents; the exit code as above."""
+    """Nothing is measured over documents; the exit code as above."""
     options = choice.options
     queries, _ = _tagged(options["queries"], options["tag"], None)
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
@@ -293,7 +293,7 @@ def _down_to_pools(settings: Settings, pools: Mapping[str, pl.DataFrame]) -> Set
 
 
 def _basis(result: Evaluation, pools: Mapping[str, pl.DataFrame], options: Mapping[str, Any]) -> Basis | None:
-    """What estimates start from; None where there is too much to read again."""
+    """None where there is too much to read again."""
     if options["format"] == "csv":
         raise ValueError("CSV does not support estimates; choose table, json, markdown or latex.")
     if not recall_cutoffs(result):
@@ -312,7 +312,7 @@ def _answer(
     made: Sequence[Comparison],
     estimates: Estimates | None,
 ) -> list[Part]:
-    """What the output begins with; nothing where it has no place for it."""
+    """The parts that the output begins with; none where its format has no place for them."""
     if options["format"] in ("csv", "latex") and not options["html"]:
         return []
 

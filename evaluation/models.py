@@ -1,4 +1,4 @@
-"""What stage 3 keeps: reports, replays, comparisons with an exact run, and canaries with their values."""
+"""Models of stage 3: reports, replays, comparisons with an exact run, and canaries with their values."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class SharedLink(models.Model):
 
     @property
     def is_of_comparison(self) -> bool:
-        """Whether it leads to two runs rather than to the whole report."""
+        """It leads to two runs rather than to the whole report."""
         return bool(self.first)
 
 
@@ -228,7 +228,7 @@ class CanaryValueManager(models.Manager["CanaryValue"]):
 
 
 class CanaryValue(models.Model):
-    """What one run's value of a canary was, and how it differs from the runs it was compared with.
+    """One run's value of a canary, and its differences from the runs it was compared with.
 
     Both p are one-sided and corrected for the comparisons that were made of this run.
     """
@@ -347,7 +347,7 @@ class CanaryNewsManager(models.Manager["CanaryNews"]):
 
 
 class CanaryNews(models.Model):
-    """What a message tells of one canary: a run's value, or trouble; neither in a test."""
+    """One canary in a message: a run's value, or trouble; neither in a test."""
 
     delivery = models.ForeignKey(CanaryDelivery, on_delete=models.CASCADE, related_name="news")
     canary = models.ForeignKey(Canary, on_delete=models.CASCADE, related_name="news")

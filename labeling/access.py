@@ -37,7 +37,7 @@ def queue_for(
 
 
 def is_annotator(queue: Queue) -> bool:
-    """Whether whom `queue_for` let through is an annotator, and so must not read what admins read."""
+    """True for an annotator, who must not read what admins read, among those whom `queue_for` let through."""
     return bool(queue.collection.role == Role.ANNOTATOR)  # type: ignore[attr-defined]
 
 

@@ -27,8 +27,6 @@ class ItemAdmin(ReadOnly):
 
 @admin.register(JudgmentEvent)
 class JudgmentEventAdmin(ReadOnly):
-    """What people did."""
-
     list_display = ("id", "annotator", "kind", "verdict", "reason", "extra", "prelabel_seen", "created_at")
     list_filter = ("kind", "verdict", "prelabel_seen")
     list_select_related = ("annotator",)

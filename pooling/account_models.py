@@ -1,6 +1,5 @@
-"""What the database keeps about accounts, in addition to Django's own table: tokens of programs, letters
-sent, how somebody likes to see pages, and where the trail of what people did ends.
-"""
+"""Models about accounts, in addition to Django's own table: tokens of programs, letters sent, preferences for
+pages, and where the trail of what people did ends."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 
 class Scope(models.TextChoices):
-    """How much of what its owner may do a token may do."""
+    """Rights of a token, as a part of its owner's."""
 
     READ = "read", gettext_lazy("Read")
     JUDGE = "judge", gettext_lazy("Read and judge")
@@ -18,9 +17,8 @@ class Scope(models.TextChoices):
 
 
 class ApiToken(models.Model):
-    """What a program signs in with. Only its hash is kept, and it works as long as its owner's password is
-    the one it was made under.
-    """
+    """A program's sign-in. Only its hash is kept, and it works as long as its owner's password is the one it
+    was made under."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80)
@@ -55,7 +53,7 @@ class Letter(models.Model):
 
 
 class Preferences(models.Model):
-    """How somebody likes to see pages, on every machine they sign in from."""
+    """Somebody's preferences for pages, on every machine they sign in from."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="preferences"

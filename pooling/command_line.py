@@ -1,4 +1,4 @@
-"""What `pool RUN…` understands and does, without Django; heavy libraries wait until it runs."""
+"""Arguments and output of `pool RUN…`, without Django; heavy libraries wait until it runs."""
 
 from __future__ import annotations
 

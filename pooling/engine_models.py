@@ -1,4 +1,4 @@
-"""What the database keeps of engines: how each is asked, and the answers of a run that is being made."""
+"""Models of engines: how each is asked, and the answers of a run that is being made."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class EngineAsking(models.Model):
 
 
 class EngineAnswer(models.Model):
-    """What an engine answered to one query."""
+    """An engine's answer to one query."""
 
     asking = models.ForeignKey(EngineAsking, on_delete=models.CASCADE, related_name="answers")
     query = models.ForeignKey("pooling.Query", on_delete=models.CASCADE, related_name="+")

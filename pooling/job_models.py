@@ -1,4 +1,4 @@
-"""What the database keeps about long work: jobs, whether their end was asked for, when their worker lived."""
+"""Models of long work: jobs, whether their end was asked for, when their worker lived."""
 
 from __future__ import annotations
 
@@ -48,7 +48,6 @@ class Job(models.Model):
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more becomes of it."""
         return self.state not in (self.State.QUEUED, self.State.RUNNING)
 
 

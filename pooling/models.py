@@ -1,4 +1,4 @@
-"""What stage 1 keeps in the database: collections and their members, queries, documents, runs and pools.
+"""Models of stage 1: collections and their members, queries, documents, runs and pools.
 
 The rows of a run live in a Parquet file in file storage; the database has one row of facts about it.
 """
@@ -24,7 +24,7 @@ from pooling.tidying.kept import ARCHIVED_OR_DELETED, NOT_DELETED, Kept
 
 
 class Role(models.TextChoices):
-    """What a member may do: an admin everything, an annotator judge, a viewer look at everything."""
+    """Rights of a member: an admin may do everything, an annotator judge, a viewer look at everything."""
 
     ADMIN = gettext_noop("admin")
     ANNOTATOR = gettext_noop("annotator")
@@ -98,7 +98,7 @@ class Membership(models.Model):
 
 
 class Invitation(models.Model):
-    """What makes one person a member once they agree: a link, or an offer to the account of a user name.
+    """A link, or an offer to the account of a user name, that makes one person a member once they agree.
 
     Only a link's hash is kept: anyone who reads the database cannot join. `user` is the account that an
     offer is for; an offer to a name that nobody has is stored all the same, and nobody can accept it.
@@ -187,7 +187,7 @@ class AdminAction(models.Model):
 
     @property
     def subject_name(self) -> str:
-        """What or whom it was done to, as people read it."""
+        """The thing or person it was done to, as people read it."""
         if self.about_id is None:
             return self.subject
         return self.about.get_username() if self.about else f"account {self.about_id}"

@@ -12,7 +12,7 @@ from pooling.tidying.kept import NOT_DELETED, Kept
 
 
 class StoredFrame(TypedDict, total=False):
-    """What an audit with a reach draws from: documents by query id, and whether a text ranking is part of it;
+    """The frame of an audit with a reach: documents by query id, and whether a text ranking is part of it;
     empty without a reach."""
 
     sizes: dict[str, int]
@@ -93,7 +93,7 @@ class Pool(Kept):
 
     @property
     def is_picked(self) -> bool:
-        """Whether its pairs were picked one by one, and no run was merged."""
+        """Its pairs were picked one by one, and no run was merged."""
         return self.strategy in self.PICKED
 
     @property
@@ -102,7 +102,7 @@ class Pool(Kept):
         return max(map(self.depth_of, [*self.depths, ""]))
 
     def depth_of(self, run: str) -> int:
-        """How far down the list of a run, by name, went into the pool."""
+        """Depth in the list of a run, by name, down to which documents went into the pool."""
         return int(self.depths.get(run, self.depth))
 
     def frame_size(self, query_id: str) -> int | None:

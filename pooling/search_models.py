@@ -1,4 +1,4 @@
-"""What the database keeps of searching documents: what is indexed, who searched, and what that found."""
+"""Models of searching documents: what is indexed, who searched, and what that found."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db import models
 
 
 class TextIndex(models.Model):
-    """Whether the texts of a collection can be searched as they are; see `pooling/texts/search.py`."""
+    """The state of a collection's index of its texts as they are; see `pooling/texts/search.py`."""
 
     collection = models.OneToOneField(
         "pooling.Collection", on_delete=models.CASCADE, related_name="text_index"

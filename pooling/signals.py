@@ -1,4 +1,4 @@
-"""What later stages may hear of this one, which knows nothing of them."""
+"""Signals for later stages, of which this one knows nothing."""
 
 from django.dispatch import Signal
 

@@ -1,4 +1,4 @@
-"""What the commands `pool` and `simulate` do, for programs: files, dicts or frames in, values out."""
+"""The commands `pool` and `simulate` for programs: files, dicts or frames in, values out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `help` prints: our commands in the order of the work, read from their files without loading one."""
+"""Output of `help`: our commands in the order of the work, read from their files without loading one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def overview(program: str) -> str:
 
 
 def _purpose(name: str) -> str:
-    """What the docstring of its module says behind the usage."""
+    """The docstring of its module, behind the usage."""
     paths = (ROOT / package / "management" / "commands" / f"{name}.py" for package in PACKAGES)
     path = next(path for path in paths if path.exists())
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""

@@ -1,6 +1,7 @@
 """Turns of phrase that may not come back; the section "Voice" of CONTRIBUTING.md says what to write instead.
 
-A new place is one line of `PLACES`; a new phrase is one line of `PHRASES`.
+A new place is one line of `PLACES`; a new phrase is one line of `PHRASES`. At the end: how long lines of
+templates may be.
 """
 
 from __future__ import annotations
@@ -51,6 +52,13 @@ PHRASES = {
 FORBIDDEN = re.compile("|".join(f"(?:{phrase})" for phrase in PHRASES), re.IGNORECASE)
 # Not text that people read: code, template tags, and the examples of the voice itself.
 UNREAD = re.compile(r"`[^`\n]*`|\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|^\| \d+\. .*$", re.MULTILINE | re.DOTALL)
+
+# A line of a template. It may be longer where it is one sentence, with this much around it: a sentence ends
+# at the tag of a block or before the next sentence, and whatever is between {% and %} does not end it.
+LINE, AROUND_A_SENTENCE = 160, 60
+UNBROKEN = re.compile(r"\{% blocktranslate.*?endblocktranslate %\}|\{[%{#].*?[}%#]\}")
+BLOCKS = "caption|d[dlt]|details|div|fieldset|fig\\w+|form|h\\d|li|nav|[ou]l|option|p|section|select|summary"
+ENDS = re.compile(rf"</?(?:{BLOCKS}|t(?:able|body|d|h|head|r))\b[^>]*>|(?<=[.!?]) (?=[A-Z“])")
 
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
@@ -116,3 +124,18 @@ def test_names_are_nouns(package: str) -> None:
         for name in sorted(set(names_of(ast.parse(path.read_text(encoding="utf-8")))) - KEYS)
         if VERBS & set(re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower().split("_"))
     ] == []
+
+
+def is_too_long(line: str) -> bool:
+    whole = UNBROKEN.sub(lambda found: "x" * len(found[0]), line.strip())
+    return len(line) > LINE and len(whole) - max(map(len, ENDS.split(whole))) > AROUND_A_SENTENCE
+
+
+def test_a_long_line_of_a_template_is_one_sentence() -> None:
+    sentence = f"A {'word ' * 40}{{% if more %}}and more{{% endif %}}."
+    assert not is_too_long(f'<p class="quiet">{sentence}</p>')
+    assert is_too_long(f"<p>{sentence} {sentence}</p>")
+    assert is_too_long(f"<tr>{'<td>1</td>' * 20}</tr>")
+    paths = sorted((ROOT / "templates").rglob("*.html"))
+    lines = [(path, line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [f"{path.relative_to(ROOT)}: {line.strip()}" for path, line in lines if is_too_long(line)] == []

@@ -1,4 +1,4 @@
-"""What messages about canaries say, to people and to programs."""
+"""The text of messages about canaries, for people and for programs."""
 
 from __future__ import annotations
 
@@ -79,13 +79,13 @@ class Alert(TypedDict):
 
 
 class Payload(Alert):
-    """What a webhook gets: the first piece of news, and all of them."""
+    """A webhook's message: the first piece of news, and all of them."""
 
     alerts: list[Alert]
 
 
 def payload(news: Sequence[News]) -> Payload:
-    """What a webhook gets: the first piece of news, and all of them under `alerts`; at least one.
+    """A webhook's message: the first piece of news, and all of them under `alerts`; at least one.
 
     `text` and `title` say the same for people.
     """

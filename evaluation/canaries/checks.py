@@ -48,8 +48,6 @@ class CheckResult(TypedDict):
 
 @dataclass(frozen=True)
 class Checked:
-    """What a run's value of a canary is."""
-
     canary: Canary
     value: CanaryValue
 

@@ -64,7 +64,7 @@ class Receiver:
 
     @property
     def name_in_logs(self) -> str:
-        """What a log may show of it."""
+        """The receiver without its secrets."""
         return host_of(self.address) if self.channel == Channel.WEBHOOK else self.address
 
 
@@ -149,7 +149,7 @@ def _announce_falls(news: Sequence[News]) -> None:
 
 
 def _signing(canary: Canary, receiver: Receiver) -> str:
-    """What parts the messages of one webhook: canaries with other secrets sign their own."""
+    """A key for each secret, since canaries with other secrets sign their own messages to one webhook."""
     if receiver.channel != Channel.WEBHOOK:
         return ""
     try:
@@ -237,7 +237,7 @@ def send_messages(deliveries: list[int]) -> None:
 
 
 def _claimed(delivery: int) -> bool:
-    """Whether it is ours to send: in one statement, so that of two tasks one does."""
+    """Take a message for sending, in one statement: of two tasks one gets True."""
     now = timezone.now()
     due = CanaryDelivery.objects.filter(
         pk=delivery, state__in=(State.WAITING, State.SENDING), next_try_at__lte=now
@@ -263,7 +263,7 @@ def _note(delivery: CanaryDelivery, outcome: DeliveryOutcome) -> None:
 
 
 def pause_after(tries: int) -> timedelta:
-    """How long to wait after this many tries: twice as long each time, from half a minute to two hours.
+    """Twice as long after each try, from half a minute to two hours.
 
     >>> [pause_after(tries).seconds for tries in (1, 2, 8, 9, 100)]
     [30, 60, 3840, 7200, 7200]
@@ -296,7 +296,7 @@ def _outcome_of(attempt: Future[DeliveryOutcome]) -> DeliveryOutcome:
 
 
 def _attempt(delivery: CanaryDelivery) -> Attempt:
-    """What sends a message, with all it needs from the database."""
+    """A prepared message, with all it needs from the database."""
     if delivery.webhook is not None:
         return _to_hook(delivery, delivery.webhook)
     news = [

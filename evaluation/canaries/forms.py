@@ -97,7 +97,7 @@ class AlertsForm(GroupedForm, forms.Form):
             self.fields["secret"].help_text = "A secret is saved and not shown again. Leave empty to keep it."
 
     def alerts(self) -> Alerts:
-        """What the form says; call it after `is_valid`."""
+        """Call it after `is_valid`."""
         values = self.cleaned_data
         return Alerts(
             threshold=values["threshold"],
@@ -148,7 +148,7 @@ class CanaryForm(AlertsForm):
         self.fields["tag"].choices = [("", "all queries of the release"), *tags]  # type: ignore[attr-defined]
 
     def definition(self) -> CanaryDefinition:
-        """What the canary measures; call it after `is_valid`."""
+        """Call it after `is_valid`."""
         values = self.cleaned_data
         return CanaryDefinition(
             name=values["name"],

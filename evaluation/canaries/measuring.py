@@ -28,7 +28,7 @@ BEST_AMONG = 20
 
 @dataclass(frozen=True)
 class Against:
-    """What a run is compared with. chosen_among: how many runs the reference was chosen among."""
+    """The runs before this one. chosen_among: how many runs the reference was chosen among."""
 
     previous: Run | None = None
     reference: Run | None = None
@@ -128,13 +128,13 @@ def measured(canary: Canary, stretch: CanaryStretch, run: Run, runs: Sequence[Ru
 
 
 def _fell_before(value: CanaryValue) -> bool:
-    """Whether the run before had fallen below the same reference, so that it has been told."""
+    """True where the run before fell below the same reference, so that people know already."""
     rows = value.stretch.values.filter(run=value.previous, reference=value.reference)
     return any(is_fall(one.reference_high, one.reference_p, value.canary.confidence) for one in rows)
 
 
 def is_below(threshold: float, mean: float | None) -> bool:
-    """Whether a value is below a threshold; one that is undefined meets none."""
+    """An undefined mean is not below."""
     return mean is None or mean < threshold
 
 
@@ -143,7 +143,6 @@ def is_clear(threshold: float, high: float | None) -> bool:
 
 
 def tells(canary: Canary, figure: MeanSpan) -> bool:
-    """Whether a value is below the threshold, so that people want to hear of it."""
     if not is_below(canary.threshold, figure["mean"]):
         return False
     return not canary.only_clear or figure["mean"] is None or is_clear(canary.threshold, figure["high"])

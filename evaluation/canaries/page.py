@@ -1,4 +1,4 @@
-"""What the pages of canaries show: values as rows, the picture, and the answer in a sentence."""
+"""The pages of canaries: values as rows, the picture, and the answer in a sentence."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def _change(difference: float | None, low: float | None, high: float | None) -> 
 
 
 def has_dropped(value: CanaryValue) -> bool:
-    """Whether the run fell beyond noise, since the run before or since the reference."""
+    """Fell beyond noise, since the run before or since the reference."""
     return bool({DROP, SINCE_REFERENCE} & set(value.reasons))
 
 
@@ -240,7 +240,7 @@ def _starts(values: Sequence[CanaryValue]) -> list[str]:
 
 
 def _place(value: CanaryValue, first: int) -> str:
-    """Where a value stands in time: a run from before a later stretch at its beginning."""
+    """The time of its run; a run from before a later stretch is at the beginning of that."""
     if value.stretch_id == first:
         return value.run.imported_at.isoformat()
     return max(value.run.imported_at, value.stretch.started_at).isoformat()

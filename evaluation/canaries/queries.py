@@ -15,7 +15,7 @@ from pooling.interface.problems import InputError
 
 @dataclass(frozen=True)
 class TagChange:
-    """How the queries that have a canary's tag by now differ from the `measured` ones."""
+    """Changes of the queries that have a canary's tag since they were `measured`."""
 
     tag: str
     measured: int
@@ -25,7 +25,6 @@ class TagChange:
 
     @property
     def is_lost(self) -> bool:
-        """Whether no query has the tag any more."""
         return not self.tagged
 
     def sentence(self) -> str:

@@ -1,4 +1,4 @@
-"""Whether a value fell from one run to the next, or only seems to have. No Django here."""
+"""Tests of a fall from one run to the next, beyond noise. No Django here."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ NOTHING = ValueChange(None, None, None, None, None)
 
 
 def is_fall(high: float | None, p: float | None, confidence: float) -> bool:
-    """Whether a change is beyond noise: too rare by chance, and its whole interval below 0 where it has one.
+    """A change beyond noise: too rare by chance, and its whole interval below 0 where it has one.
 
     Where the two runs are equally good, so that each query's difference may have either sign, this has at
     most the chance `false_falls(confidence)`.
@@ -105,7 +105,7 @@ def false_falls(confidence: float) -> float:
 
 
 def marked_by_chance(comparisons: int, confidence: float) -> float:
-    """How many of this many runs are marked as falls where nothing changed, at most.
+    """At most this many runs are marked as falls where nothing changed.
 
     >>> round(marked_by_chance(40, 0.95), 3)
     1.0
@@ -151,7 +151,7 @@ class LeastFall:
 def least_fall(
     queries: int, deviation: float | None, pairs: int, *, confidence: float, comparisons: int
 ) -> LeastFall:
-    """What this many queries can show when a run is compared with this many others.
+    """The smallest fall that this many queries can show when a run is compared with this many others.
 
     >>> found = least_fall(100, 0.2, 3, confidence=0.95, comparisons=1)
     >>> round(found.difference or 0, 3), found.fewest

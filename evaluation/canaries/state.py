@@ -1,4 +1,4 @@
-"""How it stands with canaries: what their queries can show, what their tags became, and what hinders them."""
+"""State of canaries: the power of their queries, changes of their tags, and problems."""
 
 from __future__ import annotations
 

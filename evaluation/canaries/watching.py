@@ -169,7 +169,7 @@ def change_alerts(canary: Canary, alerts: Alerts, user: User | None) -> Canary:
 
 
 class _Watched(TypedDict):
-    """What the activity of a collection says of a canary."""
+    """A canary in the activity of a collection."""
 
     measure: str
     threshold: float

@@ -36,7 +36,7 @@ PRIVATE_NETWORKS = "SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS"
 
 @dataclass(frozen=True)
 class DeliveryOutcome:
-    """Whether a message arrived, what was answered or went wrong, and whether anything was tried at all."""
+    """`detail` is the answer or the error; `tried` is False where nothing was sent."""
 
     sent: bool
     detail: str

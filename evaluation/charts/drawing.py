@@ -161,7 +161,8 @@ def strategy_curves(
     dark: bool = False,
     narrow: bool = False,
 ) -> alt.LayerChart:
-    """What strategies have found after judging shares of a pool, one line each from the origin on.
+    """Shares of the relevant documents found after judging shares of a pool, one line each from the origin
+    on.
 
     curves: by strategy, the share of the relevant documents found at each of `shares`. best: the same for
     somebody who knows the labels, drawn dotted.
@@ -203,7 +204,7 @@ def picture_size(
 
 @dataclass(frozen=True)
 class Look:
-    """What tells the runs of one picture apart: colour and mark, or colour and dash when they are many."""
+    """Colour and mark of each run in one picture, or colour and dash when they are many."""
 
     runs: Sequence[str]
     theme: Theme

@@ -31,9 +31,9 @@ Drawer = Callable[[ChartKind, ChartChoice, bool], bytes]
 
 @dataclass(frozen=True)
 class HtmlReport:
-    """What the file says. sentences: what it begins with, the first sentence loudest. notes: sentences above
-    everything else, such as warnings. draw: how a picture is had as SVG (kind, choice, dark); None draws it
-    again. worth: tables of what the numbers are worth, of `evaluation.rendering.estimate_tables`."""
+    """Contents of the file. sentences: what it begins with, the first sentence loudest. notes: sentences
+    above everything else, such as warnings. draw: how a picture is had as SVG (kind, choice, dark); None
+    draws it again. worth: tables of what the numbers are worth, of `evaluation.rendering.estimate_tables`."""
 
     title: str
     summary: str

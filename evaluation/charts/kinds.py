@@ -48,8 +48,7 @@ Size = tuple[int, int]
 
 @dataclass(frozen=True)
 class ChartChoice:
-    """What of a report its pictures show: a measure and a K, the runs in colour, and the two that are held
-    against each other."""
+    """A measure and a K of a report's pictures, the runs in colour, and the two that are compared."""
 
     measure: str
     k: int
@@ -126,7 +125,7 @@ def _curve_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) 
 
 
 def bounds_open(figures: Figures, measure: str) -> bool:
-    """Whether the curve of a measure shows bounds: unjudged documents leave some number open."""
+    """True where unjudged documents leave some number of the measure open."""
     cutoffs: list[int | None] = [*figures.cutoffs(measure)]
     all_figures = (figures.figure(run, measure, k) for run in figures.runs for k in cutoffs or [None])
     ends = [figure.get("bounds", (None, None)) for figure in all_figures if figure]

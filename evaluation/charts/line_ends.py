@@ -18,7 +18,7 @@ APART, LETTER = 17, 7.6
 
 
 def are_enough(runs: Sequence[str], *, narrow: bool = False) -> bool:
-    """Whether every run has its name at its line, so that the picture needs no legend of runs."""
+    """True where every run has its name at its line, so that the picture needs no legend of runs."""
     return len(runs) <= MOST_NAMED and not (narrow and _longest(runs) > NARROW)
 
 

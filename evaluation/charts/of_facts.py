@@ -51,7 +51,7 @@ def has_facts(figures: Figures) -> bool:
 
 
 def has_context(figures: Figures) -> bool:
-    """Whether it knows how long the texts are that hold them."""
+    """True where the lengths of the texts that hold the facts are known."""
     return has_facts(figures) and not context_table(figures).empty
 
 

@@ -82,7 +82,7 @@ def gains_chart(
     dark: bool = False,
     narrow: bool = False,
 ) -> alt.LayerChart:
-    """What the first run gains (above the line) or loses (below) in each query, sorted; where the queries are
+    """Gains (above the line) and losses (below) of the first run in each query, sorted; where the queries are
     too many for a bar each, the mean of neighbours. table: as `gains_table` gives it."""
     theme = DARK if dark else LIGHT
     edges = bin_edges(len(table))

@@ -1,4 +1,4 @@
-"""What the pages of a report's pictures take from their query string, and what they show."""
+"""Query string and contents of the pages of a report's pictures."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def query_of(report: Report, choice: ChartChoice) -> str:
 
 
 def picture_of(report: Report, kind: ChartKind, choice: ChartChoice, alt: str = "") -> Picture:
-    """How a page shows a picture; nothing is drawn here."""
+    """Addresses, sizes and words of a picture; nothing is drawn here."""
     figures, query = figures_of(report), query_of(report, choice)
     versioned = f"{query}&v={chart_key(report)}"
 

@@ -30,7 +30,6 @@ def figures_of(report: Report) -> Figures:
 
 
 def usual_choice(report: Report, measure: str = "recall", k: int | None = None) -> ChartChoice:
-    """What is shown of a measure while nobody chooses otherwise."""
     return default_choice(figures_of(report), measure, k)
 
 

@@ -189,14 +189,14 @@ def coverage_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def bin_edges(count: int) -> list[int]:
-    """Where the columns of a picture begin, and at the end `count`: one column for each of `count` queries,
-    or BINS of as equal a size as can be where they are too many."""
+    """Edges of the columns of a picture, `count` last: one column for each of `count` queries, or BINS of as
+    equal a size as can be where they are too many."""
     columns = count if count <= MOST_COLUMNS else BINS
     return [round(count * column / columns) for column in range(columns + 1)] if count else [0]
 
 
 def _pandas(frame: pl.DataFrame) -> pd.DataFrame:
-    """The same as a pandas frame, without PyArrow; null becomes NaN."""
+    """Without PyArrow; null becomes NaN."""
     columns = {}
     for name in frame.columns:
         series = frame[name]

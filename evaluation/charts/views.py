@@ -67,7 +67,7 @@ def report_chart_file(request: HttpRequest, report_id: int, name: str, format: s
 
 
 def chart_file(report: Report, name: str, format: str, view: ChartView) -> HttpResponseBase:
-    """The same for pages and the HTTP interface; `Http404` names what there is."""
+    """`Http404` names the formats there are."""
     kind = _kind(report, name)
     stem = f"{file_stem(report)}-{name}"
     return offered(CHART_FILES, format, stem, report, kind, view.choice())

@@ -1,4 +1,4 @@
-"""What a report says first: which run is best, how sure that is, what could turn it, and what to do next."""
+"""First sentences of a report: which run is best, how sure that is, what could turn it, what to do next."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MOST_QUERIES = 100_000
 
 @dataclass(frozen=True)
 class Rival:
-    """How the best run compares with the next best: the difference in its favour, its interval over queries
-    and its p-value, corrected for the number of `pairs`; the grade; the share of the unjudged documents that
-    must turn out against it before the order turns; and how many of these only one of the two has."""
+    """The next best run next to the best: the difference in favour of the best, its interval over queries and
+    its p-value, corrected for the number of `pairs`; the grade; the share of the unjudged documents that must
+    turn out against it before the order turns; and how many of these only one of the two has."""
 
     run: str
     difference: float
@@ -39,10 +39,9 @@ class Rival:
 
 @dataclass(frozen=True)
 class Outside:
-    """What of the best run's first K lies outside the pool, so that nobody could judge it: how many documents
-    of the scored queries, which share of all there, and how many of them are relevant if they are so as often
-    as the judged ones there (None where none is judged). A guess, since no audit reaches beyond its pool.
-    """
+    """Documents of the best run's first K outside the pool, so that nobody could judge them: their number
+    over the scored queries, their share of all there, and how many of them are relevant if they are so as
+    often as the judged ones there (None where none is judged). A guess: no audit reaches beyond its pool."""
 
     documents: int
     share: float
@@ -92,7 +91,7 @@ class NextStepResult(TypedDict):
 
 
 class Found(TypedDict):
-    """What the labels at hand say: the mean recall over the relevant documents found, and their number."""
+    """Mean recall over the relevant documents found, and the number of these."""
 
     recall: float | None
     relevant: int
@@ -171,7 +170,7 @@ class _Recall(TypedDict):
 
 @dataclass(frozen=True)
 class AnswerBasis:
-    """What an answer rests on besides the figures.
+    """Facts behind an answer besides the figures.
 
     relevant: documents that are known to be so. complete: the labels are. frame: what they are complete of,
     where nobody had to declare it. estimates: of the audit, where there are any. margin: a difference within
@@ -317,7 +316,7 @@ def _next_step(one: Comparison, grade: Grade, wanted: int | None) -> NextStep | 
 
 
 def judge_sentence(count: int, left: int, k: int) -> str:
-    """What to judge: `count` of those that are left."""
+    """Judge `count` of the documents that are left."""
     some = "" if count >= left else f"{count:,} of "
     return f"Judge {some}the {counted(left, 'document')} that only one of the two has in its first {k}."
 

@@ -51,9 +51,9 @@ def usual_test(evaluation: Evaluation) -> str:
 
 @dataclass(frozen=True)
 class AnswerRequest:
-    """How an answer is worked out. margin: a difference within ± margin does not matter. method: of the
-    comparison. complete: the labels are. frame: what they are complete of, where nobody had to declare it.
-    names_k: somebody named the values of K."""
+    """margin: a difference within ± margin does not matter. method: of the comparison. complete: the labels
+    are. frame: what they are complete of, where nobody had to declare it. names_k: somebody named the values
+    of K."""
 
     margin: float = MARGIN
     method: Method | None = None
@@ -114,8 +114,7 @@ def answered(
 
 
 def deepest_covered(pool: PoolDesign | None, runs: Sequence[str]) -> int | None:
-    """How deep the labels go: down to the reach of an audit that is estimated, else to the depth of the pool;
-    None where nobody knows."""
+    """Reach of an estimated audit, else the depth of the pool; None where neither is known."""
     if pool is None:
         return None
     if pool.estimates:
@@ -124,7 +123,7 @@ def deepest_covered(pool: PoolDesign | None, runs: Sequence[str]) -> int | None:
 
 
 def _outside(evaluation: Evaluation, run: str, k: int, basis: Basis | None) -> Outside | None:
-    """What of a run's first K no pool has; None where nothing, or where no pool was given."""
+    """None where every document of the run's first K is in the pool, or where no pool was given."""
     if evaluation.pool is None:
         return None
     kept = basis.opened if basis else unsettled_kept(evaluation, [run])
@@ -173,8 +172,7 @@ def _p_values(
 
 
 def _wanted(evaluation: Evaluation, opened: Unsettled, one: Comparison, *, margin: float) -> int | None:
-    """How many labels are expected to decide a pair that labels leave open; None where that is not worked
-    out."""
+    """Labels expected to decide a pair that labels leave open; None where that is not worked out."""
     if one.k is None or not one.open_pairs or one.open_pairs > MOST_ORDERED:
         return None
     if graded(one, margin).grade is not Grade.LABELS:

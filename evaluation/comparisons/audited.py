@@ -1,4 +1,4 @@
-"""What an audit says of the difference of two runs."""
+"""Differences of two runs by the audit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.scoring.results import Evaluation
 def audited_differences(
     basis: Basis, names: Sequence[str], cutoffs: Sequence[int]
 ) -> Mapping[tuple[str, str, int | None], Difference]:
-    """What the audit says of each difference; nothing where it cannot estimate every query that is scored.
+    """Differences by the audit; none where it cannot estimate every query that is scored.
 
     What it says of some of the queries would rank the runs by the work that happens to be finished. The
     intervals and p-values are each pair's own; the labels wanted are those that decide it among all pairs at

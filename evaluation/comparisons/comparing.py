@@ -1,6 +1,6 @@
-"""Whether run A beats run B: the difference with its interval and p-value, what the documents without a
-label can still do to it, and the labels that would decide. A pair is ranked only when its sign is safe
-from them; `evaluation.comparisons.verdict` has the rule and its words."""
+"""Run A against run B: the difference with its interval and p-value, what the documents without a label can
+still do to it, and the labels that would decide. A pair is ranked only when its sign is safe from them;
+`evaluation.comparisons.verdict` has the rule and its words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Method:
-    """How the differences are tested: by which test and correction, with how many draws from which seed."""
+    """Test and correction of the differences, with how many draws from which seed."""
 
     test: str = "randomisation"
     correction: str = "holm"
@@ -211,7 +211,7 @@ def _compared(
 
 @dataclass(frozen=True)
 class _Row:
-    """What is known of one pair at one key before its sentence is written."""
+    """One pair at one key before its sentence is written."""
 
     pair: tuple[str, str]
     measure: str

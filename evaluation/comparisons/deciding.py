@@ -30,7 +30,7 @@ PRIOR = 10
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of two runs at K over Q queries that count.
+    """Two runs at K over Q queries that count.
 
     ahead: (Q,) relevant documents in the first run's K minus those in the other's. relevant: (Q,) labelled
     relevant. further: (Q,) unjudged documents of the pool that both runs have in their K, or neither. alone:
@@ -44,7 +44,7 @@ class Standing:
     alone: pl.DataFrame
 
     def queries_needed(self) -> int | None:
-        """How many queries it takes to see the difference as labelled, where these are too few; else None."""
+        """Number of queries to see the difference as labelled, where these are too few; else None."""
         counts = self.relevant > 0
         each = self.ahead[counts] / self.relevant[counts]
         if len(each) < 2 or not each.mean():
@@ -97,7 +97,7 @@ def deciding_set(standing: Standing, chance: float) -> pl.DataFrame:
 
 
 def can_decide(standing: Standing, chance: float) -> bool:
-    """Whether all documents of `alone` together are expected to decide what is open."""
+    """True where all documents of `alone` together are expected to decide what is open."""
     bounds = standing.bounds()
     if bounds is None:
         return False
@@ -120,7 +120,7 @@ def expected_share(hits: float, judged: float, own_hits: int, own_judged: int) -
 
 
 def labels_expected(evaluation: Evaluation, opened: Unsettled, pair: tuple[str, str], k: int) -> int:
-    """How many labels are expected to decide a pair of an evaluation, as the set that a queue of them has."""
+    """Number of labels expected to decide a pair of an evaluation, as the set that a queue of them has."""
     tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in pair}
     runs = [evaluation.runs[name] for name in pair]
     column = int(np.flatnonzero(evaluation.cutoffs == k)[0])

@@ -1,4 +1,4 @@
-"""What would decide which of two runs of a report is better, by the labels as they are now; and its queue."""
+"""Pairs that would decide which of two runs of a report is better, by the labels now; and a queue of them."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Decision:
 
 
 def decision(report: Report, first: str, second: str, k: int) -> Decision:
-    """How two runs stand. Labels that the report's release had count as they were there."""
+    """Labels that the report's release had count as they were there."""
     state = state_of_labels(report.collection)
     key = f"deciding-{report.pk}-{report.created_at.timestamp()}-{state}-{k}-{hash((first, second))}"
     current: Decision | None = cache.get(key)
@@ -272,7 +272,7 @@ def open_deciding_queue(
 
 
 def decision_of(queue: Queue) -> tuple[Report, Decision] | None:
-    """How the two runs stand that a deciding queue was opened for; None where its report is gone."""
+    """The report and the two runs of a deciding queue; None where the report is gone."""
     provenance = queue.pool.provenance
     rows = Report.objects.select_related("collection", "release").filter(
         pk=provenance.get("report"), collection=queue.collection_id

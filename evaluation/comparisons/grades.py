@@ -1,4 +1,4 @@
-"""How sure it is which of two runs is better, in one of five grades and a sentence that can be repeated.
+"""Five grades of certainty that one of two runs is better, each with a sentence that can be repeated.
 
 A verdict (`evaluation.comparisons.verdict`) asks what no label can turn, or what an audit proves. A grade
 weighs both uncertainties: which queries were asked, and which documents have no label. The two limits on the
@@ -22,7 +22,7 @@ PROBABLY = (0.10, 0.2)
 
 
 class Grade(StrEnum):
-    """How sure the order of two runs is."""
+    """Certainty of the order of two runs."""
 
     CLEARLY_BETTER = "clearly_better"
     PROBABLY_BETTER = "probably_better"
@@ -67,8 +67,8 @@ def _grade(one: Comparison, margin: float) -> Grade:
 
 
 def _labels_hold(one: Comparison, share: float) -> bool:
-    """Whether no label is missing that counts, the audit proves the sign of the difference as labelled, or it
-    takes at least this share of the unjudged documents to turn it."""
+    """True where no label is missing that counts, the audit proves the sign of the difference as labelled, or
+    it takes at least this share of the unjudged documents to turn it."""
     if one.contradicted or one.bounds is None or one.difference is None:
         return False
     if one.bounds[0] == one.bounds[1]:
@@ -133,7 +133,7 @@ _SENTENCES = {
 
 
 def _unless(one: Comparison, behind: str) -> str:
-    """What would have to be true for the labels to turn it; nothing where none can or an audit says no."""
+    """The condition under which labels would turn it; empty where none can or an audit says no."""
     if one.decided_by is not None or one.turning is None:
         return ""
     return (

@@ -36,9 +36,9 @@ PAIR = ["query_id", "document_id"]
 
 @dataclass(frozen=True)
 class NextMove:
-    """What to do. kind: `release`, `report`, `deeper`, `judge`, `queries`, `estimate`. price: time and money,
-    as far as known. address, button: where it is done, and the word for it. posts: what a form sends there;
-    without it the address is a link."""
+    """kind: `release`, `report`, `deeper`, `judge`, `queries`, `estimate`. price: time and money, as far as
+    known. address, button: where it is done, and the word for it. posts: what a form sends there; without it
+    the address is a link."""
 
     kind: str
     sentence: str
@@ -54,8 +54,8 @@ def next_move(report: Report, answer: Answer) -> NextMove | None:
 
 
 def estimate_move(report: Report, answer: Answer) -> NextMove | None:
-    """What it takes to estimate the rest, where recall is of what was found and no audit is on its way: a
-    pool of the same runs and depth, of which only the audit is left to judge."""
+    """A pool of the same runs and depth, of which only the audit is left to judge: where recall is of what
+    was found and no audit is on its way."""
     if answer.basis != LABELS:
         return None
     pool = newest_merged_pool(report.collection)
@@ -89,7 +89,7 @@ def _deeper(report: Report, answer: Answer) -> NextMove | None:
 
 
 def deeper_move(slug: str, pool: tuple[int, int], cutoffs: Sequence[int], k: int) -> NextMove | None:
-    """The same of a pool by its key and depth, the values of K that were asked for, and the answer's."""
+    """A deeper pool than this one (key, depth), for the values of K that were asked for and the answer's."""
     wanted, (key, depth) = usual_cutoff(cutoffs), pool
     if k >= wanted or depth >= wanted:
         return None
@@ -118,7 +118,7 @@ def _newer(report: Report) -> NextMove | None:
 
 
 def new_labels(report: Report) -> int:
-    """How many pairs have a label now that had none in the report's release."""
+    """Number of pairs with a label now that had none in the report's release."""
     since, collection = report.release.released_at, report.collection
     judged = collection.judgment_events.filter(created_at__gt=since)
     imported = collection.imported_labels.filter(imported_at__gt=since)
@@ -164,7 +164,7 @@ def _queries(report: Report, answer: Answer) -> NextMove | None:
 
 
 def price_of(report: Report, pairs: int) -> str:
-    """How long people take to judge this many pairs, and what that costs, as far as the collection tells."""
+    """Time of people for this many pairs, and money, as far as the collection tells."""
     latest = Queue.objects.filter(collection=report.collection_id).order_by("-pk").first()
     judgments = pairs * (latest.judgments_per_item if latest else 1)
     parts = []

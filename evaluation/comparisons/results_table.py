@@ -36,10 +36,9 @@ class Earlier:
 
 @dataclass(frozen=True)
 class RunLine:
-    """What the table shows of a run. bar: mean and interval on a scale of 100 units, as attributes of an SVG.
-    best, since: differences from the best run and from an earlier report. line: the number with its
-    conventions. figures: `measure@k` -> value. missing, unknown: queries without an answer, without a label.
-    """
+    """A run's row. bar: mean and interval on a scale of 100 units, as attributes of an SVG. best, since:
+    differences from the best run and from an earlier report. line: the number with its conventions. figures:
+    `measure@k` -> value. missing, unknown: queries without an answer, without a label."""
 
     run: str
     value: float | None

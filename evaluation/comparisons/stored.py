@@ -65,7 +65,7 @@ class ChosenComparisons(TypedDict):
 
 
 class StoredComparisons(TypedDict):
-    """What `comparisons.json` holds: every pair of these runs at these K; left_out: runs beyond them."""
+    """Contents of `comparisons.json`: every pair of these runs at these K; left_out: runs beyond them."""
 
     runs: list[str]
     left_out: int
@@ -189,7 +189,7 @@ def _read_comparisons(report: Report) -> Compared | None:
 
 
 def answer_at(report: Report, k: int | None = None) -> Answer | None:
-    """Which run is best at K, how sure that is, and what to do next; None where recall is undefined.
+    """The best run at K, how sure that is, and what to do next; None where recall is undefined.
 
     At the K nearest 10 as it was stored with the report; at another K from its comparisons, where the best
     runs are among them.
@@ -301,7 +301,7 @@ def deciding(report: Report, first: str, second: str, k: int) -> pl.DataFrame:
 
 
 def deciding_csv(report: Report, first: str, second: str, k: int) -> io.BytesIO:
-    """The same as CSV, to be opened as a queue."""
+    """CSV of the pairs that decide, to be opened as a queue."""
     out = io.BytesIO()
     guarded_frame(deciding(report, first, second, k)).write_csv(out)
     out.seek(0)

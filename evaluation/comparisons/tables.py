@@ -14,7 +14,7 @@ from evaluation.scoring.results import decimal, interval
 
 
 def answer_part(answer: Answer | None) -> Part:
-    """What a report says first, for `evaluation.rendering.formats.render`."""
+    """The first sentences of a report, for `evaluation.rendering.formats.render`."""
     if answer is None:
         return Part("answer", None, None)
     return Part("answer", None, answer.to_dict(), sentences=answer_in_words(answer))

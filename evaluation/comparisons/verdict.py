@@ -1,4 +1,4 @@
-"""What is known of two runs on one measure, and the sentence that ranks them or says why it does not.
+"""Facts about two runs on one measure, and the sentence that ranks them or says why it does not.
 
 A verdict speaks of one quantity: of the mean difference as labelled with its bounds, or of the difference of
 micro recall that an audit estimates. It never takes the sign of one and the p-value of the other; where the
@@ -31,9 +31,9 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Difference:
-    """What an audit says of a difference of micro recall: the estimate, its interval over the draw of labels,
-    the p-value that belongs to both, and about how many more audit labels would decide it if it stays. None
-    where that is not known."""
+    """A difference of micro recall by the audit: the estimate, its interval over the draw of labels, the
+    p-value that belongs to both, and about how many more audit labels would decide it if it stays. None where
+    that is not known."""
 
     value: float | None
     interval: Interval | None
@@ -146,7 +146,7 @@ class Comparison:
 
     @property
     def contradicted(self) -> bool:
-        """Whether the audit's estimate points the other way than the difference as labelled."""
+        """The audit's estimate points the other way than the difference as labelled."""
         return self._audited_side() * _side(self.difference) < 0
 
     @property
@@ -173,7 +173,7 @@ class Comparison:
         return self._open() if self.estimated is None else self._open_by_audit()
 
     def power(self, difference: float = SEEN_DIFFERENCE) -> str:
-        """How many queries it takes to see a difference of that size between these two runs."""
+        """Number of queries to see a difference of that size between these two runs, in a sentence."""
         if self.deviation is None:
             return "Fewer than two queries count, so the power is unknown."
         return power_line(self.deviation, self.queries, difference)
@@ -253,7 +253,7 @@ class Comparison:
         return f"{self.first} − {self.second}: {name}{spread}"
 
     def _of_queries(self, opening: str = "Another") -> str:
-        """What another choice of queries would do to the difference as labelled."""
+        """Effect of another choice of queries on the difference as labelled, in a sentence."""
         if self.p_value is None:
             return ""
         corrected = "" if self.correction == "none" else f" by {self.correction.title()}"

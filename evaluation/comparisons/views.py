@@ -83,7 +83,7 @@ def report_decide(request: HttpRequest, report_id: int) -> HttpResponse:
 @login_required
 @require_safe
 def queue_deciding(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Whether what a deciding queue was opened for is decided by now; htmx gets the part alone."""
+    """State of a deciding queue's question; htmx gets the part alone."""
     queue = queue_for(request.user, queue_id, READERS)
     both = decision_of(queue)
     if both is None:

@@ -40,8 +40,7 @@ def difference_in_words(rival: Rival) -> str:
 
 
 def outside_sentence(run: str, k: int, pairs: tuple[int, float, float | None]) -> str:
-    """What of a run's first K lies outside the pool: documents, their share, and perhaps how many of them
-    would be relevant."""
+    """Documents of a run's first K outside the pool: number, share, perhaps how many would be relevant."""
     documents, share, relevant = pairs
     verb, them = ("is", "it") if documents == 1 else ("are", "them")
     there = f"{counted(documents, 'document')} in the first {k} of {run} ({percent(share)})"
@@ -76,7 +75,6 @@ def recall_read_first(answer: Answer) -> str:
 
 
 def what_recall_is_of(answer: Answer) -> str:
-    """What the number that people read first is a recall of."""
     if answer.basis == "labels":
         return of_known_relevant(answer)
     if answer.basis == "complete":
@@ -96,7 +94,6 @@ def of_relevant_count(count: int) -> str:
 
 
 def frame_in_words(frame: FrameFigures | None) -> str:
-    """What an estimate is an estimate of."""
     if frame is None:
         return "of what the pool holds"
     if queries := frame.get("queries"):
@@ -112,7 +109,7 @@ def frame_in_words(frame: FrameFigures | None) -> str:
 
 
 def _of_all_queries(frame: FrameFigures) -> FrameFigures:
-    """The same without what is said of queries."""
+    """Without `queries`."""
     rest = frame.copy()
     rest.pop("queries", None)
     return rest

@@ -1,4 +1,4 @@
-"""What an audit says of runs: estimated recall, differences, relevant documents and what is missing.
+"""Estimates from an audit: recall, differences, relevant documents and what is missing.
 
 Plain values for reports. Intervals and bounds are at `confidence`, a share. Each interval says under `covers`
 which uncertainty it is about: `labels` (which documents the audit drew) or `queries and labels` (which
@@ -53,7 +53,7 @@ REST_PER_QUERY = 10
 
 @dataclass(frozen=True)
 class Places:
-    """Where the runs have the pairs: a frame query_id, document_id, rank_0 … in the order of `runs`."""
+    """Places of the pairs in the runs: a frame query_id, document_id, rank_0 … in the order of `runs`."""
 
     frame: pl.DataFrame
     runs: tuple[str, ...]
@@ -194,9 +194,9 @@ def spanned(intervals: Sequence[LabelInterval], *, awaited: int = 0) -> Estimate
 
 
 def relevant_estimate(audit: AuditSample, *, confidence: float = LEVEL) -> TotalEstimate:
-    """How many relevant documents the pools of the estimated queries hold, and at most how many of them
-    nobody has seen to be relevant: what has no answer counts whole (exact, over all queries together; None
-    where documents were not drawn alike)."""
+    """Number of relevant documents in the pools of the estimated queries, and at most how many of them nobody
+    has seen to be relevant: what has no answer counts whole (exact, over all queries together; None where
+    documents were not drawn alike)."""
     samples = audit.extremes()
     both = [interval_of_total(sample, confidence=confidence) for sample in samples]
     remainders = audit.remainders(relevant=True)
@@ -258,7 +258,7 @@ def _no_remainder(query_id: str) -> QueryRemainder:
 def proposal(
     budgets: Sequence[tuple[int, int]], share: float = PROPOSED_SHARE, *, confidence: float = LEVEL
 ) -> AuditProposal:
-    """What an audit of `share` would show, from each query's (documents judged, documents in the pool).
+    """Precision of an audit of `share`, from each query's (documents judged, documents in the pool).
 
     Assumes that the greedy part and the audit do not meet. `at_most` is the exact bound if none of the drawn
     were relevant; `each` is what one relevant of the drawn would add to the estimate.

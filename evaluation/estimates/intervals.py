@@ -165,9 +165,8 @@ def interval_of_hits(
 def interval_of_kind(
     arrays: SampleArrays, marks: Floats, possible: Booleans, confidence: float
 ) -> LabelInterval:
-    """How many relevant documents of one kind there are (as in `Kind.of`), by the rule of `chosen_interval`:
-    it counts the relevant audit documents of all kinds, so that the method does not depend on the estimate.
-    """
+    """Number of relevant documents of one kind (as in `Kind.of`), by the rule of `chosen_interval`: it counts
+    the relevant audit documents of all kinds, so that the method does not depend on the estimate."""
     kind = Kind.of(arrays, marks, possible)
     count = int((arrays.relevant * (arrays.probability < 1)).sum())
     if kind.lightest is None:

@@ -95,7 +95,7 @@ def _spanned(extremes: Sequence[MacroRecall], awaited: int) -> MacroRecall:
 
 @dataclass(frozen=True)
 class _Rest:
-    """Where the pairs of a sample and of the others stand, and what their frames hold besides.
+    """Places of the pairs of a sample and of the others, and what their frames hold besides.
 
     place (n,) is each pair's place in its query by reciprocal rank fusion, between -½ (first) and ½ (last);
     is_beyond (n,) marks the pairs beyond the pool. hidden, last (Q,), queries bytewise: documents of the
@@ -141,7 +141,7 @@ class _Rest:
 
 @dataclass(frozen=True)
 class _Model:
-    """What the pairs of a sample (first) and the others of its queries (then) can be expected to be.
+    """Expected labels of the pairs of a sample (first) and of the others of its queries (then).
 
     query (n,) numbers the queries; expected (n,) is the label of certain pairs and the chance of all others;
     residual (s,) is label minus chance of what was drawn, 0 of certain pairs; total (Q,) are relevant

@@ -1,4 +1,4 @@
-"""What the labels lack: a floor for relevant documents nobody found, and what a new retriever would lose."""
+"""Gaps of the labels: a floor for relevant documents nobody found, and what a new retriever would lose."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ Depth: TypeAlias = int | Mapping[str, int]
 
 
 def labelled_depth(evaluation: Evaluation) -> int:
-    """How far down these labels were judged, as far as they tell: the last place, from the first on, at which
-    most of the documents that the runs have there are labelled; 0 where not even the first is.
+    """Depth down to which these labels were judged, as far as they tell: the last place, from the first on,
+    at which most of the documents that the runs have there are labelled; 0 where not even the first is.
 
     For labels whose pool nobody knows. No cutoff has a part in it.
     """
@@ -119,7 +119,7 @@ def leave_one_out(
     depth: Depth | None = None,
     families: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """What each run's Recall@k would be if it had not helped to find the relevant documents.
+    """Each run's Recall@k had it not helped to find the relevant documents.
 
     The relevant documents that only the run's family found within `depth` (as for `missing_floor`; without
     `families` every run is its own) are removed, from the run and from the qrels. families: run -> name of

@@ -1,5 +1,5 @@
-"""What an audit says of runs with a model's help, next to what it says alone: means over queries, and the
-plain values that a report shows.
+"""Estimates from an audit with a model's help, next to those without: means over queries, and the plain
+values that a report shows.
 
 The estimates over all pairs together (micro) are in `evaluation/estimates/prediction_powered.py`.
 """
@@ -86,9 +86,8 @@ def powered_estimates(
 def powered_relevant_estimate(
     audit: AuditSample, predictions: pl.DataFrame, *, confidence: float = LEVEL
 ) -> PoweredTotal:
-    """How many relevant documents the pools of the estimated queries hold, as a figure of
-    `powered_estimates`, with `predicted`: the share of the uncertain pairs that have a prediction.
-    """
+    """Number of relevant documents in the pools of the estimated queries, as a figure of `powered_estimates`,
+    with `predicted`: the share of the uncertain pairs that have a prediction."""
     given = _predicted(audit.extremes(), audit, predictions)
     totals = [powered_total(one, confidence=confidence) for one in given]
     return {**figure(totals, LABELS, audit.awaited), "predicted": given[0].share}

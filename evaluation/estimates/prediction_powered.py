@@ -206,7 +206,7 @@ class Domain:
         return joined.select("query_id", value=value).sort("query_id")
 
     def without(self, other: Domain) -> Domain:
-        """What is in this domain and not in the other, which is part of it."""
+        """The difference of two sets; `other` is part of this domain."""
         rest = self.rest.join(other.rest, on=PAIR, how="anti")
         return Domain(self.arrays, self.hit - other.hit, self.guess - other.guess, rest)
 

@@ -32,7 +32,7 @@ FRAME = {"frame_size": int, "is_beyond": bool}
 
 @dataclass(frozen=True)
 class AuditSample:
-    """What the labels of a pool say of all its documents.
+    """Labels of a pool, as a sample of all its documents.
 
     sample: query_id, document_id, draw, relevant, inclusion_probability, cannot_judge, awaited, for
     `evaluation.estimates.totals`; a pair that nobody could judge or that is awaited counts as not relevant
@@ -98,7 +98,7 @@ class AuditSample:
 
     @property
     def simple(self) -> bool:
-        """Whether every remainder was sampled simply, as exact bounds need it."""
+        """Every remainder was sampled simply, as exact bounds need it."""
         return bool(self.strata.filter("defined")["simple"].all())
 
     def _queries(self, *, defined: bool) -> list[str]:

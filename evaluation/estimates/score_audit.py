@@ -38,7 +38,7 @@ NOT_POOLED = "the pool does not hold all of the run's first {k}"
 
 @dataclass(frozen=True)
 class ScoreAudit:
-    """What the labels of an audit by scores say of its pool.
+    """Labels of an audit by scores, as a sample of its pool.
 
     sample: query_id, document_id, stratum, relevant, inclusion_probability, cannot_judge, for
     `evaluation.estimates.totals`; a pair without an answer counts as not relevant here. pairs: query_id,
@@ -56,12 +56,12 @@ class ScoreAudit:
 
     @property
     def is_defined(self) -> bool:
-        """Whether something of each stratum is labelled."""
+        """Something of each stratum is labelled."""
         return bool((self.strata["sampled"] > 0).all())
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that was drawn has an answer."""
+        """All that was drawn has an answer."""
         return not self.strata["waiting"].sum()
 
     def extremes(self, *kinds: pl.DataFrame) -> list[pl.DataFrame]:
@@ -143,9 +143,8 @@ def _strata(population: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def relevant_by_scores(audit: ScoreAudit, *, confidence: float = LEVEL) -> TotalEstimate:
-    """How many relevant pairs the pool holds: an interval as in `audit_estimates.relevant_estimate`, `seen`,
-    and `at_most_unseen`, the exact bound on what the judged pairs lack over all strata together.
-    """
+    """Number of relevant pairs in the pool: an interval as in `audit_estimates.relevant_estimate`, `seen`,
+    and `at_most_unseen`, the exact bound on what the judged pairs lack over all strata together."""
     samples = audit.extremes()
     span = spanned([interval_of_total(one, confidence=confidence) for one in samples])
     seen = [int(one["relevant"].sum()) for one in samples]

@@ -109,8 +109,8 @@ def _with_labels(rows: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
 
 
 def _is_used(rest: int, sampled: int, taken: int) -> bool:
-    """Whether a draw of `sampled` from `rest` documents, of which others know `taken`, has one outside them
-    almost surely, or needs none."""
+    """A draw of `sampled` from `rest` documents, of which others know `taken`, has one outside them almost
+    surely, or needs none."""
     if sampled == 0 or taken >= rest:
         return True
     return comb(taken, sampled) <= RARELY * comb(rest, sampled)

@@ -1,4 +1,4 @@
-"""Where runs fail: one measure by groups of queries, with what a mean hides. No Django here."""
+"""One measure by groups of queries, with what a mean hides. No Django here."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class GroupFigures:
 
     @property
     def is_small(self) -> bool:
-        """Whether there are too few queries for percentiles."""
+        """Too few queries for percentiles."""
         return self.n < SMALL
 
 
@@ -322,7 +322,7 @@ def limits_of(
 
 
 def undrawn_limits(values: Values, grouping: Grouping, whole: Floats) -> Floats:
-    """What `limits_of` gives, as far as it is known before anything is drawn."""
+    """The part of `limits_of` that is known before anything is drawn."""
     limits = np.full((len(grouping.groups), len(values.runs), 4), np.nan)
     if len(values.query_ids) >= FEWEST_QUERIES:
         limits[0, :, :2] = whole
@@ -330,7 +330,7 @@ def undrawn_limits(values: Values, grouping: Grouping, whole: Floats) -> Floats:
 
 
 def draws_of(values: Values, grouping: Grouping, samples: int) -> int:
-    """How many queries `limits_of` draws where the limits over all queries are known."""
+    """Number of queries that `limits_of` draws where the limits over all queries are known."""
     weighted = ~np.isnan(values.weights)
     sizes: list[int] = []
     for number, rows in enumerate(rows_by_group(values, grouping)):

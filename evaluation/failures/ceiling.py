@@ -32,7 +32,7 @@ DEPTHS = (10, 20, 50, 100, 200, 500, 1000)
 
 
 class CeilingForm(forms.Form):
-    """Which run is the first stage, and at which K the others are measured."""
+    """The run of the first stage, and the K at which the others are measured."""
 
     stage1 = forms.ChoiceField(required=False, label="First stage")
     k = forms.TypedChoiceField(required=False, coerce=int, label="K")
@@ -109,7 +109,7 @@ def ceiling_rows(report: Report, choice: CeilingChoice) -> list[CeilingRow]:
 @login_required
 @require_safe
 def report_ceiling(request: HttpRequest, report_id: int) -> HttpResponse:
-    """What each run makes of the first K1 documents of another one."""
+    """Each run's use of the first K1 documents of another one."""
     report = report_for(request.user, report_id)
     form = CeilingForm(request.GET, report=report)
     choice = form.chosen(report)

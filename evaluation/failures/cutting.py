@@ -1,5 +1,4 @@
-"""Which documents belong together by a key of their metadata: texts as they are, numbers and dates in at most
-five parts."""
+"""Groups of documents by a key of their metadata: texts as they are, numbers and dates in up to 5 parts."""
 
 from __future__ import annotations
 

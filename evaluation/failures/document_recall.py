@@ -66,7 +66,7 @@ class GroupRecall:
 
     @property
     def is_small(self) -> bool:
-        """Whether there is no interval because too little is known."""
+        """Too little is known for an interval."""
         return self.recall.low is None
 
 
@@ -182,7 +182,7 @@ NO_KEYS = (
 
 
 class DocumentGroupsForm(forms.Form):
-    """Which key of the documents' metadata makes the groups, and whose recall at which K is looked at."""
+    """The key of the documents' metadata that makes the groups, and the run and K of the recall."""
 
     by = forms.ChoiceField(required=False, label="Documents by")
     run = forms.ChoiceField(required=False, label="Run")

@@ -46,7 +46,7 @@ class MissedOfQuery:
 
 @dataclass(frozen=True)
 class Text:
-    """What is known of a document: its title, and the beginning of its text, None where it has none."""
+    """`text` is the beginning, None where the document has none."""
 
     title: str
     text: str | None

@@ -113,7 +113,7 @@ LOOK = 1
 
 @dataclass(frozen=True)
 class WhereChoice:
-    """What is broken down by what, how the groups are ordered, and for which run (None: all)."""
+    """`by` makes the groups of `measure` at `k`; run None: all."""
 
     by: str
     measure: str
@@ -158,7 +158,7 @@ class WhereView(forms.Form):
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
     def at_once(self) -> bool:
-        """Whether the page may come before its intervals, which then ask for themselves."""
+        """The page comes before its intervals, which then ask for themselves."""
         self.is_valid()
         return not self.cleaned_data.get("intervals")
 

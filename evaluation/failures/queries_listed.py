@@ -133,5 +133,5 @@ def _weight(line: QueryLine) -> str | None:
 
 
 def weight_in_words(weight: float | None) -> str:
-    """How often a query is asked, with no more digits than it needs."""
+    """With no more digits than it needs."""
     return "" if weight is None else f"{weight:,.6g}"

@@ -1,5 +1,5 @@
-"""Which queries belong together: by tag, by a key of their metadata, by relevant documents, by how often they
-are asked. No Django here."""
+"""Groups of queries: by tag, by a key of their metadata, by relevant documents, by how often they are asked.
+No Django here."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def group_queries(
 
 
 def offered(metadata: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What these queries can be grouped by: relevant documents always, the rest where somebody has it.
+    """Names that these queries can be grouped by: relevant documents always, the rest where somebody has it.
 
     A key is offered when at least two queries share one of its values and it has at most 100.
     """

@@ -218,8 +218,8 @@ def _order(report: Report, name: str, query_id: str) -> pl.DataFrame | None:
 
 @dataclass(frozen=True)
 class _Facts:
-    """What both lists are made of, all read: (run -> recall), (document -> label), rows of the relevant
-    documents as `relevant_of` has them, (run -> its order), (document -> title and text)."""
+    """Input of both lists, all read: (run -> recall), (document -> label), rows of the relevant documents as
+    `relevant_of` has them, (run -> its order), (document -> title and text)."""
 
     report: Report
     k: int

@@ -97,7 +97,7 @@ def _plain(one: CeilingOfRun) -> dict[str, RecallCeiling | GainCeiling | int]:
 
 
 def ceilings(evaluation: Evaluation, stage1: Runs, k1: Sequence[int] = DEFAULT_K1) -> Ceilings:
-    """What each run of an evaluation makes of the first K1 documents of `stage1`, at each of its K.
+    """Each run's use of the first K1 documents of `stage1`, at each K of the evaluation.
 
     Documents that a ranker lacks follow in stage 1's order. The means are over the evaluation's queries with
     a relevant label; a query that stage 1 lacks counts 0, or is left out where the conventions skip it.
@@ -138,7 +138,7 @@ def _ordered(
 
 @dataclass(frozen=True)
 class _Stage:
-    """What is the same for every ranker. handed: (query, document_id, place) of stage 1's documents."""
+    """The same for every ranker. handed: (query, document_id, place) of stage 1's documents."""
 
     evaluation: Evaluation
     handed: pl.DataFrame

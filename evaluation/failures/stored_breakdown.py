@@ -148,12 +148,12 @@ def stored_queries(report: Report, ids: Sequence[str]) -> QuerySet[Query]:
 
 
 def metadata_of(report: Report, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-    """What the collection says of these queries, and perhaps of others, now; one database query."""
+    """The collection's metadata of these queries, and perhaps of others, now; one database query."""
     return dict(stored_queries(report, ids).values_list("external_id", "metadata"))
 
 
 def relevant_by_query(report: Report) -> dict[str, int]:
-    """How many relevant documents each query has; those without any are not in it."""
+    """Queries without a relevant document are not in it."""
     counts = scan_relevant(report).group_by("query_id").agg(pl.len().alias("relevant")).collect()
     return dict(counts.iter_rows())
 

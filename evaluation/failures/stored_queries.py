@@ -51,7 +51,7 @@ SORTED_BY = {
 
 @dataclass(frozen=True)
 class QuerySelection:
-    """Which queries of a report, and of which run, measure and K (None: the whole run).
+    """Queries of a report by run, measure and K (None: the whole run).
 
     by, group: those of a group of a breakdown; ungrouped: those in none of its groups. search: words, each in
     the query's text or its id. show: one of ROW_CHOICES; sort: one of SORTS, or a column of SORTED_BY after a

@@ -1,4 +1,4 @@
-"""Where a run fails: its queries with the lowest recall, and the relevant documents it missed there."""
+"""Queries of a run with the lowest recall, and the relevant documents it missed there."""
 
 from __future__ import annotations
 

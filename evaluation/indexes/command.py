@@ -1,4 +1,4 @@
-"""What `evaluate --against EXACT_RUN RUN…` does, without Django; heavy libraries wait until it runs."""
+"""`evaluate --against EXACT_RUN RUN…` without Django; heavy libraries wait until it runs."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _runs(options: Mapping[str, Any]) -> list[Path]:
 
 
 def _looks_like_labels(path: Path) -> bool:
-    """Whether a text file begins with a line of qrels: four fields, a whole number last."""
+    """A text file that begins with a line of qrels: four fields, a whole number last."""
     require_file(path)
     with path.open("rb") as file:
         fields = file.readline(10_000).split()

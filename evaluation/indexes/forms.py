@@ -97,7 +97,7 @@ class LatencyForm(GroupedForm, forms.Form):
         return values
 
     def request(self) -> LatencyRequest:
-        """What the form asks for; call it after `is_valid`."""
+        """Call it after `is_valid`."""
         values = self.cleaned_data
         return LatencyRequest(
             name=values["name"] or None,

@@ -39,7 +39,7 @@ def read_index_settings(path: Path) -> list[IndexSetting]:
 
 
 def parse_index_settings(content: bytes, name: str) -> list[IndexSetting]:
-    """The same from the bytes of a file called `name`: header first, one line for each run.
+    """Settings from a file called `name`: header first, one line for each run.
 
     >>> parse_index_settings(b"run,latency_ms,ef\\nhnsw-16,0.12,16\\n", "settings.csv")
     [IndexSetting(run='hnsw-16', latency_ms=0.12, parameters={'ef': '16'})]
@@ -117,7 +117,7 @@ def settings_of_runs(settings: Sequence[IndexSetting], runs: Sequence[str], name
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Whether each point (latency, recall) is on the front.
+    """True for each point (latency, recall) on the front.
 
     It is, when no other point is better in one and no worse in the other; equal points are both on it.
 

@@ -1,4 +1,4 @@
-"""What the page of a latency report shows, and the report as files; taken from the stored result."""
+"""Page and files of a latency report, from the stored result."""
 
 from __future__ import annotations
 

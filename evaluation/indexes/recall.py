@@ -123,7 +123,7 @@ class AgainstExact:
 
     @property
     def chunks(self) -> str:
-        """How documents were made of chunks, in words; nothing where they were not."""
+        """In words; empty where there were none."""
         return str(self.settings.get("chunks", {}).get("words", ""))
 
     @cached_property
@@ -267,7 +267,7 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Finder:
-    """What each run is measured on: the exact head at some cutoffs, under conventions; only these queries."""
+    """The exact head at some cutoffs, under conventions; only these queries."""
 
     top: ExactTop
     cutoffs: Integers

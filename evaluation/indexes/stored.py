@@ -29,7 +29,7 @@ MOST_K = 1_000_000
 
 @dataclass(frozen=True)
 class LatencyRequest:
-    """What somebody asks for, by name and in plain values, so that a job can hold it.
+    """A request by name and in plain values, so that a job can hold it.
 
     settings: the text of the file of settings. runs: those that it names. target: the recall at `k` that a
     setting should reach.

@@ -20,7 +20,7 @@ from pooling.formats.cells import table_text
 
 
 class AgainstConventions(FoundHow):
-    """What the numbers depend on apart from the runs."""
+    """Conventions behind the numbers, apart from the runs."""
 
     against: str
     missing: str
@@ -136,7 +136,7 @@ def against_line(against: AgainstExact, run: str, key: str) -> str:
 
 
 def short_list_warnings(against: AgainstExact) -> list[str]:
-    """What a reader of the figures must know: a K longer than the lists."""
+    """Sentences on a K longer than the lists."""
     beyond = {
         k: short
         for k in against.cutoffs.tolist()

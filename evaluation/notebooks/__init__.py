@@ -1,1 +1,1 @@
-"""What `evaluate` gives people who work in a notebook: a table, pictures, a file, and a line in MLflow."""
+"""`evaluate` in a notebook: a table, pictures, a file, and a line in MLflow."""

@@ -48,7 +48,7 @@ def table_of_cell(result: Evaluation, answer: Answer | None) -> str:
 
 
 def basis_line(result: Evaluation) -> str:
-    """What the means of the table rest on, and what recall is a recall of."""
+    """A line on what the means of the table rest on, and what recall is a recall of."""
     means = f"Means over queries {result.rests_on}"
     if "complete" in result.settings or "recall" not in result.measures:
         return f"{means}."

@@ -31,8 +31,8 @@ class Result(Evaluation):
     """
 
     def answer(self) -> Answer | None:
-        """Which run is best at the K nearest 10, how sure that is, and what to do next; None where recall
-        was not measured or is undefined."""
+        """The best run at the K nearest 10, how sure that is, and what to do next; None where recall was not
+        measured or is undefined."""
         with whole_installation():
             return answered(self)
 

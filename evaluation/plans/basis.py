@@ -1,4 +1,4 @@
-"""What the figures of a plan start from: the pool that would be built, its labels, and what is supposed."""
+"""Input of a plan's figures: the pool that would be built, its labels, and what is supposed."""
 
 from __future__ import annotations
 
@@ -63,8 +63,6 @@ class _Labels:
 
 @dataclass(frozen=True)
 class Planned:
-    """What the parts of a plan start from."""
-
     collection: Collection
     settings: PlanSettings
     every: list[Run]
@@ -134,7 +132,7 @@ class Planned:
 
     @cached_property
     def frame(self) -> PlannedFrame:
-        """What the audit draws from; the pool without a reach."""
+        """The pool without a reach."""
         reach = self.settings.reach
         if reach is None:
             return PlannedFrame(self.sizes, False)
@@ -216,7 +214,7 @@ class Planned:
 
     @cached_property
     def design(self) -> Design:
-        """How far each query's order goes, and π beyond it."""
+        """Depth of each query's order, and π beyond it."""
         return design_of(self.sizes, self.chosen, self.audits, self.frames)
 
     @cached_property
@@ -235,16 +233,14 @@ class Planned:
 
     @property
     def relevant_basis(self) -> str:
-        """What the share of relevant pairs rests on: given, labels, or assumed."""
+        """`given`, `labels` or `assumed`."""
         if self.settings.relevant_share is not None:
             return "given"
         return "labels" if self.labelled >= FEWEST_LABELS else "assumed"
 
     @cached_property
     def curve(self) -> RelevanceCurve | None:
-        """Where relevant pairs stand: by the labels, if there are enough and nobody says otherwise; None
-        where nobody knows.
-        """
+        """By the labels, if there are enough and nobody says otherwise; None where nobody knows."""
         share = self.settings.relevant_share
         if share is None:
             return self._fitted
@@ -283,12 +279,12 @@ class Planned:
 
     @property
     def pace(self) -> float:
-        """How much steeper than RRF order the chosen one is."""
+        """Steepness of the chosen order, in that of RRF order."""
         return LEARNING if self.settings.adaptive else PACE.get(self.settings.strategy, 1.0)
 
     @cached_property
     def terms(self) -> Terms:
-        """How pairs are judged and paid: what is given, else shown by the collection, else supposed."""
+        """Terms as given, else as the collection shows, else supposed."""
         chosen, gold = self.settings, site_options()
         there = self.gold_there
         given = {name: getattr(chosen, name) for name in ("gold_first_share", "gold_share")}

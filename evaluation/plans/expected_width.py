@@ -1,4 +1,4 @@
-"""How wide the interval of micro recall will be, before anything is judged: the interval of expected counts.
+"""Expected width of the interval of micro recall, before anything is judged: the interval of expected counts.
 
 What the report does with labels (`evaluation/estimates/intervals.py`) is done here with the numbers that are
 expected of them, which takes two assumptions: where relevant documents are, and how soon the order of judging
@@ -112,7 +112,7 @@ def fitted_curve(places: Floats, relevant: Booleans, weights: Floats | None = No
 
 @dataclass(frozen=True)
 class Design:
-    """How each query will be judged, by expectation: arrays (Q,).
+    """Expected judging of each query: arrays (Q,).
 
     reached: the share of its pool that the greedy part comes to. probability: π in the remainder of its
     frame, nan where there is no remainder or no audit. chosen: the documents that will be judged. left: those
@@ -173,7 +173,7 @@ def audit_probabilities(
 
 
 def effective_reach(curve: RelevanceCurve, reached: Floats, pace: float) -> Floats:
-    """How far the RRF order would have to go to find what an order `pace` times as steep finds."""
+    """Share of the RRF order that finds what an order `pace` times as steep finds at `reached`."""
     if pace == 1.0:
         return reached
     grid = np.linspace(0.0, 1.0, GRID + 1)

@@ -51,7 +51,7 @@ class PlanForm(RunDepthsForm):
         self.show_depths()
 
     def plan_settings(self) -> PlanSettings:
-        """What is asked for; call it after `is_valid`. `InputError` for what does not go together."""
+        """Call it after `is_valid`. `InputError` for what does not go together."""
         return settings_offered(self.cleaned_data)
 
 

@@ -53,7 +53,7 @@ def planned_frame(
 
 
 def _shared(tops: Tops, indexes: Sequence[int], reach: int) -> float:
-    """How many of its first `reach` documents of a query one more ranking has that these runs have too."""
+    """Number of the first `reach` documents of a query that one more ranking shares with these runs."""
     sizes = tops.query_sizes()
     queries = max(int((sizes > 0).sum()), 1)
     union, deep = float(sizes.sum()) / queries, float(tops.by_run(indexes).mean()) / queries

@@ -1,4 +1,4 @@
-"""What a plan says of the headline: how wide its interval will be, by budget, and what a reach costs."""
+"""A plan's headline: the width of its interval by budget, and the cost of a reach."""
 
 from __future__ import annotations
 

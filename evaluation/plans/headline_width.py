@@ -1,4 +1,4 @@
-"""How wide the interval of a headline will be: mean recall over queries, queries and labels together.
+"""Expected width of the interval of a headline: mean recall over queries, queries and labels together.
 
 The interval of `evaluation/estimates/macro_recall.py` is the sum of rare events: a relevant document drawn
 from a thousand stands for hundreds. So a few campaigns are drawn, by what is expected of a query, and each
@@ -86,7 +86,7 @@ class ExpectedQueries:
         return float(np.mean(np.clip(high, 0, 1) - np.clip(low, 0, 1)))
 
     def is_macro(self, times: float = 1.0) -> bool:
-        """Whether the headline can be a mean over queries."""
+        """The headline can be a mean over queries."""
         enough = not self.has_left or self.audit_relevant * times >= FEWEST_FOR_GAMMA
         return enough and len(self.hits) >= FEWEST_QUERIES
 
@@ -124,7 +124,7 @@ class ExpectedQueries:
 
 
 def _intercept(sample: Integers, expected: Floats) -> Floats:
-    """How many times as likely as by its level a document of the query is, by what was drawn of it."""
+    """Factor of a document's chance by its level, by what was drawn of its query."""
     own = np.zeros(sample.shape)
     for _ in range(10):
         rest = expected * np.exp(own)

@@ -1,4 +1,4 @@
-"""What the page of a plan shows in addition to the plan itself."""
+"""Contents of a plan's page in addition to the plan itself."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def plan_context(planned: PlanResult, settings: PlanSettings) -> dict[str, Any]:
 
 
 def parameters(form: PlanForm, given: QueryDict, collection: Collection) -> list[tuple[str, str]]:
-    """What of the form's values is worth a place in the address: nothing empty, and no list of all runs."""
+    """Values worth a place in the address: nothing empty, and no list of all runs."""
     runs = given.getlist("runs")
     kept = [(name, str(given[name])) for name in form.fields if name != "runs" and given.get(name)]
     kept = [(name, value) for name, value in kept if USUAL.get(name) != value]
@@ -74,7 +74,7 @@ def pilot_address(path: str, chosen: list[tuple[str, str]], pilot: Pilot) -> str
 
 
 def problems_in_words(form: PlanForm) -> list[str]:
-    """What is wrong, each with its field's label, for when the form itself is not drawn again."""
+    """Errors with their fields' labels, for when the form itself is not drawn again."""
     return [
         f"{form.fields[name].label or name}: {problem}" if name in form.fields else str(problem)
         for name, problems in form.errors.items()

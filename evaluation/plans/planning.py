@@ -47,7 +47,7 @@ from pooling.ranking.selection import spread
 
 
 def planned_order(planned: Planned) -> PlannedOrder | None:
-    """What can be told of a plan's adaptive order; None for a fixed one. See `PlannedOrderSerializer`."""
+    """None for a fixed order. See `PlannedOrderSerializer`."""
     adaptive = planned.settings.queue.adaptive
     if adaptive is None:
         return None
@@ -101,12 +101,12 @@ def _best_look(planned: Planned) -> PlannedLook:
 
 
 def _best_curve(planned: Planned) -> RelevanceCurve:
-    """Where nobody knows how much is relevant, a look is best where most is."""
+    """The curve with most relevant pairs, where a look is best, if nobody knows how much is relevant."""
     return planned.curve or max(planned.curves, key=lambda one: one.share)
 
 
 def _at_last_look(planned: Planned, queries: Any) -> tuple[list[Remainder], float]:
-    """What the order has left of some queries when the last look comes, and the relevant ones found then."""
+    """Remainders of some queries at the last look, and the relevant ones found by then."""
     settings = planned.settings
     adaptive = settings.queue.adaptive
     assert adaptive is not None
@@ -239,7 +239,7 @@ def _work(planned: Planned, now: datetime) -> PlannedWork:
 
 
 def _power(planned: Planned) -> Power:
-    """How many queries tell two systems apart by 0.05: by the spread of the labels, else a range."""
+    """Number of queries to tell two systems apart by 0.05: by the spread of the labels, else a range."""
     deviation, queries = _deviation(planned)
     there = int((planned.sizes > 0).sum())
     spread = DEVIATIONS if deviation is None else (deviation, deviation)

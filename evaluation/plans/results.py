@@ -1,4 +1,4 @@
-"""What a plan says, in plain values: the keys of page, HTTP interface and command. None is not known."""
+"""A plan in plain values: the keys of page, HTTP interface and command. None is not known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SettingsInUse = Mapping[str, Any]
 
 
 class Bases(TypedDict):
-    """What each supposed value rests on; a basis is given, measured, labels or assumed."""
+    """Source of each supposed value; a basis is given, measured, labels or assumed."""
 
     relevant_share: float | None
     relevant_basis: str
@@ -74,7 +74,7 @@ class ThinQueries(TypedDict):
 
 
 class PlannedQueries(TypedDict):
-    """How many pairs queries have."""
+    """Numbers of pairs per query."""
 
     sizes: Sizes
     thin: ThinQueries
@@ -118,7 +118,7 @@ class RunInterval(TypedDict):
 
 
 class ExpectedInterval(TypedDict):
-    """How wide the interval of micro recall will be; null, and a sentence why, where there will be none."""
+    """Width of the interval of micro recall; null, and a sentence why, where there will be none."""
 
     k: int
     confidence: float
@@ -147,7 +147,7 @@ class HeadlineWidth(TypedDict):
 
 
 class ReachCost(TypedDict):
-    """What an audit to this reach draws from; null is the pool."""
+    """Pairs that an audit to this reach draws from; null is the pool."""
 
     reach: int | None
     documents: Annotated[float, "In the frame of a query, the median."]
@@ -176,7 +176,7 @@ class ExpectedHeadline(HeadlineWidth):
 
 
 class PilotSettings(TypedDict):
-    """What a plan of the pilot has otherwise."""
+    """Settings in which the pilot differs from the plan."""
 
     strategy: str
     budget: int
@@ -211,7 +211,7 @@ class Power(TypedDict):
 
 
 class PlannedLook(TypedDict):
-    """What the last look at an audit can rule out at best: when nothing that was drawn is relevant."""
+    """Best outcome of the last look at an audit: nothing that was drawn is relevant."""
 
     remainder: Annotated[int, "Documents that the order has not reached by then."]
     sampled: Annotated[int, "Of these, drawn and judged."]
@@ -223,7 +223,7 @@ class PlannedLook(TypedDict):
 
 
 class PlannedOrder(TypedDict):
-    """What is known of an adaptive order before there are labels."""
+    """Properties of an adaptive order before there are labels."""
 
     least: Annotated[int, "Pairs of the query that gets fewest."]
     most: int
@@ -233,7 +233,7 @@ class PlannedOrder(TypedDict):
 
 
 class PlanResult(TypedDict):
-    """What a campaign will be, cost and show."""
+    """A campaign's size, cost and precision."""
 
     settings: Annotated[SettingsInUse, "Every setting with the value it has."]
     supposed: list[Supposition]
@@ -253,7 +253,7 @@ class PlanResult(TypedDict):
 
 
 class PoolReady(Result):
-    """What is stored of a campaign when its pool is, and its queue is not open yet."""
+    """A campaign whose pool is stored and whose queue is not open yet."""
 
     pool: int
 

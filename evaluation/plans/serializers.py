@@ -1,4 +1,4 @@
-"""What the HTTP interface of plans takes and gives, as its schema shows it."""
+"""Serializers of plans for the HTTP interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan is asked for: one set of settings for page, HTTP interface and command."""
+"""Settings of a plan, one set for page, HTTP interface and command."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class PlanSettings:
 
     @property
     def choice(self) -> Choice:
-        """How the pool is chosen, with the audit of a strategy that brings its own."""
+        """The choice of the pool, with the audit of a strategy that brings its own."""
         return self._given.settled()
 
     @property
@@ -238,7 +238,7 @@ def settings_from(values: Mapping[str, Any]) -> PlanSettings:
 
 
 def settings_offered(values: Mapping[str, Any]) -> PlanSettings:
-    """The same from a form."""
+    """Settings from the values of a form."""
     return _settled(values, offered_choice({"depth": PlanSettings.depth, **chosen(Choice, values)}))
 
 

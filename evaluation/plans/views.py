@@ -24,7 +24,7 @@ from pooling.people.access import ADMIN, collection_for
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def plan_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """What a campaign will be; htmx gets the figures alone. A POST builds its pool and opens its queue."""
+    """The plan of a campaign; htmx gets the figures alone. A POST builds its pool and opens its queue."""
     collection = collection_for(request.user, slug, ADMIN)
     given = request.POST if request.method == "POST" else request.GET
     form = filled_form(collection, given)

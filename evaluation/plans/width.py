@@ -1,4 +1,4 @@
-"""How wide a plan's intervals of micro recall will be, and the pilot that would tell where nobody knows."""
+"""Widths of a plan's intervals of micro recall, and the pilot that would tell where nobody knows."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def expected_width(planned: Planned) -> ExpectedInterval:
 
 
 def is_whole(planned: Planned) -> bool:
-    """Whether everything that an audit could draw from will be judged."""
+    """Everything that an audit could draw from will be judged."""
     return bool((planned.chosen >= planned.frames).all())
 
 
@@ -72,8 +72,8 @@ def is_undrawn(planned: Planned) -> bool:
 
 
 def scenarios(planned: Planned) -> list[tuple[RelevanceCurve, float]]:
-    """What may hold, the likeliest first if it is known: where relevant pairs stand in the pool, and how many
-    more a deeper frame has (see `evaluation/plans/headline_width.py`)."""
+    """Cases with the likeliest first if it is known: the curve of relevant pairs in the pool, and the factor
+    of a deeper frame (see `evaluation/plans/headline_width.py`)."""
     if planned.settings.reach is None:
         return [(curve, 0.0) for curve in planned.curves]
     curves = planned.curves if planned.curve is None else planned.curves[1:] or planned.curves
@@ -82,9 +82,8 @@ def scenarios(planned: Planned) -> list[tuple[RelevanceCurve, float]]:
 
 
 def offered_pilot(planned: Planned, width: ExpectedInterval) -> Pilot | None:
-    """What a few drawn pairs would take that tell how much is relevant; None where the width is known, or the
-    plan is hardly larger.
-    """
+    """A few drawn pairs that tell how much is relevant; None where the width is known, or the plan is hardly
+    larger."""
     is_certain = width["width_low"] is None or width["width_low"] == width["width_high"]
     if is_certain or planned.curve is not None or planned.to_judge <= PILOT:
         return None

@@ -92,7 +92,7 @@ def _range(bases: Bases) -> str:
 
 
 def interval_sentence(interval: ExpectedInterval, undrawn: bool, bases: Bases) -> str:
-    """What the interval comes to, or why there is none."""
+    """The interval's width, or why there is none."""
     if undrawn:
         return (
             "This budget leaves pairs unjudged and draws none at random, so recall cannot be estimated. Set "
@@ -122,7 +122,7 @@ def interval_sentence(interval: ExpectedInterval, undrawn: bool, bases: Bases) -
 
 
 def headline_sentences(headline: ExpectedHeadline, reach: int | None) -> list[str]:
-    """How wide the first number's interval will be and what it is of, or why it has none."""
+    """Width and meaning of the first number's interval, or why it has none."""
     k, of = headline["k"], headline["reaches"][-1 if reach else 0]
     if not headline["has_audit"]:
         return [

@@ -1,4 +1,4 @@
-"""Which of several pools carries the estimates."""
+"""Choice among several pools of the one that carries the estimates."""
 
 from __future__ import annotations
 

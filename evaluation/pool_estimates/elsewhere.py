@@ -1,4 +1,4 @@
-"""What the other pools of a collection know of a pool's frame: see `evaluation.estimates.union`."""
+"""Facts of the other pools of a collection about a pool's frame: see `evaluation.estimates.union`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def chosen_for_certain(collection: Collection, release: QrelsRelease, labels: pl
 
 
 def _certain(pool: Pool, release: QrelsRelease) -> Iterator[tuple[str, str]]:
-    """What a pool's order came to, that of an adaptive queue where there is one."""
+    """Pairs that a pool's order came to, that of an adaptive queue where there is one."""
     parts = parts_of_pairs(pool, release.sidecar.get("selections", ()))
     if parts is not None:
         yield from (pair for pair, part in parts.items() if part.is_certain)

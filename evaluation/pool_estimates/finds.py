@@ -1,4 +1,4 @@
-"""What the labels of a collection say of one of its pools: who finds alone, and where finds dry up."""
+"""Labels of a collection in one of its pools: who finds alone, and where finds dry up."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CACHED_SECONDS = 600
 
 
 class AllOfPool(PoolDiagnostics):
-    """What a pool tells; by run means by its name."""
+    """Everything about a pool; by run means by its name."""
 
     # Bytewise by id.
     queries: Annotated[list[list[Any]], "[query id, pairs, pairs that one run alone found]."]

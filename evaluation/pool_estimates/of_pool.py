@@ -1,5 +1,5 @@
-"""What recall is worth where the pool behind the labels is known: estimates from its audit, what is missing,
-and what a new retriever would lose. Plain values, for reports and for files alike."""
+"""Estimates of recall where the pool behind the labels is known: from its audit, what is missing, and what a
+new retriever would lose. Plain values, for reports and for files alike."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ class PoolDesign:
 
     @property
     def estimates(self) -> bool:
-        """Whether anything can be estimated: complete labels without an audit are no estimate."""
+        """Complete labels without an audit are no estimate."""
         return self.has_audit and bool(self.audit.defined)
 
 
 @dataclass(frozen=True)
 class Basis:
-    """What estimates and comparisons of one evaluation start from; `pool` is None where none is known."""
+    """Input of estimates and comparisons of one evaluation; `pool` is None where none is known."""
 
     evaluation: Evaluation
     opened: Unsettled
@@ -86,12 +86,12 @@ class Basis:
 
 
 def too_large(evaluation: Evaluation) -> bool:
-    """Whether an evaluation does without estimates and comparisons of its runs."""
+    """Too large for estimates and comparisons of its runs."""
     return evaluation.labels.query_count * int(evaluation.cutoffs[-1]) * len(evaluation.runs) > LARGEST
 
 
 def places_of(evaluation: Evaluation, opened: Unsettled) -> Places:
-    """Where every run has the labelled pairs, and the others of its first documents."""
+    """Places of the labelled pairs in every run, and of the others of its first documents."""
     labels, names = evaluation.labels, list(evaluation.runs)
     ranks = {
         f"rank_{at}": pl.Series(run.counted.position).cast(pl.UInt32).replace(0, None)
@@ -128,8 +128,8 @@ def estimates_of(basis: Basis | None, *, complete: bool = False) -> Estimates:
 
 
 def _depths(basis: Basis) -> Mapping[str, int] | None:
-    """How far down each run was judged: as deep as its pool goes, or as the labels tell where none is known;
-    None where these do not tell either."""
+    """Depth of judging by run: that of its pool, or as the labels tell where none is known; None where these
+    do not tell either."""
     if basis.pool is not None and basis.pool.depths is not None:
         return basis.pool.depths
     depth = labelled_depth(basis.evaluation)

@@ -1,4 +1,4 @@
-"""What a report's page shows of its estimates: rows for the table, and what each interval covers."""
+"""Estimates on a report's page: rows for the table, and what each interval covers."""
 
 from __future__ import annotations
 
@@ -173,6 +173,6 @@ def _span(figure: Span) -> str:
 
 
 def _bar(micro: EstimateFigure, raw: float | None) -> dict[str, str]:
-    """Where estimate, interval and raw number stand on a scale of 100 units."""
+    """Estimate, interval and raw number on a scale of 100 units, as attributes of an SVG."""
     places = {"mean": micro["value"], "low": micro["low"], "high": micro["high"], "raw": raw}
     return {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}

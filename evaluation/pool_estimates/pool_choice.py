@@ -1,6 +1,6 @@
-"""Which stored pool carries the estimates of a report: the one whose audit is furthest answered among those
-that are deep enough, or the one that was asked for; what the others chose is known (`estimates/union.py`).
-Pairs that were picked one by one are no pool in this sense."""
+"""Choice of the stored pool that carries the estimates of a report: the one whose audit is furthest answered
+among those that are deep enough, or the one that was asked for; what the others chose is known
+(`estimates/union.py`). Pairs that were picked one by one are no pool in this sense."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pooling.models import Collection, Pool
 
 
 class ChosenPool(TypedDict):
-    """What a report says of the choice of its pool; see `evaluation.scoring.estimate_figures`."""
+    """The pool of a report's estimates; see `evaluation.scoring.estimate_figures`."""
 
     id: int
     asked: bool
@@ -125,7 +125,7 @@ def _standing(pool: Pool, audit: AuditSample, evaluation: Evaluation) -> Standin
 
 
 def has_audit(pool: Pool, release: QrelsRelease) -> bool:
-    """Whether anything of a pool was drawn: for it, for a version before it, or by an adaptive queue."""
+    """Something was drawn: for this pool, for a version before it, or by an adaptive queue."""
     if pool.entries.filter(Q(in_audit=True) | Q(inclusion_probability__lt=1)).exists():
         return True
     parts = parts_of_pairs(pool, release.sidecar.get("selections", ()))

@@ -94,12 +94,12 @@ def _inside(pool: pl.DataFrame, evaluation: Evaluation) -> pl.DataFrame:
 
 
 def depth_of_file(pool: pl.DataFrame) -> int | None:
-    """How deep the runs were pooled, as far as the file tells; None where it does not."""
+    """Depth of the pooled runs, as far as the file tells; None where it does not."""
     return _deepest(pool.filter(~pool.select(_is_beyond(pool)).to_series()))
 
 
 def _is_beyond(pool: pl.DataFrame) -> pl.Expr:
-    """Whether a row lies beyond the depth: in the frame, and deeper than all that was not drawn."""
+    """True for rows beyond the depth: in the frame, and deeper than all that was not drawn."""
     depth = _deepest(pool.filter(~pl.col("in_audit")))
     if depth is None:
         return pl.lit(False)

@@ -1,4 +1,4 @@
-"""What a report's recall is worth: the pool behind its release as `pool_estimates.py` wants it."""
+"""The pool behind a report's release, as `pool_estimates.py` wants it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _described(pool: Pool) -> PoolOfEstimates:
 
 
 class _Extension(TypedDict, total=False):
-    """What a version of a pool adds to the rest, where it extends another."""
+    """Additional keys of a version of a pool."""
 
     extends: str
     judged_before: dict[str, dict[str, float | None]]

@@ -1,4 +1,4 @@
-"""What a report's audit says with a model's pre-labels next to it, next to what it says alone."""
+"""A report's audit with a model's pre-labels, next to the audit alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an audit by scores says in a report: the newest one that is labelled, read from what was stored."""
+"""An audit by scores in a report: the newest one that is labelled, read from what was stored."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _draw(pool: Pool) -> pl.DataFrame:
 
 
 class _Described(TypedDict):
-    """What is known of an audit by scores before anything is estimated."""
+    """An audit by scores before anything is estimated."""
 
     pool: NamedPool
     audit: NamedScoreAudit
@@ -179,7 +179,7 @@ def _estimated(audit: ScoreAudit, basis: Basis, of: Pool, conventions: Conventio
 
 
 def _depths(of: Pool, conventions: Conventions) -> dict[str, int]:
-    """How far down the pool holds each run's list wholly; of other runs and orders nothing is known."""
+    """Depth to which the pool holds each run's list wholly; runs and orders without one are left out."""
     if (of.ties, of.scores) != (conventions.ties, conventions.scores):
         return {}
     return {name: of.depth_of(name) for name in of.pool_runs.values_list("run__name", flat=True)}

@@ -1,4 +1,4 @@
-"""What a report's page and its HTML file show of an audit by scores."""
+"""An audit by scores on a report's page and in its HTML file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def by_scores_context(
 
 
 def by_scores_cells(estimates: ScoreAuditEstimates) -> Cells:
-    """The same as a table of text for files: one row per run and K."""
+    """A table of text for files: one row per run and K."""
     header = ("run", "K", "micro recall", "by", "precision")
     rows = []
     for run, by_key in estimates["runs"].items():

@@ -1,4 +1,4 @@
-"""What labels say of a pool, on a page that the pool's own fetches, and over HTTP."""
+"""Labels of a pool, on a page that the pool's own fetches, and over HTTP."""
 
 from __future__ import annotations
 

@@ -19,10 +19,9 @@ class Cells:
 
 @dataclass(frozen=True)
 class Part:
-    """What is shown next to an evaluation and was worked out from it: as a table, as plain data for JSON
-    under `name`, and as rows for CSV; None where CSV has no place for it. sentences: above all tables; what
-    has only these has no table. figures: of each run by key, which stand among its others in JSON.
-    """
+    """A supplement of an evaluation: as a table, as plain data for JSON under `name`, and as rows for CSV;
+    None where CSV has no place for it. sentences: above all tables; what has only these has no table.
+    figures: of each run by key, which stand among its others in JSON."""
 
     name: str
     cells: Cells | None

@@ -1,5 +1,5 @@
-"""What an audit says of runs as tables of text, for files and the terminal; with a model's pre-labels next to
-the labels in a separate table, where a report has these. No Django here."""
+"""Estimates as tables of text, for files and the terminal; with a model's pre-labels next to the labels in a
+separate table, where a report has these. No Django here."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def render(
 
 
 def _above(sentences: Sequence[str], form: str) -> str:
-    """What is said before the tables, the first of it loudest; nothing in LaTeX, whose tables go into
+    """The sentences before the tables, the first of them loudest; empty in LaTeX, whose tables go into
     papers."""
     if not sentences or form == "latex":
         return ""

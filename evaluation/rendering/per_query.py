@@ -18,9 +18,8 @@ TREC = ".trec"
 
 
 def trec_eval_lines(frame: pl.DataFrame) -> str:
-    """What `trec_eval -q` prints of one run: measure, query and value to four decimals, query by query, and
-    then the means as `all`. Queries that do not count have no line.
-    """
+    """The lines of `trec_eval -q` for one run: measure, query and value to four decimals, query by query, and
+    then the means as `all`. Queries that do not count have no line."""
     refuse("--per-query", frame, r"^$|[ \t\n\r]", "a blank or a line end", remedy="Write CSV or JSON lines.")
     values = frame.drop_nulls("value")
     means = values.group_by("measure", "k", maintain_order=True).agg(pl.lit("all").alias("query_id"), "value")
@@ -62,7 +61,7 @@ def write_per_query(evaluation: Evaluation, path: Path) -> None:
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
-    """The same of any frame of values by query."""
+    """A file of any frame of values by query."""
     check_per_query_path(path)
     with NamedTemporaryFile(dir=path.absolute().parent, prefix=".per-query-", delete=False) as temporary:
         part = Path(temporary.name)

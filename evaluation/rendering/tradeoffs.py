@@ -1,5 +1,4 @@
-"""Which K: recall, precision and F1 side by side, the K that reaches a recall, and what each place still
-adds."""
+"""Choice of K: recall, precision and F1 side by side, the K that reaches a recall, what each place adds."""
 
 from __future__ import annotations
 

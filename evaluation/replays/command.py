@@ -1,4 +1,4 @@
-"""What `simulate QRELS RUN… --depth N` understands and does, without Django."""
+"""Arguments and output of `simulate QRELS RUN… --depth N`, without Django."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _in_order(outcome: OutcomeResult) -> OutcomeResult:
 
 
 def by_share(values: dict[str, Value]) -> dict[str, Value]:
-    """The same values, the least share first."""
+    """Sorted, the least share first."""
     return {share: values[share] for share in sorted(values, key=float)}
 
 

@@ -81,7 +81,7 @@ class ReplayForm(GroupedForm, forms.Form):
             ) from None
 
     def request(self) -> ReplayRequest:
-        """What the form asks for; call it after `is_valid`."""
+        """Call it after `is_valid`."""
         values = self.cleaned_data
         return ReplayRequest(
             name=values["name"] or None,

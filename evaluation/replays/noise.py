@@ -1,10 +1,10 @@
-"""How many labels a replay may tell wrong; for the form, the interfaces and the command alike."""
+"""Share of wrong labels in a replay; for the form, the interfaces and the command alike."""
 
 from __future__ import annotations
 
 
 def noise_problem(noise: float) -> str:
-    """What is wrong with a share of wrong labels; empty if it will do.
+    """The error of a share of wrong labels; empty if it will do.
 
     >>> noise_problem(0.1)
     ''

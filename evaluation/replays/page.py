@@ -1,4 +1,4 @@
-"""What a replay's page shows, taken from the stored result: figures as cells, and what to beware of."""
+"""A replay's page, from the stored result: figures as cells, and warnings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SETTINGS = ("depth", "seeds", "noise", "batch", "k")
 
 
 class PoolPart(TypedDict):
-    """What was replayed; left_out: pairs without a label."""
+    """The replayed pool; left_out: pairs without a label."""
 
     runs: int
     depth: int
@@ -99,7 +99,7 @@ def finds_in_words(strategies: Mapping[str, OutcomeResult], ranked: Sequence[str
 
 
 def replay_warnings(replay: Replay, pool: LabelledPoolResult) -> list[str]:
-    """What makes this replay say less than it seems to, each in words."""
+    """Limits of this replay, each in words."""
     warnings = []
     for part in replay.options["chosen_by"]:
         warnings.append(

@@ -82,7 +82,7 @@ def labelled_pool(
 
 
 def with_prior_scores(pool: LabelledPool, priors: pl.DataFrame, *, votes: int | None = None) -> LabelledPool:
-    """The same pool for strategies that start from a score of each document; see `with_priors`."""
+    """For strategies that start from a score of each document; see `with_priors`."""
     candidates = with_priors(pool.candidates, priors, votes=votes)
     truth = {
         query: pool.truth[query][[pool.candidates[query].number[document] for document in one.documents]]

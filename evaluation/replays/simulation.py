@@ -32,14 +32,14 @@ class OutcomeResult(TypedDict):
 
 
 class LimitsResult(TypedDict):
-    """What an order that knows the labels finds, and what it costs."""
+    """Finds and effort of an order that knows the labels."""
 
     found: dict[str, float]
     effort: dict[str, float]
 
 
 class CurvesResult(TypedDict):
-    """What was found at each share of the pool, by strategy and by the order that knows the labels."""
+    """Shares found at each share of the pool, by strategy and by the order that knows the labels."""
 
     share: list[float]
     found: dict[str, list[float]]
@@ -47,7 +47,7 @@ class CurvesResult(TypedDict):
 
 
 class LabelledPoolResult(TypedDict):
-    """What was replayed; labelled: pairs with a label, without which a pair is left out."""
+    """The replayed pool; labelled: pairs with a label, without which a pair is left out."""
 
     runs: int
     depth: int
@@ -60,7 +60,7 @@ class LabelledPoolResult(TypedDict):
 
 
 class SimulationSettings(TypedDict):
-    """What the simulation depends on apart from labels and runs."""
+    """Settings apart from labels and runs."""
 
     seeds: int
     noise: float
@@ -159,7 +159,7 @@ class Simulation:
         }
 
     def limits(self) -> LimitsResult:
-        """What the order that knows the labels finds, and what it costs, at the same shares."""
+        """Finds and effort of the order that knows the labels, at the same shares."""
         budgets = next(iter(self.outcomes.values())).found
         return {
             "found": {f"{budget:g}": self.best.recall_at(budget) for budget in budgets},
@@ -217,7 +217,7 @@ def moving(progress: Progress, place: int, pieces: int) -> Progress:
 
 @dataclass(frozen=True)
 class Recalls:
-    """Which documents each run has in its top `k`, to turn labels into recalls of all runs at once."""
+    """Documents of each run's top `k`, to turn labels into recalls of all runs at once."""
 
     pool: LabelledPool
     k: int

@@ -43,7 +43,7 @@ MOST_BATCH = 100_000
 
 @dataclass(frozen=True)
 class ReplayRequest:
-    """What somebody asks for, by name and in plain values, so that a job can hold it; None takes the default.
+    """A request by name and in plain values, so that a job can hold it; None takes the default.
 
     release: the labels as they stand. runs, strategies: all. depth: 50 or the deepest run. budgets: shares
     of each query's pool, 0.1 0.25 0.5. k: the depth.
@@ -241,7 +241,7 @@ class ReplayLabels(TypedDict):
 
 
 def _described(release: QrelsRelease | None, labels: pl.DataFrame, read_at: str) -> ReplayLabels:
-    """Which labels these were; those of no release cannot be had again, so at least when and how many."""
+    """The labels by their release; those of none cannot be had again, so at least when and how many."""
     return {
         "release": release.name if release else None,
         "sha256": release.sha256 if release else None,

@@ -1,4 +1,4 @@
-"""What a report is asked for, checked: a name that does not exist or a value out of range is one sentence."""
+"""Checks of a report's settings: a name that does not exist or a value out of range is one sentence."""
 
 from __future__ import annotations
 

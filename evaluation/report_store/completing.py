@@ -22,7 +22,7 @@ def complete_queries(release: QrelsRelease) -> set[str]:
 def completeness(
     release: QrelsRelease, evaluation: Evaluation, labels: pl.DataFrame
 ) -> tuple[bool, FrameFigures | None]:
-    """Whether labels were declared complete for all queries; else the whole collection, where each of its
+    """True where labels were declared complete for all queries; else the whole collection, where each of its
     documents has a label for them and the runs have no others.
 
     labels: query_id, document_id, relevance.
@@ -57,7 +57,7 @@ def _judged_whole(collection: Collection, labels: pl.DataFrame) -> set[str]:
 
 
 def complete_words(release: QrelsRelease) -> str:
-    """What a convention line says of it; empty without such a file."""
+    """For a convention line; empty without such a file."""
     names = ", ".join(dict.fromkeys(f"“{file['file']}”" for file in complete_files(release)))
     return f"unlisted documents count as not relevant, by declaration of {names}" if names else ""
 

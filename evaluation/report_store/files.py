@@ -132,7 +132,7 @@ def run_names(report: Report) -> list[str]:
 
 
 def result_of(report: Report) -> EvaluationResult:
-    """What `evaluate --format json` prints, in its order, which a database need not keep in an object."""
+    """The object of `evaluate --format json`, in its order, which a database need not keep in an object."""
     measures: list[str] = report.result["conventions"]["measures"]
 
     def place(key: str) -> tuple[int, float]:

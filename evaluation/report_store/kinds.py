@@ -1,4 +1,4 @@
-"""What of this stage can be archived or deleted, and what of it depends on runs, releases and collections."""
+"""Kinds of this stage that can be archived or deleted, and their ties to runs, releases and collections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the HTTP interface and a finished job say of something new: which it is, and where its page is."""
+"""Links of new things for the HTTP interface and for finished jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report was made from, as it is kept."""
+"""The stored inputs of a report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ReleaseStamp(TypedDict):
 
 
 class ReportOptions(TypedDict):
-    """What it takes to make the same report again, and to see whether its inputs are still the same.
+    """Inputs that make the same report again, and show whether they are still the same.
 
     measures: names, of which the page offers each; asked: as they were asked for, with `map@10` next to
     `map`. pools: those of the bounds; pool: that of the estimates. again_of: the report that this one

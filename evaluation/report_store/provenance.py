@@ -1,4 +1,4 @@
-"""Where the numbers of an evaluation come from, and the command that makes them again. No Django here."""
+"""Sources of an evaluation's numbers, and the command that makes them again. No Django here."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ProvenanceResult(TypedDict):
 
 @dataclass(frozen=True)
 class Provenance:
-    """What an evaluation was made of.
+    """Sources of an evaluation.
 
     labels, runs: (name, SHA-256) of what was read, the checksum of a run's file as it was imported; empty for
     what was in memory. software: package -> version. seed: of the bootstrap. pool: what the bounds rest on,
@@ -78,7 +78,7 @@ class Provenance:
         return {**file, "ir_metadata": self.metadata[name]} if name in self.metadata else file
 
     def facts(self) -> list[tuple[str, str]]:
-        """The same as names and words, without the command."""
+        """Names and words, without the command."""
         software = ", ".join(f"{name} {version}" for name, version in self.software.items())
         return [
             *([("Made", self.made)] if self.made else []),
@@ -91,7 +91,7 @@ class Provenance:
         ]
 
     def lines(self) -> list[str]:
-        """The same as sentences, the command last."""
+        """Sentences, the command last."""
         facts = [f"{name}: {words}" for name, words in self.facts()]
         return [*facts, f"Make again: {self.command}"]
 

@@ -29,8 +29,8 @@ OPENED_EVERY = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class Sharing:
-    """What is shared, and until when: `days` from now, or the end of the day `until`. With `first`, `second`
-    and `k` it is the comparison of two runs."""
+    """A link that lasts `days` from now, or to the end of the day `until`. With `first`, `second` and `k` it
+    is to the comparison of two runs."""
 
     days: int = USUAL_DAYS
     until: date | None = None
@@ -88,7 +88,7 @@ def links_of(report: Report) -> QuerySet[SharedLink]:
 
 
 def opened_link(token: str) -> SharedLink:
-    """What a token shows, and note that it was opened.
+    """Look up a token, and note that it was opened.
 
     `InputError` says why a link does not work any more; it is `missing` for one that there never was.
     """

@@ -1,4 +1,4 @@
-"""Which versions computed a number, to be stored next to it."""
+"""Versions of the software behind a number, to be stored next to it."""
 
 from importlib.metadata import PackageNotFoundError, version
 

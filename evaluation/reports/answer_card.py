@@ -53,7 +53,7 @@ class AnswerCard:
 
 
 def answer_card(report: Report, k: int) -> AnswerCard | None:
-    """What anyone may see of it; None where recall is undefined."""
+    """The part of the answer for anyone; None where recall is undefined."""
     answer = answer_at(report, k)
     if answer is None:
         return None
@@ -75,7 +75,7 @@ def queries_in_all(report: Report) -> int:
 
 
 def of_labels(report: Report) -> str:
-    """What recall by the labels at hand is a recall of; nothing where these are declared complete."""
+    """Recall by the labels at hand, in words; empty where these are declared complete."""
     answer = answer_at(report)
     return "" if answer is None or answer.basis == COMPLETE else of_known_relevant(answer)
 

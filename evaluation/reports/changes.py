@@ -73,7 +73,7 @@ def what_changed(before: Report, after: Report) -> list[Change]:
 
 
 def _pool(report: Report) -> object:
-    """What tells the pool of the estimates from others: its key, since a pool can be renamed."""
+    """The pool of the estimates by its key, since a pool can be renamed."""
     pool = report.result["estimates"]["pool"] or {}
     return pool.get("id", report.options.get("pool"))
 
@@ -133,7 +133,7 @@ def figure_changes(before: Report, after: Report, measure: str) -> list[FigureCh
 
 
 def are_equal(before: Report, after: Report) -> bool:
-    """Whether two reports have the same runs and, in every measure and K of both, the same figures."""
+    """Both have the same runs and, in every measure and K of both, the same figures."""
     changes = [one for name in shared_measures(before, after) for one in figure_changes(before, after, name)]
     return set(run_names(before)) == set(run_names(after)) and all(map(_same, changes))
 
@@ -177,7 +177,7 @@ class PlainChanges(TypedDict):
 
 
 def changes_as_dict(before: Report, after: Report) -> PlainChanges:
-    """The same as plain values: what changed, and every shared figure with its difference."""
+    """Plain values: what changed, and every shared figure with its difference."""
     return {
         "before": before.pk,
         "after": after.pk,

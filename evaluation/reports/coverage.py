@@ -1,4 +1,4 @@
-"""How much of the top K of each run of a report was judged, and what to say where that is too little."""
+"""Share of the top K of each run of a report that was judged, and sentences where that is too little."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Coverage:
 
     @property
     def uneven(self) -> bool:
-        """Whether the runs' coverage differs too much for their raw order to be read."""
+        """The runs' coverage differs too much for their raw order to be read."""
         return self.most[1] - self.least[1] > UNEVEN_COVERAGE
 
     @property
@@ -42,7 +42,7 @@ class Coverage:
         return self.least[1] < LOW_COVERAGE
 
     def lacks(self, run: str) -> bool:
-        """Whether this run's own coverage is low, or far below that of another run."""
+        """This run's own coverage is low, or far below that of another run."""
         share = self.by_run.get(run, 1.0)
         return share < LOW_COVERAGE or self.most[1] - share > UNEVEN_COVERAGE
 

@@ -1,4 +1,4 @@
-"""What of a report leaves the site: the HTML file, tables with their provenance, and a bundle of all."""
+"""A report away from the site: the HTML file, tables with their provenance, and a bundle of all."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def pdf_of(report: Report) -> bytes:
 
 
 def content_of(report: Report) -> HtmlReport:
-    """What a report says away from the site; nothing of it is an address, or the text of a document."""
+    """Contents of a report away from the site, without addresses and without texts of documents."""
 
     def draw(kind: ChartKind, choice: ChartChoice, dark: bool) -> bytes:
         return chart_svg(report, kind, choice, "dark" if dark else "light")

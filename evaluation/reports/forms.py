@@ -167,7 +167,7 @@ class ReportForm(GroupedForm, forms.Form):
         return least_of
 
     def request(self) -> ReportRequest:
-        """What the form asks for; call it after `is_valid`."""
+        """Call it after `is_valid`."""
         values = self.cleaned_data
         names = SETTINGS.keys() - {"k", "measures"}
         return ReportRequest(
@@ -192,7 +192,7 @@ class SettingsForm(forms.Form):
     )
 
     def clean_settings(self) -> Settings:
-        """What the file says; an error names line, key and remedy."""
+        """An error names line, key and remedy."""
         file = self.cleaned_data["settings"]
         try:
             return parse_settings(file.read(LARGEST_FILE + 1), file.name)
@@ -202,7 +202,7 @@ class SettingsForm(forms.Form):
 
 @dataclass(frozen=True)
 class Choice:
-    """What of a report its page shows: the measure and K of answer, table and curve, and the run of the worst
+    """A page's view of a report: the measure and K of answer, table and curve, and the run of the worst
     queries, and whether these are shown."""
 
     measure: str

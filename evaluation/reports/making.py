@@ -70,7 +70,7 @@ SAMPLES = 10_000
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """What somebody asks for, by name and in plain values, so that a job can hold it; None takes the default.
+    """A request by name and in plain values, so that a job can hold it; None takes the default.
 
     release: the newest. runs: all. k: 1 3 5 10 20 50 100 as far as pool and runs go. conventions: a preset's
     name under `preset`, and values that win over it under the names of `evaluation.Conventions`. settings:
@@ -124,7 +124,7 @@ def request_report(collection: Collection, request: ReportRequest, user: User | 
 
 
 def is_large(runs: Sequence[Run]) -> bool:
-    """Whether a report on these runs is the worker's."""
+    """Large enough for the worker."""
     return bool(sum(run.row_count for run in runs) > settings.BACKGROUND_REPORT_ROWS)
 
 
@@ -157,7 +157,7 @@ def create_requested(
 
 @dataclass(frozen=True)
 class ReportInput:
-    """What a report is made of: a request with its names looked up and its defaults filled in.
+    """A request with its names looked up and its defaults filled in.
 
     settings: confidence, tags, thresholds, minimum of queries, samples, seed and margin. pool: what estimates
     rest on; None is the one whose audit is furthest answered. names_k: whether somebody named the K.
@@ -176,7 +176,7 @@ class ReportInput:
 
 
 def _resolved(collection: Collection, request: ReportRequest) -> ReportInput:
-    """What a request stands for; `InputError` for a name that is not there and for what cannot be."""
+    """`InputError` for a name that is not there and for what cannot be."""
     release = release_chosen(collection, request.release)
     runs = runs_chosen(collection, request.runs)
     pool = pool_to_rest_on(collection, request.pool) if request.pool else None
@@ -279,7 +279,7 @@ def create_report(
 
 
 class _More(NamedTuple):
-    """What is stored next to the evaluation, where there is any."""
+    """Stored next to the evaluation, where there is any."""
 
     comparisons: tuple[StoredComparisons, pl.DataFrame] | None
     facts: MeasuredFacts | None
@@ -300,7 +300,7 @@ def _pairs(
 
 
 def _settled(inputs: ReportInput) -> ReportInput:
-    """The same with every K and measure that is named anywhere, and with defaults for the intervals."""
+    """With every K and measure that is named anywhere, and with defaults for the intervals."""
     if not inputs.runs:
         raise InputError("A report needs at least one run.", fields={"runs": "Choose at least one run."})
     chosen = inputs.settings.over(Settings(confidence=LEVEL, samples=SAMPLES, seed=SEED, margin=MARGIN))
@@ -323,7 +323,7 @@ def _with_more(result: EvaluationResult, release: QrelsRelease, runs: Sequence[R
 def _readers(
     runs: Sequence[Run], conventions: Conventions, progress: Progress
 ) -> dict[str, Callable[[], pl.DataFrame]]:
-    """How to read each run from storage when its turn comes, so that not all are in memory at once."""
+    """Functions that read a run from storage when its turn comes, so that not all are in memory at once."""
 
     def reader(run: Run, done: int) -> Callable[[], pl.DataFrame]:
         def read() -> pl.DataFrame:

@@ -26,7 +26,7 @@ NUMBERED = re.compile(r"v(\d{1,6})", re.ASCII)
 
 @dataclass(frozen=True)
 class Measuring:
-    """What is asked for, in plain values, so that a job can hold it; None takes the default.
+    """A request in plain values, so that a job can hold it; None takes the default.
 
     release: the name of the new release, v1, v2 and so on. rule: how verdicts become a label. runs: all.
     """

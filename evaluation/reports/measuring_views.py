@@ -50,7 +50,7 @@ class MeasuringForm(forms.Form):
         self.fields["runs"].initial = [run.pk for run in runs]
 
     def chosen(self) -> Measuring:
-        """What the form asks for; call it after `is_valid`."""
+        """Call it after `is_valid`."""
         values = self.cleaned_data
         return Measuring(values["release"], values["rule"], [run.name for run in values["runs"]])
 

@@ -1,4 +1,4 @@
-"""What a report's page shows, taken from the stored result: figures as cells, coverage warnings, counts."""
+"""A report's page, from the stored result: figures as cells, coverage warnings, counts."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _caption(report: Report, measure: str, with_bounds: bool) -> str:
 
 
 def _title(measure: str, columns: Sequence[int | None]) -> str:
-    """What the figures are of: `Recall@K`, `Recall@10` where that is the only K, `MAP` over the whole run."""
+    """`Recall@K`, `Recall@10` where that is the only K, `MAP` over the whole run."""
     return titled(measure, columns[0]) if len(columns) == 1 else f"{titled(measure, None)}@K"
 
 
@@ -144,7 +144,7 @@ def convention_lines(report: Report, choice: Choice) -> list[tuple[str, str]]:
 
 
 def recall_in_words(report: Report, choice: Choice, coverage: Mapping[int, Coverage]) -> str:
-    """What was measured and between what the numbers lie, without saying who wins."""
+    """The measure and the range of its numbers, without saying who wins."""
     means = [report.result["runs"][run][f"recall@{choice.k}"]["mean"] for run in run_names(report)]
     defined = sorted(mean for mean in means if mean is not None)
     if not defined:

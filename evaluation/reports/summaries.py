@@ -1,4 +1,4 @@
-"""What lists, overview and home page say of a report, stored with it: nothing of the result is read there.
+"""A report in lists, overview and home page, stored with it: nothing of the result is read there.
 
 One that another version stored is made again when a list first shows it.
 """
@@ -59,13 +59,13 @@ class Summary(TypedDict):
 
 
 def is_estimated(summary: Summary) -> bool:
-    """Whether each run has an estimate, so that these are shown and not what was found."""
+    """Each run has an estimate, so that these are shown and not what was found."""
     return bool(summary["runs"]) and all(run["estimate"] is not None for run in summary["runs"].values())
 
 
 @dataclass(frozen=True)
 class ReportSummary:
-    """What lists need of a report; its result, which can be large, is not loaded."""
+    """A report for lists; its result, which can be large, is not loaded."""
 
     pk: int
     name: str

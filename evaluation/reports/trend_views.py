@@ -106,7 +106,7 @@ def report_changes(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chosen_trend(request: HttpRequest, collection: Collection) -> Trend | None:
-    """What the query string asks for, else recall at the K nearest 10; None without two reports that have
+    """The trend of the query string, else of recall at the K nearest 10; None without two reports that have
     something in common."""
     reports = reports_chosen(collection, request.GET.getlist("report"))
     measures = measures_of(reports)

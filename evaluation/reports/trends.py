@@ -122,7 +122,7 @@ def _means(row: Sequence[Point | None]) -> list[float | None]:
 
 
 def cautions(reports: Sequence[Report]) -> list[str]:
-    """Where the reports do not count alike, a sentence for each way."""
+    """A sentence for each way in which the reports do not count alike."""
     kinds: list[tuple[str, Callable[[Report], Any]]] = [
         ("what counts as relevant", lambda one: one.options["conventions"]["min_relevance"]),
         (

@@ -46,7 +46,7 @@ class SettingError(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for; None, or an empty mapping of conventions, is what nobody said a word about.
+    """Settings of an evaluation; None, or an empty mapping of conventions, where the file has none.
 
     k, measures, confidence, minimum_queries, thresholds: as in `evaluation.evaluate`; samples, seed: of the
     bootstrap. tags: the queries with each of them are reported separately. margin: a difference in mean
@@ -163,8 +163,8 @@ class Settings:
         return Conventions.preset(preset, **values) if preset else Conventions(**values)
 
     def arguments(self) -> dict[str, Any]:
-        """What was said, as arguments of `evaluation.evaluate`; tags need the queries, the margin is of what
-        compares, and neither is among them."""
+        """Arguments of `evaluation.evaluate`; tags need the queries, the margin is of what compares, and
+        neither is among them."""
         values = _plain(self)
         for name in ("tags", "margin"):
             values.pop(name, None)
@@ -207,7 +207,7 @@ def read_settings(path: str | Path) -> Settings:
 
 
 def parse_settings(content: bytes, name: str) -> Settings:
-    """The same from the bytes of a file called `name`."""
+    """From the bytes of a file called `name`."""
     if len(content) > LARGEST_FILE:
         raise FormatError(name, None, "the file is larger than 1 MB", "An evaluation file is a few lines.")
     try:

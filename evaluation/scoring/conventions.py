@@ -26,7 +26,7 @@ _TIE_WORDS = {
 
 @dataclass(frozen=True)
 class Conventions:
-    """How runs and labels become one number; the defaults are Soundings' own.
+    """Rules that turn runs and labels into one number; the defaults are Soundings' own.
 
     min_relevance: a label counts as relevant from this value on (1 or more). zero_relevant: a query with
     labels but none relevant is left out of the mean (`exclude`) or counts 0 (`zero`). missing: a query with

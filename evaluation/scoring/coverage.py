@@ -1,4 +1,4 @@
-"""What was judged at all, and what the documents without a label can do to recall."""
+"""Coverage of runs by labels, and what the documents without a label can do to recall."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def unjudged_by_union(
 
 
 def unjudged_in_one(labels: Labels, scored: ScoredRun) -> Unjudged:
-    """The same for a single run without a pool: nothing can be in two lists, so that counting is enough."""
+    """For a single run without a pool: nothing can be in two lists, so that counting is enough."""
     rows = np.flatnonzero(~labels.judged)
     position, query = scored.position[rows], labels.query[rows]
     counts = scored.counts

@@ -1,4 +1,4 @@
-"""Where runs are scored: on this machine, or on several by Spark."""
+"""Engines that score runs: on this machine, or on several by Spark."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class DifferenceEstimate(EstimateFigure):
 
 
 class RunDifference(EstimateFigure):
-    """The same between two runs at one K."""
+    """A difference between two runs at one K."""
 
     first: str
     second: str
@@ -54,7 +54,7 @@ class RunDifference(EstimateFigure):
 
 
 class TotalEstimate(EstimateFigure):
-    """How many documents are relevant; seen: that people have judged so; at_most_unseen: an exact bound."""
+    """Number of relevant documents; seen: that people have judged so; at_most_unseen: an exact bound."""
 
     seen: int
     at_most_unseen: int | None
@@ -77,9 +77,9 @@ class RecallEstimate(TypedDict):
 
 
 class FrameFigures(TypedDict):
-    """What an audit was drawn from. reach: how far down the lists, as far as is known; runs: how many lists;
-    text: whether a text ranking is among them; size: pairs in all; whole: true where it is every document of
-    the collection, which a file does not tell; queries: of how many queries (first) of the pool (second) the
+    """The frame of an audit. reach: how far down the lists, as far as is known; runs: how many lists; text:
+    whether a text ranking is among them; size: pairs in all; whole: true where it is every document of the
+    collection, which a file does not tell; queries: of how many queries (first) of the pool (second) the
     audit is answered, where it is not of all."""
 
     reach: int | None
@@ -115,7 +115,7 @@ class PoweredFigures(TypedDict):
 
 
 class PoweredTotal(PoweredFigure):
-    """How many documents are relevant, and the share of the uncertain pairs that have a prediction."""
+    """Number of relevant documents, and the share of the uncertain pairs that have a prediction."""
 
     predicted: NotRequired[float]
 
@@ -129,7 +129,7 @@ class PrelabelerName(TypedDict):
 
 
 class PoweredEstimates(TypedDict):
-    """What the audit says with a model next to it; runs: run -> `recall@k`, `precision@k` -> figures."""
+    """Estimates of the audit with a model next to it; runs: run -> `recall@k`, `precision@k` -> figures."""
 
     prelabeler: PrelabelerName
     predicted: float
@@ -149,7 +149,7 @@ class QueryRemainder(TypedDict):
 
 
 class AuditProposal(TypedDict):
-    """What an audit would show; each: what one relevant document of it would stand for."""
+    """Precision of an audit; each: what one relevant document of it would stand for."""
 
     audit_share: float
     documents: int
@@ -189,7 +189,7 @@ class PoolOfEstimates(TypedDict):
 
 
 class EstimatedQueries(TypedDict):
-    """How many queries of the pool are estimated, and the first of those that are not."""
+    """Numbers of queries of the pool, and the first of those that are not estimated."""
 
     pool: int
     estimated: int
@@ -228,7 +228,7 @@ class FloorFigures(TypedDict):
 
 
 class LeftOutRun(TypedDict):
-    """What a run's recall would be had it not helped to find; see `evaluation.leave_one_out`."""
+    """A run's recall had it not helped to find; see `evaluation.leave_one_out`."""
 
     run: str
     family: str
@@ -242,7 +242,7 @@ class LeftOutRun(TypedDict):
 
 
 class LeftOutAt(TypedDict):
-    """The same of every run at one K, alone and with its near-duplicates."""
+    """Every run at one K, alone and with its near-duplicates."""
 
     runs: list[LeftOutRun]
     families: list[LeftOutRun] | None
@@ -258,7 +258,7 @@ class LeaveOneOut(TypedDict, total=False):
 
 
 class Estimates(TypedDict):
-    """What recall is worth: the audit of the pool, the floor of what is missing, and what a new retriever
+    """The worth of recall: the audit of the pool, the floor of what is missing, and what a new retriever
     would lose.
 
     sentence: where `status` is not `estimated`, why. The last two are of a report that has them.
@@ -336,7 +336,7 @@ class MicroFigure(TypedDict):
 
 
 class ScoreAuditFigures(TypedDict):
-    """What an audit by scores estimates; runs: run -> `recall@k`, `precision@k` -> figure."""
+    """Estimates of an audit by scores; runs: run -> `recall@k`, `precision@k` -> figure."""
 
     relevant: TotalEstimate | None
     runs: dict[str, dict[str, MicroFigure]]
@@ -346,7 +346,7 @@ class ScoreAuditFigures(TypedDict):
 
 
 class ScoreAuditEstimates(ScoreAuditFigures):
-    """The same with the audit and its pool, and sentences on what the estimates leave out."""
+    """With the audit and its pool, and sentences on what the estimates leave out."""
 
     pool: NamedPool
     audit: NamedScoreAudit

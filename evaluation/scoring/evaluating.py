@@ -234,7 +234,8 @@ def evaluate(
 
 @dataclass(frozen=True)
 class _Scope:
-    """What the means are of: the figures asked for, and the queries that count, in all and by group.
+    """Queries and figures of the means: the figures asked for, and the queries that count, in all and by
+    group.
 
     groups: the rows of the queries of each; the first has all of them.
     """
@@ -248,8 +249,8 @@ class _Scope:
 
 
 class _UnjudgedCount(NamedTuple):
-    """How documents without a label are counted, over all runs together: with the pairs of a pool, and listed
-    for the first `places` of each run."""
+    """Counts of documents without a label, over all runs together: with the pairs of a pool, and listed for
+    the first `places` of each run."""
 
     pool: pl.DataFrame | None
     places: int
@@ -275,7 +276,7 @@ def _score_all(
 
 
 def _first(parts: Sequence[Worked], places: int) -> pl.DataFrame | None:
-    """What no label covers in the first places of a run, where its pairs were kept."""
+    """Documents without a label in the first places of a run, where its pairs were kept."""
     frames = [done.keys for done in parts if done.keys is not None]
     if not places or not frames:
         return None

@@ -1,6 +1,4 @@
-"""What a report is checked against: the means it should reach, and the number of queries it should rest
-on.
-"""
+"""Expectations of a report: the means it should reach, and the number of queries it should rest on."""
 
 from __future__ import annotations
 

@@ -75,10 +75,9 @@ RunFigures = Mapping[str, Figure]
 
 
 def mlflow_metrics(runs: Mapping[str, Mapping[str, MeanSpan]]) -> dict[str, float]:
-    """What `mlflow.log_metrics` takes: `recall_at_10`, with the ends of its interval as `recall_at_10_low`
-    and `_high`. Of several runs each name begins with the run: `bm25/recall_at_10`. What is undefined is left
-    out.
-    """
+    """Input of `mlflow.log_metrics`: `recall_at_10`, with the ends of its interval as `recall_at_10_low` and
+    `_high`. Of several runs each name begins with the run: `bm25/recall_at_10`. What is undefined is left
+    out."""
     metrics: dict[str, float | None] = {}
     for run, figures in runs.items():
         # MLflow takes these characters in a name, and no others.
@@ -108,7 +107,7 @@ class SummaryRow(TypedDict):
 
 
 class StratumRow(SummaryRow):
-    """The same over the queries with one tag."""
+    """A summary over the queries with one tag."""
 
     tag: str
 
@@ -126,8 +125,8 @@ class PlainConventions(TypedDict):
 
 
 class WeightedHow(TypedDict):
-    """How means were weighted. words: for the convention line. effective: queries of equal weight that would
-    be worth as much. speaks_for: the share of the target that the queries with a value stand for. unlabelled:
+    """Weights of means. words: for the convention line. effective: queries of equal weight that would be
+    worth as much. speaks_for: the share of the target that the queries with a value stand for. unlabelled:
     drawn queries without labels. strangers: labelled queries outside the draw, in no mean."""
 
     target: str
@@ -143,8 +142,8 @@ class WeightedHow(TypedDict):
 
 
 class MeasuredHow(TypedDict):
-    """How intervals and bounds were made: the pool in words; how chunks became documents, if they did; by
-    whose declaration the labels are complete, if they are; and how means were taken back to a log."""
+    """Intervals and bounds: the pool in words; how chunks became documents, if they did; by whose declaration
+    the labels are complete, if they are; and how means were taken back to a log."""
 
     interval: IntervalSettings
     pool: str
@@ -161,7 +160,7 @@ class EvaluatedHow(PlainConventions, MeasuredHow):
 
 
 class QueryCounts(TypedDict):
-    """How many queries have labels and are in the means, and which not; `missing` and `unknown` by run."""
+    """Numbers of queries with labels and in the means, and which not; `missing` and `unknown` by run."""
 
     labelled: int
     scored: int
@@ -173,7 +172,7 @@ class QueryCounts(TypedDict):
 
 
 class StratumCounts(TypedDict):
-    """How many queries have a tag, of the labelled ones."""
+    """Numbers of queries with a tag, of the labelled ones."""
 
     labelled: int
     scored: int
@@ -188,8 +187,8 @@ class StratumResult(TypedDict):
 
 
 class ThresholdResult(TypedDict):
-    """What a mean should reach, the runs that are below it, and what the means rest on: `labels` at hand, or
-    `complete` ones; nothing in a comparison with an exact run."""
+    """The least mean, the runs that are below it, and what the means rest on: `labels` at hand, or `complete`
+    ones; nothing in a comparison with an exact run."""
 
     at_least: float
     below: list[str]
@@ -197,7 +196,7 @@ class ThresholdResult(TypedDict):
 
 
 class Extras(TypedDict, total=False):
-    """What became of thresholds, of the minimum of queries and of tags, where they were asked for."""
+    """Results on thresholds, on the minimum of queries and on tags, where they were asked for."""
 
     thresholds: dict[str, ThresholdResult]
     minimum_queries: int
@@ -206,7 +205,7 @@ class Extras(TypedDict, total=False):
 
 
 class EvaluationResult(Extras):
-    """What `evaluate --format json` prints, without the parts that are asked for separately."""
+    """The object of `evaluate --format json`, without the parts that are asked for separately."""
 
     conventions: EvaluatedHow
     queries: QueryCounts

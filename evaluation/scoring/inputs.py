@@ -1,4 +1,4 @@
-"""What an evaluation reads: labels and runs in parts, the queries chosen, runs of chunks, and cutoffs."""
+"""Input of an evaluation: labels and runs in parts, the queries chosen, runs of chunks, and cutoffs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def collapsed_sources(
     notes: list[str],
     cutoffs: Sequence[int],
 ) -> dict[str, RunSource]:
-    """The same runs with documents in place of their chunks; `notes` is added to when they are read."""
+    """Documents in place of their chunks; `notes` is added to when they are read."""
     return {
         name: CollapsedRun(name, source, chunks, conventions, notes, cutoffs)
         for name, source in sources.items()

@@ -1,4 +1,4 @@
-"""What an evaluation hands out: plain values for JSON, pandas frames for people, and the convention lines."""
+"""Output of an evaluation: plain values for JSON, pandas frames for people, and the convention lines."""
 
 from __future__ import annotations
 
@@ -343,7 +343,8 @@ class Evaluation:
         return f"{value} · {conventions}{self._inputs()}{coverage}"
 
     def _inputs(self) -> str:
-        """How documents were made of chunks, and by whose declaration labels are complete, where they are."""
+        """The source of documents made of chunks, and of the declaration that labels are complete, where
+        there are any."""
         chunks = self.settings.get("chunks")
         weights = self.settings.get("weights")
         words = [weights["words"] if weights else "", chunks["words"] if chunks else ""]

@@ -1,4 +1,4 @@
-"""What is worked out of each part of a run, on whatever machine: one function for every engine."""
+"""Results of each part of a run, on whatever machine: one function for every engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pooling.inputs.given import RunSource
 
 @dataclass(frozen=True)
 class Worked:
-    """What one part of a run leaves behind: its score, and what the bounds of recall need of it."""
+    """One part of a run: its score, and what the bounds of recall need of it."""
 
     part: RunPart
     keys: pl.DataFrame | None

@@ -171,7 +171,7 @@ def _precise(score: npt.NDArray[np.float64], conventions: Conventions) -> npt.ND
 
 @dataclass(frozen=True)
 class Places:
-    """Where labelled pairs stand in a run: (m,) number of the pair, 1-based position, and row."""
+    """Labelled pairs in a run: (m,) number of the pair, 1-based position, and row."""
 
     pair: Integers
     position: Integers
@@ -236,7 +236,7 @@ class ScoredRun:
 
 @dataclass(frozen=True)
 class RunPart:
-    """What some queries of a run come to: enough to forget the rows themselves.
+    """Some queries of a run: enough to forget the rows themselves.
 
     query, depth: (q,) the queries with labels and their documents. places: the labelled pairs retrieved.
     ties: one row per query and cutoff at which tied documents could change the hits.

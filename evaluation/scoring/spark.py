@@ -27,7 +27,7 @@ class RunTask:
 
 @dataclass(frozen=True)
 class Done:
-    """What a task leaves behind; `queries` are the keys of the queries of a range."""
+    """Result of a task; `queries` are the keys of the queries of a range."""
 
     parts: list[Worked]
     notes: tuple[str, ...] = ()

@@ -36,7 +36,7 @@ def refuse_strangers(
 
 
 def notes_on_strangers(name: str, source: RunSource, scored: ScoredRun, labels: Labels) -> list[str]:
-    """What to know of a run that found no relevant document, or hardly any that has a label."""
+    """Sentences on a run that found no relevant document, or hardly any that has a label."""
     is_hit = scored.position > 0
     least = FEW * min(len(is_hit), int(scored.counts.depth.sum()))  # a shallow run finds few of many labels
     if is_hit.sum() >= least and (is_hit & labels.relevant).any():
@@ -55,7 +55,7 @@ def notes_on_strangers(name: str, source: RunSource, scored: ScoredRun, labels: 
 
 
 def notes_on_negatives(labels: Labels) -> list[str]:
-    """How labels below 0 count, where there are any."""
+    """A sentence on labels below 0, where there are any."""
     count = int((labels.relevance < 0).sum())
     if not count:
         return []
@@ -66,7 +66,7 @@ def notes_on_negatives(labels: Labels) -> list[str]:
 
 
 def notes_on_own_documents(name: str, source: RunSource) -> list[str]:
-    """Where a list has the document with the id of its query, as the first lines of a file tell."""
+    """A sentence on lists that have the document with the id of their query, by the first lines of a file."""
     if not isinstance(source, str | Path) or is_unusual(source):
         return []
     file = source_of(source, None, None, "run")

@@ -31,7 +31,7 @@ class Unsettled:
     _at: dict[int, _AtK] = field(default_factory=dict, compare=False)
 
     def at(self, k: int, queries: int) -> _AtK:
-        """The same down to k, kept: every pair of runs asks for it."""
+        """Kept for each k: every pair of runs asks for it."""
         if k not in self._at:
             self._at[k] = _AtK.of(self, k, queries)
         return self._at[k]
@@ -124,8 +124,8 @@ def unsettled(evaluation: Evaluation, names: Sequence[str], *, depth: int | None
 
 
 def unsettled_kept(evaluation: Evaluation, names: Sequence[str]) -> Unsettled | None:
-    """The same from what the evaluation still holds, so that no run is read again: down to the K nearest 10,
-    and with the keys of pairs for their document ids. None where it holds nothing."""
+    """From what the evaluation still holds, so that no run is read again: down to the K nearest 10, and with
+    the keys of pairs for their document ids. None where it holds nothing."""
     unjudged = {name: run.unjudged for name, run in evaluation.runs.items() if run.unjudged is not None}
     if len(unjudged) < len(evaluation.runs):
         return None
@@ -224,7 +224,7 @@ def turning_share(
 
 
 def _root(function: Callable[[float], float], start: Point, end: Point) -> float:
-    """Where a continuous function is 0, between two points on different sides of it; `scipy.optimize` takes
+    """The root of a continuous function between two points on different sides of 0; `scipy.optimize` takes
     longer to load than this.
 
     The secant through both points; one that stays twice counts half (Dowell and Jarratt, A modified regula

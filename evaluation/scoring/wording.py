@@ -21,7 +21,7 @@ def cutoffs_down_to(cutoffs: Sequence[int], depth: int) -> tuple[int, ...]:
 
 
 def rests_on(*, complete: bool) -> str:
-    """What a mean rests on that no audit corrects."""
+    """The basis of a mean that no audit corrects."""
     return "by complete labels" if complete else "by the labels at hand"
 
 

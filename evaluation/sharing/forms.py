@@ -1,4 +1,4 @@
-"""What the form for a link asks: until when, for whom, and whether a comparison is shared."""
+"""The form for a link: until when, for whom, and whether a comparison is shared."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What people with a link see of a report: figures, never names of people, texts of documents, or addresses
-within the collection."""
+"""A report for people with a link: figures, never names of people, texts of documents, or addresses within
+the collection."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def _untraced(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 @sensitive_variables("token")
 @_untraced
 def shared(request: HttpRequest, token: str) -> HttpResponse:
-    """What a link shows, to anyone who has it."""
+    """The page of a link, for anyone who has it."""
     link = opened_link(token)
     # Not `collection` or `report`: anyone who follows the link may not see the collection's pages.
     if link.is_of_comparison:

@@ -1,4 +1,4 @@
-"""What commands that open or plan an adaptive queue ask for alike."""
+"""Arguments of commands that open or plan an adaptive queue."""
 
 from __future__ import annotations
 

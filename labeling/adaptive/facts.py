@@ -1,4 +1,4 @@
-"""What adaptive queues say of themselves: the JSON objects of the HTTP interface and of a release."""
+"""Facts about adaptive queues: the JSON objects of the HTTP interface and of a release."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Look(TypedDict):
 
 
 class OrderRule(TypedDict):
-    """What moves the order of an adaptive queue and what ends it."""
+    """Settings of the order of an adaptive queue, and of its end."""
 
     strategy: str
     prior: Annotated[str | None, "The model and prompt whose scores the strategy starts from."]
@@ -39,7 +39,7 @@ class OrderRule(TypedDict):
 
 
 class QueryEnd(TypedDict):
-    """How far a query is and what finished it."""
+    """A query's numbers, and what finished it."""
 
     query_id: str
     pool: Annotated[int, "Pooled documents."]
@@ -54,7 +54,7 @@ class QueryEnd(TypedDict):
 
 
 class QueryProgress(QueryEnd):
-    """How far a query of an adaptive queue is."""
+    """Progress of a query of an adaptive queue."""
 
     text: str
     left: Annotated[int, "Documents still to be settled."]
@@ -67,7 +67,7 @@ class OrderSoFar(OrderRule):
 
 
 class OrderProgress(OrderSoFar):
-    """The same with those that are being finished."""
+    """With the queries that are being finished."""
 
     finishing: Annotated[
         int, "Queries that a bound over all of them has stopped and that are still being finished."
@@ -75,7 +75,7 @@ class OrderProgress(OrderSoFar):
 
 
 class OrderByQuery(OrderProgress):
-    """The same with a row for each query."""
+    """With a row for each query."""
 
     queries: list[QueryProgress]
 
@@ -97,7 +97,7 @@ class FrozenQuery(QueryEnd):
 
 
 class FrozenOrder(OrderSoFar):
-    """What a release keeps of an adaptive queue: the rule, and each query's end.
+    """An adaptive queue in a release: the rule, and each query's end.
 
     `begun` and `draw` say up to which batch documents are certain, and which draw of the audit estimates
     rest on; with the queue they name every document's part.

@@ -40,7 +40,7 @@ def finish_queries(queue: Queue, query_ids: Collection[str] | None, *, by: User 
 
 
 class QueriesFinished(QueueResult):
-    """How many queries are finished that were not."""
+    """Number of queries that are newly finished."""
 
     finished: int
 

@@ -1,4 +1,4 @@
-"""What comes next in a query, from what is known of its documents; without Django.
+"""Choice of a query's next documents, from what is known of its documents; without Django.
 
 Documents go by their keys here. The rules are those of `pooling/ranking/selection.py`; this is the step from
 what a queue stores of a query to that, and back.
@@ -32,8 +32,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Course:
-    """How a query is being judged: by which strategy, from which seeds, with which share for the audit, and
-    how many documents that draws from; None where that is the pool."""
+    """The strategy of a query, its seeds, the share for the audit, and the number of documents that that
+    draws from; None where it is the pool."""
 
     query_id: str
     strategy: str
@@ -116,7 +116,7 @@ class Planner:
                 self.strategy.tell_number(self.one, self.number[document], known.labels[document])
 
     def lesson(self) -> bytes:
-        """What the labels told so far teach for other queries, as float64; empty where nothing does."""
+        """The labels' lesson for other queries, as float64; empty where there is none."""
         lesson = self.strategy.lesson(self.one)
         return b"" if lesson is None else lesson.tobytes()
 
@@ -153,8 +153,8 @@ class Planner:
         return [document for document in self._documents(self.audit_order) if document not in taken][:count]
 
     def remainder(self, known: Known, unanswered: Collection[int]) -> Remainder:
-        """What the greedy part left, and what the audit found in it: documents not reached, and of those the
-        beginning of the audit order that is judged; what nobody could judge counts as relevant.
+        """The rest beyond the greedy part, and the audit's finds in it: documents not reached, and of those
+        the beginning of the audit order that is judged; what nobody could judge counts as relevant.
 
         unanswered: documents that were handed out and nobody could judge.
         """
@@ -208,7 +208,7 @@ def hidden(course: Course, names: Sequence[str]) -> int:
 
 
 def handed_in_all(course: Course, entries: Sequence[Entry], known: Known, budget: int) -> int:
-    """How many documents a query hands out until `budget` or its pool ends, in whatever order that is.
+    """Number of documents that a query hands out until `budget` or its pool ends, in whatever order that is.
 
     entries: the pool in some order, and then what may be drawn from beyond it.
     """

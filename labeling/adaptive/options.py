@@ -1,4 +1,4 @@
-"""How an adaptive queue spends and when it stops: what pages, calls and commands ask for alike."""
+"""Options of an adaptive queue's budget and end, alike for pages, calls and commands."""
 
 from __future__ import annotations
 

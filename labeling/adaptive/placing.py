@@ -1,4 +1,4 @@
-"""Where the items of an adaptive queue stand in the order that claims read: their keys, batch by batch.
+"""Places of the items of an adaptive queue in the order that claims read: their keys, batch by batch.
 
 The rules are stated in `labeling/adaptive/reordering.py`, which decides what the batches are.
 """

@@ -39,7 +39,7 @@ def _prior_of(selection: Selection, plan: QueryPlan) -> Prior | None:
 
 
 def known_of(plan: QueryPlan, state: QueryState) -> Known:
-    """What is known of a query, as its planner takes it."""
+    """A query's state in the form that its planner takes."""
     return Known(
         reached=[document for document, _ in plan.reached],
         drawn=[document for document, _, draw in plan.drawn if draw == plan.draw],

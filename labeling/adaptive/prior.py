@@ -74,7 +74,7 @@ def follow_prior(queue: Queue, progress: Progress | None = None) -> int:
 
 
 def is_large(queue: Queue) -> bool:
-    """Whether ordering all queries again takes longer than a request should."""
+    """Ordering all queries again takes longer than a request should."""
     return Selection.objects.get(queue=queue).plans.count() > AT_ONCE
 
 

@@ -1,4 +1,4 @@
-"""Whether a queue may be ordered by a model's scores: asked at its opening and later, of any kind of order.
+"""Rules for ordering a queue by a model's scores: at its opening and later, of any kind of order.
 
 A language model has seen no label of ours, so among the documents that an order by its scores has not reached
 the audit stays a random part. A model that learned from labels of the audit would have to be refused here.

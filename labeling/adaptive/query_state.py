@@ -1,4 +1,4 @@
-"""What the database knows of one query in an adaptive queue: its pool, its items, its labels."""
+"""One query of an adaptive queue in the database: its pool, its items, its labels."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ UNPLACED = -1
 
 
 class Row(NamedTuple):
-    """What planning needs of an item."""
+    """An item, as far as planning needs it."""
 
     pk: int
     document: int
@@ -154,7 +154,7 @@ def _labels(queue: Queue, query: int, items: dict[int, Row]) -> tuple[dict[int, 
 
 
 def _consensus(judgments: Iterable[Judgment]) -> bool | None:
-    """What the adjudicator said last, or the majority; None for neither."""
+    """The adjudicator's last verdict, or the majority; None for neither."""
     opinions = list(judgments)
     settled = [judgment for judgment in opinions if judgment.is_adjudication]
     relevant = sum(judgment.verdict == Verdict.RELEVANT for judgment in settled[-1:] or opinions)

@@ -310,7 +310,7 @@ def _stop(
 
 
 def _settle_finish(selection: Selection, plan: QueryPlan, state: QueryState, now: datetime | None) -> None:
-    """Whether a query that nobody stopped is at its end, and by what; undone when items open again."""
+    """Store the end of a query that nobody stopped, and its reason; undone when items open again."""
     if plan.finished_by in DECIDED:
         return
     fixed = fixed_batches(plan)
@@ -363,7 +363,7 @@ def _grant(queue: Queue, selection: Selection, reserve: int, now: datetime) -> i
 
 
 def unspent(selection: Selection) -> int:
-    """What of the budget no query has got."""
+    """The part of the budget that no query has got."""
     if selection.budget is None or selection.budget_rule != Selection.Rule.GREEDY:
         return 0
     given = selection.plans.aggregate(given=Sum("budget"))["given"] or 0
@@ -388,7 +388,7 @@ def sizes_of(pool: Pool) -> dict[int, int]:
 
 
 def _places(queue: Queue, sizes: dict[int, int]) -> dict[int, int]:
-    """Which query comes first, drawn by the queue's seed, as `labeling/items/ordering.py` does."""
+    """The place of each query, drawn by the queue's seed, as `labeling/items/ordering.py` does."""
     names = dict(Query.objects.filter(pk__in=sizes).values_list("external_id", "pk"))
     return {names[name]: place for place, name in enumerate(drawn_queries(names, queue.seed))}
 

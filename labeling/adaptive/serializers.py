@@ -1,4 +1,4 @@
-"""What the HTTP interface takes and gives around adaptive queues, as its schema shows it."""
+"""Serializers of adaptive queues for the HTTP interface."""
 
 from __future__ import annotations
 

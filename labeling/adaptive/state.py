@@ -1,4 +1,4 @@
-"""What an adaptive queue says of itself: its order, how far each query is, what finished it, at which risk.
+"""An adaptive queue's state: its order, each query's progress and end, and the risk.
 
 For the page, the HTTP interface and the release. What the audit showed is included only after a look.
 """
@@ -44,7 +44,7 @@ def order_by_query(queue: Queue) -> OrderByQuery | None:
 
 
 def order_progress(queue: Queue) -> OrderProgress | None:
-    """The same without the rows of its queries."""
+    """Without the rows of its queries."""
     selection = _selection_in(queue)
     if selection is None:
         return None
@@ -59,7 +59,7 @@ def _selection_in(queue: Queue) -> Selection | None:
 
 
 def plans_of(queue: Queue) -> QuerySet[QueryPlan]:
-    """How far each query of an adaptive queue is, by the collection's own ids, without what plans rest on."""
+    """Plans of all queries by the collection's own ids, without what plans rest on."""
     plans = QueryPlan.objects.filter(selection=queue.pk).select_related("query", "selection")
     return plans.defer("reached", "drawn", "ahead", "alike", "lesson", "selection__lessons").order_by(
         "query__external_id"
@@ -115,8 +115,8 @@ def _spent(queue: Queue, queries: Iterable[int] | None = None) -> defaultdict[in
 
 
 def order_summary(queue: Queue) -> OrderSummary | None:
-    """What moves the order of an adaptive queue, how much of the budget is used, and what finished how many
-    queries; None for a queue with a fixed order."""
+    """Settings of an adaptive queue's order, the budget used, and the numbers of finished queries by what
+    finished them; None for a queue with a fixed order."""
     selection = _selection_in(queue)
     if selection is None:
         return None
@@ -211,7 +211,7 @@ def pairs_left(queue: Queue) -> int:
 
 
 def frozen_orders(collection: Collection) -> list[FrozenOrder]:
-    """What a release keeps of the adaptive queues of a collection."""
+    """The adaptive queues of a collection for a release."""
     selections = Selection.objects.filter(queue__collection=collection).select_related("queue__pool", "prior")
     frozen: list[FrozenOrder] = []
     for selection in selections.order_by("queue"):
@@ -234,8 +234,8 @@ def frozen_orders(collection: Collection) -> list[FrozenOrder]:
 
 @dataclass(frozen=True)
 class PairPart:
-    """What an adaptive queue had made of a pair: its order had come to it, or it was drawn at a place of the
-    draw that estimates rest on, or neither."""
+    """A pair's part in an adaptive queue: its order had come to it, or it was drawn at a place of the draw
+    that estimates rest on, or neither."""
 
     is_certain: bool = False
     place: int | None = None
@@ -277,7 +277,7 @@ def parts_of_pairs(pool: Pool, frozen: Iterable[FrozenOrder]) -> dict[tuple[str,
 
 
 def endings_sentence(counts: Mapping[str, int]) -> str:
-    """How many queries of an adaptive queue ended by what, in one line."""
+    """Numbers of queries by what ended them, in one line."""
     ended = [f"{counts[by]:,} {words}" for by, words in FINISHED_BY.items() if counts.get(by)]
     if counts[""]:
         ended.append(f"{counts['']:,} not finished")

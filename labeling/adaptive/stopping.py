@@ -54,7 +54,7 @@ def look_at_query(selection: Selection, plan: QueryPlan, remainder: Remainder) -
 
 
 def look_at_all(selection: Selection) -> bool:
-    """The same over all queries together, from what each was when it was last ordered; whether all stop."""
+    """A look over all queries together, from what each was when it was last ordered; True where all stop."""
     if not selection.stop_looks or selection.stop_over != Selection.Over.QUEUE or is_stopped(selection):
         return False
     made = len(selection.looks)
@@ -65,7 +65,7 @@ def look_at_all(selection: Selection) -> bool:
 
 
 def look_at_plans(selection: Selection, plans: Sequence[tuple[int, int, Sequence[int], int]]) -> bool:
-    """The same from (settled, found, audit, size) of each query's plan; nothing is stored."""
+    """A look from (settled, found, audit, size) of each query's plan; nothing is stored."""
     settled = sum(row[0] for row in plans)
     points = look_points(selection.budget or sum(row[3] for row in plans), selection.stop_looks)
     made = len(selection.looks)
@@ -79,7 +79,7 @@ def look_at_plans(selection: Selection, plans: Sequence[tuple[int, int, Sequence
 
 
 def is_stopped(selection: Selection) -> bool:
-    """Whether a bound over all queries has stopped the queue."""
+    """A bound over all queries has stopped the queue."""
     return any(look and look["stops"] for look in selection.looks)
 
 

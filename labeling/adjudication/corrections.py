@@ -46,7 +46,7 @@ def correct(found: Explanation, admin: User, given: Submission) -> None:
 
 
 def own_correction(found: Explanation, admin: User) -> Judgment | None:
-    """What this admin settled the pair with, to be undone."""
+    """The verdict with which this admin settled the pair, to be undone."""
     own = (one for one in found.judgments if one.annotator_id == admin.pk and one.is_adjudication)
     return next(own, None)
 

@@ -30,7 +30,7 @@ class AdjudicationForm(forms.Form):
 
 
 class ShownForm(forms.Form):
-    """Which of the waiting pairs are shown, and whether with the names of annotators."""
+    """Choice of the waiting pairs that are shown, and of the names of annotators."""
 
     why = forms.ChoiceField(choices=[("", "All pairs"), *WHY.items()], required=False, label="Why they wait")
     annotator = forms.ChoiceField(required=False)

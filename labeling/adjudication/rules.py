@@ -42,7 +42,7 @@ _BATCH = len(_PREFIX) + 12
 
 
 class Decision(NamedTuple):
-    """What a rule says of a waiting pair; `reason` goes with “can't judge”."""
+    """A rule's decision of a waiting pair; `reason` goes with “can't judge”."""
 
     item: Item
     verdict: str
@@ -56,7 +56,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True)
 class Preview:
-    """What a rule would decide of the pairs that wait."""
+    """Decisions of a rule on the pairs that wait."""
 
     rule: str
     # Whose votes the rule counts, where it asks for them.
@@ -71,33 +71,29 @@ class Preview:
         return sha256(repr(rows).encode()).hexdigest()[:16]
 
     def count(self, verdict: str) -> int:
-        """How many of the decisions are this verdict."""
         return sum(one.verdict == verdict for one in self.decisions)
 
     @property
     def relevant(self) -> int:
-        """How many pairs become relevant."""
         return self.count(Verdict.RELEVANT)
 
     @property
     def not_relevant(self) -> int:
-        """How many pairs become not relevant."""
         return self.count(Verdict.NOT_RELEVANT)
 
     @property
     def cannot_judge(self) -> int:
-        """How many pairs get no label."""
         return self.count(Verdict.CANNOT_JUDGE)
 
     @property
     def note(self) -> str:
-        """What is kept with each verdict."""
+        """The note kept with each verdict."""
         names = f" ({', '.join(self.trusted)})" if self.rule == "trusted" else ""
         return f"{BY_RULE} {RULES[self.rule]}{names}."
 
 
 class Applied(NamedTuple):
-    """What a rule settled; `batch` undoes it."""
+    """Pairs that a rule settled; `batch` undoes it."""
 
     batch: str
     settled: int
@@ -105,7 +101,7 @@ class Applied(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What somebody settled by a rule at one time."""
+    """Pairs that somebody settled by a rule at one time."""
 
     key: str
     pairs: int
@@ -123,7 +119,7 @@ def trusted_annotators(rows: Sequence[AnnotatorGold]) -> tuple[str, ...]:
 
 
 def preview(queue: Queue, rule: str, trusted: Sequence[str] | None = None) -> Preview:
-    """What the rule would decide now; `trusted` replaces the annotators whom their gold answers recommend.
+    """Decisions of the rule now; `trusted` replaces the annotators whom their gold answers recommend.
 
     `InputError` for another rule, and where a rule cannot be applied to these verdicts.
     """
@@ -170,7 +166,7 @@ def undo_rule(queue: Queue, admin: User, batch: str) -> int:
 
 
 def batches(queue: Queue, most: int = 10) -> list[Batch]:
-    """What was settled by rules and still stands, newest first."""
+    """Pairs settled by rules that still stand, newest first."""
     rows = Judgment.objects.counted().filter(
         is_adjudication=True, event__queue=queue, event__key__startswith=_PREFIX
     )
@@ -222,7 +218,7 @@ def _given_up(pair: UnsettledPair) -> Decision:
 
 
 def _by_labels(queue: Queue, rule: str, pairs: Sequence[UnsettledPair]) -> list[Decision]:
-    """What the same rule of a release makes of the pairs."""
+    """Decisions by the rule of a release of the same name."""
     frame = current_labels(queue.collection, rule).frame
     columns = (frame[name].to_list() for name in ("query_id", "document_id", "relevance", "source"))
     known = {

@@ -52,7 +52,7 @@ def take_back(queue: Queue, adjudicator: User, key: str) -> None:
 
 
 def adjudicated(queue: Queue) -> QuerySet[Judgment]:
-    """What was adjudicated in the queue, newest first, with pair, adjudicator and event."""
+    """Newest first, with pair, adjudicator and event."""
     rows = Judgment.objects.counted().filter(is_adjudication=True, event__queue=queue)
     return rows.select_related("query", "document", "annotator", "event").order_by("-event")
 

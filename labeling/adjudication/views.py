@@ -113,7 +113,7 @@ def adjudication(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def by_rule(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """What a rule would decide of the pairs that wait; POST settles them so, or undoes it."""
+    """A rule's decisions on the pairs that wait; POST settles them so, or undoes it."""
     queue = queue_for(request.user, queue_id, ADMIN)
     if request.method == "POST":
         return _applied(request, queue)
@@ -152,7 +152,7 @@ def _shown(pair: UnsettledPair) -> ShownPair:
 
 
 def _query_string(request: HttpRequest) -> str:
-    """What is shown, for the next address; not where in it."""
+    """The choice of what is shown, for the next address, without the place in it."""
     kept = [(name, value) for name in ("why", "annotator", "names") if (value := parameter(request, name))]
     return f"?{urlencode(kept)}" if kept else ""
 

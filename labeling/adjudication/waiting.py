@@ -19,7 +19,7 @@ _TIE = Q(done__gte=F("needed"))
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which of the waiting pairs: those that wait for one reason, and those that one person judged."""
+    """Choice of the waiting pairs: those that wait for one reason, and those that one person judged."""
 
     why: str = ""
     annotator: str = ""
@@ -58,7 +58,7 @@ def after(rows: QuerySet[Item], item: int) -> QuerySet[Item]:
 
 
 def annotators_of(queue: Queue) -> list[str]:
-    """Who judged a pair that waits, by name."""
+    """Names of those who judged a pair that waits."""
     waiting = queue.items.filter(state=Item.State.ADJUDICATION, **SAME_PAIR)
     rows = Judgment.objects.counted().filter(Exists(waiting), is_adjudication=False)
     names = rows.filter(collection=queue.collection_id).values_list("annotator__username", flat=True)
@@ -74,7 +74,7 @@ class UnsettledPair:
 
     @property
     def is_tie(self) -> bool:
-        """Whether as many people judged it as were needed, without a majority."""
+        """As many people judged it as were needed, without a majority."""
         return self.item.done >= self.item.needed
 
     @property
@@ -91,5 +91,5 @@ def unsettled_pairs(items: list[Item]) -> list[UnsettledPair]:
 
 
 def _opinions() -> JudgmentQuerySet:
-    """What people said of the outer item's pair."""
+    """Verdicts of people on the outer item's pair."""
     return Judgment.objects.counted().filter(is_adjudication=False, **SAME_PAIR)

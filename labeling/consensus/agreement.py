@@ -1,4 +1,4 @@
-"""How far annotators agree on the pairs that several of them judged. Pure: verdicts in, figures out.
+"""Agreement of annotators on the pairs that several of them judged. Pure: verdicts in, figures out.
 
 Verdicts are a frame with one row for each verdict: `query_id`, `document_id`, `annotator`, `relevant`
 (Boolean). "Can't judge" is no opinion on relevance and is left out before. Chance-corrected coefficients fall
@@ -135,7 +135,7 @@ def positive_agreement(cells: Cells, weights: Floats) -> Floats:
 
 
 def negative_agreement(cells: Cells, weights: Floats) -> Floats:
-    """The same for not relevant: 2d/(2d + b + c) for two people."""
+    """2d/(2d + b + c) for two people."""
     return _specific(cells.no, cells.judged, weights)
 
 

@@ -38,7 +38,7 @@ def too_few(queries: int) -> str:
 
 
 def numbered(query: ArrayLike) -> tuple[int, Integers]:
-    """How many queries there are, and each label's as a number from 0, (n,)."""
+    """Number of queries, and each label's as a number from 0, (n,)."""
     names, number = np.unique(np.asarray(query), return_inverse=True)
     return len(names), number.astype(np.int64)
 

@@ -1,4 +1,4 @@
-"""How good each annotator is, and how likely each pair is relevant, from their verdicts alone.
+"""Skill of each annotator, and the chance of each pair to be relevant, from their verdicts alone.
 
 The model of Dawid and Skene (1979), for two classes: every annotator finds a relevant pair relevant with one
 probability (sensitivity) and a pair that is not relevant not relevant with another (specificity). Fitted by
@@ -19,7 +19,7 @@ LEAST = 1e-10
 
 
 class Priors(NamedTuple):
-    """What is added to what was counted.
+    """Numbers added to the counts.
 
     right, wrong: verdicts of each annotator in each class. prevalence: pairs of each class.
     """

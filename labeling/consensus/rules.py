@@ -29,7 +29,7 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class Ballots:
-    """What people said, as rules see it.
+    """Verdicts of people, as rules see them.
 
     `verdicts`: query_id, document_id, annotator, verdict (`relevant`, `not_relevant`, `cannot_judge`), one
     row for each person and pair, gold questions left out. `needed`: query_id, document_id, needed; 1 for a

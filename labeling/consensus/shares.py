@@ -53,7 +53,7 @@ class Difference:
 
     @property
     def is_decided(self) -> bool:
-        """Whether the interval leaves 0 out."""
+        """The interval leaves 0 out."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
@@ -120,15 +120,14 @@ def difference_of(first: Share, second: Share) -> Difference:
 
 
 def _shrunk(freedom: int) -> float:
-    """What is left of each equal label, the variance being from this many degrees of freedom."""
+    """Factor on equal labels, where the variance has this many degrees of freedom."""
     limit = float(special.stdtrit(freedom, 0.975))
     return (TWO_SIDED_95 / limit) ** 2 * freedom / (freedom + 1)
 
 
 def _equal_labels(hits: Booleans, weights: Floats, value: float, groups: Integers) -> float:
-    """How many equally weighted labels of their own would say as much; never more than unequal weights leave
-    (Kish, 1965), since hits among light labels alone make the variance look small.
-    """
+    """Number of equally weighted labels that would say as much; never more than unequal weights leave (Kish,
+    1965), since hits among light labels alone make the variance look small."""
     total = weights.sum()
     most = float(total**2 / (weights**2).sum())
     if 0 < value < 1:

@@ -1,4 +1,4 @@
-"""Whether seeing a pre-label changes what people say: pairs seen with it against a control arm left blind.
+"""Effect of a seen pre-label on verdicts: pairs seen with it against a control arm left blind.
 
 The control arm is drawn at random, so the two arms differ by chance and by what was seen, and by nothing
 else. What is drawn are pairs, and several people may judge one: verdicts on the same pair count together. The

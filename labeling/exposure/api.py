@@ -1,4 +1,4 @@
-"""What a queue does with pre-labels, over HTTP, for admins; it calls what the page and the command call."""
+"""A queue's use of pre-labels, over HTTP, for admins; it calls what the page and the command call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs stay blind in every mode: a random part, drawn once and for all by a stored seed. Pure."""
+"""The control arm: pairs that stay blind in every mode, drawn once and for all by a stored seed. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 
 def is_blind(seed: int, share: float, query: int, document: int) -> bool:
-    """Whether a pair, by its keys, is in the control arm.
+    """True for a pair, by its keys, in the control arm.
 
     The same seed always draws the same; a larger share adds pairs and takes none away. Nobody without the
     seed can tell which.

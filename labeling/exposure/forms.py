@@ -17,7 +17,7 @@ MODES = (
 
 
 class UseForm(forms.Form):
-    """Who sees what, and which verdicts get a second opinion."""
+    """Choice of who sees what, and of the verdicts that get a second opinion."""
 
     mode = forms.ChoiceField(choices=MODES, label="Pre-labels are shown", widget=forms.RadioSelect)
     prelabeler = forms.ModelChoiceField(
@@ -48,6 +48,5 @@ class UseForm(forms.Form):
         self.fields["prelabeler"].queryset = prelabelers  # type: ignore[attr-defined]
 
     def use(self) -> PrelabelUse:
-        """What was asked for."""
         names = ("mode", "prelabeler", "blind_share", "second_opinion_from")
         return PrelabelUse(**{name: self.cleaned_data[name] for name in names})

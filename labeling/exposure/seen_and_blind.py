@@ -1,5 +1,4 @@
-"""What seeing pre-labels does to the people of a queue: the judgments that `labeling/exposure/anchoring.py`
-compares.
+"""Judgments of a queue for `labeling/exposure/anchoring.py`: with a pre-label seen, and blind.
 
 Of each person and pair the first verdict is taken, undone or not: what somebody said after a conflict was
 revealed, or after a second look, is no longer a first impression. The control arm is checked against what was
@@ -86,7 +85,7 @@ def _first_verdicts(queue: Queue) -> pl.DataFrame:
 
 
 def _control_arm(queue: Queue, blind: pl.DataFrame, with_it: pl.DataFrame) -> pl.DataFrame:
-    """What was judged blind by lot while others were judged with the pre-label."""
+    """Verdicts given blind by lot while others were given with the pre-label."""
     since, until = with_it["seen_at"].min(), with_it["at"].max()
     if not isinstance(since, datetime) or not isinstance(until, datetime):
         return blind.clear()
@@ -98,7 +97,7 @@ def _control_arm(queue: Queue, blind: pl.DataFrame, with_it: pl.DataFrame) -> pl
 
 
 def _columns(rows: pl.DataFrame) -> tuple[Booleans, Booleans, Integers]:
-    """Whether the people, and whether the model, said relevant; and the number of the pair."""
+    """The people's and the model's verdict, True for relevant; and the number of the pair."""
     places = rows.with_row_index().select(pl.col("index").first().over(PAIR).rank("dense") - 1)
     return (
         (rows["verdict"] == Verdict.RELEVANT.value).to_numpy(),

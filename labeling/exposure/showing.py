@@ -1,4 +1,4 @@
-"""What annotators get to see of pre-labels, and who has seen which.
+"""Pre-labels in front of annotators, and the record of who has seen which.
 
 In a blind queue nothing is read and nothing leaves; in one that assists, a proposal goes with the item; in
 one that reveals, it comes with the answer to a verdict that it contradicts. Pairs of the control arm stay
@@ -33,7 +33,7 @@ LONGEST_REASONING = 300
 
 
 class Proposal(TypedDict):
-    """What a model says of a pair. It is a proposal: it fills no slot and never votes."""
+    """A model's proposal for a pair. It fills no slot and never votes."""
 
     verdict: Annotated[str, {"choices": [Verdict.RELEVANT, Verdict.NOT_RELEVANT]}]
     reasoning: Annotated[str, {"allow_blank": True}]
@@ -54,14 +54,14 @@ class Revealed:
 
 
 class SightFacts(TypedDict, total=False):
-    """What the event of a verdict keeps of a pre-label: whether it was seen before or after, and whose."""
+    """A pre-label in the event of a verdict: whether it was seen before or after, and whose it is."""
 
     prelabel_seen: str
     prelabeler_id: int
 
 
 def proposals_for(queue: Queue, annotator: User, items: Iterable[Item]) -> dict[int, Proposal]:
-    """What goes with each of these items before its verdict, by the item's key; nothing unless it assists."""
+    """Proposals shown with these items before a verdict, by the item's key; none unless the queue assists."""
     if queue.prelabel_mode != PrelabelMode.ASSIST:
         return {}
     open_to_it = [item for item in items if not in_control_arm(queue, item)]
@@ -84,7 +84,7 @@ def contradicted_by(queue: Queue, item: Item, verdict: str) -> Prelabel | None:
 
 
 def revealed_to(queue: Queue, annotator: User, key: str) -> Revealed | None:
-    """What was revealed after the annotator's verdict of this key, as long as that verdict stands."""
+    """The pre-label revealed after the annotator's verdict of this key, as long as that verdict stands."""
     mine = own_answers(annotator).filter(queue=queue, key=key, prelabel_seen=PrelabelSeen.AFTER)
     answer = mine.select_related("document").first()
     if answer is None:
@@ -106,7 +106,7 @@ def revealed_to(queue: Queue, annotator: User, key: str) -> Revealed | None:
 
 
 def facts_of_sight(seen_prelabeler: int | None, revealed: Prelabel | None) -> SightFacts:
-    """What the event of a verdict keeps: whether a pre-label was seen, and by which model and prompt."""
+    """A pre-label's part in the event of a verdict: whether one was seen, and by which model and prompt."""
     if seen_prelabeler:
         return {"prelabel_seen": PrelabelSeen.BEFORE, "prelabeler_id": seen_prelabeler}
     if revealed:
@@ -140,7 +140,7 @@ def proposal_of(prelabel: Prelabel) -> Proposal:
 
 
 def in_control_arm(queue: Queue, item: Item) -> bool:
-    """Whether the item's pair stays blind in every mode."""
+    """The item's pair stays blind in every mode."""
     return is_blind(queue.blind_seed, queue.blind_share, item.query_id, item.document_id)
 
 

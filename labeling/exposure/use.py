@@ -1,4 +1,4 @@
-"""What a queue does with pre-labels: whether annotators see them, and which verdicts get a second opinion.
+"""A queue's use of pre-labels: whether annotators see them, and which verdicts get a second opinion.
 
 This is the one writer of both, and with `record_judgment` of what an item's pre-label lets expect.
 """
@@ -55,7 +55,6 @@ class UseFacts(TypedDict):
 
 
 def use_of(queue: Queue) -> PrelabelUse:
-    """What the queue does now."""
     return PrelabelUse(queue.prelabel_mode, queue.prelabeler, queue.blind_share, queue.second_opinion_from)
 
 
@@ -134,7 +133,7 @@ def expect(expected: dict[Item, str]) -> None:
 
 
 def _check_sample(queue: Queue, use: PrelabelUse) -> None:
-    """What was drawn to check a model, or to estimate next to it, must not be judged with its help."""
+    """Refuse a model's help for what was drawn to check it, or to estimate next to it."""
     if use.mode != PrelabelMode.BLIND and queue.pool.strategy in Pool.SAMPLES:
         problem = f"“{queue.name}” is a sample to be judged blind. Show pre-labels in another queue."
         raise InputError(problem, field="mode", conflict=True)

@@ -10,7 +10,7 @@ from pooling.interface.option_fields import form_fields
 
 @form_fields(GoldOptions, gold_pause={"required": True})
 class GoldOptionsForm(forms.Form):
-    """How gold questions come among the items of a queue."""
+    """Options of the gold questions among the items of a queue."""
 
     def clean_repeat_share(self) -> float:
         """None is no share."""

@@ -1,4 +1,4 @@
-"""What keeps gold questions from being asked: queries without any, and people who skip much."""
+"""Obstacles to gold questions: queries without any, and people who skip much."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEW_SKIPS = 20
 
 @dataclass(frozen=True)
 class AnnotatorSkips:
-    """How many items somebody skipped."""
+    """Items that somebody skipped."""
 
     username: str
     skipped: int
@@ -26,7 +26,7 @@ class AnnotatorSkips:
 
     @property
     def is_much(self) -> Annotated[bool, "Whether it is a reason to look."]:
-        """Whether this person skips so much that an admin should look."""
+        """Enough that an admin should look."""
         return self.skipped >= FEW_SKIPS and self.skipped > self.answered
 
 

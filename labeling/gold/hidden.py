@@ -40,7 +40,7 @@ Stock = dict[str, list[int]]
 
 
 def gold_due(bookmark: Bookmark, size: int) -> int:
-    """How many of the next `size` places of the bookmark's owner are to have gold questions."""
+    """Number of gold questions due in the next `size` places of the bookmark's owner."""
     queue = bookmark.queue
     if not queue.gold_count:
         return 0
@@ -49,7 +49,7 @@ def gold_due(bookmark: Bookmark, size: int) -> int:
 
 
 def gold_of(bookmark: Bookmark, queries: SomeOf[int], now: datetime) -> dict[int, Stock]:
-    """What can be asked of each query; looked for even where none is due."""
+    """Gold questions left for each query; looked for even where none is due."""
     stock: dict[int, Stock] = defaultdict(lambda: {Verdict.RELEVANT: [], Verdict.NOT_RELEVANT: []})
     if bookmark.queue.gold_count:
         draw = drawn(~seed_of(bookmark), bookmark.handed_out)
@@ -72,7 +72,7 @@ def take_gold(bookmark: Bookmark, stock: Stock, count: int) -> list[int]:
 
 
 def seed_of(bookmark: Bookmark) -> int:
-    """What the places of somebody's gold questions are drawn by."""
+    """The seed of the places of somebody's gold questions."""
     return bookmark.gold_seed ^ bookmark.pk
 
 
@@ -172,9 +172,8 @@ def _stretches(found: Sequence[Undealt], count: int) -> list[Stretch]:
 def _checks(
     bookmark: Bookmark, size: int, stock: Stock, earlier: Sequence[Judgment]
 ) -> dict[int, int | Judgment]:
-    """What stands where among the next `size` places, of one query: items with gold questions, and verdicts
-    that are asked again. At most every second place is a check.
-    """
+    """Items with gold questions, and verdicts that are asked again, by their places among the next `size` of
+    one query. At most every second place is a check."""
     due = gold_due(bookmark, size)
     owed = bookmark.gold_owed + due
     questions = take_gold(bookmark, stock, min(owed, size // 2, max(due, _caught_up(size))))
@@ -189,5 +188,5 @@ def _checks(
 
 
 def _caught_up(size: int) -> int:
-    """How many checks of a kind a stretch may have more than are due in it."""
+    """Most checks of a kind in a stretch beyond those that are due in it."""
     return -(-(size - 1) // CATCH_UP)

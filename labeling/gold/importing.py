@@ -26,7 +26,7 @@ BATCH = 1000
 
 @dataclass(frozen=True)
 class GoldImport(Imported):
-    """What an import of gold questions did."""
+    """Result of an import of gold questions."""
 
     created: int
     # Never the answer.
@@ -91,7 +91,7 @@ def import_gold(
 
 
 def _problem_with(record: GoldRecord, queries: dict[str, int], documents: dict[str, int]) -> tuple[str, str]:
-    """What is wrong with a record, and the remedy."""
+    """The error of a record, and the remedy."""
     if record.query not in queries:
         return f"there is no query “{record.query}” in the collection", "Import the queries first."
     if record.document not in documents:
@@ -118,7 +118,7 @@ def _question(
 
 
 def _took_over(question: GoldQuestion, record: GoldRecord) -> bool:
-    """Whether the stored question differed from the file's."""
+    """Take the file's values over; True where the stored question differed."""
     facts = {"reason": record.reason or question.reason, "practice": record.practice, "active": True}
     differs = any(getattr(question, name) != value for name, value in facts.items())
     for name, value in facts.items():

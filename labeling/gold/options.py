@@ -1,4 +1,4 @@
-"""How gold questions and repeats come among the items of a queue: the site's settings, or a queue's own."""
+"""Options of gold questions and repeats among the items of a queue: the site's settings, or a queue's own."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def gold_places(seed: int, start: int, count: int, shares: Shares) -> list[int]:
 
 
 def wants_relevant(seed: int, number: int) -> bool:
-    """Whether somebody's question with this number should be relevant: one of each two, in drawn order."""
+    """One of each two of somebody's questions should be relevant, in drawn order."""
     return (drawn(seed, -1 - number // 2) + number) % 2 == 0
 
 

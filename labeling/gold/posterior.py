@@ -38,7 +38,7 @@ def chance_below(answers: tuple[int, int], most_wrong: tuple[int, int]) -> Float
 
 
 def chance_below_floor(right: tuple[int, int], wrong: tuple[int, int]) -> float:
-    """The same for one score: right and wrong answers to relevant and to not relevant gold questions."""
+    """Chance for one score: right and wrong answers to relevant and to not relevant gold questions."""
     answers = right[0] + wrong[0], right[1] + wrong[1]
     return float(chance_below(answers, wrong)[-1, -1])
 
@@ -74,7 +74,7 @@ def mean_answers_to_pause(shares: list[float]) -> float | None:
 
 @lru_cache(maxsize=512)
 def _stopped(relevant: int, not_relevant: int) -> npt.NDArray[np.bool_]:
-    """Which of the scores after this many answers the rule pauses, by the wrong ones of both kinds."""
+    """Scores after this many answers that the rule pauses, by the wrong ones of both kinds."""
     counts = relevant, not_relevant
     stopped: npt.NDArray[np.bool_] = chance_below(counts, counts) >= PAUSE
     return stopped

@@ -17,7 +17,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class PracticeRound:
-    """How many questions a round has, how many of them somebody has answered, and the next one's item."""
+    """Numbers of questions and of somebody's answers in a round, and the next one's item."""
 
     total: int
     answered: int
@@ -25,7 +25,7 @@ class PracticeRound:
 
 
 def practice_round(queue: Queue, annotator: User) -> PracticeRound:
-    """Where somebody is in the practice round of a queue; everybody gets the same questions."""
+    """Somebody's place in the practice round of a queue; everybody gets the same questions."""
     questions = questions_of_round(queue)
     answered = _judged(queue, annotator) & questions.keys()
     waiting = [pair for pair in questions if pair not in answered]
@@ -34,7 +34,7 @@ def practice_round(queue: Queue, annotator: User) -> PracticeRound:
 
 
 def is_practice_due(bookmark: Bookmark) -> bool:
-    """Whether practice questions come before the next item; not for somebody who has begun.
+    """Practice questions come before the next item; not for somebody who has begun.
 
     The bookmark is locked. Once none is due that is stored, and nothing is asked again.
     """

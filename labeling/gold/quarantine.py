@@ -176,7 +176,7 @@ class StoredAnswer(TypedDict):
 
 
 class PauseEvidence(TypedDict):
-    """What somebody was paused upon: judgments that were set aside, the score, and the newest answers."""
+    """Reasons of a pause: judgments that were set aside, the score, and the newest answers."""
 
     judgments: int
     score: StoredScore

@@ -46,7 +46,7 @@ class GoldBalance:
 
     @property
     def is_uneven(self) -> bool:
-        """Whether one answer has more than twice the hidden questions of the other."""
+        """One answer has more than twice the hidden questions of the other."""
         return max(self.relevant, self.not_relevant) > 2 * min(self.relevant, self.not_relevant)
 
 
@@ -94,7 +94,7 @@ def change_question(question: GoldQuestion, **changes: Any) -> None:
 
 
 def change_questions(collection: Collection, questions: Sequence[GoldQuestion], **changes: Any) -> None:
-    """The same for many questions of a collection; all of them or none."""
+    """Change many questions of a collection; all of them or none."""
     if "answer" in changes:
         checked_answer(changes["answer"])
     checked_reason(changes.get("reason", ""))

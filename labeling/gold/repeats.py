@@ -28,7 +28,7 @@ OTHER_PLACES = 0x5DEECE66D
 
 
 def repeats_due(bookmark: Bookmark, size: int) -> int:
-    """How many of the next `size` places of the bookmark's owner are to have pairs shown again."""
+    """Number of pairs to be shown again in the next `size` places of the bookmark's owner."""
     if not bookmark.queue.repeat_share:
         return 0
     shares = Shares(0, bookmark.queue.repeat_share)
@@ -91,7 +91,7 @@ def answers_to_repeats(queue: Queue) -> QuerySet[JudgmentEvent]:
 
 
 def same_again(queue: Queue) -> dict[int, tuple[int, int]]:
-    """How many repeats each annotator answered as the first time, and how many they answered, by their key.
+    """Numbers of repeats that each annotator answered as the first time, and answered at all, by their key.
 
     The last answer to a repeat is checked against the verdict that stood when it was shown; where either is
     "can't judge", it is left out.

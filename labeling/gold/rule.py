@@ -1,4 +1,4 @@
-"""What answers to gold questions say of an annotator: intervals, and a rule: continue, warn or pause.
+"""The rule on answers to gold questions: intervals, and an advice: continue, warn or pause.
 
 Always answering "no" is right nine times in ten where one document in ten is relevant. So the measure is the
 balanced accuracy: the mean of sensitivity (the share of relevant pairs that were called relevant) and
@@ -20,7 +20,7 @@ ENOUGH_TO_READ = 16
 
 
 class Advice(StrEnum):
-    """What to do about an annotator."""
+    """Advice on an annotator."""
 
     CONTINUE = "continue"
     WARN = "warn"
@@ -38,7 +38,6 @@ class Score:
 
     @property
     def answers(self) -> int:
-        """How many answers there are."""
         return self.relevant_right + self.relevant_wrong + self.not_relevant_right + self.not_relevant_wrong
 
     @property

@@ -1,4 +1,4 @@
-"""What people answered to gold questions in a queue, and how many are left for each."""
+"""Answers to gold questions in a queue, and the number left for each annotator."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class AnnotatorGold:
 
     @property
     def is_low(self) -> bool:
-        """Whether the questions run out for this person."""
+        """The questions run out for this person."""
         return sum(self.left.values()) < LOW_STOCK or min(self.left.values()) == 0
 
 
@@ -152,7 +152,7 @@ def _stock(queue: Queue) -> dict[str, int]:
 
 
 def _used(queue: Queue) -> Counter[tuple[int, str]]:
-    """How many of the questions of now each annotator has judged, whenever and wherever."""
+    """Number of today's questions that each annotator has judged, whenever and wherever."""
     judged = Judgment.objects.filter(
         collection=queue.collection_id,
         document__gold_questions__query=F("query"),

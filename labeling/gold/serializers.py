@@ -1,4 +1,4 @@
-"""What the HTTP interface takes and gives around gold questions, as its schema shows it."""
+"""Serializers of gold questions for the HTTP interface."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ GoldImportSerializer = shape(GoldImport, more=("detail", "url"))
 
 
 class AnnotatorGoldFigures(TypedDict):
-    """How one annotator answers gold questions; intervals are Wilson's, 95 %."""
+    """An annotator's answers to gold questions; intervals are Wilson's, 95 %."""
 
     username: str
     answers: int

@@ -31,7 +31,7 @@ from pooling.tables.answers import answer
 @login_required
 @require_http_methods(["GET", "POST"])
 def queue_gold(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """How people answer the gold questions of a queue, who was paused, and the queue's options."""
+    """Answers of people to the gold questions of a queue, pauses, and the queue's options."""
     queue = queue_for(request.user, queue_id, ADMIN)
     names = list(GoldOptionsForm.base_fields)
     form = GoldOptionsForm(request.POST or None, initial={name: getattr(queue, name) for name in names})

@@ -1,5 +1,5 @@
-"""What people answered to each gold question of a collection, how often it was missed, and whether its answer
-looks wrong.
+"""Answers to each gold question of a collection, the number that missed it, and whether its own answer looks
+wrong.
 
 **A doubtful answer.** If the known answer is right, each trusted annotator misses the question independently,
 with the chance at which they miss others: the posterior mean from their other gold questions with that
@@ -41,7 +41,7 @@ class Given(NamedTuple):
 
     @property
     def is_missed(self) -> bool:
-        """Whether it is the other answer; “can't judge” is neither right nor wrong."""
+        """It is the other answer; “can't judge” is neither right nor wrong."""
         return self.verdict not in (self.answer, Verdict.CANNOT_JUDGE)
 
     @property
@@ -52,7 +52,7 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True)
 class Record:
-    """How a gold question was answered; `chance` that as many trusted people or more miss a right answer."""
+    """Answers to a gold question; `chance` that as many trusted people or more miss a right answer."""
 
     given: Sequence[Given] = ()
     trusted: int = 0
@@ -62,17 +62,17 @@ class Record:
 
     @property
     def answered(self) -> int:
-        """How many people answered it, without those who could not judge."""
+        """Number of people who answered it, without those who could not judge."""
         return sum(one.verdict != Verdict.CANNOT_JUDGE for one in self.given)
 
     @property
     def missed(self) -> int:
-        """How many gave the other answer."""
+        """Number of those who gave the other answer."""
         return sum(one.is_missed for one in self.given)
 
     @property
     def missed_by(self) -> list[str]:
-        """Who gave the other answer."""
+        """Names of those who gave the other answer."""
         return sorted(one.name for one in self.given if one.is_missed)
 
 
@@ -80,7 +80,7 @@ NOBODY = Record()
 
 
 def records(collection: Collection) -> dict[int, Record]:
-    """How each gold question in use was answered, by its key; in one statement. Admins only may see it."""
+    """Answers to each gold question in use, by its key; in one statement. Admins only may see it."""
     given = answers_given(collection)
     by_question: defaultdict[int, list[Given]] = defaultdict(list)
     by_person: defaultdict[int, list[Given]] = defaultdict(list)

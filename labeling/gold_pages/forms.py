@@ -45,7 +45,7 @@ class GoldChangeForm(forms.Form):
 
 
 class BulkForm(forms.Form):
-    """What to change of the chosen questions; what is left as it is says nothing."""
+    """Changes of the chosen questions; a field left as it is changes nothing."""
 
     use = forms.ChoiceField(
         choices=[

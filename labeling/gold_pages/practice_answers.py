@@ -46,9 +46,8 @@ def _evidence(item: Item, answer: str, annotator: User) -> tuple[int, int] | Non
 
 @dataclass(frozen=True)
 class PracticeExplanation:
-    """Whether a verdict was right, the answer, why, and the span of the text that its reason quotes, or that
-    somebody gave as evidence.
-    """
+    """Whether a verdict was right, the answer, the reason, and the span of the text that its reason quotes,
+    or that somebody gave as evidence."""
 
     is_right: bool
     answer: str

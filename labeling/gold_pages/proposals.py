@@ -60,7 +60,7 @@ class Proposal:
 
     @property
     def pk(self) -> str:
-        """How forms name the pair."""
+        """The pair's name in forms."""
         return f"{self.query}:{self.document}"
 
     @property
@@ -158,7 +158,7 @@ def pairs_named(words: Iterable[str]) -> list[Pair]:
 
 
 def set_size(text: str, most: int) -> int:
-    """How many questions a balanced set is to have; `InputError` for what is no such number."""
+    """Size of a balanced set; `InputError` for what is no such number."""
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:9]) <= most:
         raise InputError(f"A set has 1 to {most:,} questions, not “{text}”.", field="set")
     return int(text)
@@ -175,14 +175,14 @@ _FIELDS = (
 
 
 def _open(collection: Collection) -> QuerySet[Judgment]:
-    """What counts on pairs that are neither gold questions nor declined."""
+    """Judgments that count on pairs that are neither gold questions nor declined."""
     rows = Judgment.objects.counted().filter(collection=collection, **THERE)
     rows = rows.exclude(Exists(GoldQuestion.objects.filter(**SAME_PAIR)))
     return rows.exclude(Exists(DeclinedSuggestion.objects.filter(**SAME_PAIR)))
 
 
 def _settled(collection: Collection) -> QuerySet[Any]:
-    """What the latest adjudicator said of each pair, the last settled first."""
+    """The latest adjudicator's verdict on each pair, the last settled first."""
     later = Judgment.objects.counted().filter(event__gt=OuterRef("event"), is_adjudication=True, **SAME_PAIR)
     rows = _open(collection).filter(is_adjudication=True).exclude(verdict=Verdict.CANNOT_JUDGE)
     found: QuerySet[Any] = rows.exclude(Exists(later)).order_by("-event")
@@ -228,7 +228,7 @@ def _ranked(collection: Collection, found: dict[Pair, tuple[dict[str, Any], str]
 
 
 def _reason(row: dict[str, Any], agreeing: int) -> str:
-    """What practice would tell annotators: never the note of a rule, which names people."""
+    """The reason that practice tells annotators: never the note of a rule, which names people."""
     if "note" not in row:
         return f"{agreeing} people judged it, all alike."
     note = row["note"].strip()

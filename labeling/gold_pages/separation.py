@@ -1,4 +1,4 @@
-"""How well the answer to a pair would separate careful from careless annotators.
+"""Power of a pair's answer to separate careful from careless annotators.
 
 The rule for gold questions is a sequential test of two hypotheses, careful or careless. Such a test ends
 soonest with questions whose answers differ most between the two, by Kullback-Leibler information (Eggen,
@@ -56,7 +56,7 @@ def separation(votes: Iterable[Vote], right_by_words: float = 0.5) -> float:
 
 
 class Candidate(Protocol):
-    """What a balanced set is chosen from."""
+    """A choice for a balanced set."""
 
     @property
     def answer(self) -> str:

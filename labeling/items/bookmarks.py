@@ -1,4 +1,4 @@
-"""Where each annotator is in the stored order, and where to look for what comes next.
+"""Each annotator's place in the stored order, and the places to look for what comes next.
 
 People take stretches (see `labeling/items/ordering.py`) one after another: anyone who has finished one goes
 on behind the frontier, the last stretch that anybody has taken. So each has a query for themselves, and no
@@ -40,7 +40,7 @@ def locked_bookmark(queue: Queue, annotator: User) -> Bookmark:
 
 
 def places_ahead(bookmark: Bookmark) -> Iterator[Place]:
-    """Where to look, in this order: one's own stretch, behind the frontier, then all from the front."""
+    """In this order: one's own stretch, behind the frontier, then all from the front."""
     second = bookmark.in_second_order
     start = bookmark.stretch * STRETCH_KEYS
     if bookmark.stretch:

@@ -109,7 +109,7 @@ class Standing(NamedTuple):
 
 
 def standing(bookmark: Bookmark, now: datetime, *, since: int = 0) -> list[Standing]:
-    """What was dealt from place `since` on and is not answered, in the order of places."""
+    """Items dealt from place `since` on and not answered, in the order of places."""
     statement = STANDING.format(
         key=key_column(_order(bookmark)), keys=STRETCH_KEYS, has_room=HAS_ROOM, not_judged=NOT_JUDGED
     )

@@ -28,7 +28,7 @@ class Evidence(NamedTuple):
 
 
 class EvidenceFacts(TypedDict):
-    """What the event of a verdict keeps of its evidence; all three are empty without one."""
+    """Evidence in the event of a verdict; all three are empty without one."""
 
     span_start: int | None
     span_end: int | None
@@ -39,14 +39,14 @@ NO_EVIDENCE: EvidenceFacts = {"span_start": None, "span_end": None, "span_sha256
 
 
 def problem_with(evidence: Sequence[int] | None, verdict: str) -> str:
-    """What is wrong with the span of a judgment by itself, or nothing; None, no evidence, is always right."""
+    """The error of a judgment's span by itself, or ""; None, no evidence, is always right."""
     if evidence is not None and verdict != Verdict.RELEVANT:
         return "Evidence goes with the verdict “relevant” alone; leave it out."
     return problem_with_span(evidence)
 
 
 def problem_with_span(evidence: Sequence[int] | None) -> str:
-    """What is wrong with a span, whatever it is evidence of."""
+    """The error of a span, whatever it is evidence of."""
     if evidence is None:
         return ""
     if len(evidence) != 2 or not 0 <= evidence[0] < evidence[1]:
@@ -81,7 +81,7 @@ def facts_of_evidence(
 
 
 def evidence_in(event: JudgmentEvent, text: str | None) -> Evidence | None:
-    """Where the evidence of a verdict stands in `text`; None without one, and where that text has changed."""
+    """The evidence of a verdict in `text`; None without one, and where that text has changed."""
     start, end = event.span_start, event.span_end
     if start is None or end is None or not event.span_sha256:
         return None

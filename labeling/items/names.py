@@ -1,4 +1,4 @@
-"""What annotators read of a queue in place of its name, which can tell of runs and samples."""
+"""The name of a queue for annotators, since its own can tell of runs and samples."""
 
 from __future__ import annotations
 

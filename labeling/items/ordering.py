@@ -46,7 +46,7 @@ Block = list[int]
 
 
 def fingerprint(title: str, text: str) -> bytes:
-    """The same for texts that differ in case and white space alone; empty for a document without text.
+    """Equal for texts that differ in case and white space alone; empty for a document without text.
 
     Likeness beyond that (MinHash) was left out: a millisecond a document is minutes for a large queue.
     """
@@ -131,9 +131,8 @@ def drawn_queries(queries: Iterable[str], seed: int, *, opinion: int = 1) -> lis
 
 
 def shown_order(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1) -> list[int]:
-    """How documents of one query that were chosen together are shown: drawn, near-duplicates one after the
-    other, a mixture first. Says nothing of the order in which they were chosen.
-    """
+    """The order in which documents of one query that were chosen together are shown: drawn, near-duplicates
+    one after the other, a mixture first. Says nothing of the order in which they were chosen."""
     secret = f"{seed} {opinion}".encode()
     return _with_mixed_opening(pairs, _shuffled_blocks(pairs, range(len(pairs)), secret), secret)
 
@@ -151,7 +150,7 @@ def _draw(secret: bytes, *ids: str) -> bytes:
 
 @lru_cache(maxsize=8)
 def _drawing(secret: bytes) -> blake2b:
-    """What every draw with the same secret begins with."""
+    """The beginning of every draw with the same secret."""
     return blake2b(key=secret[:64], digest_size=8)
 
 

@@ -1,4 +1,4 @@
-"""Which words of a document are highlighted for a query, and which passage is shown first.
+"""Highlighted words of a document for a query, and the passage shown first.
 
 Marks and passages are spans in plain text, with and without JavaScript; anyone who shows them escapes the
 text and builds the elements.
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 
 def term_marks(query: str, text: str, forms: WordForms = ENGLISH_FORMS) -> list[tuple[int, int]]:
-    """Where words of `query` occur in `text`: ascending `(start, end)` spans, counted in Unicode characters.
+    """Words of `query` in `text`: ascending `(start, end)` spans, counted in Unicode characters.
 
     >>> term_marks("night bus", "Buses run all night.")
     [(0, 5), (14, 19)]
@@ -117,7 +117,7 @@ def sentences_in(text: str) -> Iterator[tuple[int, int]]:
 def _stems_by_sentence(
     text: str, sentences: Sequence[tuple[int, int]], marks: Sequence[tuple[int, int]], forms: WordForms
 ) -> list[Counter[str]]:
-    """How often each of the query's stems occurs in each sentence."""
+    """Counts of the query's stems in each sentence."""
     words: list[Counter[str]] = [Counter() for _ in sentences]
     place = 0
     for start, end in marks:
@@ -128,7 +128,7 @@ def _stems_by_sentence(
 
 
 def _weights(words: Sequence[Counter[str]]) -> dict[str, float]:
-    """What each stem is worth: the more, the fewer sentences it is in."""
+    """A stem weighs more, the fewer sentences it is in."""
     spread = Counter(word for found in words for word in found)
     return {word: log(1 + len(words) / count) for word, count in spread.items()}
 
@@ -147,7 +147,7 @@ def _windows(sentences: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 def _densities(
     words: Sequence[Counter[str]], windows: Sequence[tuple[int, int]], weights: dict[str, float]
 ) -> Iterator[float]:
-    """How much the words of each window are worth; both its ends only ever move on."""
+    """The worth of the words of each window; both its ends only ever move on."""
     inside = Counter[str]()
     start = end = 0
     density = 0.0

@@ -1,4 +1,4 @@
-"""Who answers faster than anybody can read: absolute, so that a whole team of quick fingers is seen as well.
+"""Answers faster than anybody can read: absolute, so that a whole team of quick fingers is seen as well.
 
 Silent reading of prose is about 4 words a second (238 a minute: Brysbaert, 2019, a review of 190 studies),
 skimming about 7.5 and scanning for a word about 10 (450 and 600 a minute: Carver, 1992); comprehension falls
@@ -32,7 +32,6 @@ class FastAnnotator:
 
     @property
     def sentence(self) -> str:
-        """The same in words."""
         of = f"{self.too_fast:,} of {self.timed:,} pairs"
         return f"{self.username} answered {of} faster than anybody can read."
 
@@ -47,5 +46,5 @@ def least_ms(characters: int) -> float:
 
 
 def is_implausible(too_fast: int, timed: int) -> bool:
-    """Whether too many of a person’s answers are too fast for them to have been read."""
+    """Too many of a person’s answers are too fast for them to have been read."""
     return timed >= ENOUGH and too_fast >= TOO_MANY * timed

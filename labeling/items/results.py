@@ -1,4 +1,4 @@
-"""What finished work on a queue says; see `pooling.interface.results`."""
+"""Results of finished work on a queue; see `pooling.interface.results`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ class QueueResult(Result):
 
 
 class PairsMoved(QueueResult):
-    """How many pairs that were not handed out have another place now."""
+    """Number of pairs not yet handed out that have another place now."""
 
     moved: int

@@ -1,4 +1,4 @@
-"""What a model's doubt of one's own verdict must not show by: the state of the pair.
+"""Hiding of a model's doubt of one's own verdict: the state of the pair must not show it.
 
 A verdict against a confident pre-label has its pair judged once more. Anyone who gave it would read the
 model's answer from a pair that does not close, or from a need that rises. So to them it counts as any other

@@ -24,7 +24,7 @@ CANNOT_JUDGE_LIMIT = 2
 
 
 class Slots(NamedTuple):
-    """What an item's row says of its slots."""
+    """The slots in an item's row."""
 
     needed: int
     done: int
@@ -34,7 +34,7 @@ class Slots(NamedTuple):
 
 
 def need(bounds: tuple[int, int], relevant: int, not_relevant: int) -> int:
-    """How many judgments an item needs whose bounds and votes are these: one more than a tie, at most.
+    """Number of judgments for an item with these bounds and votes: one more than a tie, at most.
 
     A tie of as many votes as the smaller side could make takes one more to decide. So two that differ need a
     third, and 2:1 needed three, whichever came last; two that agree again, because one was revised, undone or
@@ -134,7 +134,7 @@ def store(counted: Iterable[tuple[Item, Slots]], *, always: bool = False) -> Non
 
 
 def verdicts_by_pair(judgments: JudgmentQuerySet) -> dict[tuple[int, int], list[str]]:
-    """What `settle` takes of those of the judgments that count, by the keys of query and document."""
+    """The counted judgments for `settle`, by the keys of query and document."""
     verdicts = defaultdict(list)
     rows = judgments.counted().values_list("query_id", "document_id", "verdict", "is_adjudication")
     for query, document, verdict, settles in rows.iterator():

@@ -223,7 +223,7 @@ def lock_free_items(
 def lock_these_items(
     bookmark: Bookmark, items: SomeOf[int], now: datetime, *, waiting: bool = False
 ) -> list[Item]:
-    """The same for some items by their keys, as far as they are free."""
+    """Lock some items by their keys, as far as they are free."""
     keys = Keys(in_second_order=bookmark.in_second_order)
     values = free_values(bookmark, keys, len(items), now)
     return _free_items(keys, values, f"AND item.id IN ({numbers(items)})", waiting=waiting)

@@ -1,4 +1,4 @@
-"""What an annotator sees of a queue: built from their own answers, blind to what an item really is.
+"""An annotator's view of a queue: built from their own answers, blind to what an item really is.
 
 A gold question, a pair shown again and a pair that a model doubts count as any other, because nothing here
 asks what they are: `own_answers` takes every answer alike, and what is left is a number of a while ago less
@@ -31,13 +31,13 @@ STANDS_FOR, ANSWERS_BETWEEN, AT_MOST = timedelta(hours=1), 20, timedelta(days=1)
 
 
 def count_of_answers(user: User, **of: Any) -> Coalesce:
-    """How many answers of `user` stand, to annotate with; `of` is what they are counted by."""
+    """Number of answers of `user` that stand, to annotate with; `of` is what they are counted by."""
     (key,) = of
     return count_in(own_answers(user).filter(**of), key)
 
 
 def count_in(rows: QuerySet[Any], key: str) -> Coalesce:
-    """How many of `rows` belong to a row, to annotate with; `key` is what they are counted by."""
+    """Number of `rows` that belong to a row, to annotate with; `key` is what they are counted by."""
     counted = rows.order_by().values(key).annotate(many=Count("pk")).values("many")
     return Coalesce(Subquery(counted), 0)
 
@@ -78,7 +78,7 @@ def own_figures(queue: Queue, user: User, *, now: datetime | None = None) -> Own
 
 
 def left_for(queue: Queue, user: User, done: int, *, now: datetime) -> int:
-    """What is left for somebody with `done` answers in the queue: the number last shown less their answers
+    """Number left for somebody with `done` answers in the queue: the number last shown less their answers
     since, and at least one while they hold any."""
     last = LeftTold.objects.filter(queue=queue, annotator=user).first()
     if last is None or _is_stale(last, done, now):

@@ -1,4 +1,4 @@
-"""How somebody likes to read documents: size, width, typeface and contrast, kept with their account."""
+"""Somebody's choices for reading documents: size, width, typeface and contrast, kept with their account."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHOICES: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def reading_of(user: User | AnonymousUser) -> dict[str, str]:
-    """What somebody chose, with the first value of what they did not."""
+    """Somebody's choices, with the first value of what they did not choose."""
     kept = getattr(user, "preferences", None)
     chosen = kept.reading if kept else {}
     return {

@@ -30,7 +30,7 @@ _ATTRIBUTE = re.compile(r' ([a-z]+)="([^"]*)"')
 
 
 def is_allowed(address: str, hosts: Several[str]) -> bool:
-    """Whether an image is asked for: by https, from one of `hosts`.
+    """The address is by https, from one of `hosts`.
 
     >>> is_allowed("https://a.example/x.png", ["a.example"])
     True

@@ -207,7 +207,7 @@ def _bytes(item: Item) -> int:
 
 
 def _how_many(items: Sequence[Item], room: int, *, at_least: int) -> int:
-    """How many of the first items, which were just read, have texts that together fit into `room` bytes."""
+    """Number of the first items, which were just read, whose texts together fit into `room` bytes."""
     for count, total in enumerate(accumulate(item.text_bytes for item in items)):  # type: ignore[attr-defined]
         if total > room:
             return max(count, at_least)
@@ -343,7 +343,8 @@ def _lock_leased(queue: Queue, annotator: User, tokens: Sequence[UUID]) -> list[
 
 
 def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
-    """What others hold, what this person judged and others have yet to, and what others disagree on.
+    """Numbers of what others hold, what this person judged and others have yet to, and what others disagree
+    on.
 
     Neither number tells of a hidden check or of other people's answers: answers to checks wait as others do,
     and pairs that the person judged are in conflict for admins alone.

@@ -1,4 +1,4 @@
-"""What an annotator gets to see of an item, as plain data: the same for the claim call and for the page.
+"""An item for an annotator, as plain data: the same for the claim call and for the page.
 
 Nothing about runs, ranks, scores or other people's answers belongs in here, and what a model says only where
 the queue assists (see `labeling/exposure/showing.py`).

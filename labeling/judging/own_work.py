@@ -1,4 +1,4 @@
-"""What an annotator may see of their own work in a queue: what they judged, how fast, on which days.
+"""An annotator's own work in a queue: what they judged, how fast, on which days.
 
 Nothing here tells a gold question from another pair, or what anybody else said.
 """
@@ -120,7 +120,8 @@ class NearlySame(TypedDict):
 
 
 def nearly_same(queue: Queue, user: User, query_id: str, documents: Sequence[str]) -> list[NearlySame]:
-    """Which of these documents are nearly the same as one that the person judged for the query in this queue.
+    """Those of the documents that are nearly the same as one that the person judged for the query in this
+    queue.
 
     Looked at are the newest 100 of the person's own verdicts that stand, and of texts the beginning, in two
     statements whatever is found. A document is not compared with itself: a pair that is shown again says

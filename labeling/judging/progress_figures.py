@@ -1,6 +1,5 @@
-"""How far a queue has come, as pages, commands and the HTTP interface get it: the true figures, which
-`labeling/progress/counts.py` counts, or an annotator's own under the same keys.
-"""
+"""Progress of a queue for pages, commands and the HTTP interface: the true figures, which
+`labeling/progress/counts.py` counts, or an annotator's own under the same keys."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ class JudgmentCounts(TypedDict):
 
 
 class Holder(TypedDict):
-    """What one annotator holds."""
+    """Items that an annotator holds."""
 
     username: str
     items: int
@@ -67,7 +66,7 @@ class Pace(TypedDict):
 
 
 class JudgmentCosts(TypedDict):
-    """What judgments cost, so far and to finish."""
+    """Costs of judgments, so far and to finish."""
 
     price_per_judgment: float | None
     currency: str
@@ -96,7 +95,7 @@ class TeamEnd(TypedDict):
 
 
 class AnnotatorProgress(TypedDict):
-    """What one annotator did in a queue."""
+    """One annotator's work in a queue."""
 
     username: str
     judged: int
@@ -130,8 +129,8 @@ class OwnFigures(TypedDict):
 
 
 class QueueProgress(TypedDict):
-    """How far a queue has come. To an annotator all of it is of their own work: items and judgments are what
-    they answered and what is left for them, and what they may not know is null."""
+    """Progress of a queue. To an annotator all of it is of their own work: items and judgments are what they
+    answered and what is left for them, and what they may not know is null."""
 
     queue: int
     name: str

@@ -1,4 +1,4 @@
-"""How somebody likes to read, over HTTP."""
+"""Somebody's choices for reading, over HTTP."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _end(tag: str) -> str:
 
 
 class _Painted(NamedTuple):
-    """What is shown as one text, with ascending marks and the sentence that stands out."""
+    """One text as it is shown, with ascending marks and the sentence that stands out."""
 
     text: str
     marks: list[Span]

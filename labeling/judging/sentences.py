@@ -1,4 +1,4 @@
-"""What the judging page says of progress and of an empty queue, in the reader's language.
+"""Sentences of the judging page on progress and on an empty queue, in the reader's language.
 
 `static/judge/words.js` says the same, from the same strings in the catalogues of the scripts.
 """
@@ -21,7 +21,7 @@ QUERY_SIZES = (12, 18, 29)
 
 
 def query_size(text: str) -> int:
-    """How small a query is shown, 0 to 3: by its words, or by its letters in scripts without spaces."""
+    """Size of a shown query, 0 to 3: by its words, or by its letters in scripts without spaces."""
     words = max(len(text.split()), len(text) // 7)
     return sum(words > most for most in QUERY_SIZES)
 
@@ -47,16 +47,15 @@ def empty_sentence(empty: EmptyQueue | None) -> str:
 
 
 def is_finished(empty: EmptyQueue | None) -> bool:
-    """Whether nothing is left of an open queue that anybody could judge."""
+    """Nothing is left of an open queue that anybody could judge."""
     if empty is None:
         return True
     return empty.state == Queue.State.OPEN and not (empty.leased or empty.second_opinion or empty.conflict)
 
 
 def progress_parts(counts: Mapping[str, int | None]) -> list[tuple[str, str]]:
-    """What the annotator did and what is left: the name of each count with its words, of which a phone shows
-    some. A count that is missing or None is left out.
-    """
+    """Counts of what the annotator did and of what is left: the name of each with its words, of which a phone
+    shows some. A count that is missing or None is left out."""
 
     def of(name: str) -> int:
         return counts.get(name) or 0

@@ -114,8 +114,6 @@ class SubmissionSerializer(serializers.Serializer[Any]):
 
 
 class StoredVerdict(TypedDict):
-    """What became of a verdict."""
-
     key: str | None
     status: Annotated[
         str,

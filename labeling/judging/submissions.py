@@ -41,7 +41,7 @@ class Submission:
 
 
 def problem_with(verdict: Submission) -> str:
-    """What is wrong with a submission by itself, or nothing."""
+    """The error of a submission by itself, or ""."""
     if not verdict.key or len(verdict.key) > LONGEST_KEY or not verdict.key.isascii() or "\0" in verdict.key:
         return f"A key is 1 to {LONGEST_KEY} ASCII characters."
     if verdict.verdict not in Verdict.values:
@@ -58,7 +58,7 @@ def problem_with(verdict: Submission) -> str:
 
 
 class VerdictFacts(TypedDict):
-    """What the event of a verdict keeps of its submission."""
+    """A submission in the event of a verdict."""
 
     verdict: str
     reason: str

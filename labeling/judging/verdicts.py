@@ -1,4 +1,4 @@
-"""What people do to an item: judge, skip, undo. The rules are stated in `labeling/queues/opening.py`.
+"""Deeds on an item: judge, skip, undo. The rules are stated in `labeling/queues/opening.py`.
 
 `record_judgment` is the one writer of judgments; whatever a person does is an appended event, and the
 judgment is its projection.
@@ -40,7 +40,7 @@ EXTRA = "Saved as an extra judgment; the pair already had enough."
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a submission: `stored`, `extra`, `duplicate` or `rejected`, and a sentence.
+    """Status of a submission: `stored`, `extra`, `duplicate` or `rejected`, and a sentence.
 
     `key` is None where none could be read. `prelabel` is what is revealed after the verdict, because a model
     says otherwise.
@@ -175,7 +175,7 @@ def _record(
 
 
 def _revealed(queue: Queue, item: Any, verdict: Submission) -> Prelabel | None:
-    """What is shown after a verdict; anyone who has seen a pre-label of the pair is shown none again."""
+    """The pre-label shown after a verdict; anyone who has seen one of the pair is shown none again."""
     if item.seen_prelabeler or verdict.adjudicates:
         return None
     return contradicted_by(queue, item, verdict.verdict)
@@ -206,7 +206,7 @@ def _is_extra(
     leases: Sequence[Lease],
     now: datetime,
 ) -> bool:
-    """Whether no slot of the item is free for this verdict; a second thought keeps the place of the first."""
+    """No slot of the item is free for this verdict; a second thought keeps the place of the first."""
     if verdict.verdict == Verdict.CANNOT_JUDGE or verdict.adjudicates or item.state in SLOTLESS:
         return False
     active = {lease.annotator_id for lease in leases if lease.item_id == item.pk and lease.expires_at > now}
@@ -247,7 +247,7 @@ def _append(
 
 
 class _JudgmentFacts(TypedDict):
-    """What a judgment takes over from the event that stands."""
+    """Fields of a judgment from the event that stands."""
 
     verdict: str
     event: JudgmentEvent
@@ -363,7 +363,7 @@ def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetim
 
 
 def _is_slip(queue: Queue, annotator: User, event: JudgmentEvent) -> bool:
-    """Whether an answer to a gold question is the one that counts, and no verdict came after it."""
+    """True for an answer to a gold question that is the one that counts, with no verdict after it."""
     later = queue.events.filter(annotator=annotator, kind=JudgmentEvent.Kind.VERDICT, pk__gt=event.pk)
     return not later.exists() and Judgment.objects.filter(event=event).exists()
 

@@ -161,7 +161,7 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
 
 
 class Account(TypedDict):
-    """Who is signed in, for the script."""
+    """The signed-in account, for the script."""
 
     id: int
     name: str
@@ -191,7 +191,7 @@ class RecentVerdict(TypedDict):
 
 
 class OwnProgress(TypedDict):
-    """How many verdicts the annotator gave, today and in all, and how many items are left."""
+    """Numbers of verdicts by the annotator, today and in all, and of items left."""
 
     done_today: int
     done: int
@@ -199,9 +199,8 @@ class OwnProgress(TypedDict):
 
 
 class PageData(TypedDict):
-    """What the script starts with; `api` is the address below which it calls. begins: nothing was answered or
-    skipped in this queue yet, so the start card comes first.
-    """
+    """Data with which the script starts; `api` is the address below which it calls. begins: nothing was
+    answered or skipped in this queue yet, so the start card comes first."""
 
     api: str
     account: Account
@@ -238,12 +237,12 @@ def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
 
 
 def looks_of(user: User, query: str) -> dict[str, Any]:
-    """What the templates need for the looks of the page."""
+    """Values in the templates for the looks of the page."""
     return {"reading": reading_of(user), "reading_choices": CHOICES, "query_size": query_size(query)}
 
 
 def guidelines_of(collection: Collection) -> dict[str, Any]:
-    """What the judging page shows of the guidelines."""
+    """The guidelines on the judging page."""
     text = collection.guidelines.strip()
     in_short = beginning_of(text, GUIDELINES_IN_SHORT)
     return {

@@ -1,4 +1,4 @@
-"""What an import of judgments may be told."""
+"""Choices for an import of judgments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ USUAL_WORDS = (
 
 @dataclass(frozen=True)
 class ImportChoices:
-    """How a file of judgments is read.
+    """Choices for reading a file of judgments.
 
     map: `VALUE=VERDICT` by commas or lines, instead of the usual values. accounts: people of the file who
     have the user name or email of an annotator or admin of the collection are that person. query_field,
@@ -33,11 +33,10 @@ class ImportChoices:
 
     @property
     def names(self) -> Names:
-        """Where the file has what."""
         return Names(self.query_field, self.document_field, self.question)
 
     def values(self) -> dict[str, str]:
-        """What each value means; `InputError` for a map that cannot be read."""
+        """Meaning of each value; `InputError` for a map that cannot be read."""
         if self.format not in JUDGMENT_FORMATS:
             problem = f"There is no format “{self.format}”. Choose one of {', '.join(JUDGMENT_FORMATS)}."
             raise InputError(problem, field="format")

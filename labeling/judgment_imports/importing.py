@@ -110,7 +110,7 @@ class PersonImported(TypedDict):
 
 @dataclass(frozen=True)
 class JudgmentsImported(Imported):
-    """What an import of judgments did."""
+    """Result of an import of judgments."""
 
     import_id: Annotated[int, "Delete it to take back the import."]
     events: int
@@ -293,7 +293,7 @@ def _refuse_two_in_one(stage: Staged, place: str) -> None:
 
 
 def _people_shown(result: Any) -> list[Shown]:
-    """Who the people are, for a preview."""
+    """The people of a file, for a preview."""
     rows = [
         (
             one["name"],

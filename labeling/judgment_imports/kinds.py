@@ -67,7 +67,7 @@ def _bring_back(one: JudgmentImport, by: User | None) -> None:
 
 @when("erased", JudgmentImport)
 def _erase(one: JudgmentImport, by: User | None) -> None:
-    """What was said elsewhere is there still, so nothing that a person did is lost."""
+    """The source elsewhere remains, so nothing that a person did is lost."""
     events = JudgmentEvent.objects.filter(brought_by=one)
     if Judgment.objects.filter(event__brought_by=one).exists():
         return

@@ -78,9 +78,8 @@ PRELABEL = ("prelabel_model", "prelabel_prompt", "prelabel_prompt_version", "pre
 
 @dataclass
 class Read:
-    """What reading a file found: people and queues by their names in the order of the file (their numbers are
-    -1, -2, …), what was passed over, and how many verdicts of which kind each person gave.
-    """
+    """Contents of a file: people and queues by their names in the order of the file (their numbers are -1,
+    -2, …), what was passed over, and how many verdicts of which kind each person gave."""
 
     people: dict[str, int] = field(default_factory=dict)
     queues: dict[str, int] = field(default_factory=dict)
@@ -146,7 +145,7 @@ def stage_file(
 
 
 def notes_of(read: Read) -> list[str]:
-    """What is to be known of the records that were passed over."""
+    """Sentences on the records that were passed over."""
     notes = sorted(read.remarks) + ([sentence_on_passed(read.passed)] if read.passed else [])
     if read.unknown:
         some = ", ".join(shown(name, 40) for name in list(read.unknown)[:MOST_NAMED])

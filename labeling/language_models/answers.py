@@ -1,4 +1,4 @@
-"""What a model's answer says: parsed strictly, then leniently; and the score that its probabilities give."""
+"""Answers of a model: parsed strictly, then leniently; and the score that its probabilities give."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TokenChoice(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """What an answer says. `score` is in [0, 1]; `score_source` is a word of `Prelabel.ScoreSource`.
+    """A parsed answer. `score` is in [0, 1]; `score_source` is a word of `Prelabel.ScoreSource`.
 
     Of a graded prompt, `relevant` is left to the threshold.
     """
@@ -88,9 +88,8 @@ def object_in(content: str) -> dict[str, Any]:
 
 
 def _fenced(content: str) -> str:
-    """What stands in the first code fence that is closed; no pattern, for those look through a text again and
-    again.
-    """
+    """Text of the first code fence that is closed; no pattern, for those look through a text again
+    and again."""
     _, _, rest = content.partition(_FENCE)
     inside, closing, _ = rest.partition(_FENCE)
     return inside.removeprefix("json") if closing else ""
@@ -140,7 +139,7 @@ def _mean_grade(content: str, tokens: Sequence[TokenChoice]) -> float | None:
 def _masses(
     content: str, tokens: Sequence[TokenChoice], name: str, words: dict[str, Any]
 ) -> dict[Any, float] | None:
-    """How probable each meaning was in the place of the value; None where that cannot be told.
+    """Probability of each meaning in the place of the value; None where that cannot be told.
 
     A server may have taken something off the answer that is still among the tokens, such as a code fence.
     """

@@ -110,7 +110,7 @@ class StoredDialect(TypedDict):
 
 @dataclass(frozen=True)
 class Dialect:
-    """What a server takes, as far as it has turned out; begins with everything."""
+    """Features that a server takes, as far as it has turned out; begins with everything."""
 
     format: str = FORMATS[0]
     left_out: tuple[str, ...] = ()
@@ -138,7 +138,7 @@ class Dialect:
 
     @staticmethod
     def from_dict(stored: StoredDialect | None) -> Dialect:
-        """What `to_dict` gave, or the beginning for nothing."""
+        """From `to_dict`, or the beginning for None."""
         if not stored:
             return Dialect()
         return Dialect(stored["format"], tuple(stored["left_out"]), stored["limit"])
@@ -146,7 +146,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Asking:
-    """What is the same for every pair: the model, the form of its answer, and the options."""
+    """Common to every pair: the model, the form of its answer, and the options."""
 
     model: str
     schema: Mapping[str, Any]
@@ -176,7 +176,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model said, and the tokens that the server counts; None where it does not tell."""
+    """A model's answer, and the tokens that the server counts; None where it does not tell."""
 
     content: str
     finish_reason: str
@@ -282,7 +282,7 @@ class ModelClient:
         return read_problem(status, body, endpoint, retry_after=retry_after)
 
     async def _call(self, sent: Any, asking: Asking, dialect: Dialect) -> Any:
-        """What comes of a request within the time-out, however slowly it drips in."""
+        """The answer of a request within the time-out, however slowly it drips in."""
         import openai
 
         try:
@@ -305,7 +305,7 @@ class ModelClient:
             raise UnanswerableError("malformed", deep, may_be_paid=True) from None
 
     def _broken(self, error: BaseException) -> PassingError:
-        """What a request without an answer means, by the innermost of the errors that libraries wrap."""
+        """The error of a request without an answer, by the innermost of the errors that libraries wrap."""
         while (cause := error.__cause__ or error.__context__) is not None:
             error = cause
         why = redacted(f"{type(error).__name__}: {error}", self._key or "")[:MOST_DETAIL]

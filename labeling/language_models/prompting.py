@@ -68,7 +68,7 @@ class Prompt:
     pair: Template
 
     def messages(self, query: str, narrative: str, title: str, text: str) -> Messages:
-        """What is sent for a pair. A word drawn for this request marks where its texts begin and end.
+        """Messages for a pair. A word drawn for this request marks where its texts begin and end.
 
         Neither text can hold that word, so nothing in them can look like the end of its own place.
         """

@@ -1,4 +1,4 @@
-"""What a server of models may send: answers of bounded length, unpacked, from where it was asked.
+"""Bounds on answers of a server of models: of bounded length, unpacked, from where it was asked.
 
 A server may be slow, broken or hostile. Its answers are counted while they come, so that none fills the
 memory, and an answer that is packed, or says to ask elsewhere, is refused.

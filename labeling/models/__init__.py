@@ -1,4 +1,4 @@
-"""What stage 2 keeps: queues, items and leases; judgments as events and projection; labels and releases.
+"""Models of stage 2: queues, items and leases; judgments as events and projection; labels and releases.
 
 A judgment belongs to (query, document), never to a queue position.
 """

@@ -1,4 +1,4 @@
-"""What answers need: facts that people confirmed, and what documents say of them.
+"""Models of facts that people confirmed, and of what documents say of them.
 
 A `Fact` belongs to a query. A `Support` is one person's current verdict on a fact and a document, the
 projection of that person's `SupportEvent`s, as a judgment is of theirs. A queue of kind *facts* holds

@@ -1,4 +1,4 @@
-"""What people said: events, and the current verdict that they amount to."""
+"""Models of verdicts: events, and the current verdict that they amount to."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ class Judgment(models.Model):
 
     @property
     def is_counted(self) -> bool:
-        """Whether labels and slots count it; as `JudgmentQuerySet.counted`."""
+        """Labels and slots count it; as `JudgmentQuerySet.counted`."""
         return not self.is_gold and self.quarantine_id is None
 
     @property
@@ -244,5 +244,5 @@ class Judgment(models.Model):
 
     @property
     def for_slots(self) -> str:
-        """What the slots of an item make of it; see `labeling/items/slots.py`."""
+        """Its kind for the slots of an item; see `labeling/items/slots.py`."""
         return ADJUDICATED if self.is_adjudication else self.verdict

@@ -1,4 +1,4 @@
-"""What annotators tell the admins about a pair, and what they are answered."""
+"""Models of messages of annotators to the admins about a pair, and of the answers."""
 
 from __future__ import annotations
 

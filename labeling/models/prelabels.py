@@ -1,4 +1,4 @@
-"""What models propose for pairs. It lives apart from judgments, and never takes a person's slot.
+"""Models of pre-labels for pairs. These live apart from judgments, and never take a person's slot.
 
 A `Prelabeler` is a model asked in one exact way; a `Prelabel` is what it said of one pair, and a
 `PrelabelFailure` that it said nothing usable. A `PrelabelJob` is one pass over the pairs of a queue.
@@ -191,7 +191,6 @@ class PrelabelJob(models.Model):
 
     @property
     def is_active(self) -> bool:
-        """Whether it is at work or about to be."""
         return self.state in (self.State.QUEUED, self.State.RUNNING)
 
 
@@ -211,10 +210,10 @@ class PrelabelQuerySet(models.QuerySet["Prelabel"]):
 
 
 class Prelabel(models.Model):
-    """What a model proposes for a pair."""
+    """A model's proposal for a pair."""
 
     class ScoreSource(models.TextChoices):
-        """What the score was made of."""
+        """Source of the score."""
 
         NONE = "", "there is none"
         PROBABILITY = "probability", "the probability of the word “relevant”"
@@ -339,8 +338,7 @@ def latest_scores(queue: Queue, prelabeler: Prelabeler) -> dict[tuple[int, int],
 
 
 def scores_of_query(prelabeler: int, query: int) -> dict[int, float]:
-    """The same for one query, by the keys of prelabeler and query: a score by the key of each document that
-    has one, in whatever queue. One statement.
-    """
+    """Scores of one query, by the keys of prelabeler and query: by the key of each document that has one, in
+    whatever queue. One statement."""
     rows = Prelabel.objects.filter(prelabeler=prelabeler, query=query).current()
     return dict(rows.values_list("document_id", ORDER_SCORE))

@@ -143,7 +143,7 @@ class Queue(Kept):
 
     @property
     def hides_items(self) -> bool:
-        """Whether gold questions or repeats come among the items."""
+        """Gold questions or repeats come among the items."""
         return self.gold_count > 0 or self.repeat_share > 0
 
     @property
@@ -276,7 +276,7 @@ class LeftTold(models.Model):
 
 
 class Bookmark(models.Model):
-    """Where an annotator is in a queue: in which stretch of which order, in how many rounds through it.
+    """An annotator's place in a queue: in which stretch of which order, in how many rounds through it.
 
     Its row is also the lock that lets claims of one person wait for each other.
     """

@@ -11,7 +11,7 @@ from pooling.ranking.budget_rules import EQUAL, GREEDY, SHARE
 
 
 class Selection(models.Model):
-    """How a queue chooses what is judged next. Its row is the lock for ordering anything again."""
+    """A queue's choice of what is judged next. Its row is the lock for ordering anything again."""
 
     class Rule(models.TextChoices):
         """How the budget is spread over queries."""

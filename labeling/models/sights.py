@@ -1,4 +1,4 @@
-"""Which pre-labels were handed out to whom."""
+"""Records of pre-labels that were handed out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an admin does about a proposal: pause the annotator, ask them, or ignore it; and taking that back.
+"""Decisions of an admin on a proposal: pause the annotator, ask them, or ignore it; and taking that back.
 
 The rule never acts. Every decision stays on record with the signs it rested on.
 """
@@ -38,7 +38,7 @@ REASON = "An admin paused you after looking at your last answers."
 
 @dataclass(frozen=True)
 class Choice:
-    """What an admin chose for an annotator, and what they ask where they ask."""
+    """An admin's choice for an annotator, with the question where they ask."""
 
     annotator: str
     decision: str
@@ -115,7 +115,7 @@ def reply(queue: Queue, number: int, text: str, *, by: User) -> None:
 
 
 def questions_for(queue: Queue, annotator: User) -> list[WorkDecision]:
-    """What an annotator was asked about their work in a queue, newest first."""
+    """Questions to an annotator about their work in a queue, newest first."""
     own = (one for one in decisions_on(queue) if one.annotator_id == annotator.pk)
     return [one for one in own if one.decision == ASK and not one.undone_at]
 

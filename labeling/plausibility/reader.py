@@ -44,7 +44,7 @@ def proposals(queue: Queue) -> list[Proposal]:
 
 
 def proposals_in(collection: Collection) -> list[Proposal]:
-    """The same for all queues of a collection before a release: everybody's last answers, however old."""
+    """Proposals in all queues of a collection before a release: on everybody's last answers, however old."""
     queues = collection.queues.listed()
     place = Window(RowNumber(), partition_by=["event__queue", "annotator"], order_by=F("event").desc())
     answers = _answers(_judgments(queues).annotate(place=place).filter(place__lte=WINDOW))
@@ -80,7 +80,7 @@ def _answer(row: dict[str, Any], model: bool | None) -> Answer:
 
 
 def _model_labels(queue: Queue, queries: set[int]) -> dict[tuple[int, int], bool]:
-    """Whether pairs are relevant to the model that the queue uses, or else to that of its newest pass."""
+    """True for pairs relevant to the model that the queue uses, or else to that of its newest pass."""
     prelabeler = queue.prelabeler_id
     if prelabeler is None:
         passes = queue.prelabel_jobs.order_by("-pk")

@@ -26,7 +26,7 @@ UNDONE, ANSWERED = "undone", "answered"
 
 @dataclass(frozen=True)
 class WorkDecision:
-    """What an admin decided, and what it rested on."""
+    """An admin's decision, and its reasons."""
 
     annotator_id: Annotated[int, PAGE_ONLY]
     annotator: str
@@ -47,7 +47,6 @@ class WorkDecision:
 
     @property
     def in_words(self) -> str:
-        """What became of the annotator."""
         return DECISIONS[self.decision]
 
 

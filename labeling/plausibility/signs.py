@@ -1,4 +1,4 @@
-"""Whether somebody's last answers can be careful work: five signs, each with its chance. Pure.
+"""Five signs that somebody's last answers are not careful work, each with its chance. Pure.
 
 The chance of a sign is a p-value: how often careful people would show one at least as strong.
 
@@ -58,8 +58,8 @@ class Answer:
 
 @dataclass(frozen=True)
 class Others:
-    """What others did: relevant of all verdicts for each query, agreements with the model of all they judged
-    blind, and opened of the long documents."""
+    """Numbers of the others: relevant of all verdicts for each query, agreements with the model of all they
+    judged blind, and opened of the long documents."""
 
     verdicts: Mapping[int, tuple[int, int]]
     model: tuple[int, int] = (0, 0)
@@ -78,7 +78,7 @@ class Sign:
 
 @dataclass(frozen=True)
 class Finding:
-    """What somebody's last `answers` show: the signs, the least likely first, and the chance of them all."""
+    """Signs in somebody's last `answers`, the least likely first, and the chance of them all."""
 
     answers: int
     chance: float
@@ -86,7 +86,7 @@ class Finding:
 
     @property
     def is_implausible(self) -> bool:
-        """Whether an admin should look."""
+        """An admin should look."""
         return self.chance < PROPOSED
 
     @property
@@ -113,7 +113,7 @@ def others_of(answers: Iterable[Answer]) -> Others:
 
 
 def examined(answers: Sequence[Answer], others: Others) -> Finding | None:
-    """What the last answers of somebody show, in the order in which they were given; None of too few.
+    """The signs in somebody's last answers, which are in the order given; None of too few.
 
     >>> clicks = [Answer(at // 10, at % 3 == 0, is_fast=True) for at in range(40)]
     >>> found = examined(clicks, Others({}))
@@ -182,7 +182,7 @@ def _longest_run(verdicts: Sequence[bool]) -> tuple[int, int]:
 
 
 def _chance_of_run(run: Mapping[int, int], is_relevant: bool, others: Others) -> float:
-    """How likely every pair of these queries is said to be so, over all shares that the others leave open."""
+    """Chance that all these pairs are said to be so, over all shares that the others leave open."""
     totals = [sum(column) for column in zip(*others.verdicts.values(), strict=True)] or [0, 0]
     alike, other = _worth(totals[0], totals[1], is_relevant, WORTH_IN_ALL)
     known = {query: _worth(*others.verdicts.get(query, (0, 0)), is_relevant, WORTH_OF_QUERY) for query in run}
@@ -199,7 +199,7 @@ def _chance_of_run(run: Mapping[int, int], is_relevant: bool, others: Others) ->
 
 
 def _worth(relevant: int, many: int, is_relevant: bool, most: float) -> tuple[float, float]:
-    """What verdicts of others count: as was said, and otherwise; together `most` at most."""
+    """Weights of the others' verdicts of one kind and of the other; together `most` at most."""
     each = min(many, most) / many if many else 0.0
     yes, rest = (relevant, many - relevant) if is_relevant else (many - relevant, relevant)
     return each * yes, each * rest

@@ -1,4 +1,4 @@
-"""What admins decide on implausible work, and what annotators answer when they are asked."""
+"""Decisions of admins on implausible work, and answers of annotators who are asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What asking a model costs: prices of tokens, the most a request can cost, and a cap that holds."""
+"""Costs of asking a model: prices of tokens, the most a request can cost, and a cap that holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pass of pre-labels will cost and how long it will take; nothing is asked to tell it."""
+"""Cost and time of a pass of pre-labels before it begins; no model is asked."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def estimate(
     *,
     reads_all: bool = False,
 ) -> Estimate:
-    """What a pass with these options would do; their budget does not matter.
+    """Requests, cost and time of a pass with these options; their budget does not matter.
 
     `reads_all` goes through every text to count the answers that are `known` from equal texts, which takes a
     second for ten thousand documents; without it they are taken as to be asked, and `known` is None.
@@ -145,7 +145,7 @@ def _mean_of_both(
 
 
 def _seconds(prelabeler: Prelabeler, to_ask: int, concurrency: int) -> float | None:
-    """How long this many answers take at the pace of those there are."""
+    """Time of this many answers at the pace of those there are."""
     jobs = PrelabelJob.objects.filter(prelabeler=prelabeler)
     sums = jobs.aggregate(seconds=Sum("answer_seconds"), answers=Sum("answered_count"))
     if not sums["answers"]:

@@ -17,7 +17,7 @@ FORMATS = (*line_writers(), "trec")
 
 
 def source_of(prelabeler: Prelabeler) -> str:
-    """What the source column says, without blanks: kind, model, prompt and the beginning of its hash."""
+    """Kind, model, prompt and the beginning of its hash, without blanks."""
     parts = ["llm", prelabeler.model]
     if prelabeler.prompt:
         parts += [f"{prelabeler.prompt}-v{prelabeler.prompt_version}", prelabeler.prompt_hash[:8]]

@@ -29,7 +29,7 @@ def _price(label: str) -> forms.DecimalField:
 
 
 class PassForm(GroupedForm, forms.Form):
-    """Which model to ask, and how much it may cost."""
+    """Choice of the model, and of the most that it may cost."""
 
     GROUPS = {
         FIRST: ("model", "base_url", "prompt", "limit"),
@@ -93,7 +93,6 @@ class PassForm(GroupedForm, forms.Form):
         )
 
     def options(self) -> PassOptions:
-        """How the pass goes about it."""
         data = self.cleaned_data
         prices = None if data["input_price"] is None else Prices(data["input_price"], data["output_price"])
         names = ("concurrency", "limit", "budget", "retries_failed")

@@ -38,7 +38,7 @@ BATCH = 2000
 
 @dataclass(frozen=True)
 class PrelabelChoices:
-    """How a file of pre-labels is read.
+    """Choices for reading a file of pre-labels.
 
     model: what to call it, instead of the file's name for it. threshold: the least grade that is relevant,
     where only a grade says it; None is the usual one.
@@ -108,7 +108,7 @@ class Matches:
 
 @dataclass(frozen=True)
 class PrelabelsImported(Imported):
-    """What an import of pre-labels did."""
+    """Result of an import of pre-labels."""
 
     pass_id: Annotated[int, "Withdraw this pass to take the import back."]
     model: str

@@ -21,7 +21,7 @@ from labeling.prelabels.work import QuestionOutcome, VersionedPair
 
 
 class Recovered(NamedTuple):
-    """What a journal holds that the database does not."""
+    """Contents of a journal that the database does not have."""
 
     outcomes: list[QuestionOutcome]
     uncertain: Decimal
@@ -70,7 +70,7 @@ class Journal:
         self._append({"outcome": _written(outcome)})
 
     def recovered(self) -> None:
-        """What stands above is in the database, down to the last request."""
+        """Mark that all above is in the database, down to the last request."""
         self._append({"recovered": True})
 
     def close(self, *, remove: bool) -> None:
@@ -90,12 +90,11 @@ class Journal:
 
 
 def journal_path(folder: Path, job: PrelabelJob) -> Path:
-    """Where the journal of a pass lies."""
     return folder / f"{job.pk}.jsonl"
 
 
 def read_journal(path: Path, stored: int) -> Recovered:
-    """What stands in a journal behind its first `stored` bytes, and the requests that were never answered.
+    """Outcomes in a journal behind its first `stored` bytes, and the requests that were never answered.
 
     A last line that was cut off by the end of the process is passed over.
     """

@@ -1,4 +1,4 @@
-"""Which model is asked, where, in which words and with which key."""
+"""Choice of the model, its address, the prompt and the key."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def key_for(collection: Collection, base_url: str) -> str | None:
 
 
 def uses_site_key(collection: Collection, base_url: str) -> bool:
-    """Whether it is the site that pays for what a server is asked."""
+    """The site pays for what the server is asked."""
     # An empty list of servers has no first one.
     belongs = bool(settings.LLM_API_KEY) and base_url in allowed_servers()[:1]
     own = ModelServerKey.objects.filter(collection=collection, base_url=base_url)
@@ -103,7 +103,7 @@ def uses_site_key(collection: Collection, base_url: str) -> bool:
 
 
 def may_use_site_key(by: User | None) -> bool:
-    """Whether somebody may spend on the key; None is the site itself, at a terminal."""
+    """True for somebody who may spend on the key; None is the site itself, at a terminal."""
     return by is None or settings.SITE_KEY_USERS == "admins" or is_site_admin(by)
 
 
@@ -215,14 +215,14 @@ def known_prelabeler(
 
 
 def asking_of(prelabeler: Prelabeler, prompt: Prompt) -> Asking:
-    """What is the same for every pair of a pass."""
+    """Common to every pair of a pass."""
     options = {**DEFAULTS, **prelabeler.options}
     names = ("max_tokens", "temperature", "seed", "logprobs")
     return Asking(prelabeler.model, prompt.schema, **{name: options[name] for name in names})
 
 
 def answer_base(prelabeler: Prelabeler) -> str:
-    """What an answer hangs on besides query and document, as text: equal texts, equal answers."""
+    """All inputs of an answer besides query and document, as text: equal texts, equal answers."""
     options = {name: value for name, value in prelabeler.options.items() if name not in READING_OPTIONS}
     parts = [prelabeler.base_url, prelabeler.model, prelabeler.prompt_hash, options]
     return json.dumps(parts, sort_keys=True)

@@ -1,4 +1,4 @@
-"""What the page of a queue's pre-labels shows, and the HTTP interface tells."""
+"""A queue's pre-labels for the page and the HTTP interface."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def pass_meant(queue: Queue, action: str, number: int | None = None) -> Prelabel
 
 @dataclass(frozen=True)
 class ModelRow:
-    """What a model said of the queue's pairs, in counts; `failures` are pairs by reason."""
+    """A model's answers on the queue's pairs, in counts; `failures` are pairs by reason."""
 
     prelabeler: Prelabeler
     answered: int
@@ -106,7 +106,7 @@ def models_of(queue: Queue) -> list[ModelRow]:
 
 
 def _is_imported(prelabeler: Prelabeler) -> bool:
-    """Whether nobody here knows what its answers cost."""
+    """Nobody here knows what its answers cost."""
     return prelabeler.source == Prelabeler.Source.IMPORTED
 
 

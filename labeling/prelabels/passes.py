@@ -54,7 +54,7 @@ RESUMABLE = (State.PAUSED, State.FAILED)
 
 @dataclass(frozen=True)
 class PassOptions:
-    """How a pass goes about its work. None for `prices` is what the settings say of the model."""
+    """Settings of a pass. None for `prices` is what the settings say of the model."""
 
     concurrency: int = 8
     limit: int | None = None
@@ -208,7 +208,7 @@ def _made(
 
 
 class _Values(TypedDict):
-    """What the row of a pass keeps of its options."""
+    """Options in the row of a pass."""
 
     concurrency: int
     pair_limit: int | None

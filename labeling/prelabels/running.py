@@ -213,7 +213,7 @@ class Pass:
     # One question.
 
     async def _ask(self, question: Question) -> QuestionOutcome | None:
-        """What comes of a question; None where the pass ends before it is known."""
+        """The outcome of a question; None where the pass ends before it is known."""
         messages = self.prompt.messages(*question.texts)
         at_most = self._most_cost(messages)
         attempts, waits, uncertain = 0, 0, Decimal(0)
@@ -279,7 +279,7 @@ class Pass:
             return with_answer(known, self.prompt.name, answer)
 
     async def _unless_cancelled(self, call: Coroutine[Any, Any, Result]) -> Result:
-        """What a call brings. As soon as the pass is cancelled the call is given up: `CancelledPassError`."""
+        """A call's result. As soon as the pass is cancelled the call is given up: `CancelledPassError`."""
         task = asyncio.ensure_future(call)
         cancelled = asyncio.ensure_future(self._cancelled.wait())
         try:
@@ -298,7 +298,7 @@ class Pass:
         return self.prices.cost(most_input_tokens(texts), self.asking.max_tokens)
 
     def _cost(self, answer: Answer, at_most: Decimal) -> Decimal:
-        """What an answer cost; a server that does not tell its tokens is taken at the most."""
+        """The cost of an answer; a server that does not tell its tokens is taken at the most."""
         if self.prices is None:
             return Decimal(0)
         if answer.input_tokens is None or answer.output_tokens is None:

@@ -1,4 +1,4 @@
-"""What the commands for pre-labels print: passes, and a model's figures, as lines for a terminal."""
+"""Output of the commands for pre-labels: passes, and a model's figures, as lines for a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def pass_line(job: PrelabelJob) -> str:
 
 
 def pass_sentence(job: PrelabelJob) -> str:
-    """How far a pass is, what it cost so far, and what became of it."""
+    """Progress of a pass, its cost so far, and its end."""
     cost = "no price is set" if job.input_price is None else f"{job.cost:,.4f} {job.currency}"
     if job.budget is not None:
         cost += f" of {job.budget:,.4f}"
@@ -33,7 +33,7 @@ def pass_sentence(job: PrelabelJob) -> str:
 
 
 def use_sentence(use: PrelabelUse) -> str:
-    """What a queue does with pre-labels, in a sentence or two."""
+    """A queue's use of pre-labels, in a sentence or two."""
     shown = "people judge blind."
     if use.mode != PrelabelMode.BLIND:
         when = PrelabelMode(use.mode).label

@@ -1,4 +1,4 @@
-"""Which pairs a pass has to ask about, with their texts, and which of the answers are known already."""
+"""Pairs that a pass has to ask about, with their texts, and the answers that are known already."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class VersionedPair(NamedTuple):
 
 @dataclass
 class Question:
-    """What a model is asked once, for every pair whose texts are the same.
+    """One question to a model, for every pair whose texts are the same.
 
     `key` is the SHA-256 of all that the answer hangs on, `text_hash` that of title and text.
     """
@@ -52,7 +52,7 @@ class Question:
 
 @dataclass(frozen=True)
 class QuestionOutcome:
-    """What came of a question: a reading, or the reason of a failure and what is known of it.
+    """Outcome of a question: a reading, or the reason of a failure and what is known of it.
 
     `cost` is what the server reported, `uncertain` at most what requests without an answer may have cost.
     """

@@ -1,4 +1,4 @@
-"""How far a queue has come, over HTTP."""
+"""Progress of a queue, over HTTP."""
 
 from __future__ import annotations
 

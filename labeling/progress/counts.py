@@ -1,4 +1,4 @@
-"""How far a queue has come: counts, pace, cost and end date.
+"""Progress of a queue: counts, pace, cost and end date.
 
 These are the true figures, for admins and viewers; annotators see those of
 `labeling/judging/blind_counts.py`.
@@ -132,7 +132,7 @@ def item_counts(queue: Queue) -> dict[str, int]:
 
 
 def counts_by_queue(queues: Sequence[int]) -> dict[int, dict[str, int]]:
-    """The same for several queues, by their keys, in one query."""
+    """Counts of several queues, by their keys, in one query."""
     names = ("total", *COUNTED_STATES, "needed", "done_judgments", *BY_CONDITION)
     found = {queue: dict.fromkeys(names, 0) for queue in queues}
     items = Item.objects.filter(queue__in=list(found), order_key__gt=0).order_by()
@@ -169,7 +169,7 @@ def counts_by_queue(queues: Sequence[int]) -> dict[int, dict[str, int]]:
 
 
 def expected_for_ties(tied: int, agreed: int, may_tie: int) -> float:
-    """How many judgments more the open items of `item_counts` are expected to need because of ties.
+    """Number of further judgments that the open items of `item_counts` are expected to need because of ties.
 
     At the share of items that tied so far, as if one of ten had before any did.
 
@@ -198,7 +198,7 @@ def _open_items(queue: Queue, counts: Mapping[str, int], now: datetime) -> OpenI
 
 
 def _leases(queue: Queue, now: datetime) -> Leases:
-    """How many items are held now, by whom, and for how long the oldest lease has been."""
+    """Numbers of items held now, by whom, and the age of the oldest lease."""
     leases = Lease.objects.filter(item__queue=queue, expires_at__gt=now).order_by()
     by_person = leases.values(username=F("annotator__username"))
     rows = by_person.annotate(items=Count("pk"), since=Min("leased_at"))
@@ -219,7 +219,7 @@ def _leases(queue: Queue, now: datetime) -> Leases:
 
 
 def annotator_rows(queue: Queue) -> list[AnnotatorProgress]:
-    """What each annotator did in the queue: standing verdicts by kind, skips, active time."""
+    """Each annotator's work in the queue: standing verdicts by kind, skips, active time."""
     judged = Judgment.objects.filter(event__queue=queue).order_by().values(name=F("annotator__username"))
     verdicts = judged.annotate(
         judged=Count("pk"),
@@ -307,7 +307,7 @@ def _pace(queue: Queue, now: datetime) -> Pace:
 
 
 def in_all(events: QuerySet[JudgmentEvent]) -> tuple[int, datetime | None, int]:
-    """How many events there are, when the first was, and by how many people.
+    """Number of events, time of the first, and number of people.
 
     Person by person, for PostgreSQL then counts with several processes; it does not where it counts distinct
     people.

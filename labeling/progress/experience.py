@@ -1,4 +1,4 @@
-"""What the queues of a collection have shown of the people who judge in it: pace, ties, gold questions."""
+"""Experience of a collection's queues with the people who judge in it: pace, ties, gold questions."""
 
 from __future__ import annotations
 

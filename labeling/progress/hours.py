@@ -20,7 +20,7 @@ COLUMNS = ("day", "collection", "queue", "verdicts", "hours")
 
 
 class DayOfWork(NamedTuple):
-    """What you did on a day in a queue."""
+    """Your work in a queue on a day."""
 
     day: date
     collection: str
@@ -51,5 +51,5 @@ def hours_by_day(user: User, queues: QuerySet[Queue]) -> list[DayOfWork]:
 
 
 def hours_lines(days: Iterable[DayOfWork]) -> Iterator[str]:
-    """The same as the lines of a CSV file."""
+    """Lines of a CSV file."""
     return table_lines(COLUMNS, ((*day[:4], round(day.hours, 3)) for day in days))

@@ -1,4 +1,4 @@
-"""How much of each run's top K has a label: now, and when a queue is done (judged@K).
+"""Share of each run's top K that has a label: now, and when a queue is done (judged@K).
 
 From what the pool knows of who found which pair where; no run is read. A pair counts as labelled when it has
 one of the labels that a release would have now.
@@ -57,7 +57,7 @@ def judged_share(queue: Queue, *, now: datetime | None = None) -> list[JudgedSha
 
 
 def judged_share_of_pool(pool: Pool) -> list[JudgedShare]:
-    """The same for a pool, as it is now; `when_done` supposes that every chosen pair gets a label."""
+    """Shares for a pool, as it is now; `when_done` supposes that every chosen pair gets a label."""
     return _computed(pool, None)
 
 

@@ -1,4 +1,4 @@
-"""How far the judging of a whole collection has come: pairs, people, money and the expected end."""
+"""Progress of the judging of a whole collection: pairs, people, money and the expected end."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Judging:
 
     @property
     def percent(self) -> int:
-        """What is not left, in per cent, rounded down, so that 100 means all."""
+        """Per cent done, rounded down, so that 100 means all."""
         return 100 * (self.pairs - self.left) // self.pairs if self.pairs else 0
 
 

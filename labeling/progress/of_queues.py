@@ -1,4 +1,4 @@
-"""How far queues are, for many at once: the same few database queries for any number."""
+"""Progress of many queues at once: the same few database queries for any number."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class QueueState:
 
     @property
     def is_open(self) -> bool:
-        """Whether it hands out pairs that are left."""
+        """It hands out pairs that are left."""
         return self.state == Queue.State.OPEN and not self.is_finished
 
     @property

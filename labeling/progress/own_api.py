@@ -27,7 +27,7 @@ from pooling.tables.rows import Rows
 
 
 class DayOfVerdicts(TypedDict):
-    """How many verdicts a day had."""
+    """Number of verdicts of a day."""
 
     day: Annotated[str, date]
     verdicts: int

@@ -1,4 +1,4 @@
-"""How far a queue has come, as the HTTP interface tells it."""
+"""Serializers of a queue's progress for the HTTP interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command `queue_status` prints: how far a queue has come, as lines for a terminal."""
+"""Output of the command `queue_status`: progress of a queue, as lines for a terminal."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ MESSAGES = {
 @login_required
 @require_http_methods(["GET", "POST"])
 def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
-    """How far a queue is, what it costs, and who judges how; annotators see their own numbers.
+    """Progress of a queue, its cost, and the work of each person; annotators see their own numbers.
 
     Posting changes its redundancy and prices.
     """
@@ -188,13 +188,13 @@ def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpR
 
 
 def _is_judged(progress: QueueProgress) -> bool:
-    """Whether no pair is left to judge: all are settled, or every query of an adaptive queue is finished."""
+    """No pair is left to judge: all are settled, or every query of an adaptive queue is finished."""
     order = progress["order"]
     return not progress["items"]["open"] or (order is not None and not order["finished"].get("", 0))
 
 
 def _has_news(collection: Collection) -> bool:
-    """Whether there are runs to measure, and labels that no release has."""
+    """There are runs to measure, and labels that no release has."""
     return collection.runs.listed().exists() and has_unreleased(
         collection, collection.releases.listed().first()
     )
@@ -217,7 +217,7 @@ def queues(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_GET
 def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponseBase:
-    """What the caller has judged in a queue, and how fast."""
+    """The caller's verdicts in a queue, and their pace."""
     queue = queue_for(request.user, queue_id)
     user = person(request)
     context = {

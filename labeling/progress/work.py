@@ -100,7 +100,7 @@ class SetAside:
 
     @property
     def sentence(self) -> str:
-        """The same for the person."""
+        """In words for the person."""
         day, queue = date_format(self.at, _("j F Y")), self.queue.public_name
         if self.until:
             since = date_format(self.until, _("j F Y"))
@@ -142,12 +142,12 @@ def queues_of_work(user: User) -> list[QueueOfWork]:
 
 
 def set_aside_of(user: User) -> list[SetAside]:
-    """What was set aside of somebody's work, newest first."""
+    """Somebody's work that was set aside, newest first."""
     rows = Quarantine.objects.filter(annotator=user, queue__in=queues_worked_in(user))
     return [SetAside(row.queue, row.imposed_at, row.lifted_at) for row in rows.select_related("queue")]
 
 
 def messages_of(user: User) -> QuerySet[PairMessage]:
-    """What somebody wrote to the admins, with the answers, newest first."""
+    """Somebody's messages to the admins, with the answers, newest first."""
     sent = PairMessage.objects.filter(author=user, queue__in=queues_worked_in(user))
     return sent.select_related("query", "document", "queue").defer("document__text")[:MOST_MESSAGES]

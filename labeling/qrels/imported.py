@@ -94,7 +94,7 @@ Row = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class QrelsImport(Imported):
-    """What an import of labels did."""
+    """Result of an import of labels."""
 
     created: int
     changed: Annotated[int, "Pairs previously “pooled, not judged” that now have a label."]
@@ -216,7 +216,7 @@ def _documents(collection: Collection, ids: list[str], place: str) -> tuple[dict
 def _against_earlier(
     collection: Collection, pairs: dict[tuple[int, int], int], place: str
 ) -> tuple[list[tuple[int, int]], list[ImportedLabel]]:
-    """Which pairs are new, and which labels change; a contradiction is refused."""
+    """New pairs, and changed labels; a contradiction is refused."""
     earlier = {
         (label.query_id, label.document_id): label
         for label in ImportedLabel.objects.filter(collection=collection).select_related("file").iterator()

@@ -1,4 +1,4 @@
-"""What exports are made of: labels by query with the texts that belong to them, read in parts."""
+"""Input of exports: labels by query with the texts that belong to them, read in parts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Labelled:
 
     @property
     def name(self) -> str:
-        """What the export is called where it has a name."""
+        """The name of the export where it has one."""
         return f"{self.collection.slug} {self.release}"
 
     def by_query(self) -> Iterator[LabelledQuery]:

@@ -37,7 +37,7 @@ class Labels:
 
 
 def has_labels(collection: Collection) -> bool:
-    """Whether anybody has judged or imported anything; it may still be too little for a final label."""
+    """Anybody has judged or imported anything; it may still be too little for a final label."""
     return (
         Judgment.objects.filter(collection=collection).exists()
         or ImportedLabel.objects.filter(collection=collection).exists()
@@ -123,7 +123,7 @@ def judged_labels(collection: Collection, rule: str = "majority") -> pl.DataFram
 
 
 def _decided(collection: Collection, rule: str, settled: pl.DataFrame) -> pl.DataFrame:
-    """What the rule makes of the verdicts on pairs that are not settled without it."""
+    """The rule's labels for the pairs that are not settled without it."""
     verdicts = _verdicts(collection).join(settled, on=PAIR, how="anti")
     try:
         return decide(Ballots.of(verdicts, _needs(collection), _gold_answers(collection)), rule)
@@ -204,7 +204,7 @@ def _gold(collection: Collection) -> pl.DataFrame:
 
 
 def _taken(collection: Collection, questions: QuerySet[GoldQuestion]) -> set[tuple[int, int]]:
-    """What adaptive queues have reached or drawn of the queries of some questions: keys of query and
+    """Pairs that adaptive queues have reached or drawn of the queries of some questions: keys of query and
     document."""
     has_question = Exists(questions.filter(query=OuterRef("query")))
     plans = QueryPlan.objects.filter(has_question, selection__queue__collection=collection)

@@ -1,4 +1,4 @@
-"""What a format of another tool needs to know, apart from the labels, declared once."""
+"""Options of another tool's format, apart from the labels, declared once."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ FORMATS: dict[str, Format] = {**OWN_FORMATS, **EXPORTS}
 
 
 class Header(TypedDict):
-    """Which release a sidecar is of."""
+    """The release of a sidecar."""
 
     schema_version: int
     collection: str
@@ -118,7 +118,7 @@ class SeenVerdicts(TypedDict):
 
 
 class Provenance(TypedDict):
-    """What the labels rest on: queues with their pools, imported files, and who gave how many verdicts."""
+    """Sources of the labels: queues with their pools, imported files, numbers of verdicts by annotator."""
 
     queues: list[QueueFacts]
     imports: list[ImportFacts]
@@ -132,7 +132,7 @@ class Provenance(TypedDict):
 
 
 class PoolFacts(TypedDict):
-    """How a pool was drawn."""
+    """Settings of a pool."""
 
     name: str
     version: int
@@ -148,16 +148,15 @@ class PoolFacts(TypedDict):
 
 
 class Audits(TypedDict):
-    """What an estimate from the labels must know: how each pool was drawn, and which pairs [query id,
-    document id] ended without a label.
-    """
+    """Needs of an estimate from the labels: how each pool was drawn, and which pairs [query id, document id]
+    ended without a label."""
 
     pools: list[PoolFacts]
     cannot_judge: list[list[str]]
 
 
 class Sidecar(Header, Provenance, Audits):
-    """What is written next to a release; `counts` as in `labeling.qrels.labels.Labels`."""
+    """The file next to a release; `counts` as in `labeling.qrels.labels.Labels`."""
 
     counts: Mapping[str, int]
     selections: list[FrozenOrder]
@@ -214,7 +213,7 @@ def free_name(collection: Collection, name: str) -> str:
 
 
 def no_labels(collection: Collection) -> InputError:
-    """What is said where there is nothing to release."""
+    """The error where there is nothing to release."""
     return InputError(f"“{collection.slug}” has no final labels yet. Judge some pairs, or import labels.")
 
 

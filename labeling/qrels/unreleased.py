@@ -1,4 +1,4 @@
-"""What came after the newest release of a collection."""
+"""Judgments and labels after the newest release of a collection."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pooling.models import Collection
 
 
 def has_unreleased(collection: Collection, newest: QrelsRelease | None) -> bool:
-    """Whether any judgment or imported label is newer than the newest release."""
+    """Any judgment or imported label is newer than the newest release."""
     return any(rows.exists() for rows in _unreleased(collection, newest))
 
 
 def unreleased_count(collection: Collection, newest: QrelsRelease | None) -> int:
-    """How many judgments and imported labels are newer than the newest release; all, where there is none."""
+    """Number of judgments and imported labels newer than the newest release; all, where there is none."""
     return sum(rows.count() for rows in _unreleased(collection, newest))
 
 

@@ -48,7 +48,7 @@ def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "POST"])
 def release_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the labels are now, and a form that freezes them."""
+    """The labels now, and a form that freezes them."""
     collection = collection_for(request.user, slug, ADMIN)
     form = ReleaseForm(request.POST or None)
     if request.method == "POST" and form.is_valid():

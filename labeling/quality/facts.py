@@ -1,4 +1,4 @@
-"""How good the judgments of a queue are, as page, HTTP interface and command get it. Loads nothing heavy.
+"""Quality of a queue's judgments for page, HTTP interface and command. Loads nothing heavy.
 
 Shares are 0 to 1, null where there is nothing to divide by; intervals are of 95 %.
 """
@@ -35,7 +35,7 @@ class AgreementFigures(TypedDict):
 
 
 class Leniency(TypedDict):
-    """How much more often somebody says relevant than others do on the same pairs."""
+    """Difference of somebody's share of relevant from that of others on the same pairs."""
 
     pairs: int
     queries: Annotated[int, "Of these pairs."]
@@ -63,7 +63,7 @@ class GoldFigures(TypedDict):
 
 
 class AgainFigures(TypedDict):
-    """How often somebody said the same of their own earlier pairs, shown again; without "can't judge"."""
+    """Somebody's verdicts on their own earlier pairs, shown again; without "can't judge"."""
 
     answers: int
     same: int
@@ -129,7 +129,7 @@ class HardQuery(TypedDict):
 
 
 class VerdictFigures(TypedDict):
-    """What is computed from all verdicts of a queue.
+    """Figures from all verdicts of a queue.
 
     `agreement`, `by_position`, `per_day` and `hard_queries` rest on the verdicts that count, without answers
     to gold questions, adjudications and what is in quarantine.

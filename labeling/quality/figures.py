@@ -1,5 +1,5 @@
-"""How good the judgments of a queue are: agreement, what each annotator's verdicts and gold answers show,
-and which queries nobody can judge. The figures of the page, the call and the command.
+"""Quality of a queue's judgments: agreement, what each annotator's verdicts and gold answers show, and which
+queries nobody can judge. The figures of the page, the call and the command.
 
 What is computed from all verdicts is kept for a while, because a large queue takes a second or two: until
 something changes, and for a minute although verdicts came in meanwhile. `computed_at` says of when it is.

@@ -1,4 +1,4 @@
-"""What the stream of somebody's verdicts says of their care, before any gold answer does. Pure.
+"""Signs of somebody's care in the stream of their verdicts, before any gold answer. Pure.
 
 Verdicts are a frame, a row for each: `annotator`, `query_id`, `document_id`, `at` (Datetime), `relevant`
 (Boolean, null for "can't judge"), `active_ms` (Int64, null where it was not measured). Nothing here blocks
@@ -57,17 +57,17 @@ class Speed:
 
     @property
     def has_collapsed(self) -> Annotated[bool, "Too many of the recent ones."]:
-        """Whether the last ones cannot have been read."""
+        """The last ones cannot have been read."""
         return is_implausible(self.too_fast, self.recent)
 
     @property
     def is_implausible(self) -> Annotated[bool, "Too many of the recent, or of all timed ones."]:
-        """Whether the last ones, or all of them, cannot have been read."""
+        """The last ones, or all of them, cannot have been read."""
         return self.has_collapsed or is_implausible(self.all_too_fast, self.timed)
 
 
 def leniency(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """How much more often each annotator says relevant than others do on the same pairs.
+    """Difference of each annotator's share of relevant from that of others on the same pairs.
 
     Columns: annotator, pairs (shared with others) of how many queries, own (share of relevant), others (mean
     share of relevant of the others on those pairs), difference, low and high (95 %, normal; null below two
@@ -131,9 +131,8 @@ def longest_streak(verdicts: Sequence[bool], relevant_share: float) -> Streak:
 
 
 def speed(active_ms: Sequence[int], characters: Sequence[int]) -> Speed:
-    """How fast somebody answered, (n,) each in the order in which they did: active time, and the length of
-    what they were shown.
-    """
+    """Speed of somebody's answers, (n,) each in the order in which they were given: active time, and the
+    length of what was shown."""
     times: npt.NDArray[np.float64] = np.asarray(active_ms, dtype=np.float64)
     if not len(times):
         return Speed(None, 0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""What the HTTP interface gives of the quality of a queue, as its schema shows it."""
+"""Serializers of a queue's quality for the HTTP interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command `quality` prints: how good the judgments of a queue are, as lines for a terminal."""
+"""Output of the command `quality`: the quality of a queue's judgments, as lines for a terminal."""
 
 from __future__ import annotations
 

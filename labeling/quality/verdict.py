@@ -1,4 +1,4 @@
-"""What the quality page says first: three sentences and, where somebody answers too fast, a fourth.
+"""First words of the quality page: three sentences and, where somebody answers too fast, a fourth.
 
 Pure: the figures of a queue in, sentences out. The thresholds:
 
@@ -102,7 +102,7 @@ def _compared(name: str, one: Leniency) -> str:
 
 
 def _is_odd(one: Leniency, tests: int) -> bool:
-    """Whether somebody's share of relevant differs from that of others by more than chance."""
+    """Somebody's share of relevant differs from that of others by more than chance."""
     if one["low"] is None or one["high"] is None or abs(one["difference"]) < LEAST_DIFFERENCE:
         return False
     error = (one["high"] - one["low"]) / (2 * NORMAL_95)

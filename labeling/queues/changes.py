@@ -1,4 +1,4 @@
-"""What an admin changes about a running queue, in one call: its state, redundancy and prices."""
+"""Changes of a running queue by an admin, in one call: its state, redundancy and prices."""
 
 from __future__ import annotations
 

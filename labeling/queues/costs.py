@@ -1,4 +1,4 @@
-"""What the judgments of a queue cost, so far and to finish: every verdict is paid, gold questions too."""
+"""Costs of the judgments of a queue, so far and to finish: every verdict is paid, gold questions too."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HIGHEST_OVERHEAD = 10
 
 @dataclass(frozen=True)
 class OwnPrices:
-    """What a queue has in place of the site's prices; None and an empty currency are the site's."""
+    """A queue's prices in place of the site's; None and an empty currency are the site's."""
 
     price_per_judgment: float | None = field(
         default=None,
@@ -75,7 +75,7 @@ def prices_of(queue: Queue) -> Prices:
 
 
 def cost_of(queue: Queue, left: float, *, paid: int, paid_gold: int, paid_repeats: int) -> JudgmentCosts:
-    """What `paid` judgments and `paid_repeats` cost, and `left` more will; amounts are null without a price.
+    """Costs of `paid` judgments and `paid_repeats`, and of `left` more; amounts are null without a price.
 
     Paid is every verdict that stands and was given in the queue: extra ones, gold and practice questions and
     what is in quarantine as well; adjudications are an admin's own work. To finish, `left` holds what ties

@@ -1,4 +1,4 @@
-"""What a queue over a pool would take, shown while its form is filled in."""
+"""Figures of a queue over a pool, shown while its form is filled in."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ PAIR = ("query_id", "document_id")
 
 @dataclass(frozen=True)
 class Workload:
-    """What a queue will ask for: pairs to judge; those of its pool that are known; judgments of the pairs to
-    judge that are there already, of the expected ones where a budget chooses."""
+    """Numbers of a queue before it is opened: pairs to judge; those of its pool that are known; judgments of
+    the pairs to judge that are there already, of the expected ones where a budget chooses."""
 
     pairs: int
     known: int
@@ -119,7 +119,7 @@ def _handed_in_all(
 def _walked(
     pool: Pool, to_judge: set[Pair], given: Mapping[str, int], reached: Mapping[int, list[int]]
 ) -> int:
-    """What a live order hands out of a pool with a reserve, of each query as many as `given`."""
+    """Number of pairs that a live order hands out of a pool with a reserve, of each query those `given`."""
     fields = (*PAIR, "query__external_id", "document__external_id", "is_beyond")
     rows = PoolEntry.everything.filter(pool=pool).order_by("query_id", "is_beyond", "position")
     found = rows.values_list(*fields).iterator(chunk_size=ROWS_AT_ONCE)

@@ -23,7 +23,7 @@ PRIOR = options_of(AdaptiveOptions)["prior"]
 
 @form_fields(QueueOptions, judgments_per_item={"required": True})
 class QueueForm(GroupedForm, AdaptiveOptionsForm, GoldOptionsForm):
-    """What to judge, how often each pair, and how gold questions come."""
+    """Options of a queue: what to judge, how often each pair, and how gold questions come."""
 
     GROUPS = {
         FIRST: ("pool", "name", "public_name", "judgments_per_item"),
@@ -74,7 +74,7 @@ RAISED = (
 @form_fields(LaterOptions)
 @form_fields(OwnPrices)
 class QueueSettingsForm(forms.Form):
-    """How many judgments a pair needs, what stands out in documents, and what a judgment costs."""
+    """Settings of a queue: judgments of each pair, what stands out in documents, a judgment's price."""
 
     field_order = [
         "public_name",

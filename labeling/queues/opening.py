@@ -180,7 +180,7 @@ def nothing_left(pool: Pool) -> str:
 
 
 def redundancy_of(queue: Queue) -> dict[str, int]:
-    """What the list of what admins did says of a queue's redundancy."""
+    """A queue's redundancy for the list of what admins did."""
     facts = {"judgments_per_item": queue.judgments_per_item}
     if queue.most_judgments_per_item:
         facts["most_judgments_per_item"] = queue.most_judgments_per_item

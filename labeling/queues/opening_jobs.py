@@ -42,7 +42,7 @@ class QueueOpened(QueueResult):
 
 
 def opening_result(queue: Queue) -> QueueOpened:
-    """What a finished job says of the queue that it opened."""
+    """A finished job's answer about the queue that it opened."""
     pairs = pairs_left(queue)
     return {
         "id": queue.pk,

@@ -1,4 +1,4 @@
-"""What a queue is opened with: what pages, calls and commands ask for alike."""
+"""Options with which a queue is opened, alike for pages, calls and commands."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def change_redundancy(
 
 
 def has_unfinished_change(queue: Queue) -> bool:
-    """Whether a change of redundancy was interrupted, so that some pairs have other bounds than the queue."""
+    """A change of redundancy was interrupted, so that some pairs have other bounds than the queue."""
     return _with_other_bounds(queue).exists()
 
 
@@ -146,7 +146,7 @@ def _store_second(second: dict[int, int]) -> None:
 
 
 class RedundancyChanged(QueueResult):
-    """How many pairs have other bounds now."""
+    """Number of pairs that have other bounds now."""
 
     changed: int
 

@@ -1,4 +1,4 @@
-"""What is left of a queue in the order of a model's scores: likely relevant pairs of every query first.
+"""Order of a queue's rest by a model's scores: likely relevant pairs of every query first.
 
 An adaptive queue starts its order from the scores, and labels go on moving it (`labeling/adaptive/prior.py`).
 A fixed order is made here, once. Only the selection follows the scores. Within a stretch pairs are shuffled

@@ -1,4 +1,4 @@
-"""What a queue will take before it is opened: judgments, what they cost, and days by number of annotators.
+"""Work of a queue before it is opened: judgments, what they cost, and days by number of annotators.
 
 Without Django. The rules are those by which a queue then works: `labeling/items/slots.py` (ties),
 `labeling/gold/places.py` (gold questions) and `labeling/queues/costs.py` (every verdict is paid).
@@ -16,7 +16,7 @@ DAYS_A_WEEK = 7
 
 @dataclass(frozen=True)
 class Terms:
-    """How pairs are judged and paid.
+    """Terms of judging and paying.
 
     tie_share: of pairs with an even number of judgments, how many are tied. overhead: share that is added to
     the price. seconds: active time for one judgment. hours_per_week: what one annotator works.
@@ -48,7 +48,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class TeamWork:
-    """What this many annotators do and cost together; None where a pair needs more people than there are.
+    """Work and cost of this many annotators together; None where a pair needs more people than there are.
 
     days: of the calendar, until all is judged. gold counts hidden gold questions, not practice.
     """

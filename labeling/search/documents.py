@@ -64,7 +64,7 @@ class Hit:
 
     @property
     def can_be_added(self) -> bool:
-        """Whether nobody judges it yet."""
+        """Nobody judges it yet."""
         return not self.in_pool and not self.added and not self.own_verdict
 
     def to_dict(self) -> HitFacts:
@@ -81,7 +81,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found; `job` has to be waited for where the texts are being indexed."""
+    """Finds of a search; `job` has to be waited for where the texts are being indexed."""
 
     hits: list[Hit]
     any_word: bool = False
@@ -132,7 +132,7 @@ def _hits(query: Query, keys: Sequence[int], words: str, user: User) -> list[Hit
 
 
 def _own_verdicts(query: Query, keys: Sequence[int], user: User) -> dict[int, str]:
-    """What somebody last said of documents of the query and did not take back, by the documents' keys.
+    """Somebody's last verdicts on documents of the query that they did not take back, by the documents' keys.
 
     Of their answers and not of the judgments that count: of a gold question the first answer counts, whatever
     is taken back. What was imported under their name stands where they answered nothing.

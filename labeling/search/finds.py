@@ -1,4 +1,4 @@
-"""What search found that no run did: relevant documents per hundred added, and per hundred searches."""
+"""Finds of search that no run had: relevant documents per hundred added, and per hundred searches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KEPT_SECONDS = 600
 
 @dataclass(frozen=True)
 class SearchFinds:
-    """What search found that no run did; null where nothing was added."""
+    """Finds of search that no run had; null where nothing was added."""
 
     searches: int
     added: int
@@ -45,7 +45,7 @@ class SearchFinds:
 
 
 def search_finds(collection: Collection) -> SearchFinds | None:
-    """What was added by searching; None where nothing was."""
+    """None where nothing was added by searching."""
     rows = PoolEntry.objects.filter(pool__collection=collection, pool__strategy=Pool.SEARCH)
     added = rows_frame(rows.order_by("pk"), **PAIR_IDS)
     if added.is_empty():

@@ -40,7 +40,7 @@ USUAL_STRATA = 5
 
 
 class AuditFacts(PlanFacts):
-    """What is shown before the draw."""
+    """A plan before the draw."""
 
     certain: Annotated[int, "Pairs of the pool that have a label."]
 
@@ -54,7 +54,7 @@ class PoolOfOrigin(TypedDict):
 
 
 class AuditProvenance(TypedDict):
-    """What the pool of an audit keeps: the facts of its plan, and the draw.
+    """An audit's plan and draw, as its pool keeps them.
 
     `prelabeler` and `model` say whose scores made the strata; `drawn`: of each stratum, its pairs [query id,
     document id] in the order of the draw.
@@ -77,7 +77,7 @@ class AuditProvenance(TypedDict):
 
 @dataclass(frozen=True)
 class AuditDraw:
-    """How many pairs are drawn from at most how many bands of scores, and how often each is judged.
+    """Number of pairs drawn from at most how many bands of scores, and judgments of each.
 
     Without a seed one is drawn.
     """
@@ -115,12 +115,12 @@ class Drawable:
     certain: int
 
     def facts(self) -> AuditFacts:
-        """What is shown before the draw, in plain values."""
+        """The plan before the draw, in plain values."""
         return {**self.plan.facts(), "certain": self.certain}
 
 
 def plan_audit(pool: Pool, prelabeler: Prelabeler, pairs: int, *, strata: int = USUAL_STRATA) -> Drawable:
-    """How `pairs` pairs of the pool would be spread over at most `strata` bands of a model's scores.
+    """A plan that spreads `pairs` pairs of the pool over at most `strata` bands of a model's scores.
 
     The rate of a band comes from blind labels where there are enough. `InputError` for a pool whose pairs
     were picked, numbers out of range, no scores, and fewer pairs than the strata need.

@@ -1,4 +1,4 @@
-"""What a model's pre-labels are worth, as pages, the HTTP interface and commands get it."""
+"""Worth of a model's pre-labels for pages, the HTTP interface and commands."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class CalibrationBin(TypedDict):
 
 
 class CalibrationFigures(TypedDict):
-    """Whether scores are chances: expected calibration error and Brier score."""
+    """Test of scores as chances: expected calibration error and Brier score."""
 
     bins: list[CalibrationBin]
     error: float | None
@@ -101,14 +101,14 @@ class CalibrationFigures(TypedDict):
 
 
 class CostOfPair(TypedDict):
-    """What a pre-label costs; null where nothing is known or priced."""
+    """Cost of a pre-label; null where nothing is known or priced."""
 
     per_pair: float | None
     currency: Annotated[str, {"allow_blank": True}]
 
 
 class TagWorth(TypedDict):
-    """The same for the queries of a tag."""
+    """Worth for the queries of a tag."""
 
     tag: str
     labels: int
@@ -150,7 +150,7 @@ class Worth(AnswerCounts):
 
 
 class StratumOfSample(TypedDict):
-    """What a sample of a model's negatives, or positives, says; `most` is the failure rate not ruled out."""
+    """Result of a sample of a model's negatives, or positives; `most` is the failure rate not ruled out."""
 
     population: int
     drawn: int

@@ -1,4 +1,4 @@
-"""What a model's pre-labels are worth, measured on labels that people gave blind. Pure.
+"""Worth of a model's pre-labels, measured on labels that people gave blind. Pure.
 
 Two questions that are easily confused. As *labels*: how many of the relevant documents would they miss, and
 how much of what they call relevant is not? As *help to an estimate*: the variance that is left where each
@@ -94,7 +94,7 @@ class Compared:
 
     @cached_property
     def queries(self) -> int:
-        """How many queries the pairs are of."""
+        """Number of queries of the pairs."""
         return numbered(self.query)[0]
 
 
@@ -122,10 +122,9 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Whether scores are chances: `error` is the expected calibration error, the mean distance of a bin's
+    """Test of scores as chances: `error` is the expected calibration error, the mean distance of a bin's
     score from its share (Naeini et al., 2015); `brier` the mean squared distance of score and label (Brier,
-    1950).
-    """
+    1950)."""
 
     bins: tuple[Bin, ...]
     error: float | None
@@ -204,9 +203,8 @@ as labels, it would miss 33 % of the relevant documents.
 
 
 def quality_by_group(pairs: Compared, groups: Sequence[Collection[str]]) -> dict[str, Quality]:
-    """The same within each group, by name in order; `groups` has, for each pair, the names that it belongs
-    to: its query, or its query's tags.
-    """
+    """Quality within each group, by name in order; `groups` has, for each pair, the names that it belongs to:
+    its query, or its query's tags."""
     if len(groups) != len(pairs):
         raise ValueError(f"There are {len(pairs)} pairs, and groups for {len(groups)}.")
     rows: dict[str, list[int]] = {}
@@ -260,7 +258,7 @@ class Best:
     saved: Figure
 
     def sentence(self, name: str) -> str:
-        """What choosing the best of many does to its figure.
+        """The effect of choosing the best of many on its figure.
 
         >>> print(Best(7, 12, Figure(0.38, 0.09, 0.6)).sentence("small"))
         Of 12 models compared on these labels, small saves most: 38 % of an audit's labels. The best of many \

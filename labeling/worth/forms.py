@@ -11,7 +11,7 @@ from labeling.worth.samples import METHODS, USUAL, Wanted
 
 
 class SampleForm(forms.Form):
-    """How a verification sample is sized; shares are given in percent."""
+    """Sizes of a verification sample; shares are given in percent."""
 
     negatives_method = forms.ChoiceField(required=False, label="Sample of what it calls not relevant")
     negatives_bound = forms.FloatField(
@@ -31,6 +31,6 @@ class SampleForm(forms.Form):
             method.initial, bound.initial = usual.method, usual.bound * 100
 
     def wanted(self) -> list[Wanted]:
-        """How large the samples of negatives and positives are to be."""
+        """Sizes of the samples of negatives and positives."""
         data = self.cleaned_data
         return [Wanted(data[f"{name}_method"] or None, data[f"{name}_bound"] / 100) for name in USUAL]

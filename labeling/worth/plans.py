@@ -1,4 +1,5 @@
-"""How many of a model's pre-labels to check, which, and how to spread an audit over the strata of its scores.
+"""Number and choice of a model's pre-labels to check, and the spread of an audit over the strata of its
+scores.
 
 Pure: numbers and frames in, plans and designs out. The model's negatives and its positives are samples of
 their own: what is relevant among the negatives (elusion) and what is not among the positives answer different
@@ -39,9 +40,8 @@ HALF_WIDTH = "half-width"
 
 @dataclass(frozen=True)
 class Plan:
-    """How many of `population` pairs to check: `size`, by `method`, at `confidence`. `bound` is the greatest
-    failure rate that a clean sample leaves, or the half-width of the interval.
-    """
+    """Number of `population` pairs to check: `size`, by `method`, at `confidence`. `bound` is the greatest
+    failure rate that a clean sample leaves, or the half-width of the interval."""
 
     population: int
     size: int
@@ -84,7 +84,7 @@ def zero_failure_plan(population: int, bound: float, confidence: float = 0.95) -
 
 
 def zero_failure_size(bound: float, confidence: float = 0.95) -> int:
-    """The same without end to the population: the least n with (1 - bound)^n ≤ 1 - confidence.
+    """For a population without end: the least n with (1 - bound)^n ≤ 1 - confidence.
 
     >>> [zero_failure_size(bound) for bound in (0.1, 0.05, 0.03, 0.02, 0.01)]
     [29, 59, 99, 149, 299]
@@ -109,9 +109,8 @@ def half_width_plan(population: int, half_width: float, rate: float = 0.5, confi
 
 @dataclass(frozen=True)
 class Checked:
-    """What a sample of `sampled` of `population` pairs with `failed` failures says: at least `least` and at
-    most `most` of all fail. `most` is one-sided, at the confidence asked for; `least` are those seen.
-    """
+    """Result of a sample of `sampled` of `population` pairs with `failed` failures: at least `least` and at
+    most `most` of all fail. `most` is one-sided, at the confidence asked for; `least` are those seen."""
 
     population: int
     sampled: int
@@ -136,7 +135,7 @@ def checked(population: int, sampled: int, failed: int, confidence: float = 0.95
 
 
 def cut_points(scores: ArrayLike, strata: int, *, bins: int = BINS) -> list[float]:
-    """Where to cut scores into at most `strata` strata: rising, without the ends (Dalenius and Hodges, 1959).
+    """Cuts of scores into at most `strata` strata: rising, without the ends (Dalenius and Hodges, 1959).
 
     A score at a cut belongs to the stratum above. Scores of few values (verdicts, grades) are cut between
     values; where they are fewer than the strata, each value is a stratum. Raises ValueError for scores that

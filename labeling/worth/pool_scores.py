@@ -1,4 +1,4 @@
-"""What a model says of the pairs of a pool."""
+"""A model's scores of the pairs of a pool."""
 
 from __future__ import annotations
 

@@ -44,9 +44,8 @@ STRATA = ("negatives", "positives")
 
 @dataclass(frozen=True)
 class Wanted:
-    """How a stratum is sized: by `method`, one of METHODS, for `bound`: the greatest failure rate that a
-    clean sample leaves, or the half-width of the interval; both shares. Without a method it is left out.
-    """
+    """Size of a stratum: by `method`, one of METHODS, for `bound`: the greatest failure rate that a clean
+    sample leaves, or the half-width of the interval; both shares. Without a method it is left out."""
 
     method: str | None
     bound: float

@@ -1,4 +1,4 @@
-"""What the HTTP interface gives of the worth of pre-labels, as its schema shows it."""
+"""Serializers of the worth of pre-labels for the HTTP interface."""
 
 from __future__ import annotations
 

@@ -95,9 +95,8 @@ class Stratum:
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """How many pairs of each stratum are drawn; `half_width` is what the interval of the number of relevant
-    pairs is expected to reach to either side, `simple_half_width` that of a simple random sample as large.
-    """
+    """Numbers of pairs drawn of each stratum; `half_width` is what the interval of the number of relevant
+    pairs is expected to reach to either side, `simple_half_width` that of a simple random sample as large."""
 
     strata: tuple[Stratum, ...]
     half_width: float
@@ -114,7 +113,7 @@ class AuditPlan:
         return sum(one.drawn for one in self.strata)
 
     def sentence(self) -> str:
-        """What the plan promises, and by how much it is better than a simple random sample."""
+        """The plan's half-width, and by how much it is better than that of a simple random sample."""
         with_strata, without = (math.ceil(one) for one in (self.half_width, self.simple_half_width))
         sentence = (
             f"With {self.drawn:,} labels the number of relevant pairs among {self.population:,} is expected "
@@ -194,8 +193,8 @@ def plan_by_scores(
 def expected_half_width(
     sizes: ArrayLike, rates: ArrayLike, drawn: ArrayLike, confidence: float = 0.95
 ) -> float:
-    """What the interval of the number of relevant pairs reaches to either side, if the rates are as supposed:
-    z √(Σ N² (1 - n/N) p (1 - p)/n), all (H,). Of a rate near 0 or 1, 2 or 98 % is taken.
+    """Half-width of the interval of the number of relevant pairs, if the rates are as supposed: z √(Σ N² (1 -
+    n/N) p (1 - p)/n), all (H,). Of a rate near 0 or 1, 2 or 98 % is taken.
 
     >>> round(expected_half_width([1000], [0.5], [100]), 1)
     93.0

@@ -1,4 +1,4 @@
-"""What the command `draw_audit` prints: the plan of an audit by scores as lines for a terminal."""
+"""Output of the command `draw_audit`: the plan of an audit by scores as lines for a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def audit_table(plan: AuditFacts | AuditProvenance) -> str:
 
 
 def rate_source(stratum: StratumFacts) -> str:
-    """Where the supposed rate of a stratum comes from."""
+    """Source of the supposed rate of a stratum."""
     if stratum["rests_on"] == "labels":
         return f"{stratum['labels']:,} blind labels"
     return "mean score" if stratum["rests_on"] == "scores" else stratum["rests_on"]

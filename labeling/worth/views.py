@@ -1,4 +1,4 @@
-"""Whether pre-labels pay: the models of a collection, the page of each, and its verification samples."""
+"""Pages on whether pre-labels pay: the models of a collection, each of them, and its verification samples."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def prelabelers(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_GET
 def prelabeler(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
-    """What one model and prompt are worth on the blind labels that there are."""
+    """Worth of one model and prompt on the blind labels that there are."""
     return _shown(request, prelabeler_for_admin(request.user, prelabeler_id), SampleForm())
 
 

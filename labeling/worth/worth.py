@@ -1,4 +1,4 @@
-"""Whether a model's pre-labels pay, from the blind labels there are: what page, call and command show."""
+"""Worth of a model's pre-labels, from the blind labels there are: what page, call and command show."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def _queries(given: Evidence) -> dict[int, tuple[str, str, list[str]]]:
 
 
 def _by_query(given: Evidence, names: dict[int, tuple[str, str, list[str]]]) -> list[QueryWorth]:
-    """Where model and people differ most often comes first."""
+    """Those on which model and people differ most often come first."""
     compared = given.compared
     rows: dict[int, QueryWorth] = {}
     for place, (query, _) in enumerate(given.pairs):

@@ -1,4 +1,4 @@
-"""What people look at before they pay for judgments: preflight, size by depth, overlap, unique finds."""
+"""Checks before people pay for judgments: preflight, size by depth, overlap, unique finds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LISTED = 20
 
 @dataclass(frozen=True)
 class Preflight:
-    """How a run fits a set of queries; counts are of queries or rows, lists hold the first 20 ids bytewise.
+    """A run next to a set of queries; counts are of queries or rows, lists hold the first 20 ids bytewise.
 
     `ties_across_k` maps each
     cutoff to the number of queries whose documents at ranks k and k + 1 score equally, so that the rule for

@@ -1,4 +1,4 @@
-"""What runs have in common and alone: families of near-duplicates, lone finds, and where finds dry up."""
+"""Finds of runs in common and alone: families of near-duplicates, lone finds, and where finds dry up."""
 
 from __future__ import annotations
 
@@ -96,8 +96,7 @@ def lone_relevant(
 
 @dataclass(frozen=True)
 class DryDepth:
-    """How many new pairs each rank brought, how many have a label, and how many are relevant, from rank
-    1 on.
+    """Numbers by rank, from 1 on: new pairs, those with a label, and the relevant ones.
 
     `depth` is the last rank whose neighbourhood still brought a share of at least `DRY` relevant pairs
     among those with a label; None when no pair has a label. At the full depth of the pool, finds have not
@@ -111,7 +110,7 @@ class DryDepth:
 
 
 def dry_depth(pooled: pl.DataFrame, qrels: pl.DataFrame, *, min_relevance: int = 1) -> DryDepth:
-    """Where finds dry up, from the best rank of each pair and the labels so far."""
+    """The depth where finds dry up, from the best rank of each pair and the labels so far."""
     labels = qrels.filter(pl.col("relevance") >= 0)
     known = pooled.select("query_id", "document_id", "best_rank").join(
         labels, on=["query_id", "document_id"], how="left"

@@ -1,4 +1,4 @@
-"""What a pool of some runs will be, before it is built: its size at each depth, overlap, finds, places.
+"""A pool of some runs before it is built: its size at each depth, overlap, finds, places.
 
 The tops of all runs of a collection are numbered once (`number_tops`): every pair of query and document gets
 a number, so that each question about some of the runs to some depth is a count over whole numbers. The counts

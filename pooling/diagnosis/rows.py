@@ -21,7 +21,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class HeatCell:
-    """How much of one run's top another run found too; `heat` is one of eleven colours."""
+    """Share of one run's top that another run found too; `heat` is one of eleven colours."""
 
     percent: int
     heat: int

@@ -1,4 +1,4 @@
-"""What the rows of runs and pools keep of their diagnosis: JSON objects. Loads nothing heavy."""
+"""Diagnosis in the rows of runs and pools: JSON objects. Loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StoredPreflight(TypedDict):
 
 
 class Sizes(TypedDict):
-    """How many pairs the queries have; `bins` are [from, to, queries], ten at most."""
+    """Numbers of pairs by query; `bins` are [from, to, queries], ten at most."""
 
     least: int
     median: float
@@ -48,7 +48,7 @@ class Thin(TypedDict):
 
 
 class Diagnosis(TypedDict):
-    """What a pool tells before anything is judged; by run means by its name."""
+    """A pool before anything is judged; by run means by its name."""
 
     runs: list[str]
     size_by_depth: Annotated[list[int], "From depth 1 on."]
@@ -64,7 +64,7 @@ class Diagnosis(TypedDict):
 
 
 class NewPairs(TypedDict):
-    """What a later version of a pool has more: counts of pairs and queries, and its new runs."""
+    """Additions of a later version of a pool: counts of pairs and queries, and its new runs."""
 
     pairs: int
     chosen: int
@@ -74,8 +74,6 @@ class NewPairs(TypedDict):
 
 
 class PoolDiagnostics(Diagnosis):
-    """What a pool's row keeps."""
-
     left_out_queries: Annotated[dict[str, int], "By run: queries that the collection does not have."]
     new: NotRequired[Annotated[NewPairs, "Of a version of a pool that extends another."]]
 
@@ -89,7 +87,7 @@ class PairsByRank(TypedDict):
 
 
 class LabelFinds(TypedDict):
-    """What the labels so far tell of a pool.
+    """The labels of a pool so far.
 
     `relevant_alone`: relevant pairs that one run alone found, by its name. `dry_depth`: the last rank whose
     neighbourhood still brought relevant pairs, None without a label.

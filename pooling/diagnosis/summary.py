@@ -18,7 +18,7 @@ LISTED = 50
 
 
 def diagnose(runs: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int) -> Diagnosis:
-    """What a pool tells before anything is judged, in plain values fit for JSON.
+    """A pool before anything is judged, in plain values fit for JSON.
 
     `pooled` is the frame of `pooling.merging.merging.build_pool` with its finders; runs: name -> frame of
     query_id, document_id, score, perhaps rank. Runs overlap to `depth`.
@@ -42,7 +42,7 @@ def diagnose(runs: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int)
 
 
 def sizes_of(pooled: pl.DataFrame) -> Sizes:
-    """How many pairs the queries of a frame of pairs have; it needs query_id."""
+    """Numbers of pairs by query of a frame of pairs; it needs query_id."""
     return binned(pooled.group_by("query_id").len()["len"])
 
 
@@ -73,7 +73,7 @@ def thin_among(sizes: pl.DataFrame) -> Thin:
 
 
 def diagnose_labels(pooled: pl.DataFrame, qrels: pl.DataFrame, runs: Sequence[str]) -> LabelFinds:
-    """What the labels so far tell of a pool, in plain values fit for JSON.
+    """The labels of a pool so far, in plain values fit for JSON.
 
     pooled: query_id, document_id, run_count, best_rank and, where run_count is 1, runs. qrels: query_id,
     document_id, relevance.

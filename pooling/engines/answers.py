@@ -1,4 +1,4 @@
-"""What an engine answered to one query: ids and scores, made of whatever it sent."""
+"""An engine's answer to one query: ids and scores, made of whatever it sent."""
 
 from __future__ import annotations
 

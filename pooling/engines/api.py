@@ -108,7 +108,7 @@ class EngineRuns(APIView):
 
 
 def _settings(body: dict[str, Any], before: EngineSettings | None = None) -> EngineSettings:
-    """What a call says, on top of a preset or of what was there."""
+    """The body's settings, on top of a preset or of what was there."""
     preset = body.pop("preset", "")
     base = preset_named(preset) if preset else before or EngineSettings()
     known = {one.name for one in fields(EngineSettings)}

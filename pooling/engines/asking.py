@@ -50,7 +50,7 @@ class Asker(Protocol):
 
 
 class Pace:
-    """How fast an engine is asked, over all threads; counts requests and retries.
+    """Speed of asking an engine, over all threads; counts requests and retries.
 
     per_second: requests at most; None for no bound. sleep, clock: other ones in tests.
     """

@@ -107,7 +107,7 @@ def _is_public(address: Address) -> bool:
 
 
 def guarded(allowed: AllowedNetworks, deadline: Deadline) -> httpcore2.NetworkBackend:
-    """What connects to public and `allowed` addresses alone, with everything over by the deadline."""
+    """Connects to public and `allowed` addresses alone, with everything over by the deadline."""
     import httpcore2
 
     left = deadline.left

@@ -79,7 +79,7 @@ def checked(settings: EngineSettings) -> EngineSettings:
 
 
 def asker_of(settings: EngineSettings, key: str) -> Asker:
-    """What asks an engine of these settings. It connects when it is first asked."""
+    """An asker for these settings. It connects when it is first asked."""
     if settings.is_sql:
         return SqlAsker(settings)
     return WebAsker(settings, key, AllowedNetworks(site.ENGINE_PRIVATE_NETWORKS, PRIVATE_NETWORKS))

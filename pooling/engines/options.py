@@ -1,4 +1,4 @@
-"""What an engine is asked and how: the options of its settings."""
+"""Options of an engine's settings."""
 
 from __future__ import annotations
 
@@ -117,10 +117,10 @@ class EngineSettings:
 
     @property
     def is_sql(self) -> bool:
-        """Whether a database is asked."""
+        """A database is asked."""
         return bool(self.statement)
 
     @property
     def origin(self) -> str:
-        """Where a key goes; nothing for a database."""
+        """The receiver of a key; empty for a database."""
         return origin_of(self.address) if self.address else ""

@@ -1,4 +1,4 @@
-"""Where an answer has its ids and scores: a small part of JSONPath, and the shape of what does not fit.
+"""Paths to the ids and scores of an answer: a small part of JSONPath, and the shape of what does not fit.
 
 A path is names and places from the outside in: `hits.hits[*]._id`. `[*]` is every element of a list, `[0]`
 the first, `['odd name']` a name with other characters than letters, digits, `_`, `-` and `@`. A `$` in front
@@ -32,7 +32,6 @@ class Step:
 
     @property
     def is_every(self) -> bool:
-        """Whether it is `[*]`."""
         return self.name is None and self.place is None
 
 
@@ -85,7 +84,7 @@ def hits_of(answer: Json, path: HitPath) -> list[Json]:
 
 
 def within(hit: Json, path: HitPath) -> Json:
-    """What a hit has at the end of a path; None where it has nothing there."""
+    """The value at the end of a path; None where the hit has nothing there."""
     for step in path.within:
         if step.name is not None:
             hit = hit.get(step.name) if isinstance(hit, dict) else None

@@ -52,7 +52,7 @@ class TriedHit(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """What an engine answered to one query."""
+    """An engine's answer to one query."""
 
     query: str
     latency_ms: float

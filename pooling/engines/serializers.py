@@ -69,7 +69,6 @@ class EngineSerializer(serializers.ModelSerializer[Engine]):
         read_only_fields = fields
 
     def get_has_key(self, engine: Engine) -> bool:
-        """Whether a key is saved."""
         return bool(engine.sealed_key)
 
 

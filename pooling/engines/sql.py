@@ -155,7 +155,7 @@ class SqlAsker:
         raw.set_progress_handler(lambda: time.monotonic() > end, CHECK_EVERY)
 
     def _is_away(self, error: Exception) -> bool:
-        """Whether the database could not be reached, rather than refused the statement."""
+        """True where the database could not be reached, False where it refused the statement."""
         code = getattr(error.__cause__, "sqlstate", None)
         if self._connection.vendor == "postgresql":
             return code is None or code[:2] in ("08", "57", "53")
@@ -178,7 +178,7 @@ def _functions_of_sqlite() -> frozenset[str]:
 
 
 def _permission(action: int, first: str | None, second: str | None, *more: str | None) -> int:
-    """Whether SQLite may do what a statement of people asks for."""
+    """SQLite's permission for what a statement of people asks for."""
     if action == sqlite3.SQLITE_ATTACH or (action == sqlite3.SQLITE_PRAGMA and first not in _OF_INDEXES):
         return sqlite3.SQLITE_DENY
     if action == sqlite3.SQLITE_FUNCTION:

@@ -32,7 +32,7 @@ class TemplateError(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """What an engine is asked: the query's text, how many documents, and the query's vector if it has one."""
+    """The query's text, the number of documents, and the query's vector if it has one."""
 
     text: str
     k: int
@@ -40,7 +40,7 @@ class Question:
 
 
 def places_in(template: str) -> list[str]:
-    """What stands in the places of a template, in their order.
+    """Names of the places of a template, in their order.
 
     >>> places_in("https://host/find?q={{ query }}&n={{k}}")
     ['query', 'k']
@@ -127,7 +127,6 @@ def filled_body(parsed: Json, question: Question) -> bytes:
 
 
 def asks_for_vector(template: str) -> bool:
-    """Whether a template has a place for the query's vector."""
     return "vector" in places_in(template)
 
 

@@ -98,7 +98,7 @@ def _form(request: HttpRequest, collection: Collection, form: EngineForm) -> Htt
 
 
 def _tried(request: HttpRequest, collection: Collection, form: EngineForm) -> dict[str, object]:
-    """What the engine of a form answers to one query, or why it does not; nothing is stored."""
+    """The engine's answer to one query, or why there is none; nothing is stored."""
     form.full_clean()
     # A name may still be missing.
     wrong = next((name for name in form.errors if name != "name"), None)

@@ -137,7 +137,7 @@ class WebAsker:
         return found
 
     def _refusal(self, status: int, head: dict[str, str], raw: bytes) -> EngineError:
-        """What an answer with another status than success means."""
+        """The error of an answer with another status than success."""
         try:
             message = self._quoted(json.loads(raw))
         except (ValueError, RecursionError):

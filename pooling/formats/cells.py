@@ -76,7 +76,7 @@ def table_text(columns: Sequence[str], rows: Iterable[Iterable[object]], delimit
 
 
 class _Line:
-    """What a csv.writer writes to: the last line, which ends with LF like every file of ours."""
+    """Receives from a csv.writer: the last line, which ends with LF like every file of ours."""
 
     text = ""
 

@@ -1,4 +1,4 @@
-"""What is wrong with a file, in one sentence for the person who can mend it."""
+"""Errors of a file, in one sentence for the person who can mend it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What columns of a table and fields of a record may be called.
+"""Names of columns of a table and of fields of a record.
 
 Names are compared in lower case with `-`, `.` and blanks as `_`; the first of these that is there counts:
 

@@ -1,4 +1,4 @@
-"""What must hold for pairs in any format: no pair twice, and ids that people can tell apart."""
+"""Rules for pairs in any format: no pair twice, and ids that people can tell apart."""
 
 from __future__ import annotations
 

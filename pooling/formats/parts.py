@@ -115,7 +115,7 @@ def map_parts(
 
 
 class Text(Protocol):
-    """What gives a text in blocks: a `Source`, or a range of one."""
+    """A text in blocks: a `Source`, or a range of one."""
 
     def blocks(self, size: int) -> Iterator[bytes]: ...
 
@@ -235,7 +235,7 @@ def whole_queries(file: Text, separator: bytes, part_bytes: int) -> Iterator[Cod
 
 
 def start_of_last_query(content: bytes, size: int, separator: bytes) -> int:
-    """Where the lines of the last whole line's query begin; what stands before is complete."""
+    """Offset at which the lines of the last whole line's query begin; the lines before it are complete."""
     end = content.rfind(b"\n", 0, size) + 1
     start = content.rfind(b"\n", 0, end - 1) + 1 if end else 0
     query = content[start:end].partition(separator)[0] + separator

@@ -73,7 +73,7 @@ def merge_repeated(file: Source, frame: pl.DataFrame) -> tuple[pl.DataFrame, tup
 
 
 def has_subtopics(file: Source) -> bool:
-    """Whether the second column tells rows of the same pair apart, as in qrels of TREC's diversity tasks."""
+    """The second column tells rows of the same pair apart, as in qrels of TREC's diversity tasks."""
     seen: set[tuple[str, ...]] = set()
     seconds: set[str] = set()
     for _, line in file.text_lines():

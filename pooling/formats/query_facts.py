@@ -1,4 +1,4 @@
-"""What a query's metadata say that measures are broken down by: tags, and how often it is asked. Pure."""
+"""Query metadata by which measures are broken down: tags, and how often a query is asked. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def tags_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def weight_of(metadata: Mapping[str, Any]) -> float | None:
-    """How often a query is asked, in any unit that is the same for all; None if the metadata does not say.
+    """Frequency of a query, in any unit that is the same for all; None if the metadata does not say.
 
     A number under `weight` or `frequency`, as a number or, as in tables, written as text. ValueError for
     what is no finite number above 0.

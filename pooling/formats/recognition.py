@@ -1,4 +1,4 @@
-"""What format a file is in: by its first lines, and by the suffix of its name where they leave it open."""
+"""A file's format, by its first lines, and by the suffix of its name where they leave it open."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def cells(line: str, separator: str) -> list[str]:
 
 
 def names_columns(cells: Sequence[str], kind: str) -> bool:
-    """Whether a first line is a header: it names query and document, or one part of a record."""
+    """A header: it names query and document, or one part of a record."""
     if len(cells) < 2 or any(map(is_number, cells)):
         return False
     if kind == "records":

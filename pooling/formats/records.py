@@ -110,7 +110,7 @@ def read_queries(
 
 
 def _rename_known(metadata: dict[str, Any]) -> None:
-    """What is known under several names has the one that other code reads."""
+    """Give fields that have several known names the one that other code reads."""
     for name in list(metadata):
         known = "narrative" if name == NEED else METADATA.get(plain_name(name))
         if known and known not in metadata:
@@ -228,7 +228,7 @@ def refuse_odd_weight(file: Source, query: QueryRecord, line: int) -> None:
 
 
 class Layout(NamedTuple):
-    """Which fields of a record play which part; `others` are its metadata."""
+    """Fields of a record by their part; `others` are its metadata."""
 
     id: str | None
     title: str | None
@@ -295,7 +295,7 @@ class Parts:
         return value
 
     def rest(self) -> dict[str, Any]:
-        """What else the record has; an object called `metadata` is that itself."""
+        """Other fields of the record; an object called `metadata` is that itself."""
         rest = {name: self.record[name] for name in self.layout.others}
         inner = rest.get("metadata")
         if not isinstance(inner, dict):
@@ -314,7 +314,7 @@ def likely_text(record: dict[str, Any]) -> str | None:
 
 
 class FieldsRead:
-    """What the fields of a file's records were read as."""
+    """Parts as which the fields of a file's records were read."""
 
     def __init__(self) -> None:
         self.layouts: set[Layout] = set()
@@ -333,7 +333,7 @@ class FieldsRead:
         return sorted({name for one in parts if one for name in ((one,) if isinstance(one, str) else one)})
 
     def remedy(self) -> str:
-        """What to do where none was read as the text."""
+        """The remedy where no field was read as the text."""
         fields = sorted({*self.names("id"), *self.names("others")})
         likely = next((name for name, _ in self.likely.most_common(1)), None)
         remedy = f"Rename {shown(likely)} to text, if that is the text." if likely else NAME_THE_TEXT

@@ -21,7 +21,7 @@ Record: TypeAlias = tuple[int, dict[str, Any]]
 
 
 class Target(NamedTuple):
-    """Where rows are written: `path` is what errors name, `tag` is of a run alone."""
+    """The place of rows that are written: `path` is what errors name, `tag` is of a run alone."""
 
     path: Path | str
     tag: str = ""
@@ -93,7 +93,7 @@ def writing(kind: str) -> dict[str, Format]:
 
 
 def line_writers() -> dict[str, LineWriter]:
-    """What writes any table, by the name of its format."""
+    """Writers of any table, by the name of the format."""
     return {name: format.write_lines for name, format in formats().items() if format.write_lines}
 
 

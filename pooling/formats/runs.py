@@ -78,7 +78,7 @@ def read_table_run(file: Source, need_rank: bool) -> tuple[pl.DataFrame, tuple[s
 
 
 def column_notes(file: Source) -> tuple[str, ...]:
-    """How the columns of a table were read that has no header."""
+    """A note on the columns of a table that has no header."""
     named = [name for name in file.names if name != "_"]
     if not named:
         return ()
@@ -86,7 +86,7 @@ def column_notes(file: Source) -> tuple[str, ...]:
 
 
 def comment_notes(file: Source, comments: int, layout: Layout) -> tuple[str, ...]:
-    """What was skipped, and whether it might have been meant: a commented line can be a query id with `#`."""
+    """A note on skipped lines that might have been meant: a commented line can be a query id with `#`."""
     if not comments:
         return ()
     note = comment_sentence(comments)
@@ -100,7 +100,6 @@ def comment_notes(file: Source, comments: int, layout: Layout) -> tuple[str, ...
 
 
 def comment_sentence(comments: int) -> str:
-    """What a note says of lines that were skipped."""
     lines = f"{comments} {plural(comments, 'line that starts', 'lines that start')}"
     return f"{lines} with # skipped as a comment."
 
@@ -143,7 +142,7 @@ def rank_notes(frame: pl.DataFrame) -> tuple[str, ...]:
 
 
 def rows_against_rank(frame: pl.DataFrame) -> int:
-    """How many rows score higher than the row just above them by rank, within their query."""
+    """Number of rows that score higher than the row just above them by rank, within their query."""
     rank, score = frame["rank"].to_numpy(), frame["value"].to_numpy()
     query = frame["query_hash"].to_numpy()
     same = query[1:] == query[:-1]

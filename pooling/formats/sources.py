@@ -64,7 +64,7 @@ class Source:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the bytes on disk are the text itself: neither gzip nor a byte order mark in front."""
+        """The bytes on disk are the text itself: neither gzip nor a byte order mark in front."""
         return not self.head.startswith((GZIP_MAGIC, BYTE_ORDER_MARK))
 
     @property
@@ -84,13 +84,13 @@ class Source:
 
     @property
     def unpacked_bound(self) -> int:
-        """How many bytes a packed file may hold."""
+        """Most bytes that a packed file may hold."""
         bound = DEFAULT_MAX_BYTES if self.max_bytes is None else self.max_bytes
         return min(bound, max(LEAST_UNPACKED, UNPACKED_FACTOR * self.size))
 
     @property
     def handed_bound(self) -> int:
-        """How many characters readers may hand out in all."""
+        """Most characters that readers may hand out in all."""
         bound = DEFAULT_MAX_BYTES if self.max_bytes is None else self.max_bytes
         return max(LEAST_UNPACKED, min(4 * bound, HANDED_FACTOR * self.size))
 
@@ -192,7 +192,7 @@ class Source:
 
 
 class OutputBudget:
-    """What a reader hands out of a file, added up as it goes, so that it ends where that is too much."""
+    """Adds up what a reader hands out of a file as it goes, so that it ends where that is too much."""
 
     def __init__(self, source: Source) -> None:
         self._source, self._left = source, source.handed_bound

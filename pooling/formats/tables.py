@@ -18,7 +18,7 @@ MOST_FIELDS = 1_000
 
 
 class Roles:
-    """Which column of a file plays which part; an error lists the columns found."""
+    """Columns of a file by their part; an error lists the columns found."""
 
     def __init__(self, source: Source, line: int | None, names: Iterable[str], kind: str) -> None:
         self.source, self.kind = source, kind
@@ -78,7 +78,7 @@ def read_table(source: Source, kind: str) -> pl.DataFrame:
 
 
 def breaks_rule(kind: str) -> pl.Expr:
-    """Whether the column `value` is no score of a `run`, or no relevance."""
+    """The column `value` is no score of a `run`, or no relevance."""
     value = pl.col("value")
     whole = (value == value.round(0)) & (value.abs() < INT32)
     return ~value.is_finite() if kind == "run" else ~whole

@@ -186,7 +186,7 @@ def advice(layout: Layout, found: int) -> str:
 
 
 def foreign_beginning(layout: Layout, fields: list[str]) -> tuple[str, str] | None:
-    """What the first line gives away about a file in another format or with a header."""
+    """The sign in a first line of another format or of a header, with its remedy."""
     if len(fields) < layout.fields - 1 and any(field.count(",") >= 2 for field in fields):
         return "this looks like CSV", "Name the columns query_id, document_id and score or relevance."
     if len(fields) != layout.fields and any("\r" in field for field in fields):
@@ -201,7 +201,7 @@ def foreign_beginning(layout: Layout, fields: list[str]) -> tuple[str, str] | No
 
 
 def is_word(field: str) -> bool:
-    """Whether a field is a name of a column rather than a number gone wrong."""
+    """The field is a name of a column rather than a number gone wrong."""
     return field[:1].isalpha() and field.lower() not in ("nan", "inf", "infinity", "none", "null")
 
 
@@ -226,7 +226,7 @@ def rank_of(text: str, needed: bool) -> int | None:
 
 
 def reads_as_row(line: str, layout: Layout) -> bool:
-    """Whether a line would be a valid row: then a `#` before it may belong to the query id."""
+    """The line would be a valid row: then a `#` before it may belong to the query id."""
     fields = BLANKS.split(line.strip(" \t"))
     if len(fields) != layout.fields:
         return False

@@ -70,7 +70,7 @@ def write_qrels(frame: pl.DataFrame, path: Path | str, *, format: str = "trec") 
 
 
 def qrels_content(frame: pl.DataFrame, path: Path | str, format: str) -> bytes:
-    """What `write_qrels` writes to `path`, before it is packed."""
+    """The bytes of `write_qrels`, before they are packed."""
     frame = frame.select("query_id", "document_id", "relevance")
     return content_of(frame, Target(path), format, "qrels")
 

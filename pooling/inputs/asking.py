@@ -26,7 +26,7 @@ _DEPTHS = ("k", "top_k", "n", "limit")
 
 
 def asking(retriever: Any, k: int) -> Ask:
-    """What asks a retriever for `k` documents; ValueError for what is none."""
+    """A function that asks a retriever for `k` documents; ValueError where it is none."""
     if callable(getattr(retriever, "invoke", None)):
         return _langchain(retriever, k)
     if callable(getattr(retriever, "similarity_search", None)):  # a vector store of LangChain

@@ -1,4 +1,4 @@
-"""What must hold whatever a source was: ids that are text, values that are numbers, no pair twice."""
+"""Rules for every source: ids that are text, values that are numbers, no pair twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has columns: frames of pandas and Polars, and all that speaks Arrow or the dataframe protocol."""
+"""Sources with columns: frames of pandas and Polars, and all that speaks Arrow or the dataframe protocol."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _pandas_column(column: Any) -> pl.Series | list[Any]:
 
 
 def _is_columns(source: Mapping[Any, Any]) -> bool:
-    """Whether a dict is one of columns: it has both ids under names of columns, and as many of each."""
+    """A dict of columns: it has both ids under names of columns, and as many of each."""
     if not all(isinstance(name, str) for name in source):
         return False
     query, document = column_named(source, QUERY), column_named(source, DOCUMENT)

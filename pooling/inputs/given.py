@@ -1,4 +1,4 @@
-"""What programs give, with the names that it lacks; and one sentence for what cannot be read."""
+"""Sources of programs, with the names that they lack; and one sentence for what cannot be read."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Keys:
 
 
 def is_unusual(path: Path | str) -> bool:
-    """Whether `pooling.inputs.stored` reads it: a folder, or LZ4."""
+    """`pooling.inputs.stored` reads it: a folder, or LZ4."""
     return Path(path).is_dir() or Path(path).suffix.lower() == ".lz4"
 
 
@@ -99,7 +99,7 @@ class Reading:
         return f"{self.what} {_OF_MANY.get(verb, verb) if self.kind == QRELS else verb} {rest}"
 
     def unreadable(self, source: object) -> ValueError:
-        """What was given, and what would do."""
+        """An error that names what was given, and what would do."""
         value = VALUES.get(self.kind)
         pair = f"{{query: {{document: {value}}}}}" if value else "{query: [document, ...]}"
         return self.error(
@@ -109,7 +109,7 @@ class Reading:
 
 
 def described(source: object) -> str:
-    """What an object is, for a sentence: its type, and its text where that is short."""
+    """An object in a sentence: its type, and its text where that is short."""
     kind = type(source)
     name = (
         kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.split('.')[0]}.{kind.__name__}"

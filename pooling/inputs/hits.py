@@ -25,7 +25,7 @@ class Hit(NamedTuple):
 
 
 def hit_of(entry: Any, reading: Reading) -> Hit:
-    """What one entry of a list says; ValueError for what has no id."""
+    """ValueError for an entry without an id."""
     if isinstance(entry, str | int | np.integer) or type(entry).__name__ == "UUID":
         return Hit(entry)
     if isinstance(entry, Mapping):
@@ -107,7 +107,7 @@ def inside(answer: Any) -> Any:
 
 
 def names_query(entry: Any) -> bool:
-    """Whether an entry of a list is a whole row, with a query's id in it."""
+    """The entry is a whole row, with a query's id in it."""
     if isinstance(entry, Mapping):
         names = [name for name in entry if isinstance(name, str)]
         return column_named(names, QUERY) is not None and column_named(names, HIT_ID) is not None

@@ -32,7 +32,7 @@ class Lists:
         self.ranked, self.may_be_distance = True, False
 
     def add(self, query: Any, documents: Any, scores: Any = None) -> None:
-        """What a query holds: a dict by document, a set, a ranked list, or the like of a search engine."""
+        """Add a query's documents: a dict by document, a set, a ranked list, or a search engine's list."""
         documents = inside(documents)
         if isinstance(documents, Mapping):
             self.ranked = False

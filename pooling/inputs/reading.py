@@ -78,7 +78,7 @@ def _own_name(run: Any) -> str:
 
 
 def _is_one_run(runs: Mapping[Any, Any]) -> bool:
-    """Whether a dict is one run by query: what it holds cannot be a run of many queries."""
+    """A dict that is one run by query: what it holds cannot be a run of many queries."""
     if "mteb_model_meta" in runs or is_rank_eval(runs):
         return True
     first = next(iter(runs.values()), None)

@@ -50,7 +50,7 @@ def _of_lz4(path: Path) -> Mapping[str, Mapping[str, float]]:
 
 
 def _unpacked(source: Source, packed: Path | BytesIO) -> bytes:
-    """What LZ4 packed; FormatError for more than such a file may hold."""
+    """Bytes out of LZ4; FormatError for more than such a file may hold."""
     import lz4.frame
 
     with lz4.frame.open(packed, mode="rb") as file:
@@ -107,7 +107,7 @@ def _chosen(folder: Path, splits: Mapping[str, list[Path]], notes: list[str]) ->
 
 
 def _arrow(folder: Path) -> pl.DataFrame:
-    """What `save_to_disk` of Hugging Face wrote."""
+    """Rows that `save_to_disk` of Hugging Face wrote."""
     files = sorted(folder.glob("*.arrow"))
     if not files:
         raise FormatError(folder.name, None, "this folder has no .arrow files", "Save the data set again.")

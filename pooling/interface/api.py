@@ -1,4 +1,4 @@
-"""What every call over HTTP shares: the body as read, the answers for things made, and who is signed in."""
+"""Common to calls over HTTP: the body as read, the answers for things made, and who is signed in."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def answers(
     request: Any = None,
     **more: Any,
 ) -> Callable[[Call], Call]:
-    """What a call answers, for the schema; what it returns is written so, unless it is a response already.
+    """Declare a call's answer for the schema; what it returns is written so, unless it is a response already.
 
     gives: a serializer, or a class that `shape` makes one of; without it there is nothing to say. makes: what
     is made at once, if not by a job. also: more answers by status; `OneBodySchema` adds the usual problems.
@@ -107,7 +107,7 @@ def answers(
 
 
 def takes(body: Any, **more: Any) -> Callable[[Call], Call]:
-    """What a call takes, `body`, and what it answers; more: as `answers` takes it."""
+    """Declare a call's `body`, and its answer; more: as `answers` takes it."""
     return answers(request=body, **more)
 
 

@@ -1,4 +1,4 @@
-"""Where templates, static files and examples are. No Django here."""
+"""Folders of templates, static files and examples. No Django here."""
 
 import sysconfig
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What all pictures share: colours, letters, and SVG, PNG and PDF without a network. No Django here.
+"""Common to pictures: colours, letters, and SVG, PNG and PDF without a network. No Django here.
 
 Altair and vl-convert are imported inside the functions, because they take longer to load than a page may.
 """

@@ -1,4 +1,4 @@
-"""What the commands share: an error of input is one readable line on stderr and exit code 2."""
+"""Common to commands: an error of input is one readable line on stderr and exit code 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often somebody did a thing lately, for limits."""
+"""Counts of what somebody did lately, for limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.core.cache import cache
 
 
 class Count(NamedTuple):
-    """How often in this stretch of time, and the seconds until the next begins."""
+    """The number in this stretch of time, and the seconds until the next begins."""
 
     number: int
     wait: int

@@ -1,4 +1,4 @@
-"""What every form shares: errors next to the fields they belong to, and long forms that grow."""
+"""Common to forms: errors next to the fields they belong to, and long forms that grow."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class GroupedForm(forms.BaseForm):
 
 
 def _is_changed(bound: BoundField) -> bool:
-    """Whether a field holds something else than what it holds when nobody says anything."""
+    """The field holds something else than what it holds when nobody says anything."""
     value, usual = bound.value(), bound.field.initial
     if not value and value != 0 and not bound.field.required:
         return value is False and bool(usual)

@@ -63,7 +63,7 @@ def form_field(one: Option, **changes: Any) -> forms.Field:
 
 
 def _initial(one: Option) -> Any:
-    """What a form starts with; a share of 0 is "0"."""
+    """A form's initial value; a share of 0 is "0"."""
     if one.initial is not None or one.is_required:
         return one.initial
     return f"{one.default:g}" if isinstance(one.default, float) else one.default
@@ -78,7 +78,7 @@ def serializer_fields(
     but: Collection[str] = (),
     **changes: Mapping[str, Any],
 ) -> Callable[[type[SerializerClass]], type[SerializerClass]]:
-    """The same for a serializer; `filled`, `nullable` and `bounded` as in `serializer_field`."""
+    """Fields of a serializer; `filled`, `nullable` and `bounded` as in `serializer_field`."""
     how = {"filled": filled, "nullable": nullable, "bounded": bounded}
     left_out = {one.name for one in options_of(settings).values() if one.kind is tuple}.union(but)
 
@@ -112,7 +112,7 @@ def serializer_field(
 
 
 def _call_help(one: Option, bounded: bool, nullable: bool, absent: Mapping[str, Any]) -> str | None:
-    """What the schema does not say by itself: choices that are not bounds, and what an absent value means."""
+    """Beyond what the schema says by itself: choices that are not bounds, and what an absent value means."""
     parts = [one.about or one.help]
     if isinstance(one.choices, Mapping) and not bounded:
         parts.append(f"One of {', '.join(one.choices)}.")

@@ -1,4 +1,4 @@
-"""What pages with uploads and lists share: taking a file in, going on to the result, paging."""
+"""Common to pages with uploads and lists: taking a file in, going on to the result, paging."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def go_on_with(request: HttpRequest, secret: Mapping[str, str | int]) -> HttpRes
 
 
 def made_once(request: HttpRequest) -> dict[str, Any]:
-    """What `go_on_with` was given; empty where nothing was just made."""
+    """The values of `go_on_with`; empty where nothing was just made."""
     given = request.get_signed_cookie(ONCE, "{}", salt=_salt(request), max_age=60)
     return cast("dict[str, Any]", json.loads(given or "{}"))
 

@@ -1,4 +1,4 @@
-"""How the HTTP interface reads bodies: what no database keeps is refused before any call sees it."""
+"""Bodies of the HTTP interface: what no database keeps is refused before any call sees it."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Problem(TypedDict):
 
 
 class InputError(ValueError):
-    """What was asked for cannot be done; the message says why and what to do instead.
+    """A request that cannot be met; the message says why and what to do instead.
 
     `field` names the input at fault; `fields` names several, each with its own sentence. `conflict` marks a
     name that is taken, `missing` a thing that was asked for by name and is not there.
@@ -72,7 +72,7 @@ class InputError(ValueError):
 
     @property
     def status(self) -> HTTPStatus:
-        """What the HTTP interface answers."""
+        """Status over HTTP."""
         if self.missing:
             return HTTPStatus.NOT_FOUND
         return HTTPStatus.CONFLICT if self.conflict else HTTPStatus.BAD_REQUEST
@@ -104,7 +104,7 @@ class StorageAwayError(InputError):
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """Whether the system or the database says that there is no room left."""
+    """The system or the database says that there is no room left."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     # SQLite says "database or disk is full", PostgreSQL "... No space left on device".
@@ -113,12 +113,12 @@ def is_disk_full(error: BaseException) -> bool:
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether the database or the file storage is away, starting or too busy: something that passes."""
+    """The database or the file storage is away, starting or too busy: something that passes."""
     return isinstance(error, OperationalError | InterfaceError | StorageAwayError)
 
 
 def refusals() -> tuple[type[ValueError], ...]:
-    """What `except` catches when input is refused; a function, because file readers are slow to load."""
+    """Errors of refused input, for `except`; a function, because file readers are slow to load."""
     return InputError, FormatError
 
 

@@ -1,4 +1,4 @@
-"""What work says: how far it is, and in the end, on pages, over HTTP and in the row of its job."""
+"""Progress and results of work, on pages, over HTTP and in the row of its job."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Result(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """What an import of a file did. Each kind adds its counts, and says them as text."""
+    """Result of an import of a file. Each kind adds its counts, and says them as text."""
 
     # Where to go on, and where posting `action=delete` takes the import back.
     page: Annotated[str, PAGE_ONLY] = field(default="", compare=False)
@@ -40,7 +40,7 @@ class Imported:
 
     @property
     def url(self) -> str:
-        """Where to go on."""
+        """The address to go on to."""
         return self.page
 
     def result(self) -> Result:

@@ -1,4 +1,4 @@
-"""What every call over HTTP may answer with: a problem, or the job that does the work."""
+"""Serializers for every call over HTTP: a problem, or the job that does the work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands write to, their errors in one line, and the progress of long work; silent in a pipe."""
+"""Output of commands, their errors in one line, and the progress of long work; silent in a pipe."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def refuse_odd_texts(options: Mapping[str, Any]) -> None:
 
 
 def not_installed(error: ModuleNotFoundError) -> str:
-    """What to install, in a sentence.
+    """A sentence on what to install.
 
     >>> not_installed(ModuleNotFoundError(name="scipy.stats"))
     'This needs scipy, which is not installed: pip install soundings-ir.'

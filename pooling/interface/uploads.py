@@ -48,12 +48,12 @@ class TooManyUploadsError(InputError):
 
     @property
     def status(self) -> HTTPStatus:
-        """What the HTTP interface answers."""
+        """Status over HTTP."""
         return HTTPStatus.TOO_MANY_REQUESTS
 
 
 def uploads_of(user: User | AnonymousUser) -> str:
-    """What an account's files are counted as."""
+    """The key under which an account's files are counted."""
     return f"uploads/{user.pk}"
 
 

@@ -58,12 +58,12 @@ def job_kind(
 
 
 def kind_of(job: Job) -> JobKind:
-    """What is known of a job's kind; of one that a former version had, its name."""
+    """The job's kind; for one that a former version had, its name alone."""
     return KINDS.get(job.kind) or JobKind(job.kind.capitalize())
 
 
 def stages_of(job: Job) -> list[StageShown]:
-    """What is done of a job, what it is at, and what is next; nothing for work of one stage."""
+    """Stages with what is done, what runs, and what is next; empty for work of one stage."""
     stages = kind_of(job).stages
     if job.state == Job.State.DONE:
         return [StageShown(name, "done") for _, name in stages]

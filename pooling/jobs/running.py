@@ -110,7 +110,7 @@ def _when_the_database_is_back(store: Callable[[], object]) -> None:
 
 
 def jobs_before(job: Job) -> int:
-    """How many jobs the worker does before one that waits."""
+    """Number of jobs that the worker does before one that waits."""
     unfinished = Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))
     return unfinished.filter(pk__lt=job.pk).count() if job.state == Job.State.QUEUED else 0
 
@@ -121,7 +121,7 @@ def can_be_cancelled(job: Job) -> bool:
 
 
 def is_being_cancelled(job: Job) -> bool:
-    """Whether somebody has asked for the end of a job that still runs."""
+    """Somebody has asked for the end of a job that still runs."""
     return job.state == Job.State.RUNNING and JobCancellation.objects.filter(job=job).exists()
 
 
@@ -154,9 +154,8 @@ def note_stored(job: Job, stored: Result | None) -> None:
 
 
 def can_be_resumed(job: Job) -> bool:
-    """Whether the job was interrupted, or failed behind what it noted, has what it needs to be done again,
-    and was not taken up since.
-    """
+    """The job was interrupted, or failed behind what it noted, has what it needs to be done again, and was
+    not taken up since."""
     if job.state != Job.State.FAILED or "resumed" in (job.result or {}):
         return False
     if not job.was_interrupted and not job.result:

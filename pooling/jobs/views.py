@@ -36,7 +36,7 @@ STOP_POLLING = 286
 @login_required
 @require_GET
 def job(request: HttpRequest, job_id: int) -> HttpResponse:
-    """How far a job is; htmx gets the moving part alone.
+    """Progress of a job; htmx gets the moving part alone.
 
     Anyone who waits, by htmx or by `?follow`, is sent on to the result when there is one.
     """

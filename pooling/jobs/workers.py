@@ -1,4 +1,4 @@
-"""Which process does a piece of long work, and whether it is still there.
+"""The processes that do long work, and whether they are still there.
 
 A process on this machine is looked up by its number. One on another machine, or in a container that was
 replaced, is known by the moment when it last said that it lives: a thread says so every few seconds, because

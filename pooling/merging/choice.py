@@ -1,4 +1,4 @@
-"""How the pairs of a pool are chosen: what pages, the HTTP interface and the commands ask for alike."""
+"""Choice of the pairs of a pool, alike for pages, the HTTP interface and the commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def usual_reach(deepest: int) -> int:
 
 
 def usual_choice(given: Mapping[str, Any]) -> Choice:
-    """What was `given`, by field, and the usual strategy, audit and reach for what was not.
+    """The values `given`, by field, and the usual strategy, audit and reach for the others.
 
     A strategy that is a sample itself has no audit. The usual reach is that of the usual audit: one that is
     asked for by its share alone draws from the pool.
@@ -147,7 +147,7 @@ class Choice:
     scores: str = field(default="float64", metadata=option("Precision of scores", choices=SCORES))
 
     def depth_of(self, run: str) -> int:
-        """How far down the list of a run goes into the pool."""
+        """Depth in the list of a run down to which documents go into the pool."""
         return self.depths.get(run, self.depth)
 
     @property
@@ -156,7 +156,7 @@ class Choice:
         return max([self.depth, *self.depths.values()])
 
     def reach_of(self, run: str) -> int:
-        """How far down the list of a run goes into the frame of the audit."""
+        """Depth in the list of a run down to which documents go into the frame of the audit."""
         return max(self.depth_of(run), self.reach or 0)
 
     @property

@@ -78,7 +78,7 @@ def part_count(paths: Iterable[Path]) -> int:
 
 @dataclass(frozen=True)
 class Split:
-    """What was found in one run: its deepest rank, up to the depth asked for, and its reader's notes."""
+    """A run's deepest rank, up to the depth asked for, and its reader's notes."""
 
     deepest: int
     notes: tuple[str, ...]

@@ -1,1 +1,1 @@
-"""What an option is, written down once, and the command options made from it."""
+"""Options, written down once, and the command options made from them."""

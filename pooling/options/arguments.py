@@ -66,7 +66,7 @@ def _absent(one: Option, filled: bool) -> dict[str, Any]:
 
 
 def _reading(one: Option, bounded: bool) -> dict[str, Any]:
-    """How the text behind the flag becomes a value."""
+    """The type or choices that turn the text behind the flag into a value."""
     if one.kind is bool:
         return {"action": "store_true"}
     if isinstance(one.choices, Mapping) and bounded:

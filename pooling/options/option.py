@@ -63,13 +63,13 @@ class Option:
 
     @property
     def form_help(self) -> str:
-        """What a form says below the title."""
+        """The text below the title in a form."""
         can_be_empty = self.default is None and self.initial is None
         return f"{self.help} Empty: {self.empty}.".strip() if self.empty and can_be_empty else self.help
 
     @property
     def without(self) -> str:
-        """What holds where a call or a command says nothing; "" if it has to say something."""
+        """Meaning of an absent value; "" if a call or a command has to give one."""
         has_words = self.kind not in (bool, dict) and self.default not in (None, REQUIRED)
         default = f"{self.default:g}" if isinstance(self.default, float) else f"{self.default}"
         return self.empty or (default if has_words else "")

@@ -43,7 +43,7 @@ def is_site_admin(user: User | AnonymousUser) -> bool:
 
 
 def may_create_collections(user: User | AnonymousUser) -> bool:
-    """Whether `user` may: the people who run the site, or everyone with an account if the setting says so."""
+    """The people who run the site may, or everyone with an account if the setting says so."""
     return is_site_admin(user) or (user.is_authenticated and settings.COLLECTION_CREATORS == "everyone")
 
 
@@ -98,7 +98,7 @@ def require_role(
 
 
 def _needed(roles: tuple[Role, ...], role: Role) -> str:
-    """Which role it takes, in the language of the page that says so."""
+    """The role needed, in the language of the page."""
     sentence = gettext("This needs the role {needed}; you are {role} here.")
     needed = gettext(" or ").join(gettext(one) for one in roles)
     return sentence.format(needed=needed, role=gettext(role))

@@ -1,4 +1,4 @@
-"""What people did: the one place that writes it down, in the transaction of the deed.
+"""The one place that writes down what people did, in the transaction of the deed.
 
 A line holds people by the numbers of their accounts, so that it needs no change when a name goes. It gets its
 place in the chain once the transaction is stored.

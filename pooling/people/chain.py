@@ -28,7 +28,7 @@ READ_AT_ONCE = 2000
 
 @dataclass(frozen=True)
 class ChainCheck:
-    """What a check of the chain found."""
+    """Result of a check of the chain."""
 
     number: Annotated[int, "The line up to which it is whole."]
     sha256: Annotated[str, PAGE_ONLY]
@@ -107,7 +107,7 @@ def _problem_of(row: AdminAction, before: ChainCheck, noted: tuple[int, str] | N
 
 
 def _has_its_address(row: AdminAction) -> bool:
-    """Whether the address is the one that was written, or was removed."""
+    """The address is the one that was written, or was removed."""
     if not row.address:
         return True
     return row.address_sha256 == sha256(f"{row.address_salt}{row.address}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Which collection a request is about, noted where permission is checked, and where it was asked from."""
+"""The collection of a request, noted where permission is checked, and the address it was asked from."""
 
 from __future__ import annotations
 

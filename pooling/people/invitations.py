@@ -175,7 +175,7 @@ def _usable(invitation: Invitation | None) -> Invitation:
 
 
 def _subject(invitation: Invitation) -> str:
-    """Which invitation; whom it is for stands in its row, where a name can go again."""
+    """The invitation by its number; the name is in its row, where it can go again."""
     return f"invitation {invitation.pk}"
 
 

@@ -1,4 +1,4 @@
-"""How somebody with an account comes into a collection: added at once, or asked first.
+"""Ways of somebody with an account into a collection: added at once, or asked first.
 
 Added at once by people who run the site, and by those who see the person among the members of another
 collection already. Everybody else's adding is an offer that the person accepts. Then the answer is the same

@@ -1,4 +1,4 @@
-"""How many letters the site sends in an hour: to one receiver, and for one sender, whatever they are about.
+"""Limits on the letters of an hour: to one receiver, and for one sender, whatever they are about.
 
 Every mail is asked for here, also those that a program causes: nobody has the site write to many strangers.
 """
@@ -27,7 +27,7 @@ def account(user: User) -> str:
 
 @transaction.atomic
 def may_send(*, to: str, by: str, about: str = "") -> bool:
-    """Whether one more letter is within both limits of the last hour; if so, it is counted.
+    """Count one more letter if it is within both limits of the last hour; else False.
 
     What is `about` something else has a separate limit of its receiver, so that news of a canary keep nobody
     from a new password.
@@ -43,6 +43,6 @@ def may_send(*, to: str, by: str, about: str = "") -> bool:
 
 
 def letters_in_the_last_hour(user: User) -> int:
-    """How many letters an account has caused."""
+    """Number of letters that an account has caused."""
     about = Letter.objects.filter(about_sha256=hashed(f"by {account(user)}"))
     return about.filter(at__gte=timezone.now() - HOUR).count()

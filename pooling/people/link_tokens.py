@@ -1,4 +1,4 @@
-"""What is behind every link that lets somebody in: a random token of which only the hash is kept.
+"""Tokens of every link that lets somebody in: random, and only the hash is kept.
 
 A link is good only as long as the person who made it could make it again.
 """
@@ -21,7 +21,7 @@ def new_token() -> str:
 
 
 def hashed(text: str) -> str:
-    """What is stored of a token: SHA-256 in hexadecimal digits; enough for what is random, or a hash."""
+    """The stored form of a token: SHA-256 in hexadecimal digits; enough for what is random, or a hash."""
     return sha256(text.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Who belongs to a collection, in which role: the one place that writes collections' memberships."""
+"""Memberships of collections: the one place that writes them."""
 
 from __future__ import annotations
 

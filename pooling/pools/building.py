@@ -119,7 +119,6 @@ def checked_choice(choice: Choice, runs: Iterable[Run]) -> Choice:
 
 
 def choice_of(pool: Pool) -> Choice:
-    """How a pool was chosen."""
     return Choice(**{name: getattr(pool, name) for name in options_of(Choice)})
 
 
@@ -180,7 +179,7 @@ def ranked_texts(
 
 
 def frame_of(pooled: pl.DataFrame, text: pl.DataFrame | None) -> StoredFrame:
-    """What a pool keeps of its frame; nothing without a reach."""
+    """A pool's stored frame; empty without a reach."""
     if "frame_size" not in pooled.columns:
         return {}
     sizes = pooled.unique("query_id", maintain_order=True).select("query_id", "frame_size")
@@ -206,7 +205,7 @@ def tops_of(frames: Mapping[str, pl.DataFrame], choice: Choice) -> Mapping[str, 
 
 
 def learns(choice: Choice) -> bool:
-    """Whether a queue over the pool may have an order that learns, and draws as it goes."""
+    """A queue over the pool may have an order that learns, and draws as it goes."""
     return STRATEGIES[choice.strategy].greedy.learns
 
 

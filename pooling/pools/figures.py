@@ -1,4 +1,4 @@
-"""What a pool will be, in a few figures, while its form is filled in; a plan has them all."""
+"""A few figures of a pool while its form is filled in; a plan has them all."""
 
 from __future__ import annotations
 

@@ -48,8 +48,6 @@ BUDGET = ("budget", "audit_share", "reach", "seed")
     audit_share={"initial": f"{USUAL_AUDIT_SHARE:g}"},
 )
 class PoolForm(RunDepthsForm):
-    """How to choose the pairs of a pool."""
-
     GROUPS = {
         FIRST: ("runs", "depth", "strategy", "name"),
         "Budget and audit": BUDGET,
@@ -76,7 +74,7 @@ class PoolForm(RunDepthsForm):
 
 @form_fields(Extension, depth={"required": True}, strategy={"required": True, "widget": StrategyChoices})
 class ExtensionForm(RunDepthsForm):
-    """What the next version of a pool has more."""
+    """Additions of the next version of a pool."""
 
     GROUPS = {
         FIRST: ("runs", "depth", "name"),

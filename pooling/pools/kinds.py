@@ -1,4 +1,4 @@
-"""What of this stage can be archived or deleted: collections, queries, documents, runs and pools."""
+"""Kinds of this stage that can be archived or deleted: collections, queries, documents, runs and pools."""
 
 from __future__ import annotations
 

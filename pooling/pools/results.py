@@ -1,4 +1,4 @@
-"""What the HTTP interface and a finished job say of a pool that was built or extended."""
+"""Results of a pool that was built or extended, for the HTTP interface and finished jobs."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ def newest_run_outside(collection: Collection) -> Run | None:
 
 
 def new_pairs(run: Run, pool: Pool) -> int | None:
-    """How many pairs a run would bring to the next version of a pool at its depth; None where counting takes
-    long. Counted once, since neither changes."""
+    """Number of pairs that a run would bring to the next version of a pool at its depth; None where counting
+    takes long. Counted once, since neither changes."""
     if run.row_count > MOST_ROWS or pool.pair_count > MOST_PAIRS:
         return None
     key = f"new-pairs-{run.pk}-{pool.pk}"

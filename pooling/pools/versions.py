@@ -43,7 +43,7 @@ OF_POOL = options_of(Choice)
 
 @dataclass(frozen=True)
 class Extension:
-    """What is asked of the next version of a pool; None stands for what the pool had.
+    """Changes in the next version of a pool; None stands for what the pool had.
 
     Options of a pool that are not here are those of its first version.
     """
@@ -166,7 +166,7 @@ def next_name(pool: Pool) -> str:
 
 
 def extension_choice(pool: Pool, runs: Sequence[Run], extension: Extension) -> Choice:
-    """How the next version of a pool is merged and chosen; `InputError` for what will not do."""
+    """The choice for the next version of a pool; `InputError` for what will not do."""
     if pool.is_picked:
         raise InputError(
             f"The pairs of pool “{pool.name}” were picked individually; there are no runs to extend it by."
@@ -227,7 +227,7 @@ def extension_choice(pool: Pool, runs: Sequence[Run], extension: Extension) -> C
 
 
 def _kept(pool: Pool) -> pl.DataFrame:
-    """What a pool's pairs keep in its next version, as `pooling.merging.extension` wants it."""
+    """A pool's pairs for its next version, as `pooling.merging.extension` wants them."""
     entries = pool.entries.filter(query__deleted_at=None, document__deleted_at=None)
     return rows_frame(
         entries.order_by(), "position", "in_audit", "inclusion_probability", "version", **PAIR_IDS

@@ -137,7 +137,7 @@ def pairs(request: HttpRequest, slug: str, pool_id: int) -> HttpResponseBase:
 
 
 def _with_finders(pool: Pool) -> Callable[[list[PoolEntry]], None]:
-    """What says of each pair which runs found it, at which rank."""
+    """A function that adds to each pair which runs found it, at which rank."""
     names = pool.diagnostics.get("runs", [])
 
     def prepare(entries: list[PoolEntry]) -> None:

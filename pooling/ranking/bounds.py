@@ -1,4 +1,4 @@
-"""What a random sample of a remainder does not rule out: exact bounds on the relevant documents in it."""
+"""Exact bounds on the relevant documents of a remainder, from a random sample of it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from pooling.heavy import np, stats
 
 @dataclass(frozen=True)
 class Remainder:
-    """What a query's greedy part left: `size` documents, of which `sampled` were judged and `relevant`
-    found so.
-    """
+    """The rest of a query beyond its greedy part: `size` documents, of which `sampled` were judged and
+    `relevant` found so."""
 
     size: int
     sampled: int

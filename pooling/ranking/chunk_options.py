@@ -26,7 +26,7 @@ def add_chunk_arguments(add_argument: Callable[..., Any]) -> None:
 
 
 def chunks_of(separator: str | None, path: Path | None) -> Chunks | None:
-    """What two options of a command say; None where they say nothing, ValueError where both do."""
+    """Chunks by two options of a command; None where both are absent, ValueError where both are given."""
     if separator is not None and path is not None:
         raise ValueError("--collapse-chunks and --chunk-map are two ways to map chunks; use one of them.")
 

@@ -1,4 +1,4 @@
-"""How chunks became documents, as results and rows keep it. Loads nothing heavy."""
+"""The rule that made documents of chunks, as results and rows keep it. Loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import NotRequired, TypedDict
 
 
 class ChunksRule(TypedDict):
-    """How chunks became documents, as results keep it: by a separator or a file of chunks and documents.
+    """The rule that made documents of chunks, as results keep it: a separator or a file of chunks and
+    documents.
 
     `score` is which chunk's score a document has, `words` the rule as it is shown next to a number.
     """

@@ -17,7 +17,7 @@ from pooling.ranking.shared_ids import Side, sentence_on
 
 @dataclass(frozen=True)
 class Chunks:
-    """Which document a chunk is of: what stands before the last `separator` of its id, or what a file says.
+    """The document of a chunk: what stands before the last `separator` of its id, or what a file says.
 
     An id without the separator is a separate document. mapping: chunk id -> document id, of every chunk.
     name: the file of the mapping, as messages call it.
@@ -105,7 +105,7 @@ class CollapsedRun:
         return self.frame.height
 
     def note(self, words: str) -> str:
-        """How many chunks became how many documents, in a sentence."""
+        """Numbers of chunks and of documents made of them, in a sentence."""
         fewest, most = min(self.after.values(), default=0), max(self.after.values(), default=0)
         depth = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
         kept = "" if self.documents < self.chunks else " No two chunks belonged to the same document."

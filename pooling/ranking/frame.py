@@ -29,7 +29,7 @@ from pooling.ranking.sample import audit_size, spread_budget, walk
 
 
 def frame_keys(query_id: str, document_ids: Iterable[str], seed: int) -> list[bytes]:
-    """What orders the documents of a query in the audit."""
+    """Keys that order the documents of a query in the audit."""
     drawn = hashlib.blake2b(f"{seed}\0{query_id}".encode(), digest_size=32).digest()
     return [
         hashlib.blake2b(document.encode(), key=drawn, digest_size=16).digest() for document in document_ids
@@ -44,7 +44,7 @@ def frame_order(query_id: str, document_ids: Sequence[str], seed: int) -> Intege
 
 @dataclass(frozen=True)
 class Draw:
-    """How to draw: pairs to judge in all, None for the whole pool; the share of them that is drawn;
+    """Settings of a draw: pairs to judge in all, None for the whole pool; the share of them that is drawn;
     and the seed of the order."""
 
     budget: int | None
@@ -137,7 +137,7 @@ class _Frame:
 
     @property
     def is_eligible(self) -> Booleans:
-        """What a judgment can still be spent on."""
+        """Documents that a judgment can still be spent on."""
         return ~(self.was_certain | self.was_drawn)
 
     def chosen(self, budget: int | None, audit_share: float, with_reserve: bool) -> pl.DataFrame:
@@ -171,7 +171,7 @@ class _Frame:
         )
 
     def _due(self) -> int:
-        """How many documents stand before the last that was drawn and must be drawn too."""
+        """Number of documents before the last that was drawn and must be drawn too."""
         before = np.flatnonzero(self.was_drawn[self.order])
         return int(self.is_eligible[self.order[: before[-1]]].sum()) if len(before) else 0
 
@@ -195,7 +195,7 @@ def _probabilities(in_audit: Booleans, certain: Booleans) -> NDArray[np.float64]
 
 
 def reserve_size(audit_share: float, pooled: int) -> int:
-    """How many documents an audit of this share can draw by the time that the whole pool is judged."""
+    """Number of documents that an audit of this share can draw by the time that the whole pool is judged."""
     if audit_share >= 1:
         return 1 << 31
     return math.ceil(round(audit_share * pooled / (1 - audit_share), 9)) + 1 if audit_share else 0

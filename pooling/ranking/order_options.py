@@ -1,4 +1,4 @@
-"""What settles equal scores, and how precisely scores are compared; loads nothing heavy."""
+"""Rules for equal scores, and the precision in which scores are compared; loads nothing heavy."""
 
 from __future__ import annotations
 

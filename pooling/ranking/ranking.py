@@ -78,7 +78,7 @@ def in_order(
     ties: str,
     compare: Callable[[Integers], npt.NDArray[np.int8]],
 ) -> bool:
-    """Whether the rows stand in the wanted order already: nearly all run files do, and sorting is dear.
+    """True where the rows are in the wanted order already: nearly all run files are, and sorting is dear.
 
     `compare(rows)` is -1, 0 or 1: whether the document id of a row is below, equal to or above the next one.
     """

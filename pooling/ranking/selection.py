@@ -1,4 +1,4 @@
-"""Which documents of a query are judged next, in batches: a greedy order and a uniform audit side by side.
+"""Selection of the next documents of a query, in batches: a greedy order and a uniform audit side by side.
 
 The rules are those of `pooling/ranking/sample.py`, taken up again with each batch. The audit is the beginning
 of a stored random order of the query's documents; of t judgments, ceil(share × t) go to it, and one more
@@ -21,7 +21,7 @@ from pooling.ranking.sample import spread_budget
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a query's selection is, by document number.
+    """Progress of a query's selection, by document number.
 
     reached: the greedy part has come to it. drawn: it belongs to the audit. free: judging it costs nothing,
     because it is judged elsewhere. spent: documents handed out so far. hidden: documents of a deeper frame
@@ -153,7 +153,7 @@ def spread(
 
 
 def floor_of(queries: int, budget: int, rule: str, floor: int | None) -> int:
-    """What each of this many queries gets at least, where nothing or `floor` is asked for."""
+    """The least that each of this many queries gets, where nothing or `floor` is asked for."""
     if floor is None:
         floor = min(BATCH, budget // max(queries, 1)) if rule == GREEDY else 0
     return floor

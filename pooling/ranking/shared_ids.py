@@ -1,4 +1,4 @@
-"""Whether two sides know each other's ids, and what would make ids meet that do not. No id is changed."""
+"""Comparison of two sides' ids, and changes that would make ids meet that do not. No id is changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Side(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """What would make ids meet, as the beginning of a sentence, and of which share."""
+    """A change that would make ids meet, as the beginning of a sentence, and the share it is good for."""
 
     words: str
     share: float
@@ -43,7 +43,7 @@ def known_share(side: Side, other: Side) -> float:
 
 
 def sentence_on(side: Side, other: Side, *, chunks: str = "") -> str:
-    r"""How many ids of a side the other has, examples of both, and what would make more of them meet.
+    r"""Number of ids of a side that the other has, examples of both, and what would make more of them meet.
 
     chunks: how to say that chunks count as their documents, with `{}` for the separator of their ids.
 
@@ -86,7 +86,7 @@ def offered(ids: pl.Series, others: pl.Series, *, chunks: str = "") -> Offer | N
 
 
 def _changes(ids: Sequence[str], others: Sequence[str], chunks: str) -> Iterator[tuple[str, Change, Change]]:
-    """What is tried: the words for it, and the change of each side."""
+    """Tried changes: the words for each, and the change of each side."""
     yield "Ignoring spaces around ids", str.strip, str.strip
     yield "Ignoring upper and lower case", str.lower, str.lower
     yield "Without “.0” at the end", _without_end(".0"), _without_end(".0")
@@ -106,7 +106,7 @@ def _changes(ids: Sequence[str], others: Sequence[str], chunks: str) -> Iterator
 
 
 def _common_start(ids: Sequence[str]) -> str:
-    """What all ids begin with, of several."""
+    """The longest common start of several ids."""
     if len(set(ids)) < 2:
         return ""
     first, last = min(ids), max(ids)  # whatever these two share, all share
@@ -117,7 +117,7 @@ def _common_start(ids: Sequence[str]) -> str:
 
 
 def _beyond(start: str, other: str) -> str:
-    """What a start of ids has before the start of the others: `doc/` of `doc/d` and `d1`."""
+    """The part of a start of ids before the start of the others: `doc/` of `doc/d` and `d1`."""
     overlap = next(
         length for length in range(len(start), -1, -1) if other.startswith(start[len(start) - length :])
     )

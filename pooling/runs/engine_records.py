@@ -1,4 +1,4 @@
-"""What a run keeps of the live engine that answered it. Loads nothing heavy."""
+"""Records of the live engine that answered a run. Loads nothing heavy."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ REMEDY = "Correct it, or remove it from the file."
 
 
 class Metadata(NamedTuple):
-    """What was read, in plain values, and how many comment lines of the run it took. note: why not."""
+    """Metadata in plain values, and the number of comment lines they took. note: why there are none."""
 
     values: dict[str, object]
     lines: int = 0

@@ -1,4 +1,4 @@
-"""Whether a collection has the documents of a file, and what would make their ids meet."""
+"""Comparison of a file's documents with those of a collection, and what would make their ids meet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLLAPSE = "With chunks collapsed at “{}”"
 
 
 def notes_on_documents(collection: Collection, frame: pl.DataFrame, *, if_few: bool = False) -> list[str]:
-    """What to know of a file's documents that the collection does not have; nothing where it has none yet.
+    """Sentences on a file's documents that the collection does not have; none where it has none yet.
 
     if_few: only where it has less than half of them.
     """

@@ -44,7 +44,7 @@ COLUMNS = ("query_id", "document_id", "score", "rank")
 
 
 class CollapsedChunks(ChunksRule):
-    """How the chunks of a run became documents: the rule, rows before and after, and a sentence."""
+    """The rule that made documents of a run's chunks, rows before and after, and a sentence."""
 
     chunks: int
     documents: int
@@ -52,7 +52,7 @@ class CollapsedChunks(ChunksRule):
 
 
 class RunPreflight(StoredPreflight):
-    """What a run's row keeps of its preflight; `notes` begin with what the reader of the file noted."""
+    """A run's stored preflight; `notes` begin with what the reader of the file noted."""
 
     chunks: NotRequired[CollapsedChunks]
     ir_metadata: NotRequired[dict[str, object]]
@@ -318,7 +318,7 @@ def runs_named(collection: Collection, names: Iterable[str]) -> list[Run]:
 
 
 class RunProvenance(TypedDict):
-    """What a result keeps of a run; `chunks` says how its chunks became documents, where it was of chunks."""
+    """A run in a result; `chunks` is the rule that made documents of chunks, where it was of chunks."""
 
     name: str
     sha256: str
@@ -327,7 +327,7 @@ class RunProvenance(TypedDict):
 
 
 def provenance_of(run: Run) -> RunProvenance:
-    """What a result keeps of a run that it rests on: name, checksum, and how chunks became documents."""
+    """A run in a result that rests on it: name, checksum, and the rule for chunks."""
     chunks = run.preflight.get("chunks")
     provenance: RunProvenance = {"name": run.name, "sha256": run.sha256}
     if chunks:
@@ -386,7 +386,6 @@ def size_of(run: Run) -> str:
 
 
 def run_import_result(run: Run) -> RunImported:
-    """What the HTTP interface and a finished job say of a run."""
     result: RunImported = {
         "id": run.pk,
         "name": run.name,

@@ -32,7 +32,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_GET
 def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
-    """What a run brought, and what its preflight found."""
+    """Figures of a run, and the findings of its preflight."""
     run = run_for(request.user, run_id)
     if run.collection.slug != slug:
         raise Http404

@@ -44,7 +44,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Showing:
-    """How files of a kind are previewed.
+    """The preview of files of a kind.
 
     tables: the tables of a file for a collection, given its path and its name. imported: what the import
     would answer, where it stores more than a transaction takes back; else the import itself tells.
@@ -117,7 +117,8 @@ def _refusals_of_the_file() -> Iterator[None]:
 def previewed(
     collection: Collection, kind: str, upload: UploadedFile[Any], *, user: User | None, **options: Any
 ) -> Result:
-    """What importing a file of queries, documents, labels or a run would do; nothing of it stays.
+    """The result that importing a file of queries, documents, labels or a run would have; nothing of it
+    stays.
 
     `InputError` for what the import would refuse, and for a file that only the background worker reads.
     """

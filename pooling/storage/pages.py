@@ -64,7 +64,7 @@ class Waiting(TypedDict):
 
 @dataclass(frozen=True)
 class Preview:
-    """What importing a file would do.
+    """The result that importing a file would have.
 
     staged: the signed text with which it is imported. problem: why it cannot be. is_large: it was not read,
     for only the background worker reads files of this size.
@@ -80,7 +80,7 @@ class Preview:
 
     @property
     def asks(self) -> bool:
-        """Whether the import should wait for an answer."""
+        """True where the import should wait for an answer."""
         return bool(self.problem) or self.is_large or any(table.asks for table in self.tables)
 
 
@@ -262,7 +262,7 @@ def _import_previewed(
 
 
 def _done(request: HttpRequest, collection: Collection, outcomes: Sequence[Result | Job]) -> HttpResponse:
-    """Where one goes on: to what was imported or to its job, of several runs to their list."""
+    """On to what was imported or to its job, of several runs to their list."""
     if len(outcomes) == 1:
         return go_on(request, outcomes[0])
     _say(request, outcomes)

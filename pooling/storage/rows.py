@@ -18,7 +18,7 @@ Convert = Callable[[Any, Any, Any], Any]
 
 
 class _Layout(NamedTuple):
-    """How the columns of a table become an instance: names in order, and what has to be converted where."""
+    """Columns of a table as an instance: names in order, and what has to be converted where."""
 
     names: list[str]
     conversions: list[tuple[int, Any, list[Convert]]]

@@ -30,7 +30,7 @@ def seal(secret: str) -> str:
 
 
 def unseal(sealed: str) -> str:
-    """What `seal` was given; `InputError` where the secret key is another one by now."""
+    """The text under the seal; `InputError` where the secret key is another one by now."""
     from cryptography.fernet import InvalidToken
 
     try:

@@ -32,7 +32,7 @@ IMPORTABLE = timedelta(days=1)
 
 
 def is_large(upload: UploadedFile[Any]) -> bool:
-    """Whether reading the file is work for the background, by what it is and holds, whatever it is called."""
+    """Reading the file is work for the background, by what it is and holds, whatever it is called."""
     bound, size = int(settings.BACKGROUND_UPLOAD_BYTES), upload.size or 0
     beginning = upload.read(len(PARQUET_MAGIC))
     upload.seek(0)

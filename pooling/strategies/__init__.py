@@ -1,4 +1,4 @@
-"""Which pairs are judged first: the strategies by name.
+"""Strategies by name: orders in which pairs are judged.
 
 A strategy is one small object (`pooling.strategies.base.Strategy`): made from the candidates of some queries
 and a seed, told labels as they come, asked for the next documents of a query.
@@ -51,7 +51,7 @@ class Kind:
 
     @property
     def needs_finders(self) -> bool:
-        """Whether an order needs to know which run found a document at which rank."""
+        """An order needs to know which run found a document at which rank."""
         return self.name not in SORTS
 
     @property
@@ -63,12 +63,12 @@ class Kind:
 
     @property
     def samples(self) -> bool:
-        """Whether the chosen pairs are a random sample with probabilities of their own."""
+        """The chosen pairs are a random sample with probabilities of their own."""
         return self.make is sampling.Sampling
 
     @property
     def greedy(self) -> type[Strategy]:
-        """What orders the documents where an audit is drawn next to it."""
+        """The strategy that orders the documents where an audit is drawn next to it."""
         return learned.Learned if self.make is audited.Hybrid else self.make
 
     def check(self, audit_share: float) -> None:

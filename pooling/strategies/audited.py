@@ -87,7 +87,7 @@ class Audited(Strategy):
         return picked
 
     def next_number(self, one: Candidates, is_open: Booleans) -> int | None:
-        """What is drawn or reached and still open, else one more document of the greedy part."""
+        """A document that is drawn or reached and still open, else one more of the greedy part."""
         begun = np.flatnonzero(is_open & (self.drawn[one.query_id] | self.reached[one.query_id]))
         return int(begun[0]) if len(begun) else self.reach(one, is_open)
 

@@ -1,4 +1,4 @@
-"""What every strategy is: told labels as they come, asked for the next documents of a query."""
+"""The interface of strategies: told labels as they come, asked for the next documents of a query."""
 
 from __future__ import annotations
 
@@ -70,9 +70,8 @@ class Strategy:
         return None
 
     def lesson(self, one: Candidates) -> Floats | None:
-        """What a query teaches for all queries, as numbers to be summed over queries; None where each query
-        is ordered by its own labels alone.
-        """
+        """A query's contribution to all queries, as numbers to be summed over queries; None where each query
+        is ordered by its own labels alone."""
         return None
 
     def heed(self, lessons: Floats) -> None:

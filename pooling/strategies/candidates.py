@@ -53,7 +53,7 @@ class Candidates:
 
     @cached_property
     def starts(self) -> Integers:
-        """Where the finds of each document begin; one more at the end."""
+        """The first find of each document; one more at the end."""
         return np.append(0, np.cumsum(self.run_count))
 
     def finders(self, number: int) -> Integers:
@@ -72,7 +72,7 @@ class Candidates:
 
     @cached_property
     def list_starts(self) -> Integers:
-        """Where the list of each run begins in `lists`; one more at the end."""
+        """The first place of each run's list in `lists`; one more at the end."""
         return np.append(0, np.cumsum(np.bincount(self.run, minlength=self.runs)))
 
     @cached_property
@@ -89,7 +89,7 @@ class Candidates:
 
 
 class Cursors:
-    """Where each run's list of a query has its first open document.
+    """The first open document in each run's list of a query.
 
     Places only move on while documents close; when one opens again they are looked up again.
     """

@@ -1,6 +1,4 @@
-"""How much each run's opinion is worth, learned from the labels of all queries and bent to each query's
-own.
-"""
+"""Weights of the runs' opinions, learned from the labels of all queries and bent to each query's own."""
 
 from __future__ import annotations
 
@@ -70,7 +68,7 @@ class Learned(ScoredStrategy):
         return np.round(total / len(one) * GRID) / GRID
 
     def start_weight(self) -> float:
-        """The same weight for every run, such that their sum predicts as `start_slope` says."""
+        """One weight for every run, such that their sum predicts as `start_slope` says."""
         spreads = [self.spread(one) for one in self.candidates.values()]
         queries = len(spreads) + self.elsewhere[1]
         spread = float((sum(spreads) + self.elsewhere[0]) / queries) if queries else 0.0
@@ -143,7 +141,7 @@ class Learned(ScoredStrategy):
         return self.weights
 
     def own_weights(self, sums: Sums, weights: Floats) -> Floats:
-        """What the query's own labels add to the weights."""
+        """Additions to the weights by the query's own labels."""
         size, scale = self.runs, self.level_scale
         level = (sums.relevant + 1) / (sums.count + 2)
         matrix = np.empty((size + 1, size + 1))

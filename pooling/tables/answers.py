@@ -1,4 +1,4 @@
-"""What a view with tables answers: the page, a table as a file, or the way back to the page."""
+"""Responses of a view with tables: the page, a table as a file, or the way back to the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table declares: its columns, what narrows it down, and what can be done with chosen rows."""
+"""Declarations of a table: its columns, what narrows it down, and what can be done with chosen rows."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Column:
 
     @property
     def order(self) -> str | Combinable | None:
-        """What a database sorts by, or None."""
+        """The expression that a database sorts by, or None."""
         if self.sort is True:
             return None if callable(self.value) else (self.value or self.key).replace(".", "__")
         return None if self.sort is False else self.sort
@@ -101,7 +101,7 @@ class BulkAction:
 
 @dataclass(frozen=True)
 class Empty:
-    """What stands in the place of a table without rows: a sentence, and for admins the one thing to do."""
+    """In place of a table without rows: a sentence, and for admins the one thing to do."""
 
     sentence: str
     title: str = ""

@@ -31,7 +31,7 @@ def natural_key(text: str) -> str:
 
 
 class NaturalKey(Func):
-    """What a database sorts by for natural order: `natural_key` of an expression, or its collation."""
+    """Sort key of a database for natural order: `natural_key` of an expression, or its collation."""
 
     function = "natural_key"
     arity = 1

@@ -116,7 +116,6 @@ def _sortable(value: object) -> tuple[int, Any]:
 
 
 def number_of(rows: Rows) -> int:
-    """How many rows there are."""
     return rows.count() if isinstance(rows, QuerySet) else len(rows)
 
 

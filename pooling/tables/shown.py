@@ -149,7 +149,7 @@ class ShownRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Look:
-    """What of a table's declaration shows: names and sentences."""
+    """The shown parts of a table's declaration: names and sentences."""
 
     name: str
     noun: str
@@ -198,7 +198,7 @@ class ShownTable:
 
     @property
     def counted(self) -> str:
-        """How many rows there are, or were found."""
+        """Number of rows, or of rows found, in words."""
         look = self.look
         rows = look.counts(self.count) if look.counts else counted(self.count, look.noun, look.nouns)
         return gettext("{rows} found").format(rows=rows) if self.state.is_narrowed else rows
@@ -256,7 +256,7 @@ class ShownTable:
 
     @property
     def offered(self) -> list[Action]:
-        """What the person may do with chosen rows."""
+        """Actions that the person may do with chosen rows."""
         if self.collection is None:
             return []
         slug = self.collection.slug
@@ -268,7 +268,7 @@ class ShownTable:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What the address calls the search words, the columns and so on, of this table."""
+        """Parameters of this table in an address, by their part: search words, columns and so on."""
         return {name: self.state.names.prefix + name for name in ("q", "columns", "format", "remember")}
 
     def _pairs_without(self, *names: str) -> list[tuple[str, str]]:
@@ -310,7 +310,7 @@ class ShownTable:
 
     @property
     def empty_address(self) -> str:
-        """Where the one thing to do is done, for those who may."""
+        """The address of the one thing to do, for those who may."""
         empty = self.look.empty
         if not (empty.view and self.collection and self.is_admin):
             return ""

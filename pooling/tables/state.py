@@ -19,7 +19,7 @@ OWN = ("sort", "q", "columns", "page", "format", "remember")
 
 @dataclass(frozen=True)
 class Names:
-    """What the address may say of a table, and what it says by default."""
+    """Parameters of a table in an address, and their defaults."""
 
     columns: tuple[Column, ...]
     filters: tuple[Filter, ...]
@@ -30,7 +30,7 @@ class Names:
     is_stored: bool = True
 
     def sorts(self, column: Column) -> bool:
-        """Whether the rows can be sorted by a column."""
+        """The rows can be sorted by the column."""
         return column.sort is not False and (column.order is not None or not self.is_stored)
 
     @property
@@ -48,7 +48,7 @@ class Names:
 
 @dataclass(frozen=True)
 class State:
-    """How a table is shown: its order, search words, choices of filters, columns, and page."""
+    """A table's order, search words, choices of filters, columns, and page."""
 
     names: Names
     sort: str
@@ -72,7 +72,7 @@ class State:
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether somebody asked for less than the table shows at first."""
+        """Somebody asked for less than the table shows at first."""
         return bool(self.search) or any(
             self.filters.get(one.key, one.default) != one.default for one in self.names.filters
         )

@@ -74,7 +74,7 @@ _IN_FILE = """
 
 @dataclass(frozen=True)
 class ImportSummary(Imported):
-    """What an import of queries or documents did."""
+    """Result of an import of queries or documents."""
 
     created: int = 0
     changed: int = 0
@@ -102,7 +102,7 @@ class ImportSummary(Imported):
 
     @property
     def notes(self) -> list[str]:
-        """What fields were read as what, where their names do not say it."""
+        """Sentences on fields whose names do not say as what they were read."""
         return [self.fields] if self.fields else []
 
 
@@ -242,7 +242,7 @@ def import_documents(
 
 
 def _summary_of(made: TextImport, unchanged: int, *, restored: int, left_out: int = 0) -> ImportSummary:
-    """What an import did; nothing takes back one that created nothing."""
+    """The result of an import; nothing takes back one that created nothing."""
     words = "Queries" if made.of == TextImport.QUERIES else "Documents"
     return ImportSummary(
         made.created_count - restored,

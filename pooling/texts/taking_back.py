@@ -64,7 +64,7 @@ def _take_back(one: TextImport, by: User | None) -> None:
 
 @when("restoring", TextImport)
 def _bring_back(one: TextImport, by: User | None) -> None:
-    """What was deleted with the import, and not what was deleted or brought back by itself."""
+    """Restore what was deleted with the import, and not what was deleted or brought back by itself."""
     with_it = _rows(one).filter(deleted_at=one.deleted_at)
     with_it.update(deleted_at=None, deleted_by=None, erased_at=None)
     run_hooks_of_many("restored", one.collection, _rows(one).filter(deleted_at=None))

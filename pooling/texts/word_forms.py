@@ -1,4 +1,4 @@
-"""Which words of a language are the same word: stems, words that say nothing, and synonyms of a collection.
+"""Forms of the same word in a language: stems, words that say nothing, and synonyms of a collection.
 
 Everything here is meant for the eye that reads a document; no number rests on it. Stems are those of
 Snowball (Porter, "Snowball: A language for stemming algorithms", 2001), except in English, whose stemmer
@@ -70,7 +70,7 @@ class WordForms:
     synonyms: tuple[frozenset[str], ...] = ()
 
     def stem(self, word: str) -> str:
-        """What forms of a word have in common, after folding case; accents fold in English alone."""
+        """The common part of a word's forms, after folding case; accents fold in English alone."""
         return stem(word, self.language)
 
     def looked_for(self, query: str) -> frozenset[str]:
@@ -115,7 +115,7 @@ def unspaced_pairs(run: str) -> Iterator[str]:
 
 
 def spans_of_pairs(run: str, pairs: frozenset[str]) -> Iterable[tuple[int, int]]:
-    """Where wanted pairs of characters stand in `run`, those that touch joined to one span."""
+    """Spans of wanted pairs of characters in `run`, those that touch joined to one."""
     spans: list[tuple[int, int]] = []
     for start in range(len(run)):
         for length in (2, 1):

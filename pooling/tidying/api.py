@@ -40,7 +40,7 @@ def thing_for(request: Request, kind: str, *, deleted: bool = False, **address: 
 
 
 def _lookup(kind: str, name: str) -> str:
-    """What a query calls a part of an address."""
+    """The name in a query for a part of an address."""
     if name == "slug" and kind != "collection":
         return "collection__slug"
     return "pk" if name in KEYS else name

@@ -1,4 +1,4 @@
-"""What was deleted more than thirty days ago is erased: its files, and its row unless something rests on it.
+"""Erasing of what was deleted more than thirty days ago: its files, and its row unless something rests on it.
 
 Nothing that a person did is discarded: a query, a document or a queue with verdicts keeps its row, without
 its texts. Only a collection goes with everything in it.

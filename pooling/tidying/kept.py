@@ -1,4 +1,4 @@
-"""What can be archived and deleted: the fields, and the managers that show what is still there."""
+"""Fields of what can be archived and deleted, and the managers that show what is still there."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class KeptQuerySet(models.QuerySet[Row]):
 
 
 class ShownManager(models.Manager[Row]):
-    """What is not deleted; archived things are among it."""
+    """Things that are not deleted; archived ones are among them."""
 
     def get_queryset(self) -> KeptQuerySet[Row]:
         """Without deleted rows."""
@@ -43,7 +43,7 @@ class EveryManager(models.Manager[Row]):
 
 
 class Kept(models.Model):
-    """What can be archived or deleted: archived, or deleted with thirty days in which that can be undone.
+    """A thing that can be archived, or deleted with thirty days in which that can be undone.
 
     An archived thing is in no list, form or default, but has its address, and counts where it is evidence.
     A deleted one is only on the page of archived and deleted things. Rows that refer to it still find it.

@@ -60,7 +60,7 @@ class Kind:
         return rows.filter(collection=collection)
 
     def section_of(self, thing: Kept) -> str:
-        """What of the navigation its pages belong to."""
+        """The section of the navigation to which its pages belong."""
         return self.section or getattr(thing, "list_page", self.list_page)
 
     def list_url(self, collection: Collection, thing: Kept | None = None) -> str:
@@ -71,9 +71,8 @@ class Kind:
 
 @dataclass(frozen=True)
 class Dependant:
-    """What depends on a thing: in words (`2 pools`), what becomes of it (`keep their figures`), and as rows
-    where it can be archived or deleted itself. What `blocks` has to go first.
-    """
+    """Things that depend on a thing: in words (`2 pools`), what becomes of them (`keep their figures`), and
+    as rows where they can be archived or deleted themselves. What `blocks` has to go first."""
 
     words: str
     consequence: str
@@ -87,7 +86,7 @@ class Dependant:
 
     @property
     def more(self) -> int:
-        """How many rows are not among them."""
+        """Number of rows that are not among `things`."""
         return max(0, len(self.things) - MOST_NAMED)
 
     def sentence(self) -> str:
@@ -181,7 +180,7 @@ def when_many(event: str, model: type[Kept]) -> Callable[[HookOfMany], HookOfMan
 
 
 def dependants_of(thing: Kept) -> list[Dependant]:
-    """What depends on a thing, what is in the way of its deletion first."""
+    """The obstacles to its deletion first."""
     found = [one for tell in _DEPENDS.get(type(thing), []) for one in tell(thing)]
     return sorted(found, key=lambda one: not one.blocks)
 
@@ -208,7 +207,7 @@ def run_hooks_of_many(event: str, collection: Collection, rows: QuerySet[Any]) -
 def dependant(
     things: Sequence[Kept], noun: str, consequence: str, *, blocks: bool = False
 ) -> list[Dependant]:
-    """What `depends_on` wants of rows, in a list that is empty where there are none.
+    """Rows for `depends_on`, in a list that is empty where there are none.
 
     consequence: for one and for several, separated by a slash: `keeps its figures/keep their figures`.
     """
@@ -220,7 +219,7 @@ def dependant(
 
 
 def beneath(thing: Kept) -> list[Kept]:
-    """What a thing rests on and nothing else does: what may go with it, the nearest first."""
+    """Things that a thing rests on and nothing else does: they may go with it, the nearest first."""
     chosen: list[Kept] = [thing]
     for upper in chosen:
         for ground in grounds_of(upper):

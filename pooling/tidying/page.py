@@ -1,4 +1,4 @@
-"""What the page of archived and deleted things shows, and what a message about a deletion offers."""
+"""The page of archived and deleted things, and the offer in a message about a deletion."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class TidiedList:
 
 
 def archived_in(collection: Collection) -> TidiedList:
-    """What is archived in a collection; one query for each kind."""
+    """One query for each kind."""
     return _listed(collection, deleted=False)
 
 
 def deleted_in(collection: Collection) -> TidiedList:
-    """What was deleted in a collection and can be restored; one query for each kind."""
+    """Deleted things that can be restored; one query for each kind."""
     return _listed(collection, deleted=True)
 
 

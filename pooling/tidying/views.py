@@ -40,9 +40,8 @@ MOST_AT_ONCE = 500
 @login_required
 @require_http_methods(["GET", "POST"])
 def tidied(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """What is archived and what was deleted in a collection; posting puts `things` (`run:3,run:4`) away, or
-    takes them out again.
-    """
+    """Archived and deleted things of a collection; posting puts `things` (`run:3,run:4`) away, or takes them
+    out again."""
     collection = collection_for(request.user, slug, ADMIN)
     if request.method == "POST":
         return _many(request, collection)
@@ -96,7 +95,7 @@ def tidy(request: HttpRequest, slug: str, kind: str, thing_id: int) -> HttpRespo
 @login_required
 @require_safe
 def tidy_chosen(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
-    """What depends on the rows that were chosen in a list, with the buttons that put them away."""
+    """Things that depend on the rows chosen in a list, with the buttons that put these away."""
     collection = collection_for(request.user, slug, ADMIN)
     keys = [key for name in request.GET for key in request.GET.getlist(name)]
     chosen = [f"{kind}:{key}" for key in dict.fromkeys(keys)]
@@ -121,7 +120,7 @@ def collection_restore(request: HttpRequest, collection_id: int) -> HttpResponse
 
 
 def _done(request: HttpRequest, collection: Collection, kind: Kind, thing: Kept) -> HttpResponse:
-    """What was asked for, done; where to go on."""
+    """Do what was asked for, and go on."""
     action, by = request.POST.get("action", ""), person(request)
     if action == "rename":
         rename(thing, request.POST.get("name", ""), by=by)

@@ -1,4 +1,4 @@
-"""How calls are authenticated: by a token or by the session of a page. What depends on which is checked here.
+"""Authentication of calls: by a token or by the session of a page. What depends on which is checked here.
 
 A token is asked of the database in one plain statement: that comes before every call of a program.
 """

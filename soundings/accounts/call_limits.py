@@ -1,4 +1,4 @@
-"""How many calls of the HTTP interface an account, and each of its tokens, may make in a minute.
+"""Limits on the calls of the HTTP interface that an account, and each of its tokens, may make in a minute.
 
 Two limits, so that a program that runs wild stops neither the pages nor the other programs of its owner.
 Calls are counted in the cache: by each web process alone, unless CACHE_URL names one that all share.
@@ -24,7 +24,7 @@ MINUTE = 60
 
 
 class Allowance(NamedTuple):
-    """What one of the limits still lets through; `left` is below zero for a call that is too many."""
+    """The rest of one of the limits; `left` is below zero for a call that is too many."""
 
     of: str
     limit: int
@@ -44,7 +44,7 @@ class TooManyCalls(APIException):
 
 
 def calls_of(user: User | AnonymousUser) -> str:
-    """What an account's calls are counted as."""
+    """The key under which an account's calls are counted."""
     return f"calls/account/{user.pk}"
 
 

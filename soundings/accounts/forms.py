@@ -60,7 +60,7 @@ class ChangePasswordForm(NewPasswordForm, PasswordChangeForm):
 
 
 class ForgotPasswordForm(PasswordResetForm):
-    """Where to send the link; the answer is the same whether an account has this address or not."""
+    """The address for the link; the answer is the same whether an account has this address or not."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

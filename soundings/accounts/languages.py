@@ -106,7 +106,7 @@ def remember_language(user: User, language: str) -> None:
 
 
 class ScriptWords(i18n.JavaScriptCatalog):
-    """What the scripts say, as a script; the language is in the address, so that a browser may keep it."""
+    """Messages of the scripts, as a script; the language is in the address, so that a browser may keep it."""
 
     domain = "djangojs"
 

@@ -1,4 +1,4 @@
-"""What an account may still do: each limit that the site sets, and how much of it is left."""
+"""Limits of an account that the site sets, and how much of each is left."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LimitKind(models.TextChoices):
 
 @dataclass(frozen=True)
 class Limit:
-    """What is left of a limit, in a stretch of this many seconds."""
+    """The rest of a limit, in a stretch of this many seconds."""
 
     of: Annotated[LimitKind, {"choices": LimitKind.choices}]
     most: int

@@ -1,4 +1,4 @@
-"""What is kept of sign-ins: names, addresses and browsers, for as many days as the site says."""
+"""Kept sign-ins: names, addresses and browsers, for as many days as the site says."""
 
 from __future__ import annotations
 

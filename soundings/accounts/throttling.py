@@ -1,4 +1,4 @@
-"""How often one may try a password: by name and address, as django-axes counts, and by address alone.
+"""Limits on tries of a password: by name and address, as django-axes counts, and by address alone.
 
 Anyone who is shut out is refused before a password is hashed, which is made to be slow.
 """
@@ -67,7 +67,7 @@ class ThrottledByAddress(AxesDatabaseHandler):  # type: ignore[misc]  # untyped
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Where a request comes from: what the outermost of our own proxies saw (SOUNDINGS_PROXIES of them).
+    """The address that the outermost of our own proxies saw (SOUNDINGS_PROXIES of them).
 
     Each proxy appends the address it was asked from to X-Forwarded-For, so only the last ones are true. An
     address of version 6 stands for its network. None where the server is asked through a separate socket.

@@ -47,7 +47,7 @@ class SignIn(auth.LoginView):
 
 
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
-    """Where Django's admin sends people who are not signed in: to the sign-in of the site."""
+    """Django's admin sends people who are not signed in to the sign-in of the site."""
     if request.user.is_authenticated:
         raise PermissionDenied("This is for site admins.")
     return redirect_to_login(request.GET.get("next") or reverse("admin:index"))

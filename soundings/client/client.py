@@ -136,7 +136,7 @@ class Client:
             yield moved
 
     def _done(self, title: str, send: Callable[[], Any]) -> Any:
-        """What a call has made, with a bar while a job makes it."""
+        """The result of a call, with a bar while a job makes it."""
         with self._bar(title) as waiting:
             return self._connection.done(send(), waiting)
 

@@ -101,7 +101,7 @@ class Connection:
             number += 1
 
     def done(self, answer: httpx2.Response, waiting: Waiting) -> Any:
-        """What was made: at once, or by a job, which is waited for; `JobFailed` where that fails."""
+        """The result, at once or of a job, which is waited for; `JobFailed` where that fails."""
         body = answer.json()
         if answer.status_code != 202 or "job" not in body:
             return body

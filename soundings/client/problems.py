@@ -1,4 +1,4 @@
-"""What a site refuses, each kind as its own exception with the site's sentence."""
+"""Refusals of a site, each kind as its own exception with the site's sentence."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Report:
     _connection: Connection = field(repr=False, compare=False)
 
     def to_dict(self) -> EvaluationResult:
-        """What `evaluate --format json` prints, with `answer`, and with an audit `estimates`."""
+        """The object of `evaluate --format json`, with `answer`, and with an audit `estimates`."""
         return self.result
 
     def figure(self, run: str, measure: str, k: int | None = None) -> Figure:

@@ -1,4 +1,4 @@
-"""What a site answers and takes, as far as people look into it; there may be more keys."""
+"""Objects that a site answers and takes, as far as people look into them; there may be more keys."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CollectionFacts(TypedDict):
 
 
 class Imported(TypedDict):
-    """What became of a file of queries, documents or labels; `detail` is a sentence."""
+    """Result of a file of queries, documents or labels; `detail` is a sentence."""
 
     created: int
     changed: int
@@ -68,7 +68,7 @@ class Verdict(TypedDict, total=False):
 
 
 class JudgmentOutcome(TypedDict):
-    """What became of a verdict: stored, extra, duplicate or rejected."""
+    """A verdict's status: stored, extra, duplicate or rejected."""
 
     key: str
     status: str

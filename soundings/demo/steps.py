@@ -84,7 +84,7 @@ class Cast:
 
 @dataclass(frozen=True)
 class Stage:
-    """What the steps have in common: the files, the people, the calendar, and who hears of each step."""
+    """Common to the steps: the files, the people, the calendar, and who hears of each step."""
 
     examples: Path
     cast: Cast
@@ -98,8 +98,6 @@ class Stage:
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo leaves behind."""
-
     collection: Collection
     report: Report
     passwords: dict[str, str]
@@ -259,7 +257,7 @@ def judge_main_pool(collection: Collection, runs: list[Run], stage: Stage) -> Po
 
 
 def watch_and_replay(collection: Collection, stage: Stage) -> None:
-    """What can be had once there are labels: a canary, strategies replayed, and indexes compared."""
+    """Steps that need labels: a canary, strategies replayed, and indexes compared."""
     canary = create_canary(
         collection,
         CanaryDefinition(name="Recall of every run", measure="recall@10"),

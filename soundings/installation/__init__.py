@@ -1,1 +1,1 @@
-"""What an installation is made of: environment, data folder, tables, first account."""
+"""Parts of an installation: environment, data folder, tables, first account."""

@@ -48,7 +48,7 @@ class Table(Part):
 
 
 class Contents(TypedDict):
-    """What a backup says of itself; `migrations`: app and name of each that the database had."""
+    """The description in a backup; `migrations`: app and name of each that the database had."""
 
     format: int
     version: str

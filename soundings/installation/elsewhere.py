@@ -1,4 +1,4 @@
-"""What a site may keep elsewhere, each named by one variable: files in object storage, a cache in Redis.
+"""Storage elsewhere, each named by one variable: files in object storage, a cache in Redis.
 
 Django's own settings come out. A library that is missing is named here, before anything is stored.
 """

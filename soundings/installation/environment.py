@@ -43,7 +43,7 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
         return chosen
 
     def storage(self, var: str) -> Backend:
-        """Where stored files are: an address such as s3://bucket?endpoint=…, or a storage class."""
+        """From an address such as s3://bucket?endpoint=…, or a storage class."""
         return file_storage(var, self.str(var, default=""))
 
     def shared(self, var: str) -> Backend:

@@ -1,4 +1,4 @@
-"""What an installation needs before it can serve: tables, and somebody who can sign in."""
+"""Preparation of an installation that is to serve: tables, and somebody who can sign in."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def generated_password() -> str:
 
 
 def nobody_is_here_yet() -> bool:
-    """Whether no person has an account: those that the site made itself and nobody used do not count."""
+    """No person has an account: those that the site made itself and nobody used do not count."""
     return not get_user_model().objects.exclude(username__in=OWN_ACCOUNTS, last_login=None).exists()
 
 

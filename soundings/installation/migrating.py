@@ -22,7 +22,7 @@ def newest(executor: MigrationExecutor) -> Sequence[MigrationName]:
 
 
 def missing_migrations() -> int:
-    """How many migrations the tables are behind."""
+    """Number of migrations that the tables are behind."""
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(newest(executor)))
 

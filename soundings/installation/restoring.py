@@ -44,7 +44,7 @@ READ, MADE, FILLED = 0.2, 0.4, 0.9
 
 @dataclass(frozen=True)
 class RestoreSummary:
-    """What came back; `migrations` that the backup was behind, and files that it did not have."""
+    """Numbers of a restore; `migrations` that the backup was behind, and files that it did not have."""
 
     rows: int
     files: int
@@ -91,7 +91,7 @@ def _require_known(path: Path, archive: Archive) -> None:
 
 
 def _migrations(archive: Archive) -> set[MigrationName]:
-    """What the tables of the backup were made by."""
+    """Migrations that made the tables of the backup."""
     return {(app, name) for app, name in archive.contents["migrations"]}
 
 

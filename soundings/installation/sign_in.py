@@ -1,4 +1,4 @@
-"""How people sign in, as environment variables say: a provider of OpenID Connect, passwords, a second factor.
+"""Sign-in by environment variables: a provider of OpenID Connect, passwords, a second factor.
 
 django-allauth does the work. It is an extra, and enters the settings only where one of these is wanted.
 """
@@ -83,7 +83,7 @@ def provider_of(env: Environment) -> Provider | None:
 
 
 def passwords_of(env: Environment, provider: Provider | None) -> bool:
-    """Whether people sign in with passwords; without them there must be a provider."""
+    """True where people sign in with passwords; without them there must be a provider."""
     if env.choice("SOUNDINGS_PASSWORDS", ("yes", "no")) == "yes":
         return True
     if provider is None:

@@ -46,7 +46,7 @@ ROWS_SHARE = 0.5
 
 @dataclass(frozen=True)
 class BackupSummary:
-    """What a backup holds.
+    """Numbers of a backup.
 
     `missing` are files that rows name and the storage does not have, `altered` files of releases that are not
     what was released.
@@ -94,7 +94,7 @@ def take_backup(path: Path, progress: Progress) -> BackupSummary:
 
 
 def secret_key_sign() -> str:
-    """What tells this secret key from another, and nothing about it."""
+    """A sign that differs for another secret key, and tells nothing about this one."""
     return salted_hmac("soundings.backups", "which secret key", algorithm="sha256").hexdigest()
 
 

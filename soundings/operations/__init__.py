@@ -1,1 +1,1 @@
-"""What operators see of a site: logs, figures, readiness, errors, and the page Health."""
+"""Pages for operators of a site: logs, figures, readiness, errors, and the page Health."""

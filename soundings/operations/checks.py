@@ -1,4 +1,4 @@
-"""What the page Health lists: each part of the site, whether it works, and what is known of it."""
+"""The page Health: each part of the site, whether it works, and what is known of it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class QueueLeft(NamedTuple):
-    """How many items of an open queue are open."""
+    """Number of open items of an open queue."""
 
     collection: str
     queue: int
@@ -37,7 +37,7 @@ class QueueLeft(NamedTuple):
 
 
 class ModelCost(NamedTuple):
-    """What pre-labels of a collection have cost."""
+    """Cost of the pre-labels of a collection."""
 
     collection: str
     currency: str
@@ -109,8 +109,6 @@ METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class Counters:
-    """What a process counts."""
-
     def __init__(self) -> None:
         from prometheus_client import Counter, Histogram
 
@@ -169,7 +167,7 @@ def exposition() -> tuple[bytes, str]:
 
 
 class SiteCollector:
-    """What the database says: jobs, leases, queues, and what models cost."""
+    """Figures from the database: jobs, leases, queues, and the cost of models."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """The figures, at most some seconds old."""

@@ -1,4 +1,4 @@
-"""What a load balancer asks: is the site there, does its database answer, does background work move."""
+"""Answers for a load balancer: is the site there, does its database answer, does background work move."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def message_of(record: logging.LogRecord) -> str:
 
 
 def place_of(record: logging.LogRecord) -> list[str]:
-    """Where an error was raised, innermost last: file, line and function, and no values."""
+    """The trace of an error, innermost last: file, line and function, and no values."""
     assert record.exc_info
     frames = traceback.extract_tb(record.exc_info[2])
     return [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
@@ -106,6 +106,6 @@ def person_of(request: HttpRequest) -> int | None:
 
 
 def number_for(request: HttpRequest) -> str:
-    """What the proxy calls the request, or a number of ours."""
+    """The proxy's number of the request, or one of ours."""
     given = request.headers.get("X-Request-ID", "")
     return given if GIVEN_ID.fullmatch(given) else uuid4().hex

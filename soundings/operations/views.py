@@ -1,4 +1,4 @@
-"""What operators and their programs ask: /metrics/, /ready/, and the page Health."""
+"""Pages for operators and their programs: /metrics/, /ready/, and the page Health."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _within(inner: Network, outer: Network) -> bool:
 
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
-    """Whether requests can be sent here: `{"status"}`, 503 while the database is away or behind.
+    """Readiness for requests: `{"status"}`, 503 while the database is away or behind.
 
     /health/ says whether the process lives; this, whether it can answer. A load balancer asks this one.
     """
@@ -74,7 +74,7 @@ def ready(request: HttpRequest) -> JsonResponse:
 @require_safe
 @login_required
 def site_health(request: HttpRequest) -> HttpResponse:
-    """How database, worker, storage, disk, mail and cache are, and which versions run; for site admins."""
+    """State of database, worker, storage, disk, mail and cache, and versions that run; for site admins."""
     if not request.user.is_superuser:
         raise PermissionDenied(NEEDS_SITE_ADMIN)
     return render(request, "soundings/site_health.html", {"checks": site_checks()})

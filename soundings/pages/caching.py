@@ -1,4 +1,4 @@
-"""What answers say of themselves: who may keep them, and which version of the HTTP interface they are of.
+"""Headers of answers: who may keep them, and which version of the HTTP interface they are of.
 
 Browsers and proxies may keep the guide and static files, and nothing that anybody signed in sees.
 """

@@ -25,7 +25,7 @@ from soundings.pages.finding import LONGEST, Destination, find
 @require_safe
 @login_required
 def find_anything(request: HttpRequest, slug: str = "") -> HttpResponse:
-    """What has `q` in its name or id, in one collection or in all of one's own, whole or as a part."""
+    """Things with `q` in their name or id, in one collection or in all of one's own, whole or as a part."""
     collection = collection_for(request.user, slug, MEMBERS) if slug else None
     if collection is None or collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
         speak(request)

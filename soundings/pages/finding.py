@@ -46,7 +46,7 @@ class Destination:
 
 @dataclass(frozen=True)
 class Kind:
-    """What was found of one kind."""
+    """Finds of one kind."""
 
     label: str
     rows: list[Destination]
@@ -58,7 +58,7 @@ class Kind:
 
 
 def find(user: User, collection: Collection | None, text: str) -> list[Kind]:
-    """What `user` may see with `text` in its name or id, the best kind first; without it, where one can go.
+    """Things for `user` with `text` in their name or id, the best kind first; without it, where one can go.
 
     Of a collection, annotators find their pages and queues. `collection.role` is what `admit` left there.
     """
@@ -230,6 +230,6 @@ def _fit(search: str, name: str) -> int:
 
 
 def _goes_by(search: str, words: str) -> bool:
-    """Whether each word that is asked for begins one of `words`."""
+    """Each word of `search` begins one of `words`."""
     known = words.casefold().replace("-", " ").split() + words.casefold().split()
     return all(any(word.startswith(part) for word in known) for part in search.casefold().split())

@@ -1,4 +1,4 @@
-"""Where one is in a collection: five groups of pages, declared once for masthead, tabs, menu and finder.
+"""Navigation of a collection: five groups of pages, declared once for masthead, tabs, menu and finder.
 
 A view says with `section` in its context to which page it belongs; a deeper page, such as that of one run,
 belongs to the page that lists it. A page more is one line of `GROUPS`.
@@ -185,9 +185,8 @@ def _tab(page: Page, collection: Collection, section: str, path: str) -> Tab:
 
 @register.simple_tag(takes_context=True)
 def first_steps(context: Context) -> Next | None:
-    """What an admin does next after what was just done, on the way from an empty collection to its first
-    report or queue; nothing on the overview, which says it itself, and nothing that leads to where one is.
-    """
+    """An admin's next step after what was just done, on the way from an empty collection to its first report
+    or queue; None on the overview, which says it itself, and None where it leads to the same page."""
     collection, request = context.get("collection"), context.get("request")
     if collection is None or request is None or getattr(collection, "role", None) != Role.ADMIN:
         return None
@@ -201,7 +200,7 @@ def first_steps(context: Context) -> Next | None:
 
 
 def actions_of(collection: Collection, role: Role) -> list[tuple[Action, str]]:
-    """What somebody with `role` may begin in a collection, each with its address."""
+    """Actions that `role` may begin in a collection, each with its address."""
     return [
         (action, reverse(action.address, args=[collection.slug]))
         for group in GROUPS

@@ -26,8 +26,8 @@ class UncoveredRun:
 
 @dataclass(frozen=True)
 class UnsettledPair:
-    """What the newest report would have done next: two runs, the documents to judge (`judge`) or the queries
-    to have in all (`queries`), at a K."""
+    """The newest report's next step: two runs, the documents to judge (`judge`) or the queries to have in all
+    (`queries`), at a K."""
 
     report: int
     kind: str
@@ -39,7 +39,7 @@ class UnsettledPair:
 
 @dataclass(frozen=True)
 class State:
-    """What is known of a collection; what only an overview looks up is None elsewhere.
+    """State of a collection; what only an overview looks up is None elsewhere.
 
     queries, documents (with a text), runs, pools: whether there are any. queues: newest first. judged:
     whether any pair was. imported: labels from files; after a release, whether there are any. released: name
@@ -73,9 +73,8 @@ class State:
 
 @dataclass(frozen=True)
 class Next:
-    """What to do next, in words, and its button. releases: the button releases and measures at once.
-    labels: where labels that one already has are imported, if that would do as well.
-    """
+    """The next step in words, and its button. releases: the button releases and measures at once. labels:
+    where labels that one already has are imported, if that would do as well."""
 
     sentence: str
     action: str = ""
@@ -85,7 +84,7 @@ class Next:
 
 
 def next_of(state: State) -> Next:
-    """What to do next, the first that applies."""
+    """The first step that applies."""
     return (
         _to_import(state)
         or _to_queue(state)

@@ -78,7 +78,7 @@ def home_collections(user: User) -> QuerySet[Collection]:
 
 
 def only_annotates(user: User) -> bool:
-    """Whether a person is nothing but an annotator in what the home page lists."""
+    """True for somebody who is nothing but an annotator in what the home page lists."""
     mine = home_collections(user)
     if user.is_superuser:
         return not mine.exists()
@@ -87,7 +87,7 @@ def only_annotates(user: User) -> bool:
 
 
 def home_rows(user: User) -> QuerySet[Collection]:
-    """What `home_collections` has, with all that their cards say but the queues."""
+    """Collections as in `home_collections`, with all that their cards say but the queues."""
     own_role = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk).values("role")[:1]
     return with_state(home_collections(user)).annotate(
         own_role=Subquery(own_role),
@@ -185,7 +185,7 @@ def with_counts(collections: QuerySet[Collection]) -> QuerySet[Collection]:
 
 
 def state_of(collection: Any, queues: Sequence[QueueState]) -> State:
-    """What is known of a collection that `with_state` has looked up, with its queues, newest first."""
+    """State of a collection that `with_state` has looked up, with its queues, newest first."""
     since = collection.released_at
     return State(
         slug=collection.slug,

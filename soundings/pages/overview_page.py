@@ -29,9 +29,8 @@ from soundings.pages.results import Results, results_of
 
 @dataclass(frozen=True)
 class Overview:
-    """What the page shows. counted: the collection with its counts; steps: only where there is
-    neither a queue nor a report.
-    """
+    """Contents of the page. counted: the collection with its counts; steps: only where there is neither a
+    queue nor a report."""
 
     counted: Collection
     next: Next
@@ -89,7 +88,7 @@ def _looked_up(collection: Collection, state: State, history: Sequence[ReportSum
 
 
 def _is_audit_answered(queue: QueueState) -> bool:
-    """Whether the pool of a queue has an audit of which no pair waits."""
+    """The pool of the queue has an audit of which no pair waits."""
     audit = PoolEntry.objects.filter(pool__queues=queue.pk, in_audit=True)
     if not audit.exists():
         return False
@@ -121,7 +120,7 @@ def _of_found(history: Sequence[ReportSummary], pool: Pool | None) -> int | None
 
 
 def _unsettled(history: Sequence[ReportSummary]) -> UnsettledPair | None:
-    """What the newest report would have done next."""
+    """The newest report's next step."""
     answer = history[0].summary["answer"] if history else None
     if answer is None or answer["next"] is None or answer["rival"] is None:
         return None

@@ -55,7 +55,7 @@ def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def in_a_sentence(request: HttpRequest, error: Exception) -> HttpResponse:
-    """What was asked for cannot be done, and its sentence says why: 400 unless the refusal says another."""
+    """A page with the error's sentence: 400 unless the refusal says another status."""
     status = error.status if isinstance(error, InputError) else HTTPStatus.BAD_REQUEST
     if _is_for_a_program(request):
         return _problem(status, str(error), error.fields if isinstance(error, InputError) else None)

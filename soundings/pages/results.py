@@ -1,6 +1,5 @@
-"""What an overview says of the reports of a collection: the newest answer, what changed, and a line for each
-run over time.
-"""
+"""Reports in an overview of a collection: the newest answer, what changed, and a line for each run
+over time."""
 
 from __future__ import annotations
 
@@ -68,7 +67,7 @@ class Results:
 
 
 def results_of(history: Sequence[ReportSummary]) -> Results | None:
-    """What the newest of these reports (newest first) tells; None where there is none with an answer."""
+    """Results of the newest of these reports (newest first); None where there is none with an answer."""
     if not history:
         return None
     newest, earlier = history[0], history[1:]

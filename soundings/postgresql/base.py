@@ -15,7 +15,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     def is_usable(self) -> bool:
-        """Whether a connection kept from an earlier request can be used; in doubt the server is asked."""
+        """A connection kept from an earlier request can be used; in doubt the server is asked."""
         if self.connection is None or self.connection.closed or self._has_something_to_say():
             return bool(super().is_usable())
         return True

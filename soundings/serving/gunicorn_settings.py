@@ -1,4 +1,4 @@
-"""How gunicorn runs under `serve`; the address and the number of processes come from the command line.
+"""Settings of gunicorn under `serve`; the address and the number of processes come from the command line.
 
 The process that looks after those that answer loads no more than this: what they need is imported in them.
 """

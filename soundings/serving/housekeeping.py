@@ -1,4 +1,4 @@
-"""What has to be looked after while the site runs: work whose worker was stopped, and what was deleted."""
+"""Care while the site runs: of work whose worker was stopped, and of what was deleted."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ IN_WEB = "SOUNDINGS_WEB_KEEPS_HOUSE"
 
 
 def variables_of_keeper() -> dict[str, str]:
-    """What the keeper gives along to what it starts: its own number."""
+    """The keeper's own number, for the processes that it starts."""
     return {KEEPER: str(os.getpid())}
 
 

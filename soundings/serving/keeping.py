@@ -49,7 +49,7 @@ class Child:
 
 @dataclass(frozen=True)
 class Plan:
-    """What to keep, and what to say when it is there.
+    """Processes to keep, and sentences to say when they are there.
 
     web: host, port and host name of the web server, which is the first child; None without one.
     """
@@ -206,7 +206,7 @@ class Keeper:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for /health/: its status and text, or no status and why not."""
+    """Answer of /health/: its status and text, or no status and why not."""
 
     status: int | None
     text: str
@@ -233,7 +233,7 @@ class Answer:
 
 
 def ask(host: str, port: int, name: str) -> Answer:
-    """What the page /health/ of a site is now, asked under one of its names."""
+    """The page /health/ of a site now, asked under one of its names."""
     connection = HTTPConnection(host, port, timeout=5)
     try:
         connection.request("GET", "/health/", headers={"Host": name})

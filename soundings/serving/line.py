@@ -41,7 +41,7 @@ EXPECTS = re.compile(rb"\r\nexpect[ \t]*:[ \t]*100-continue[ \t]*(?=\r\n)", re.I
 
 
 class Arrival(Enum):
-    """How much of a request has arrived."""
+    """State of a request that is arriving."""
 
     PART = "part"
     WHOLE = "whole"
@@ -143,7 +143,7 @@ class TimedSocket(socket.socket):
         super().close()
 
     def _taken(self, view: memoryview) -> int:
-        """How many bytes the system takes now."""
+        """Number of bytes that the system takes now."""
         timeout = self.gettimeout()
         self.settimeout(0.0)
         try:
@@ -216,7 +216,6 @@ class Line(TConn):  # type: ignore[misc]  # untyped
         self.move(len(data))
 
     def arrival(self) -> Arrival:
-        """How much of the next request is there."""
         if self.length == UNKNOWN and not self._read_head():
             return Arrival.TOO_LONG if len(self.received) > HEAD_BYTES else Arrival.PART
         if self.length == IN_CHUNKS:

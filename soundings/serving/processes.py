@@ -1,4 +1,4 @@
-"""What `serve` starts: gunicorn, which answers requests, and workers; `keeping` looks after them.
+"""Processes of `serve`: gunicorn, which answers requests, and workers; `keeping` looks after them.
 
 On SQLite there is one process of each kind. Elsewhere there are as many web processes as processors, up to
 four, and a worker for each queue of tasks, so that none takes the processor of another. In containers, one

@@ -1,4 +1,4 @@
-"""What takes seconds to load is loaded before the first request, not by it.
+"""Slow modules are loaded before the first request, not by it.
 
 The process that starts the others loads what a fork may copy: once, into memory that all share. Each of the
 others loads the rest before it answers: Polars has threads, which a fork does not take along.

@@ -105,9 +105,8 @@ class Work:
         return any(lane.is_broken for lane in self.lanes)
 
     def _end(self) -> bool:
-        """Whether all lanes have ended; told twice, or without a keeper that would, they are not waited for
-        much longer.
-        """
+        """All lanes have ended; told twice, or without a keeper that would, they are not waited for much
+        longer."""
         for lane in self.lanes:
             lane.stop()
         deadline = time.monotonic() + FAREWELL_SECONDS

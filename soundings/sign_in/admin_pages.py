@@ -1,4 +1,4 @@
-"""What site admins do under /admin/: link an account to a person of the provider, or end a second factor."""
+"""Pages of site admins under /admin/: link an account to a person of the provider, or end a second factor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from soundings.sign_in.taking_in import PROVIDER
 
 
 class LinkPage(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Which account belongs to which subject of the provider."""
+    """Links of accounts to subjects of the provider."""
 
     fields = ("user", "uid")
     raw_id_fields = ("user",)

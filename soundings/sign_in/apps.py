@@ -1,4 +1,4 @@
-"""What is set up where a provider or a second factor is in use."""
+"""Set-up where a provider or a second factor is in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a second factor is required: nothing but its set-up before, and nothing without its code after."""
+"""A required second factor: nothing but its set-up before, and nothing without its code after."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Where people are signed in: a row for each session, written at sign-in and then every few minutes at most,
-so that judging pays nothing for it; and sessions that end when nobody uses them.
-"""
+"""Sessions of people: a row for each, written at sign-in and then every few minutes at most, so that judging
+pays nothing for it; and sessions that end when nobody uses them."""
 
 from __future__ import annotations
 
@@ -76,7 +75,7 @@ def note_use(request: HttpRequest, user: User) -> None:
 
 
 def sessions_of(user: User) -> QuerySet[SeenSession]:
-    """Where somebody is signed in, the last used first; what has ended meanwhile is left out."""
+    """Somebody's sessions, the last used first; what has ended meanwhile is left out."""
     now = timezone.now()
     keys = Session.objects.filter(expire_date__gt=now).values("session_key")
     rows = SeenSession.objects.filter(user=user, session_key__in=keys)

@@ -38,7 +38,7 @@ class ByProvider(ModelBackend):
 
 
 def has_password(user: User) -> bool:
-    """Whether somebody can sign in with a password, and so confirm something with it."""
+    """True for somebody who can sign in, and so confirm something, with a password."""
     return bool(settings.PASSWORDS) and user.has_usable_password()
 
 

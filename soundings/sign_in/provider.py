@@ -38,7 +38,7 @@ Refuse = Callable[[HttpRequest, str], HttpResponse]
 
 
 class Configuration(TypedDict, total=False):
-    """What a provider says of itself, as far as it is read here."""
+    """The provider's description, as far as it is read here."""
 
     issuer: str
     jwks_uri: str
@@ -84,7 +84,7 @@ class Signing(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # untyped
 
     @property
     def openid_config(self) -> Configuration:
-        """What the provider says of itself; `OAuth2Error` where it says that it is another one."""
+        """The provider's description; `OAuth2Error` where it names another issuer."""
         try:
             config = cast("Configuration", super().openid_config)
             if config["issuer"].rstrip("/") != the_provider().issuer:
@@ -94,7 +94,7 @@ class Signing(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # untyped
         return config
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
-        """Where the provider sends people back to."""
+        """The address to which the provider sends people back."""
         return request.build_absolute_uri(reverse("provider_return"))
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: Any, **kwargs: Any) -> NoReturn:
@@ -177,7 +177,7 @@ def address_to_ask(request: HttpRequest, next_page: str) -> str:
 
 
 def come_back(request: HttpRequest, finish: Finish, refuse: Refuse) -> HttpResponse:
-    """What `finish` makes of the claims, or what `refuse` makes of the reason why there are none."""
+    """The response of `finish` to the claims, or of `refuse` to the reason why there are none."""
     request.refuse_sign_in = refuse  # type: ignore[attr-defined]
     try:
         return cast("HttpResponse", Return.adapter_view(Signing(request, finish))(request))

@@ -46,7 +46,7 @@ def provider_start(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def provider_return(request: HttpRequest) -> HttpResponse:
-    """Where the provider sends people back to, with what it says of them."""
+    """The address to which the provider sends people back, with its claims."""
     if settings.OIDC is None:
         raise Http404
     # Cut: the library is an extra
@@ -72,7 +72,7 @@ def _finish(request: HttpRequest, claims: Claims, next_page: str) -> HttpRespons
 
 
 def _refuse(request: HttpRequest, reason: str) -> HttpResponse:
-    """What somebody sees whose sign-in was not valid; the log says why."""
+    """The page after a sign-in that was not valid; the log says why."""
     logger.warning("a sign-in by the provider was refused: %s", reason)
     record_action(None, None, "sign-in failed", "answer of the provider", by="provider")
     messages.error(request, _("{name} did not sign you in. Try again.").format(name=the_provider().name))

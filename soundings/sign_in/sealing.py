@@ -1,4 +1,4 @@
-"""How django-allauth stores secrets of second factors here: encrypted."""
+"""Encryption of django-allauth's secrets of second factors."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ class SealedSecrets(DefaultMFAAdapter):  # type: ignore[misc]  # untyped
         return unseal(encrypted_text)
 
     def get_totp_label(self, user: AbstractBaseUser) -> str:
-        """What an app calls the account: by the name that one signs in with."""
+        """The name that one signs in with."""
         return user.get_username()

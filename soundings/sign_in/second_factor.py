@@ -94,7 +94,7 @@ def first_step_of(request: HttpRequest) -> FirstStep | None:
 
 
 def takes_two_codes(request: HttpRequest, user: User) -> bool:
-    """Whether one code is not enough, because too many were wrong for the account or from this address.
+    """One code is not enough, because too many were wrong for the account or from this address.
 
     Anyone who has the password can bring this about, so it shuts nobody out: the owner signs in with two
     codes in a row, from anywhere, and a guess at two is right three times in a million million.
@@ -109,7 +109,7 @@ def wrong_codes(user: User) -> int:
 
 
 def guesses_codes(request: Any) -> bool:
-    """Whether as many wrong codes came from this address lately as wrong passwords may."""
+    """As many wrong codes came from this address lately as wrong passwords may."""
     AxesProxyHandler.update_request(request)
     if request.axes_ip_address is None:
         return False
@@ -121,7 +121,7 @@ def guesses_codes(request: Any) -> bool:
 
 
 def what_to_enter(request: HttpRequest, user: User) -> str:
-    """What to do after a wrong code."""
+    """The sentence after a wrong code."""
     if takes_two_codes(request, user):
         return _(
             "Too many wrong codes were entered. Enter two codes with a space between them: the one that your "
@@ -176,7 +176,7 @@ def _secret_in(app: Any) -> str:
 
 
 def _use_recovery(user: User, row: Any, codes: list[str]) -> bool:
-    """Whether these are recovery codes that were not used yet; from now on they are."""
+    """Use recovery codes up; False where one of them is unknown or was used."""
     if row is None or len(set(codes)) < len(codes) or not set(codes) <= set(row.wrap().get_unused_codes()):
         return False
     for code in codes:
@@ -281,8 +281,8 @@ def note_code(request: HttpRequest, user: User) -> None:
 
 
 def is_due(request: HttpRequest) -> bool:
-    """Whether the session of a request is of somebody who must set up a second factor before anything else,
-    or sign in again, because it is there and no code of it was given in this session.
+    """True for a session of somebody who must set up a second factor before anything else, or sign in again,
+    because it is there and no code of it was given in this session.
 
     Asked of the database each time: what was set up may have been ended meanwhile, here or elsewhere.
     """

@@ -75,7 +75,7 @@ def second_factor_code(request: HttpRequest) -> HttpResponse:
 @login_required
 @sensitive_post_parameters("code", "password")
 def second_factor(request: HttpRequest) -> HttpResponse:
-    """Whether one's password has a second factor; POST sets it up."""
+    """The state of one's second factor; POST sets it up."""
     user = person(request)
     if factor.asks_for_code(user):
         context = {

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class GroupRoles(TypedDict):
-    """What groups gave: roles by the numbers of memberships, and whether they made a site admin."""
+    """Gifts of groups: roles by the numbers of memberships, and whether they made a site admin."""
 
     memberships: dict[str, str]
     site_admin: bool
@@ -118,7 +118,7 @@ NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
 
 
 class Claims(TypedDict, total=False):
-    """What the provider says of a person, as far as it is read; more may be in it, such as groups."""
+    """The provider's claims about a person, as far as they are read; there may be more, such as groups."""
 
     sub: str
     email: object

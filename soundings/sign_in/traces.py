@@ -1,4 +1,4 @@
-"""What is stored of a person for sign-in: told to them, and deleted with the account."""
+"""Stored data of a person for sign-in: told to them, and deleted with the account."""
 
 from __future__ import annotations
 

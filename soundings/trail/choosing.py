@@ -1,4 +1,4 @@
-"""Which lines of the trail: by whom or about whom, in which collection, and from day to day."""
+"""Choice of lines of the trail: by whom or about whom, in which collection, and from day to day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who did what and when: the trail of the site, for site admins, and of a collection, for its admins."""
+"""Trail of the site, for site admins, and of a collection, for its admins."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ TRAIL = Table(
 @require_safe
 @login_required
 def activity(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """What happened in a collection, newest first."""
+    """A collection's trail, newest first."""
     collection = collection_for(request.user, slug, ADMIN)
     form = CollectionTrailForm(request.GET)
     rows = collection.admin_actions.all()
@@ -98,7 +98,7 @@ def activity(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_safe
 @login_required
 def site_trail(request: HttpRequest) -> HttpResponseBase:
-    """What happened on the site, newest first; `?check=1` checks the chain as well."""
+    """The site's trail, newest first; `?check=1` checks the chain as well."""
     if not request.user.is_superuser:
         raise PermissionDenied(NEEDS_SITE_ADMIN)
     form = TrailForm(request.GET)

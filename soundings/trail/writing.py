@@ -1,4 +1,4 @@
-"""What the trail gets from everywhere: sign-ins, files that leave the site, and changes under /admin/."""
+"""Events from everywhere for the trail: sign-ins, files that leave the site, changes under /admin/."""
 
 from __future__ import annotations
 

@@ -47,6 +47,6 @@ class Command(InputCommand):
 
 
 def _given(url: str) -> str:
-    """What is typed on a terminal, unseen, or the first line of stdin. Arguments can be seen by others."""
+    """A key typed on a terminal, unseen, or the first line of stdin. Arguments can be seen by others."""
     typed = getpass(f"Key for {url}: ") if sys.stdin.isatty() else sys.stdin.readline()
     return typed.strip()

@@ -10,7 +10,7 @@ from pooling.formats.values import BadValueError
 
 
 def lists_of_predictions(content: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """What MTEB stored of a model, without its wrapping; others as they are.
+    """The predictions of a model as MTEB stored them, without wrapping; others as they are.
 
     BadValueError where there are several subsets or splits.
     """

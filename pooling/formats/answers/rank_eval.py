@@ -1,4 +1,4 @@
-"""What Elasticsearch and OpenSearch answer to `_rank_eval`: a run, and which of its documents have no rating.
+"""Answers of Elasticsearch and OpenSearch to `_rank_eval`: a run, and which of its documents have no rating.
 
 Unrated documents are listed out of the hits (`EvaluationMetric.filterUnratedDocuments`), so the hits are all
 there is to read.
@@ -19,7 +19,7 @@ _AGAIN = "Save what the engine answered, whole and unchanged."
 
 
 def is_rank_eval(content: Mapping[Any, Any]) -> bool:
-    """Whether a dict is such an answer, or the error that came instead.
+    """A dict that is such an answer, or the error that came instead.
 
     >>> is_rank_eval({"metric_score": 0.5, "details": {}}), is_rank_eval({"details": {"d1": 1.0}})
     (True, False)
@@ -90,7 +90,7 @@ def _refuse_two_indexes(lists: Mapping[Any, list[Mapping[Any, Any]]]) -> None:
 
 
 def _reason(error: Any) -> str:
-    """What the engine says went wrong, wherever it says so."""
+    """The engine's reason, wherever it says so."""
     while isinstance(error, Mapping):
         error = error.get("reason") or error.get("error") or error.get("type")
     return shown(error)[1:-1] if error else "no reason is given"

@@ -1,4 +1,4 @@
-"""What the schema of Arrow in a Parquet file makes of its columns, before anything follows it.
+"""Columns of a Parquet file by its Arrow schema, before anything follows it.
 
 Polars reads the schema that other programs leave in the footer, with a recursion that knows no bound, and
 believes the sizes in it: a list of a fixed size takes as many cells in each row, also where it is empty.
@@ -78,7 +78,7 @@ class _Schema:
         return place + self._number("<I", place)
 
     def _place(self, table: int, field: int) -> int:
-        """Where a table has a field; 0 for one that it leaves out."""
+        """The offset of a field of a table; 0 for one that it leaves out."""
         places = table - self._number("<i", table)
         if places < 0 or 4 + 2 * field >= self._number("<H", places):
             return 0

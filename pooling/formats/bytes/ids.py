@@ -190,7 +190,7 @@ class Index:
 
 
 def any_twice(keys: Words) -> bool:
-    """Whether any key is there again: never false for equal ids, and rarely true for others.
+    """True where a key may be there again: never False for equal ids, and rarely True for others.
 
     Each key is written to a slot that its first bits name, so that only keys which lost theirs to another
     are left to be sorted: a quarter of the time that sorting all of them takes.

@@ -13,7 +13,7 @@ FIRST_PRINTED, PRINTED = 33, 94  # of ASCII
 
 @dataclass(frozen=True)
 class Layout:
-    """Which column holds what in one of the two TREC formats."""
+    """Meaning of the columns in one of the two TREC formats."""
 
     kind: str
     columns: tuple[str, ...]

@@ -1,6 +1,5 @@
-"""What JSON from outside may hold: nested no deeper than what reads, stores and tells it can go, and texts in
-whole characters.
-"""
+"""Bounds on JSON from outside: nested no deeper than what reads, stores and tells it can go, and texts in
+whole characters."""
 
 from __future__ import annotations
 
@@ -74,7 +73,7 @@ def refuse_deeper(value: Any) -> None:
 
 
 def problem_of(error: ValueError, remedy: str) -> tuple[str, str]:
-    """What is wrong with a text that `loads` refused, and what to do; `remedy` where it is not JSON.
+    """Error and remedy for a text that `loads` refused; `remedy` where it is not JSON.
 
     >>> problem_of(HalfCharacterError(), "Write one object per line.")
     ('contains half a character', 'Fix the program that wrote it.')
@@ -99,5 +98,5 @@ def reason_of(error: ValueError) -> str:
 
 
 def is_cut(error: json.JSONDecodeError) -> bool:
-    """Whether the text ended too early."""
+    """The text ended too early."""
     return error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated")

@@ -1,4 +1,4 @@
-"""What a Parquet file unpacks to, added up page by page before anything reads it.
+"""Unpacked size of a Parquet file, added up page by page before anything reads it.
 
 A few bytes can stand for millions of rows, and the footer can be wrong about that. What a reader sets memory
 aside for are the sizes that stand before each page; they are read here, in the compact protocol of Thrift,
@@ -139,7 +139,7 @@ class Parquet:
 
     @property
     def rows(self) -> int:
-        """How many rows there are, by the footer alone."""
+        """By the footer alone."""
         return sum(_count(group, _ROWS) for group in self.groups)
 
     def refuse_bomb(self, names: set[str]) -> None:
@@ -204,7 +204,7 @@ def opened(source: Source) -> Iterator[Parquet]:
 
 
 def rows_in_footer(source: Source) -> int | None:
-    """How many rows a Parquet file says to have; None for one that is none."""
+    """Number of rows in the footer of a Parquet file; None for another file."""
     try:
         with opened(source) as file:
             return file.rows

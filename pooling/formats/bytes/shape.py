@@ -1,4 +1,4 @@
-"""Whether a text file is so regular that a column reader may be trusted with it: one pass over its bytes.
+"""Test of a text file for a column reader, which may be trusted with regular ones: one pass over its bytes.
 
 Regular means: each line has exactly the fields it should, separated by one blank of one kind, ended by LF; no
 comment line, no other control character. Polars fills short lines with nulls and can drop long ones, so this
@@ -31,7 +31,7 @@ class LineShape:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
 
     def takes(self, block: bytes) -> bool:
-        """Whether the block goes on in the same shape; UTF-8 is checked on the way."""
+        """The block goes on in the same shape; UTF-8 is checked on the way."""
         if not block.isascii() or self._decoder.getstate()[0]:
             self.ascii = False
             self._decoder.decode(block)
@@ -56,7 +56,7 @@ class LineShape:
         return not bool((codes[starts] == HASH).any())
 
     def ends_well(self) -> bool:
-        """Whether the last line is whole, with or without its line feed."""
+        """The last line is whole, with or without its line feed."""
         self._decoder.decode(b"", final=True)
         return self._phase == (0 if self._last_low else self.fields - 1)
 

@@ -9,7 +9,7 @@ PROBLEM = f"contains a NUL or half a character. {REMEDY}"
 
 
 def is_storable(text: str) -> bool:
-    """Whether every database keeps a text.
+    """Every database keeps the text.
 
     >>> [is_storable(text) for text in ("ü", "a\\0b", "\\ud800")]
     [True, False, False]

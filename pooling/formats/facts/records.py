@@ -1,4 +1,4 @@
-"""What files of facts are read into, and the rules that hold for all of them."""
+"""Records of files of facts, and the rules that hold for all of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FactRecord(NamedTuple):
 
 
 class SupportRecord(NamedTuple):
-    """What a document says of a fact: 1 supports, 0.5 partly, 0 no, None pooled and not judged. span: the
+    """A document's support of a fact: 1 supports, 0.5 partly, 0 no, None pooled and not judged. span: the
     evidence, half-open, in characters of the document's text."""
 
     query_id: str

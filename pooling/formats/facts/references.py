@@ -19,7 +19,7 @@ _END_OF_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*")
 
 
 def has_reference(record: Mapping[str, Any]) -> bool:
-    """Whether a record looks like a question with its reference answer."""
+    """A record that looks like a question with its reference answer."""
     return _named(record, QUESTIONS) is not None and _named(record, REFERENCES) is not None
 
 

@@ -109,7 +109,7 @@ def _fields(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _has_suggestion(record: Mapping[str, Any], question: str, nested: bool) -> bool:
-    """Whether people were shown a suggestion: Argilla fills it in before they answer."""
+    """True where people were shown a suggestion: Argilla fills it in before they answer."""
     if not nested:
         return record.get(question + SUGGESTION) is not None
     suggestions = record.get("suggestions")

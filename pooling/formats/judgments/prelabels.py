@@ -1,4 +1,4 @@
-"""What models proposed elsewhere: our own export of pre-labels, and UMBRELA's output, a row for each pair."""
+"""Pre-labels made elsewhere: our own export of them, and UMBRELA's output, a row for each pair."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PROMPT = re.compile(r"(?P<name>.+)-v(?P<version>[0-9]{1,6})")
 
 
 class PrelabelRecord(NamedTuple):
-    """What a model said of a pair: ids, or with `by_text` the texts of query and passage.
+    """A model's answer on a pair: ids, or with `by_text` the texts of query and passage.
 
     relevant: None where `grade` decides by a threshold. failed: the answer could not be read.
     prompt: name, version and hash of a prompt of ours; version 0 where that is not known.

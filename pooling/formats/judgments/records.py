@@ -25,7 +25,7 @@ QUERY_TEXTS = ("query_text", "query", "text", "question", "user_query", "search"
 
 
 class JudgmentRecord(NamedTuple):
-    """What somebody said of a pair.
+    """An event of somebody on a pair.
 
     line: where it stands. query: an id, or a text where `by_text`; with both, an id that the collection has
     counts. value: as the file has it, or "" for an event that is no verdict. time: in ISO format. saw: a
@@ -52,7 +52,7 @@ class JudgmentRecord(NamedTuple):
 
 
 def passed_over(line: int, what: str) -> JudgmentRecord:
-    """What is in a file and no judgment that is read; `what` is a noun in the plural."""
+    """Something in a file that is not a judgment and is not read; `what` is a noun in the plural."""
     return JudgmentRecord(line, "", "", "", "", passed=what)
 
 
@@ -64,7 +64,7 @@ def sentence_on_passed(passed: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """Where a file has what, if it does not use the usual names: fields of a task, and the question asked."""
+    """Names of a file that are not the usual ones: fields of a task, and the question asked."""
 
     query: str = ""
     document: str = ""
@@ -127,7 +127,7 @@ def verdict_of(record: JudgmentRecord, values: Mapping[str, str], place: str) ->
 
 
 def field_of(record: Mapping[str, Any], chosen_name: str, usual: Sequence[str]) -> Any:
-    """What a record has under the name asked for, or else under the first usual one; None without it."""
+    """The value under the name asked for, or else under the first usual one; None without it."""
     if chosen_name:
         return record.get(chosen_name)
     plain = {plain_name(name): name for name in reversed(list(record))}

@@ -140,7 +140,7 @@ def fast_delimited(source: Source, kind: str) -> pl.DataFrame | None:
 
 
 def _is_unusual(csv_content: bytes) -> bool:
-    """Whether something is quoted, or begins with what may be a mark."""
+    """Something is quoted, or begins with what may be a mark."""
     return any(sign in csv_content for sign in (b'"', b",'", b"\n'")) or csv_content.startswith(b"'")
 
 

@@ -44,7 +44,7 @@ class Command(InputCommand):
 
 
 def _typed_password(name: str) -> str:
-    """What is typed on a terminal, twice the same; nothing means that one is to be generated."""
+    """A password typed on a terminal, twice the same; empty means that one is to be generated."""
     if not sys.stdin.isatty():
         return ""
     password = getpass(f"Password for {name} (empty: one is generated): ")

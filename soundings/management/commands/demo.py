@@ -58,7 +58,7 @@ def _console() -> Console:
 
 
 def show_table(console: Console, demo: Demo) -> None:
-    """What each run's recall is estimated to be, next to the truth and to what was found so far."""
+    """Each run's estimated recall, next to the truth and to what was found so far."""
     title = f"Recall@{SHOWN_K} of the whole collection, and of what was found so far"
     table = Table(title=title, title_justify="left")
     table.add_column("run")
@@ -96,7 +96,7 @@ def _cells(row: DemoRow) -> list[str]:
 
 
 def show_people(console: Console, demo: Demo, host: str, port: int, *, served: bool) -> None:
-    """Who can sign in, with passwords that were made just now."""
+    """Names that can sign in, with passwords that were made just now."""
     console.print()
     console.print("Sign in as (created for this demo, shown only once):", highlight=False)
     for name, what in ((DEMO_ADMIN, "sees everything"), (DEMO_ANNOTATOR, "judges the remaining pairs")):

@@ -56,7 +56,7 @@ class Command(InputCommand):
 
 
 def add_address_arguments(parser: CommandParser) -> None:
-    """Where to listen, and with how many processes; `demo` takes the same arguments."""
+    """Address and number of processes; `demo` takes the same arguments."""
     on_sqlite = connection.vendor == "sqlite"  # which lets one write at a time
     processes = 1 if on_sqlite else max(2, min(4, os.cpu_count() or 2))
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
