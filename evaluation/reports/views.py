@@ -17,9 +17,9 @@ from evaluation.report_store.settings import settings_context
 from evaluation.report_store.shared_links import links_of
 from evaluation.reports.downloads import FILES
 from evaluation.reports.forms import ReportForm, ReportView, SettingsForm
+from evaluation.reports.lists import REPORTS, report_rows
 from evaluation.reports.making import request_report
 from evaluation.reports.page import report_context, results_of
-from evaluation.reports.table import REPORTS, report_rows
 from pooling.formats.wording import counted
 from pooling.interface.downloads import offered
 from pooling.interface.forms import Figure, choose_from_address, show_problem
