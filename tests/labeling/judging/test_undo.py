@@ -38,6 +38,15 @@ def test_undo_asked_again_answers_the_same_and_changes_nothing(world: World) -> 
     assert Lease.objects.count() == 1
 
 
+def test_undo_takes_no_slot_that_others_hold(world: World) -> None:
+    queue = make_queue(world, needed=2, pairs=2)
+    held = [{lease.item_id for lease in claim(queue, one, 50).leases} for one in (world.cleo, world.ada)]
+    item = min(held[0] & held[1])
+    judge(queue, world.ben, item, key="k")
+    assert undo(queue, world.ben, "k") is None
+    assert Lease.objects.filter(item=item).count() == 2
+
+
 def test_an_old_undo_does_not_touch_the_verdict_given_since(world: World) -> None:
     queue = make_queue(world)
     item = only_lease(queue, world.ben).item_id
