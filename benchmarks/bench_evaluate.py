@@ -95,9 +95,11 @@ def measure(command: list[str], repeat: int) -> Measured:
 
 
 def measure_once(command: list[str]) -> Measured:
+    # With the bytecode that an installed package has, whatever is set here.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     started = time.perf_counter()
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT, env=environment
     ) as process:
         assert process.stdout is not None
         output = process.stdout.read()

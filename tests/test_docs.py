@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
+from shutil import copy
+from textwrap import dedent
 
 import pytest
-from django.core.management import get_commands, load_command_class
+import yaml
+from django.core.management import call_command, get_commands, load_command_class
 from django.test import Client
 
 from pooling.formats.names import (
@@ -159,3 +163,38 @@ def test_the_tests_that_newcomers_are_told_of_exist() -> None:
     named = re.findall(r"`(test_\w+)`", text)
     assert named
     assert [name for name in named if f"def {name}(" not in written] == []
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The repository of the page *In CI*, with the files of the example collection."""
+    examples, relevance = ROOT / "examples", tmp_path / "relevance"
+    relevance.mkdir()
+    for name in ("qrels.txt", "queries.jsonl"):
+        copy(examples / name, relevance)
+    copy(examples / "runs" / "bm25.run", relevance / "main.run")
+    copy(examples / "runs" / "lsa.run", tmp_path / "tonight.run")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    return tmp_path
+
+
+def code_blocks(page: str) -> list[str]:
+    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", guide(page), flags=re.MULTILINE)
+    return [dedent(block).strip("\n") for block in blocks]
+
+
+def test_the_workflow_to_copy_works_as_it_is_printed(checkout: Path) -> None:
+    thresholds, workflow = code_blocks("ci")
+    (checkout / "relevance" / "evaluation.toml").write_text(thresholds)
+    (command,) = [
+        step["run"]
+        for step in yaml.safe_load(workflow)["jobs"]["recall"]["steps"]
+        if step.get("run", "").startswith("soundings")
+    ]
+
+    call_command(*shlex.split(command)[1:])
+
+    assert 'failures="0"' in (checkout / "recall.xml").read_text()
+    assert "every threshold reached" in (checkout / "summary.md").read_text()
+    assert (checkout / "recall.html").exists()

@@ -72,7 +72,7 @@ def render_against(
 def against_as_dict(against: AgainstExact, latency: LatencyTable | None = None) -> AgainstResult:
     """The object that `--format json` prints, in the shape of `evaluate` on qrels."""
     missing = {name: run.depth == 0 for name, run in against.runs.items()}
-    ids = against.exact.pairs.query_ids
+    queries = against.exact.pairs.queries
     content: AgainstResult = {
         "conventions": {
             "against": against.exact.name,
@@ -89,7 +89,7 @@ def against_as_dict(against: AgainstExact, latency: LatencyTable | None = None) 
             "without_relevant": 0,
             "missing": {name: int(mask.sum()) for name, mask in missing.items()},
             "unknown": {name: run.unknown for name, run in against.runs.items()},
-            "missing_ids": {name: ids_where(ids, mask) for name, mask in missing.items()},
+            "missing_ids": {name: ids_where(queries, mask) for name, mask in missing.items()},
         },
         "runs": {name: _with_lines(against, name) for name in against.runs},
     }

@@ -149,6 +149,6 @@ def _key_frame(
     return pl.DataFrame({"query": query.astype(np.uint32), "key": keys, **places})
 
 
-def ids_where(query_ids: pl.Series, chosen: npt.NDArray[np.bool_]) -> Sequence[str]:
-    """The query ids at which a (Q,) mask holds."""
-    return query_ids.gather(np.flatnonzero(chosen)).to_list()
+def ids_where(queries: Ids, chosen: npt.NDArray[np.bool_]) -> Sequence[str]:
+    """The ids at which a (Q,) mask holds; no others are read."""
+    return queries.take(np.flatnonzero(chosen)).series().to_list()

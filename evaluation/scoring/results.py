@@ -310,7 +310,7 @@ class Evaluation:
         return any(k is None for _, k in self.keys)
 
     def _query_counts(self) -> QueryCounts:
-        ids = self.labels.query_ids
+        queries = self.labels.queries
         lacking = ~self.labels.has_relevant
         missing = {name: self.in_mean & run.counted.missing for name, run in self.runs.items()}
         return {
@@ -319,8 +319,8 @@ class Evaluation:
             "without_relevant": int(lacking.sum()),
             "missing": {name: int(mask.sum()) for name, mask in missing.items()},
             "unknown": {name: run.counted.unknown for name, run in self.runs.items()},
-            "without_relevant_ids": ids_where(ids, lacking),
-            "missing_ids": {name: ids_where(ids, mask) for name, mask in missing.items()},
+            "without_relevant_ids": ids_where(queries, lacking),
+            "missing_ids": {name: ids_where(queries, mask) for name, mask in missing.items()},
         }
 
     def _line(self, run: str, key: str) -> str:

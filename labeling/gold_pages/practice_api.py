@@ -11,9 +11,9 @@ from labeling.gold.practice import practice_round
 from labeling.gold_pages import practice_serializers as shapes
 from labeling.gold_pages.practice_answers import answer_practice
 from labeling.judging.offers import question_offer
-from labeling.judging.serializers import SubmissionSerializer
+from labeling.judging.serializers import SubmissionSerializer, submission_of
 from labeling.models import Queue
-from pooling.interface.api import answers, person, takes
+from pooling.interface.api import answers, person, takes, validated
 from pooling.people.access import JUDGES
 
 
@@ -30,9 +30,8 @@ class Practice(APIView):
     def post(self, request: Request, queue_id: int) -> Response:
         """Answer a question; the answer says what is right, and why, and has the next question."""
         queue = queue_for(request.user, queue_id, JUDGES)
-        serializer = SubmissionSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        explained = answer_practice(queue, person(request), serializer.submission())
+        submission = submission_of(validated(SubmissionSerializer, request.data))
+        explained = answer_practice(queue, person(request), submission)
         explanation = {
             "right": explained.is_right,
             "answer": explained.answer,

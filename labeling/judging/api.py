@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth.models import User
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -19,7 +20,7 @@ from labeling.judging.submissions import LONGEST_KEY
 from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import Queue
 from pooling.interface import serializers as interface_serializers
-from pooling.interface.api import answers, parsed, person, takes
+from pooling.interface.api import answers, parsed, person, takes, validated
 from pooling.interface.problems import InputError, bounded_text
 from pooling.people.access import JUDGES
 
@@ -63,17 +64,16 @@ class Judgments(APIView):
     def post(self, request: Request, queue_id: int) -> Response:
         """Store up to 500 verdicts, each by itself: one that is refused leaves the others alone."""
         queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
-        also = serializers.AlsoClaimSerializer(data=request.query_params)
-        also.is_valid(raise_exception=True)
+        also = validated(serializers.AlsoClaimSerializer, request.query_params)
         bodies = request.data
         if not isinstance(bodies, list):
             raise InputError("Send a list of verdicts.")
         if len(bodies) > serializers.MOST_SUBMISSIONS:
             raise InputError(f"Send at most {serializers.MOST_SUBMISSIONS} verdicts at a time.")
         results = [_stored(queue, _recorded(queue, request, body)) for body in bodies]
-        if "claim" not in also.validated_data:
+        if "claim" not in also:
             return Response({"results": results})
-        claimed = _claimed_if_possible(queue, person(request), also.validated_data["claim"])
+        claimed = _claimed_if_possible(queue, person(request), also["claim"])
         return Response({"results": results, **claimed})
 
 
@@ -101,10 +101,12 @@ def _claimed_if_possible(queue: Queue, annotator: User, count: int) -> serialize
 def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
     if not isinstance(body, dict):
         return Outcome(None, "rejected", NO_VERDICT)
-    serializer = serializers.SubmissionSerializer(data=body)
-    if serializer.is_valid():
-        return record_judgment(queue, person(request), serializer.submission())
-    name, problems = next(iter(serializer.errors.items()))
+    try:
+        values = validated(serializers.SubmissionSerializer, body)
+    except ValidationError as error:
+        name, problems = next(iter(cast("dict[str, Any]", error.detail).items()))
+    else:
+        return record_judgment(queue, person(request), serializers.submission_of(values))
     key = body.get("key")
     usable_key = key if isinstance(key, str) and bounded_text(key, LONGEST_KEY) == key else None
     return Outcome(usable_key, "rejected", bounded_text(f"{name}: {problems[0]}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
@@ -105,12 +106,13 @@ class SubmissionSerializer(serializers.Serializer[Any]):
         help_text="With `relevant`: [start, end] of what decides it, in Unicode characters of that version.",
     )
 
-    def submission(self) -> Submission:
-        """The validated verdict as the domain takes it."""
-        values = {name: value for name, value in self.validated_data.items() if value is not None}
-        if "evidence" in values:
-            values["evidence"] = tuple(values["evidence"])
-        return Submission(**values)
+
+def submission_of(values: Mapping[str, Any]) -> Submission:
+    """A validated verdict as the domain takes it."""
+    named = {name: value for name, value in values.items() if value is not None}
+    if "evidence" in named:
+        named["evidence"] = tuple(named["evidence"])
+    return Submission(**named)
 
 
 class StoredVerdict(TypedDict):

@@ -23,13 +23,15 @@ from pooling.models import Collection, Document, Query, Role
 from pooling.people.access import collections_of, may_create_collections
 from pooling.search_models import TextIndex
 from pooling.texts.search import search_documents
-from soundings.pages.guide import PAGES
+from soundings.pages.guide import PAGES, Section, sections
 from soundings.pages.navigation import actions_of, pages_of
 
 # So many rows of a kind are shown, and so much of what is asked for is read.
 SHOWN, LONGEST, MOST_WORDS = 6, 200, 8
 # Ids that are compared with what was typed; without an index of texts, documents whose titles are.
 NEXT_IDS, TITLES_READ = 200, 20_000
+# Letters from which on the text of the guide is read, and so many of it are shown.
+SHORTEST_IN_TEXT, EXCERPT = 3, 90
 EXACT, BEGINS, WITHIN = range(3)
 
 
@@ -79,6 +81,8 @@ def _kinds(user: User, collection: Collection | None, search: str) -> Iterator[K
         yield Kind(_("Actions"), _actions(collection, role, search))
     yield Kind(_("Collections"), _collections(user, collection, search))
     yield Kind(_("Site"), _of_the_site(user, search))
+    if search:
+        yield Kind(_("Guide"), _of_the_guide(search))
 
 
 def _pages(collection: Collection, role: Role, search: str) -> list[Destination]:
@@ -111,14 +115,31 @@ def _of_the_site(user: User, search: str) -> list[Destination]:
         (_("Your account"), reverse("account"), "token password language"),
         (_("Guide"), reverse("guide"), "help"),
     ]
-    if search:
-        pages = ((_("Guide: {page}").format(page=title), name) for name, title in PAGES.items())
-        own += [(label, reverse("guide_page", args=[name]), "") for label, name in pages]
     return [
         Destination(label, url, "", _fit(search, label))
         for label, url, words in own
         if _goes_by(search, f"{label} {words}")
     ][:SHOWN]
+
+
+def _of_the_guide(search: str) -> list[Destination]:
+    """Sections of the guide with all words in their headings, then those that say them most often."""
+    wanted = search.casefold().split()
+    headings = [section for section in sections() if _goes_by(search, section.heading)]
+    texts = [
+        section
+        for section in (sections() if len(search) >= SHORTEST_IN_TEXT else ())
+        if section not in headings and _goes_by(search, section.text)
+    ]
+    texts.sort(key=lambda section: -section.text.casefold().count(search.casefold()))
+    return [_in_guide(section, search, wanted) for section in (headings + texts)[:SHOWN]]
+
+
+def _in_guide(section: Section, search: str, wanted: list[str]) -> Destination:
+    url = reverse("guide_page", args=[section.page]) + (f"#{section.anchor}" if section.anchor else "")
+    page = f"{PAGES[section.page]}: " if section.anchor else ""
+    about = page + section.excerpt(wanted, EXCERPT)
+    return Destination(section.heading, url, about, _fit(search, section.heading))
 
 
 def _rows(collection: Collection, search: str) -> Iterator[Kind]:

@@ -6,7 +6,9 @@ Its pages are open to everybody, since they say nothing about anybody's collecti
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -41,7 +43,9 @@ PAGES = {
     "scale": "Large runs",
     "commands": "Commands",
     "api": "HTTP interface",
+    "ci": "In CI",
     "settings": "Settings",
+    "upkeep": "Back up and upgrade",
     "operating": "Operating a site",
     "words": "Words",
     "architecture": "Architecture",
@@ -62,6 +66,44 @@ def guide_page(name: str) -> GuidePage:
     title = PAGES[name]
     path = settings.ASSETS_DIR / "templates" / "docs" / f"{name}.md"
     return GuidePage(name, title, path.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page under its own heading, as plain text; `anchor` is empty where the page begins."""
+
+    page: str
+    heading: str
+    anchor: str
+    text: str
+
+    def excerpt(self, words: list[str], length: int) -> str:
+        """About `length` characters of the text, from the sentence on that has one of `words` first."""
+        places = [at for word in words if (at := self.text.casefold().find(word)) >= 0]
+        start = self.text.rfind(". ", 0, min(places)) + 1 if places else 0
+        rest = self.text[start:].strip()
+        return rest if len(rest) <= length else f"{rest[:length].rpartition(' ')[0]} …"
+
+
+@cache
+def sections() -> tuple[Section, ...]:
+    """All sections of all pages, in the order of the guide."""
+    return tuple(section for name in PAGES for section in _sections_of(guide_page(name)))
+
+
+def _sections_of(page: GuidePage) -> Iterator[Section]:
+    # Code is indented, so a line that begins with two signs is a heading.
+    beginning, *parts = re.split(r"^###? ", page.text, flags=re.MULTILINE)
+    yield Section(page.name, page.title, "", _plain(beginning.partition("\n")[2]))
+    for part in parts:
+        heading, _, text = part.partition("\n")
+        yield Section(page.name, _plain(heading), slugify(_plain(heading)), _plain(text))
+
+
+def _plain(markdown: str) -> str:
+    """The words without the signs of Markdown: links, code, emphasis, tables."""
+    words = re.sub(r"\]\([^()\n]*\)", "", markdown)
+    return " ".join(re.sub(r"[`*|\[\]]|^[#>-]+ |-{3,}", " ", words, flags=re.MULTILINE).split())
 
 
 def with_anchors(html: SafeString) -> SafeString:

@@ -13,6 +13,7 @@ from pooling.models import Collection, Document, Membership, Query, Role
 from pooling.people.access import MEMBERS, collection_for
 from pooling.texts.search import index_texts
 from soundings.pages.finding import find
+from soundings.pages.guide import sections
 from tests.evaluation.cast import make_report
 from tests.labeling.helpers import make_queue
 from tests.world import World
@@ -39,7 +40,8 @@ def found(world: World, text: str, user: User | None = None) -> dict[str, list[s
         ("q1 × d4", "Pairs", "q1 × d4"),
         ("canar", "Pages", "Canaries"),
         ("import runs", "Actions", "Import runs"),
-        ("strateg", "Site", "Guide: Strategies"),
+        ("strateg", "Guide", "Strategies"),
+        ("secret key backup", "Guide", "Back up"),
     ],
 )
 def test_each_kind_is_found(world: World, text: str, kind: str, name: str) -> None:
@@ -140,7 +142,20 @@ def test_the_call_finds_what_the_page_does_and_only_what_one_may_see(world: Worl
     assert [row["name"] for row in kinds["Runs"]] == ["alpha"]
     assert client.get(kinds["Runs"][0]["url"]).status_code == 200
     client.force_login(world.ben)
-    assert client.get("/api/find/?q=alph&collection=harbour").json() == []
+    answer = client.get("/api/find/?q=alph&collection=harbour").json()
+    assert [one["kind"] for one in answer] == ["Guide"]
     client.force_login(world.dan)
     assert client.get("/api/find/?q=alph&collection=harbour").status_code == 404
-    assert client.get("/api/find/?q=Harbour").json() == []
+    assert {one["kind"] for one in client.get("/api/find/?q=Harbour").json()} <= {"Guide"}
+
+
+def test_words_of_the_guide_lead_to_their_section_and_say_what_stands_there(
+    world: World, client: Client
+) -> None:
+    (kind,) = find(world.ada, None, "secret_key cron")
+    (row,) = kind.rows
+    assert (kind.label, row.name) == ("Guide", "Back up")
+    assert row.about.startswith("Back up and upgrade: ")
+    for section in sections():
+        page = client.get(reverse("guide_page", args=[section.page])).content.decode()
+        assert not section.anchor or f'id="{section.anchor}"' in page
