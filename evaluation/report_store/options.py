@@ -21,7 +21,8 @@ class ReportOptions(TypedDict):
 
     measures: names, of which the page offers each; asked: as they were asked for, with `map@10` next to
     `map`. pools: those of the bounds; pool: that of the estimates. again_of: the report that this one
-    repeats. headline: the K of the answer.
+    repeats. headline: the K of the answer. weights: the target of the means, or `none`, where queries were
+    drawn from a log.
     """
 
     release: ReleaseStamp
@@ -42,6 +43,7 @@ class ReportOptions(TypedDict):
     pool: NotRequired[str | None]
     again_of: NotRequired[int]
     headline: NotRequired[int]
+    weights: NotRequired[str]
 
 
 def headline_k(options: ReportOptions) -> int:

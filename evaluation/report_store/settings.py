@@ -77,6 +77,7 @@ def _settings(report: Report) -> list[tuple[str, Any]]:
     named_values = [(titles[name], value) for name, value in rows.items()]
     return [
         *named_values,
+        *([("Weights", report.options["weights"])] if "weights" in report.options else []),
         (
             "Estimates rest on",
             pool.name if (pool := pool_of_estimates(report)) else report.options.get("pool"),
@@ -109,8 +110,10 @@ def conventions_in_words(report: Report) -> str:
     line = Conventions(**report.options["conventions"]).line(
         scored=counts["scored"], total=counts["labelled"], without_relevant=counts["without_relevant"]
     )
+    weights = report.result["conventions"].get("weights")
     chunked: dict[str, list[str]] = {}
     for run in report.options["runs"]:
         if words := run.get("chunks"):
             chunked.setdefault(words, []).append(run["name"])
-    return " · ".join([line, *(f"{', '.join(names)}: {words}" for words, names in chunked.items())])
+    words = [line, *([weights["words"]] if weights else [])]
+    return " · ".join([*words, *(f"{', '.join(names)}: {words}" for words, names in chunked.items())])

@@ -47,7 +47,13 @@ def provenance_of(report: Report) -> Provenance:
         samples=options["bootstrap_samples"],
         seed=options["seed"],
         pool=f"{pools}, and the run's first K" if pools else "the runs' first K",
-        command=command_of(settings_of(report), labels, [f"{run}.run" for run in runs], complete=complete),
+        command=command_of(
+            settings_of(report),
+            labels,
+            [f"{run}.run" for run in runs],
+            complete=complete,
+            weights=options.get("weights", "none"),
+        ),
         metadata={run["name"]: run["ir_metadata"] for run in options["runs"] if "ir_metadata" in run},
         made=f"{report.created_at.strftime(MADE)}{by}" if report.created_at else "",
     )

@@ -112,6 +112,8 @@ def summarised(report: Report) -> Summary:
             "judged": judged["mean"],
         }
     counting = [k, report.options["conventions"], sorted(report.options["tags"])]
+    if (weights := report.options.get("weights", "none")) != "none":
+        counting.append(weights)
     return {
         "version": VERSION,
         "k": k,
