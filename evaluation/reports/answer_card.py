@@ -150,9 +150,10 @@ def _facts(report: Report, answer: Answer) -> str:
         return ""
     apart = facts["counts"].get("without_judged", 0)
     unjudged = f", {apart:,} of them without a judged pair and in no mean" if apart else ""
+    once = ", where each query counts once," if report.options.get("weights", "none") != "none" else ""
     between = f"between {decimal(figure['bound_low'])} and {decimal(figure['bound_high'])}"
     return (
-        f"Fact recall@{answer.k} of {answer.run} is {decimal(figure['mean'])}, {between} whatever "
+        f"Fact recall@{answer.k} of {answer.run}{once} is {decimal(figure['mean'])}, {between} whatever "
         f"the unjudged pairs are: {counted(facts['counts']['facts'], 'fact')} of "
         f"{counted(facts['counts']['queries'], 'query')}{unjudged}."
     )

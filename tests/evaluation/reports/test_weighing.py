@@ -160,6 +160,16 @@ def report_words(world: World, report: Report) -> str:
     return signed_in(world.vera).get(report.get_absolute_url()).content.decode()
 
 
+def test_the_page_of_queries_says_what_was_drawn_and_what_could_not_be(world: World) -> None:
+    page = reverse("queries", args=["harbour"])
+    assert "drawn from" not in signed_in(world.vera).get(page).content.decode()
+    draw(world, queries=("q1", "q2"))
+    content = signed_in(world.vera).get(page).content.decode()
+    assert "2 queries drawn from the log of 2026-10: head 1 of 8, tail 1 of 8." in content
+    assert "20% of its traffic could not be drawn: too few people asked it." in content
+    assert "1 query was not drawn." in content
+
+
 def test_the_newest_draw_counts_and_a_deleted_query_is_spoken_for(world: World) -> None:
     draw(world)
     draw(world, "2026-11", ("q2", "q3"))
