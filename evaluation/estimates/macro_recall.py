@@ -35,10 +35,10 @@ from dataclasses import dataclass
 from evaluation.estimates.intervals import FEWEST_FOR_GAMMA, DesignOf
 from evaluation.estimates.sample import PAIR, AuditSample
 from evaluation.estimates.totals import SampleArrays
-from evaluation.measures.hajek import Design, weighted_means
+from evaluation.measures.hajek import Design, effective_size, weighted_means
 from pooling.heavy import Floats, Integers, NDArray, np, pl, special, stats
 
-#: Fewer queries say nothing of a mean over queries.
+#: Fewer queries, or drawn ones that are worth fewer of equal weight, say nothing of a mean over queries.
 FEWEST_QUERIES = 10
 #: Of the queries' intercepts, in log-odds; and how strongly the other coefficients are drawn towards 0.
 VARIANCE, RIDGE, RIDGE_OF_MEAN = 0.5, 1.0, 1e-3
@@ -204,10 +204,13 @@ class _Model:
     def recall(self, hits: NDArray[np.bool_], confidence: float) -> MacroRecall:
         """hits (n,): the pairs in a run's first K."""
         queries = int(self.counts.sum())
+        worth = float(queries)
+        if self.design is not None and queries:
+            worth = effective_size(self.design.weights[self.counts])
         uncertain = self.arrays.probability < 1
         if uncertain.any() and self.arrays.relevant[uncertain].sum() < FEWEST_FOR_GAMMA:
             return MacroRecall(None, None, None, queries, FEW_RELEVANT)
-        if queries < FEWEST_QUERIES:
+        if worth < FEWEST_QUERIES:
             return MacroRecall(None, None, None, queries, FEW_QUERIES)
         *values, within = self._values(hits)
         means, reaches = zip(*(self._mean(one, within, confidence) for one in values), strict=True)
@@ -239,7 +242,12 @@ class _Model:
         shared = arrays.spreads * arrays.deviations(self.residual) * arrays.deviations(moved)
         product = error * shift - self._sums(mine, shared)
         first = plain + shift / total
-        within = self._sums(mine, arrays.spreads * arrays.deviations(moved) ** 2) / total**2
+        drawn = arrays.spreads * arrays.deviations(moved) ** 2
+        # Where a query's few labels hardly differ, the model knows better how much they could have.
+        chance = self.expected[: len(mine)]
+        distance = hits[: len(mine)] - plain[mine]
+        modelled = (1 - arrays.probability) / arrays.probability**2 * chance * (1 - chance) * distance**2
+        within = np.maximum(self._sums(mine, drawn), self._sums(mine, modelled)) / total**2
         return first, first - product / total**2, within
 
     def _sums(self, query: Integers, values: Floats) -> Floats:

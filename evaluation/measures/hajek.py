@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import NormalDist
 
+from evaluation.measures.intervals import FEWEST_QUERIES
 from evaluation.measures.student import student_limit
 from pooling.heavy import Floats, Integers, np, stats
 
@@ -45,11 +46,12 @@ class Design:
 
 @dataclass(frozen=True)
 class WeightedMeans:
-    """(M,) of each column: mean, its standard error, and the degrees of freedom of that."""
+    """(M,) of each column: mean, its standard error, the degrees of freedom of that, and how many queries."""
 
     mean: Floats
     error: Floats
     freedom: Integers
+    queries: Integers
 
     def p_values(self) -> Floats:
         """(M,) Student's test of a mean of 0, on both sides; NaN where there is no degree of freedom."""
@@ -66,9 +68,8 @@ class WeightedMeans:
         return result
 
     def limits(self, level: float) -> tuple[Floats, Floats]:
-        """(M,) and (M,): Student's interval; NaN where there is no degree of freedom."""
-        tails = {one: student_limit(level, one) for one in set(self.freedom.tolist()) if one > 0}
-        reach = np.array([tails.get(one, np.nan) for one in self.freedom.tolist()]) * self.error
+        """(M,) and (M,): Student's interval; NaN where there is no degree of freedom, and for few queries."""
+        reach = np.where((self.freedom > 0) & (self.queries >= FEWEST_QUERIES), self.reach(level), np.nan)
         return self.mean - reach, self.mean + reach
 
 
@@ -112,7 +113,8 @@ def ratio_means(
     if within is not None:
         variance = variance + (design.importance**2 / design.probability) @ within
     error = np.divide(np.sqrt(variance), total, out=np.full(len(total), np.nan), where=total > 0)
-    return WeightedMeans(ratio, error, np.full(len(total), freedom, dtype=np.int64))
+    queries = np.count_nonzero(below, axis=0)
+    return WeightedMeans(ratio, error, np.full(len(total), freedom, dtype=np.int64), queries)
 
 
 def _variance(residual: Floats, design: Design) -> tuple[Floats, int]:

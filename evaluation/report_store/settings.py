@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation.logs.applying import weighted_notes
 from evaluation.models import Report
 from evaluation.scoring.config import SETTINGS, Settings
 from evaluation.scoring.conventions import CONVENTIONS, PRESET, Conventions
 from evaluation.scoring.estimate_figures import COMPLETE, PoolOfEstimates
-from evaluation.scoring.figures import ThresholdResult
+from evaluation.scoring.figures import ThresholdResult, WeightedHow
 from evaluation.scoring.results import share_in_words
 from evaluation.scoring.wording import rests_on
 from pooling.models import Pool
@@ -110,10 +111,22 @@ def conventions_in_words(report: Report) -> str:
     line = Conventions(**report.options["conventions"]).line(
         scored=counts["scored"], total=counts["labelled"], without_relevant=counts["without_relevant"]
     )
-    weights = report.result["conventions"].get("weights")
+    weights = weights_of(report)
     chunked: dict[str, list[str]] = {}
     for run in report.options["runs"]:
         if words := run.get("chunks"):
             chunked.setdefault(words, []).append(run["name"])
     words = [line, *([weights["words"]] if weights else [])]
     return " · ".join([*words, *(f"{', '.join(names)}: {words}" for words, names in chunked.items())])
+
+
+def weights_of(report: Report) -> WeightedHow | None:
+    """How a report weighs its queries; None where none of them was drawn from a log."""
+    how: WeightedHow | None = report.result["conventions"].get("weights")
+    return how
+
+
+def weights_in_words(report: Report) -> list[str]:
+    """The weights of a report, and what a reader must know of them, one sentence each."""
+    how = weights_of(report)
+    return [] if how is None else list(weighted_notes(how))

@@ -19,7 +19,7 @@ from evaluation.comparisons.wording import (
 from evaluation.fact_reports.stored import facts_in
 from evaluation.models import Report
 from evaluation.report_store.options import headline_k
-from evaluation.reports.weighing import weights_in_words
+from evaluation.report_store.settings import weights_in_words
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS, Estimates
 from evaluation.scoring.wording import decimal
 from pooling.formats.wording import counted

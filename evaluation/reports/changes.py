@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypedDict
 from evaluation.measures import key_of
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
-from evaluation.reports.weighing import weights_of
+from evaluation.report_store.settings import weights_of
 from evaluation.scoring.figures import Figure
 
 SETTINGS = {

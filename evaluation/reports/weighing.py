@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import UTC, date, datetime
 
-from evaluation.logs.applying import counted_once, weighted, weighted_notes
+from evaluation.logs.applying import counted_once, weighted
 from evaluation.logs.design import Sample, sample_of
-from evaluation.models import Report
-from evaluation.scoring.figures import WeightedHow
 from evaluation.scoring.results import Evaluation
 from pooling.formats.records import QueryRecord
 from pooling.interface.problems import InputError
@@ -76,15 +74,3 @@ def _newest_draw(collection: Collection, today: date) -> Sample | None:
             )
     samples = [sample_of(records) for records in draws.values()]
     return max(samples, key=lambda one: one.ended() or date.min, default=None)
-
-
-def weights_of(report: Report) -> WeightedHow | None:
-    """How a report weighs its queries; None where none of them was drawn from a log."""
-    how: WeightedHow | None = report.result["conventions"].get("weights")
-    return how
-
-
-def weights_in_words(report: Report) -> list[str]:
-    """The weights of a report, and what a reader must know of them, one sentence each."""
-    how = weights_of(report)
-    return [] if how is None else list(weighted_notes(how))
