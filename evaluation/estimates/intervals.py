@@ -28,7 +28,7 @@ from typing import TypeAlias
 
 from evaluation.estimates.totals import SampleArrays, largest_unrefuted, ratio
 from evaluation.measures.hajek import Design, ratio_means
-from pooling.heavy import Booleans, Floats, np, optimize, pl, special
+from pooling.heavy import Booleans, Floats, Integers, np, optimize, pl, special
 
 #: Below this many relevant audit documents outside the greedy part only the exact bound is used.
 FEWEST_FOR_GAMMA = 5
@@ -134,8 +134,9 @@ class Kind:
         mean = float(left.sum())
         if variance is None:
             variance = float((left * self._drawn / self.probabilities).sum())
-        unseen = {"lightest": self.lightest, "heaviest": self.heaviest}
-        return gamma_limits(self.seen, mean, variance, level=level, **unseen)
+        return gamma_limits(
+            self.seen, mean, variance, lightest=self.lightest, heaviest=self.heaviest, level=level
+        )
 
     def most(self, level: float) -> float:
         """The most documents that the sample does not refute at `level`; exact, as `most_missing_in_all`."""
@@ -246,27 +247,29 @@ def with_queries(
     if labels.value is None or labels.low is None or labels.high is None:
         return None, None
     of = arrays.pairs["query_id"].rank("dense").to_numpy().astype(np.int64) - 1
-    hit, total = arrays.hits_of(retrieved), arrays.total(arrays.relevant)
+    hit = arrays.hits_of(retrieved)
     if design_of is not None:
-        label = arrays.relevant / arrays.weight
-        spread = arrays.spreads * arrays.deviations(label * (hit - labels.value)) ** 2
-        hits, relevant, within = (
-            np.bincount(of, one)[:, None]
-            for one in (label * hit / arrays.probability, label / arrays.probability, spread)
-        )
         design = design_of(arrays.pairs["query_id"].unique().sort().to_list())
-        found = ratio_means(hits, relevant, design, within=within)
-        reach = float(found.reach(confidence)[0])
-        return max(0.0, min(labels.low, labels.value - reach)), min(
-            1.0, max(labels.high, labels.value + reach)
-        )
-    residual = arrays.relevant * (hit - labels.value) / (total * arrays.probability)
-    parts = np.bincount(of, residual)
-    if len(parts) < 2:
-        return labels.low, labels.high
-    error = math.sqrt(len(parts) / (len(parts) - 1) * float(((parts - parts.mean()) ** 2).sum()))
-    reach = float(special.stdtrit(len(parts) - 1, (1 + confidence) / 2)) * error
+        reach = _reach_of_draw(arrays, hit, of, design, value=labels.value, confidence=confidence)
+    else:
+        total = arrays.total(arrays.relevant)
+        parts = np.bincount(of, arrays.relevant * (hit - labels.value) / (total * arrays.probability))
+        if len(parts) < 2:
+            return labels.low, labels.high
+        error = math.sqrt(len(parts) / (len(parts) - 1) * float(((parts - parts.mean()) ** 2).sum()))
+        reach = float(special.stdtrit(len(parts) - 1, (1 + confidence) / 2)) * error
     return max(0.0, min(labels.low, labels.value - reach)), min(1.0, max(labels.high, labels.value + reach))
+
+
+def _reach_of_draw(
+    arrays: SampleArrays, hit: Floats, of: Integers, design: Design, *, value: float, confidence: float
+) -> float:
+    """Half the interval of a micro recall of drawn queries; `of` numbers the query of each pair."""
+    label = arrays.relevant / arrays.weight
+    spread = arrays.spreads * arrays.deviations(label * (hit - value)) ** 2
+    parts = (label * hit / arrays.probability, label / arrays.probability, spread)
+    hits, relevant, within = (np.bincount(of, part)[:, None].astype(np.float64) for part in parts)
+    return float(ratio_means(hits, relevant, design, within=within).reach(confidence)[0])
 
 
 def interval_of_micro_recall_difference(

@@ -49,13 +49,13 @@ def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: d
     runs = {
         name: replace(run, figures=_figures(evaluation, run, drawn)) for name, run in evaluation.runs.items()
     }
-    strata = {
+    tags = {
         tag: replace(stratum, figures=_of_some(evaluation, drawn, stratum.rows))
         for tag, stratum in evaluation.strata.items()
     }
     interval: IntervalSettings = {**evaluation.settings["interval"], "method": METHOD, "resampled": False}
     settings: MeasuredHow = {**evaluation.settings, "interval": interval, "weights": how}
-    return replace(evaluation, runs=runs, strata=strata, settings=settings, design=every)
+    return replace(evaluation, runs=runs, strata=tags, settings=settings, design=every)
 
 
 @dataclass(frozen=True)

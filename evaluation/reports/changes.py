@@ -61,7 +61,7 @@ def what_changed(before: Report, after: Report) -> list[Change]:
     changes = []
     if first["release"]["sha256"] != second["release"]["sha256"]:
         changes.append(Change("Qrels release", _release(first), _release(second)))
-    words = [(weights_of(one) or {}).get("words", "none") for one in (before, after)]
+    words = [how["words"] if (how := weights_of(one)) else "none" for one in (before, after)]
     if words[0] != words[1]:
         changes.append(Change("Weights", *words))
     files = [{run["name"]: run["sha256"] for run in options["runs"]} for options in (first, second)]

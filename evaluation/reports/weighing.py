@@ -52,9 +52,9 @@ def taken_back(evaluation: Evaluation, collection: Collection, choice: str | Non
             return evaluation
         scored = set(evaluation.labels.query_ids.filter(evaluation.in_mean).to_list())
         target = choice or ("traffic" if scored and scored <= sample.queries.keys() else ONCE)
-        if target == "traffic" or target == "queries":
-            return weighted(evaluation, sample, target, today=today)
-        return counted_once(evaluation, sample, today=today)
+        if target == ONCE:
+            return counted_once(evaluation, sample, today=today)
+        return weighted(evaluation, sample, "queries" if target == "queries" else "traffic", today=today)
     except ValueError as error:
         raise InputError(str(error), field="weights") from error
 
