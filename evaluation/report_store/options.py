@@ -8,6 +8,9 @@ from evaluation.scoring.figures import PlainConventions
 from evaluation.scoring.wording import usual_cutoff
 from pooling.runs.stored import RunProvenance
 
+#: The weights of a report whose queries count once each.
+UNWEIGHTED = "none"
+
 
 class ReleaseStamp(TypedDict):
     """The labels of a report."""

@@ -18,7 +18,7 @@ from evaluation.comparisons.wording import (
 )
 from evaluation.fact_reports.stored import facts_in
 from evaluation.models import Report
-from evaluation.report_store.options import headline_k
+from evaluation.report_store.options import UNWEIGHTED, headline_k
 from evaluation.report_store.settings import weights_in_words
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS, Estimates
 from evaluation.scoring.wording import decimal
@@ -106,7 +106,7 @@ def full_card(report: Report, k: int, earlier: Earlier | None) -> AnswerCard | N
         card.weights,
         since=""
         if before is None or now is None
-        else change_in_words(now - before, by_labels=earlier is not None and earlier.by_labels),
+        else change_in_words(now - before, by_labels=earlier is not None and bool(earlier.others)),
         since_name=_since(earlier),
         move=next_move(report, answer) if answer.k == headline_k(report.options) else None,
         rest=estimate_move(report, answer),
@@ -128,10 +128,10 @@ def _recall(report: Report, answer: Answer) -> tuple[str, str, str]:
 
 
 def _since(earlier: Earlier | None) -> str:
-    """The earlier report, and what the change is of: what was found, perhaps with other labels."""
+    """The earlier report, and what the change is of: what was found, perhaps with other labels or weights."""
     if earlier is None:
         return ""
-    return f"{earlier.name}, of what was found" + (", with other labels" if earlier.by_labels else "")
+    return f"{earlier.name}, of what was found" + (f", with other {earlier.others}" if earlier.others else "")
 
 
 def _bar(rival: Rival) -> dict[str, str] | None:
@@ -150,7 +150,9 @@ def _facts(report: Report, answer: Answer) -> str:
         return ""
     apart = facts["counts"].get("without_judged", 0)
     unjudged = f", {apart:,} of them without a judged pair and in no mean" if apart else ""
-    once = ", where each query counts once," if report.options.get("weights", "none") != "none" else ""
+    once = (
+        ", where each query counts once," if report.options.get("weights", UNWEIGHTED) != UNWEIGHTED else ""
+    )
     between = f"between {decimal(figure['bound_low'])} and {decimal(figure['bound_high'])}"
     return (
         f"Fact recall@{answer.k} of {answer.run}{once} is {decimal(figure['mean'])}, {between} whatever "

@@ -7,16 +7,16 @@ from datetime import UTC, date, datetime
 
 from evaluation.logs.applying import counted_once, weighted
 from evaluation.logs.design import Sample, sample_of
+from evaluation.report_store.options import UNWEIGHTED
 from evaluation.scoring.results import Evaluation
 from pooling.formats.records import QueryRecord
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Query
 
-ONCE = "none"
 WEIGHTS = {
     "traffic": "as often as people ask it: the traffic of the log",
     "queries": "once for each distinct query of the log that it stands for",
-    ONCE: "once, whatever it stands for",
+    UNWEIGHTED: "once, whatever it stands for",
 }
 #: A reason that an admin's deletion is, as `metadata.sampling.dropped` has one.
 DELETED = "deleted"
@@ -28,10 +28,10 @@ def checked_weights(collection: Collection, name: str | None) -> str | None:
         return None
     if name not in WEIGHTS:
         raise InputError(f"Weights are {', '.join(WEIGHTS)}, not “{name}”.", field="weights")
-    if name != ONCE and not drawn_queries(collection):
+    if name != UNWEIGHTED and not drawn_queries(collection):
         problem = (
             "No query of this collection was drawn from a log, so there are no weights: import what "
-            f"draw_queries writes, or choose {ONCE}."
+            f"draw_queries writes, or choose {UNWEIGHTED}."
         )
         raise InputError(problem, field="weights")
     return name
@@ -51,8 +51,8 @@ def taken_back(evaluation: Evaluation, collection: Collection, choice: str | Non
         if sample is None:
             return evaluation
         scored = set(evaluation.labels.query_ids.filter(evaluation.in_mean).to_list())
-        target = choice or ("traffic" if scored and scored <= sample.queries.keys() else ONCE)
-        if target == ONCE:
+        target = choice or ("traffic" if scored and scored <= sample.queries.keys() else UNWEIGHTED)
+        if target == UNWEIGHTED:
             return counted_once(evaluation, sample, today=today)
         return weighted(evaluation, sample, "queries" if target == "queries" else "traffic", today=today)
     except ValueError as error:

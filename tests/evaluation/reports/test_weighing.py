@@ -16,6 +16,7 @@ from evaluation.comparisons.stored import compared, deciding
 from evaluation.models import Report
 from evaluation.reports.changes import what_changed
 from evaluation.reports.making import ReportRequest, request_again, request_report
+from evaluation.reports.trends import cautions
 from labeling.qrels.releases import export_release
 from pooling.interface.problems import InputError
 from pooling.models import Query
@@ -141,6 +142,21 @@ def test_each_query_can_count_once_which_is_said(world: World) -> None:
     again = request_again(report, world.ada)
     assert isinstance(again, Report)
     assert again.options["weights"] == "none"
+
+
+def test_a_change_is_told_between_reports_that_count_alike(world: World) -> None:
+    draw(world)
+    world.import_runs()
+    make_release(world)
+    make(world, weights="none")
+    first = make(world)
+    assert "of what was found" not in report_words(world, first)
+    draw(world, "2026-11")
+    second = make(world)
+    assert "labels, of what was found, with other weights" in report_words(world, second)
+    assert (
+        "The reports differ in how drawn queries count" in cautions([make(world, weights="none"), second])[0]
+    )
 
 
 def test_queries_outside_the_draw_are_counted_and_decide_the_default(world: World) -> None:
