@@ -6,6 +6,7 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - measures (pure): measures of one ranked list, and intervals, tests, corrections, power of their means
 - scoring (pure): runs and qrels to an evaluation, with coverage and bounds
 - rendering (pure): an evaluation as text, JSON, CSV, Markdown and LaTeX
+- logs (pure): whether an evaluation set looks like its log, and means taken back to it
 - facts (pure): which facts the first K documents hold
 - report_store: what is stored of a report
 - charts: pictures of reports
@@ -15,7 +16,6 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - comparisons: whether one run beats another, and what would decide it
 - indexes: approximate indexes against exact search, and latency
 - canaries: runs watched against what was measured before
-- logs (pure): whether an evaluation set looks like its log, and means taken back to it
 - plans: a campaign planned before it begins
 - notebooks: a result as notebooks show, draw, write and log it
 - failures: where a report fails: groups, stages, queries, side by side

@@ -20,13 +20,12 @@ from evaluation.comparisons.answer import (
     headline_cutoff,
 )
 from evaluation.comparisons.audited import audited_differences
-from evaluation.comparisons.comparing import Method, compare_at, compare_pair
+from evaluation.comparisons.comparing import Method, compare_at, compare_pair, values_of
 from evaluation.comparisons.deciding import labels_expected
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
 from evaluation.comparisons.wording import outside_sentence
 from evaluation.measures import Floats
-from evaluation.measures.significance import TESTS
 from evaluation.pool_estimates.of_pool import Basis, PoolDesign, recall_cutoffs
 from evaluation.scoring.config import MARGIN
 from evaluation.scoring.estimate_figures import Estimates, FrameFigures
@@ -44,9 +43,10 @@ _NUMBERS_AT_ONCE = 4_000_000
 
 
 def usual_test(evaluation: Evaluation) -> str:
-    """The test of differences unless another is asked for: by random signs where these are affordable."""
+    """The test of differences unless another is asked for: by random signs where these are affordable, and
+    never of drawn queries."""
     few = evaluation.labels.query_count <= MOST_RANDOMISED and len(evaluation.runs) <= MOST_RUNS
-    return "randomisation" if few else "t"
+    return "randomisation" if few and evaluation.design is None else "t"
 
 
 @dataclass(frozen=True)
@@ -161,14 +161,11 @@ def _compared(
 def _p_values(
     evaluation: Evaluation, pairs: Sequence[tuple[int, int]], k: int, method: Method
 ) -> Iterator[Floats]:
-    column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
-    values = [run.values["recall"][:, column] for run in evaluation.runs.values()]
+    values = [values_of(evaluation, run, "recall", k) for run in evaluation.runs]
     at_once = max(1, _NUMBERS_AT_ONCE // max(len(values[0]), 1))
-    settings = {"permutations": method.permutations, "seed": method.seed}
     for start in range(0, len(pairs), at_once):
         differences = [values[one] - values[other] for one, other in pairs[start : start + at_once]]
-        more = settings if method.test == "randomisation" else {}
-        yield TESTS[method.test](np.column_stack(differences), **more)
+        yield method.p_values(np.column_stack(differences), evaluation.design)
 
 
 def _wanted(evaluation: Evaluation, opened: Unsettled, one: Comparison, *, margin: float) -> int | None:

@@ -24,6 +24,8 @@ def audited_differences(
         return {}
 
     audit, confidence = basis.pool.audit, basis.evaluation.confidence
+    if basis.design_of is not None:
+        audit = audit.weighed(basis.design_of)
     defined = audit.strata.filter("defined")
     sampled, left = int(defined["sampled"].sum()), audit.unlabelled
     pooled = within_pool(audit, basis.places)
@@ -41,4 +43,6 @@ def audited_differences(
 
 def _covers_all(pool: PoolDesign, evaluation: Evaluation) -> bool:
     scored = set(evaluation.labels.query_ids.to_list())
+    if evaluation.design is not None:
+        scored = set(evaluation.labels.query_ids.filter(evaluation.design.importance > 0))
     return pool.estimates and not pool.audit.undefined and scored <= set(pool.audit.defined)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from evaluation.comparisons.verdict import BOUNDED, Comparison, Difference, excludes_zero
 from evaluation.measures import Floats, split_name, titled
+from evaluation.measures.hajek import Design, weighted_means
 from evaluation.measures.significance import (
     BOOTSTRAP_SAMPLES,
     PERMUTATIONS,
@@ -53,15 +54,29 @@ class Method:
         if self.test not in TESTS:
             raise ValueError(f"There is no test {self.test!r}; choose one of {', '.join(TESTS)}.")
 
-    def numbers(self, differences: Floats, groups: int, confidence: float) -> Floats:
+    def numbers(
+        self, differences: Floats, groups: int, confidence: float, *, design: Design | None = None
+    ) -> Floats:
         """(P, 4) low and high of the interval at `confidence`, corrected p-value and effect for each column.
 
         Columns fall into this many groups of equal size, and each is corrected by itself.
         """
+        p_values = self.corrected(self.p_values(differences, design), groups)
+        if design is not None:
+            found = weighted_means(differences, design)
+            low, high = (np.clip(limit, -1, 1) for limit in found.limits(confidence))
+            deviation = found.error * np.sqrt((~np.isnan(differences)).sum(axis=0))
+            effect = np.divide(found.mean, deviation, out=np.full(len(low), np.nan), where=deviation > 0)
+            return np.column_stack([low, high, p_values, effect])
         low, high = difference_intervals(differences, samples=self.samples, seed=self.seed, level=confidence)
+        return np.column_stack([low, high, p_values, effect_sizes(differences)])
+
+    def p_values(self, differences: Floats, design: Design | None) -> Floats:
+        """(P,) of each column. Of drawn queries the test is Student's, with the variance of the draw."""
+        if design is not None:
+            return weighted_means(differences, design).p_values()
         settings = {"permutations": self.permutations, "seed": self.seed}
-        p_values = TESTS[self.test](differences, **(settings if self.test == "randomisation" else {}))
-        return np.column_stack([low, high, self.corrected(p_values, groups), effect_sizes(differences)])
+        return TESTS[self.test](differences, **(settings if self.test == "randomisation" else {}))
 
     def corrected(self, p_values: Floats, groups: int) -> Floats:
         """The p-values of this many groups of equal size, each corrected by itself; NaN is no comparison."""
@@ -143,8 +158,8 @@ def compare_pair(
 ) -> Comparison:
     """One pair in recall at K, on its own: with the bounds of what is `opened`."""
     bounds = _bounds(evaluation, opened, pair, ("recall", k))
-    differences = _values(evaluation, pair[0], "recall", k) - _values(evaluation, pair[1], "recall", k)
-    (numbers,) = method.numbers(differences[:, None], 1, evaluation.confidence)
+    differences = values_of(evaluation, pair[0], "recall", k) - values_of(evaluation, pair[1], "recall", k)
+    (numbers,) = method.numbers(differences[:, None], 1, evaluation.confidence, design=evaluation.design)
     row = _Row(pair, "recall", k, differences, numbers, Difference(None, None), None, bounds)
     return _comparison(evaluation, row, method)
 
@@ -186,12 +201,12 @@ def _compared(
     names = list(dict.fromkeys(run for pair in pairs for run in pair))
     columns = []
     for key in keys:
-        values = {run: _values(evaluation, run, *key) for run in names}
+        values = {run: values_of(evaluation, run, *key) for run in names}
         columns += [values[one] - values[other] for one, other in pairs]
     if opened is None and any(measure in BOUNDED and k for measure, k in keys):
         opened = unsettled(evaluation, names)
     differences = np.column_stack(columns)
-    numbers = method.numbers(differences, len(keys), evaluation.confidence)
+    numbers = method.numbers(differences, len(keys), evaluation.confidence, design=evaluation.design)
     audits = [(audited or {}).get((*pair, k)) or Difference(None, None) for _, k in keys for pair in pairs]
     bounds = [_bounds(evaluation, opened, pair, key) for key in keys for pair in pairs]
     # Of a pair that its bounds have decided no audit is asked, so it is none of the many.
@@ -233,7 +248,7 @@ def _bounds(
 
 
 def _comparison(evaluation: Evaluation, row: _Row, method: Method) -> Comparison:
-    counted = row.differences[~np.isnan(row.differences)]
+    difference, deviation = _mean_and_deviation(row.differences, evaluation.design)
     low, high, p_value, effect = (_number(number) for number in row.numbers)
     deepest = int(evaluation.cutoffs[-1]) if row.k is None else row.k
     bounds, audited = row.bounds, row.audited
@@ -242,15 +257,15 @@ def _comparison(evaluation: Evaluation, row: _Row, method: Method) -> Comparison
         second=row.pair[1],
         measure=row.measure,
         k=row.k,
-        queries=len(counted),
-        difference=float(counted.mean()) if len(counted) else None,
+        queries=int((~np.isnan(row.differences)).sum()),
+        difference=difference,
         low=low,
         high=high,
         p_value=p_value,
-        test=method.test,
+        test=method.test if evaluation.design is None else "t",
         correction=method.correction,
         effect=effect,
-        deviation=float(counted.std(ddof=1)) if len(counted) > 1 else None,
+        deviation=deviation,
         bounds=None if bounds is None else bounds.mean(),
         settled=None if bounds is None else bounds.settled(),
         open_pairs=None if bounds is None else bounds.open_pairs,
@@ -262,6 +277,17 @@ def _comparison(evaluation: Evaluation, row: _Row, method: Method) -> Comparison
         estimate_p_value=row.audited_p_value,
         turning=None if bounds is None else bounds.turning,
     )
+
+
+def _mean_and_deviation(differences: Floats, design: Design | None) -> tuple[float | None, float | None]:
+    """With a design, the deviation with which as many queries of equal weight had the same standard error."""
+    counted = differences[~np.isnan(differences)]
+    if design is None or not len(counted):
+        mean = float(counted.mean()) if len(counted) else None
+        return mean, float(counted.std(ddof=1)) if len(counted) > 1 else None
+    found = weighted_means(differences[:, None], design)
+    error = _number(found.error[0] * np.sqrt(len(counted))) if found.freedom[0] > 0 else None
+    return _number(found.mean[0]), error
 
 
 def _number(value: float) -> float | None:
@@ -300,10 +326,11 @@ def _cutoff(evaluation: Evaluation, measure: str, k: int | None) -> int | None:
     return 10 if 10 in cutoffs else max(cutoffs)
 
 
-def _values(evaluation: Evaluation, run: str, measure: str, k: int | None) -> Floats:
+def values_of(evaluation: Evaluation, run: str, measure: str, k: int | None) -> Floats:
+    """(Q,) of one run, NaN for queries that do not count."""
     if run not in evaluation.runs:
         raise ValueError(f"There is no run {run!r}; the runs are {', '.join(evaluation.runs)}.")
     result = evaluation.runs[run]
     if k is None:
-        return result.whole[measure]
-    return result.values[measure][:, int(np.flatnonzero(evaluation.cutoffs == k)[0])]
+        return evaluation.of_draw(result.whole[measure])
+    return evaluation.of_draw(result.values[measure][:, int(np.flatnonzero(evaluation.cutoffs == k)[0])])

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from evaluation.measures import Floats
 from evaluation.measures.significance import queries_needed
 from evaluation.scoring.results import Evaluation
-from evaluation.scoring.unsettled import Unsettled, recall_difference_limits
+from evaluation.scoring.unsettled import Unsettled, counted_for_both, recall_difference_limits
 from pooling.heavy import np, pl
 
 #: No queue is smaller, if there are this many.
@@ -34,7 +34,8 @@ class Standing:
 
     ahead: (Q,) relevant documents in the first run's K minus those in the other's. relevant: (Q,) labelled
     relevant. further: (Q,) unjudged documents of the pool that both runs have in their K, or neither. alone:
-    those that one has: query (0 … Q-1), document_id, is_first, rank.
+    those that one has: query (0 … Q-1), document_id, is_first, rank. weights: (Q,) how much each query counts
+    in the mean; None: once.
     """
 
     query_ids: list[str]
@@ -42,6 +43,11 @@ class Standing:
     relevant: Floats
     further: Floats
     alone: pl.DataFrame
+    weights: Floats | None = None
+
+    def each(self) -> Floats:
+        """(Q,) how much each query counts."""
+        return np.ones(len(self.query_ids)) if self.weights is None else self.weights
 
     def queries_needed(self) -> int | None:
         """Number of queries to see the difference as labelled, where these are too few; else None."""
@@ -61,7 +67,10 @@ class Standing:
         lower, upper = recall_difference_limits(
             self.ahead, self.relevant, mine=mine, other=other, further=self.further
         )
-        return float(lower.mean()), float(upper.mean())
+        return (
+            float(np.average(lower, weights=self.weights)),
+            float(np.average(upper, weights=self.weights)),
+        )
 
     @property
     def decided(self) -> int:
@@ -108,7 +117,7 @@ def can_decide(standing: Standing, chance: float) -> bool:
 def _walk_of(standing: Standing, bounds: tuple[float, float], chance: float) -> tuple[_Walk, float]:
     """The walk in favour of the run in the lead, and what it must gain in the sum over queries."""
     for_first = sum(bounds) >= 0
-    wanted = -(bounds[0] if for_first else -bounds[1]) * len(standing.query_ids)
+    wanted = -(bounds[0] if for_first else -bounds[1]) * float(standing.each().sum())
     return _Walk(standing, min(max(chance, 0.01), 0.99), for_first), wanted
 
 
@@ -127,7 +136,7 @@ def labels_expected(evaluation: Evaluation, opened: Unsettled, pair: tuple[str, 
     hits, judged = (
         [getattr(run.counted.counts, what)[:, column] for run in runs] for what in ("hits", "judged")
     )
-    counted = runs[0].scored & runs[1].scored
+    counted = counted_for_both(evaluation, pair)
     number = np.cumsum(counted) - 1
     keys = ["query", "document_id"]
     parts = [
@@ -151,6 +160,7 @@ def labels_expected(evaluation: Evaluation, opened: Unsettled, pair: tuple[str, 
             "is_first",
             pl.col("position").alias("rank"),
         ).sort("query", "rank", "document_id"),
+        None if evaluation.weights is None else evaluation.weights[counted],
     )
     hit_count, judged_count = (float(sum(part[counted].sum() for part in parts)) for parts in (hits, judged))
     return deciding_set(standing, expected_share(hit_count, judged_count, 0, 0)).height
@@ -165,6 +175,7 @@ class _Walk:
         self.ahead = (standing.ahead * sign).tolist()
         self.relevant = standing.relevant.tolist()
         self.further = standing.further.tolist()
+        self.weights = standing.each().tolist()
         self.of_other: list[float] = [0.0] * len(self.ahead)
         # (query, whether the leader has them) -> rows, the last to be taken first.
         self.left: dict[tuple[int, bool], list[int]] = defaultdict(list)
@@ -193,9 +204,10 @@ class _Walk:
         ahead, relevant, other = self.ahead[query], self.relevant[query], self.of_other[query]
         before = self.bound(query, ahead, relevant, other)
         if leads:
-            return self.chance * (self.bound(query, ahead + 1, relevant + 1, other) - before)
-        less = max(other - 1, 0.0)
-        return (1 - self.chance) * (self.bound(query, ahead, relevant, less) - before)
+            gain = self.chance * (self.bound(query, ahead + 1, relevant + 1, other) - before)
+        else:
+            gain = (1 - self.chance) * (self.bound(query, ahead, relevant, max(other - 1, 0.0)) - before)
+        return float(self.weights[query] * gain)
 
     def take(self, query: int, leads: bool) -> None:
         if leads:

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 
 from evaluation.comparisons.deciding import Standing, can_decide, deciding_set, expected_share
-from evaluation.comparisons.stored import PAIR, UNJUDGED, chosen_comparisons
+from evaluation.comparisons.stored import PAIR, UNJUDGED, chosen_comparisons, counted_queries
 from evaluation.models import Report
 from evaluation.report_store.completing import complete_queries
 from evaluation.report_store.files import run_names, scan_beside, scan_per_query, scan_relevant
@@ -173,6 +173,7 @@ def _decision(report: Report, first: str, second: str, k: int) -> Decision:
         alone.select("query", "document_id", pl.col("mine").alias("is_first"), "rank").sort(
             "query", "rank", "document_id"
         ),
+        table["weight"].to_numpy(),
     )
     hits = float(np.sum(relevant["mine"].to_numpy()) + np.sum(relevant["other"].to_numpy()))
     chance = expected_share(hits, judged, int(informative["is_relevant"].sum()), informative.height)
@@ -191,12 +192,11 @@ def _decision(report: Report, first: str, second: str, k: int) -> Decision:
 
 
 def _counted(report: Report, first: str, second: str, k: int) -> tuple[pl.DataFrame, float]:
-    """The queries that count for both runs, and how many documents of both runs' first k were judged."""
+    """The queries that count for both runs with their weights, and how many documents of both runs' first k
+    were judged."""
     values = scan_per_query(report).filter(pl.col("run").is_in([first, second]), pl.col("k") == k)
-    recall = values.filter(pl.col("measure") == "recall", pl.col("value").is_not_null())
-    counted = recall.group_by("query_id").len().filter(pl.col("len") == 2).select("query_id")
     shares = values.filter(pl.col("measure") == "judged").select(pl.col("value").sum()).collect()
-    return counted.sort("query_id").collect(), float(shares.item() or 0) * k
+    return counted_queries(report, first, second, k).sort("query_id"), float(shares.item() or 0) * k
 
 
 def _open_pairs(report: Report, columns: Mapping[str, pl.Expr], k: int) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from evaluation.comparisons.verdict import ComparisonResult
 from evaluation.comparisons.wording import grade_in_words, signed, span
 from evaluation.models import Report
 from evaluation.report_store.files import usual_cutoff
-from evaluation.report_store.settings import margin_of
+from evaluation.report_store.settings import margin_of, weights_in_words
 from evaluation.scoring.results import percent, share_in_words
 
 MOST_LABELS = 20
@@ -82,6 +82,7 @@ def comparison_context(report: Report, comparisons: Compared, choice: PairChoice
         "sentence": grade.sentence,
         "verdict": stored["verdict"],
         "warnings": stored["warnings"],
+        "weights": weights_in_words(report),
         "power": stored["power"],
         "facts": facts(turned(stored, choice.a), report),
         "settled": stored["settled"],

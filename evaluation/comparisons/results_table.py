@@ -13,6 +13,8 @@ from evaluation.comparisons.wording import signed
 from evaluation.measures import key_of, titled
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, figure_of, run_names
+from evaluation.report_store.options import UNWEIGHTED
+from evaluation.report_store.settings import weights_of
 from evaluation.scoring.figures import Figure
 from evaluation.scoring.results import decimal, interval
 from pooling.tables.columns import Column
@@ -26,12 +28,19 @@ MOST_LOOKED_AT = 10
 
 @dataclass(frozen=True)
 class Earlier:
-    """An earlier report's means of the same measure at the same K, by run. by_labels: the labels are others,
-    so that no run need have changed."""
+    """An earlier report's means of the same measure at the same K, by run. by_labels: the labels are others;
+    by_weights: the log is another, which the queries were drawn from."""
 
     name: str
     means: Mapping[str, float]
     by_labels: bool = False
+    by_weights: bool = False
+
+    @property
+    def others(self) -> str:
+        """What is not that of the report, so that no run need have changed."""
+        named = {"labels": self.by_labels, "weights": self.by_weights}
+        return " and ".join(what for what, is_other in named.items() if is_other)
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,7 @@ def results_table(
                 unknown=report.result["queries"]["unknown"].get(run, 0),
                 figures=_all_figures(report, run),
                 estimate=_estimate_in_words(figure),
-                by_labels=earlier is not None and earlier.by_labels,
+                by_labels=earlier is not None and bool(earlier.others),
             )
         )
     is_estimated = any(line.estimate for line in lines)
@@ -193,7 +202,7 @@ def _table(
         Column("best", "Against the best", number=True, template=template("best")),
     ]
     if earlier is not None:
-        labels = " (other labels)" if earlier.by_labels else ""
+        labels = f" (other {earlier.others})" if earlier.others else ""
         title = f"Since {earlier.name}{labels}"
         columns.append(Column("since", title, number=True, template=template("since")))
     for name in report.options["measures"]:
@@ -239,11 +248,13 @@ def change_in_words(change: float | None, *, by_labels: bool = False) -> str:
 
 
 def earlier_report(report: Report) -> Report | None:
-    """The newest report of the collection before this one with a run of the same name; at most two database
-    queries, of which the first reads no result."""
-    wanted = set(run_names(report))
+    """The newest report of the collection before this one with a run of the same name, in which queries count
+    alike; at most two database queries, of which the first reads no result."""
+    wanted, weights = set(run_names(report)), report.options.get("weights", UNWEIGHTED)
     before = report.collection.reports.filter(created_at__lt=report.created_at)
     for other in before.defer("result").order_by("-created_at", "-pk")[:MOST_LOOKED_AT]:
+        if other.options.get("weights", UNWEIGHTED) != weights:
+            continue
         if wanted & set(run_names(other)) and other.pk != report.options.get("again_of"):
             return Report.objects.get(pk=other.pk)
     return None
@@ -257,4 +268,5 @@ def means_of(earlier: Report, report: Report, measure: str, k: int | None) -> Ea
     all_means = {run: figures[run][key]["mean"] for run in runs if run in figures and key in figures[run]}
     means = {run: mean for run, mean in all_means.items() if mean is not None}
     by_labels = earlier.release_id != report.release_id
-    return Earlier(earlier.release.name, means, by_labels) if means else None
+    words = [(how or {"words": ""})["words"] for how in map(weights_of, (earlier, report))]
+    return Earlier(earlier.release.name, means, by_labels, words[0] != words[1]) if means else None

@@ -12,7 +12,7 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -65,7 +65,8 @@ class ChosenComparisons(TypedDict):
 
 
 class StoredComparisons(TypedDict):
-    """Contents of `comparisons.json`: every pair of these runs at these K; left_out: runs beyond them."""
+    """Contents of `comparisons.json`: every pair of these runs at these K; left_out: runs beyond them.
+    weights: how much each drawn query counts, where means are taken back to a log."""
 
     runs: list[str]
     left_out: int
@@ -74,6 +75,7 @@ class StoredComparisons(TypedDict):
     correction: str
     confidence: float
     comparisons: list[ComparisonResult]
+    weights: NotRequired[dict[str, float]]
 
 
 def compared_runs(basis: Basis) -> tuple[list[Comparison], StoredComparisons]:
@@ -94,6 +96,9 @@ def compared_runs(basis: Basis) -> tuple[list[Comparison], StoredComparisons]:
         "confidence": evaluation.confidence,
         "comparisons": [{**one.to_dict(), "power": one.power()} for one in made],
     }
+    if evaluation.weights is not None:
+        weights = zip(evaluation.labels.query_ids.to_list(), evaluation.weights.tolist(), strict=True)
+        stored["weights"] = {query: weight for query, weight in weights if weight}
     return made, stored
 
 
@@ -263,16 +268,7 @@ def deciding(report: Report, first: str, second: str, k: int) -> pl.DataFrame:
     """
     ranks = {name: pl.col(f"rank_{run_names(report).index(name)}") for name in (first, second)}
     mine, other = ((ranks[name] <= k).fill_null(False) for name in (first, second))
-    counted = (
-        scan_per_query(report)
-        .filter(pl.col("run").is_in([first, second]), pl.col("measure") == "recall", pl.col("k") == k)
-        .filter(pl.col("value").is_not_null())
-        .group_by("query_id")
-        .len()
-        .filter(pl.col("len") == 2)
-        .select("query_id")
-        .collect()
-    )
+    counted = counted_queries(report, first, second, k)
     hits = (
         scan_relevant(report)
         .group_by("query_id")
@@ -282,7 +278,7 @@ def deciding(report: Report, first: str, second: str, k: int) -> pl.DataFrame:
         )
     )
     alone = (
-        scan_beside(report, UNJUDGED).filter(mine != other).join(counted.lazy(), on="query_id", how="semi")
+        scan_beside(report, UNJUDGED).filter(mine != other).join(counted.lazy(), on="query_id", how="inner")
     )
     lone = alone.join(hits, on="query_id", how="left").with_columns(
         pl.col("relevant", "ahead").fill_null(0.0), sign=pl.when(mine).then(1.0).otherwise(-1.0)
@@ -293,11 +289,24 @@ def deciding(report: Report, first: str, second: str, k: int) -> pl.DataFrame:
         *PAIR,
         pl.when(pl.col("sign") > 0).then(pl.lit(first)).otherwise(pl.lit(second)).alias("run"),
         pl.when(pl.col("sign") > 0).then(ranks[first]).otherwise(ranks[second]).alias("rank"),
-        ((after - before).abs() / max(counted.height, 1)).alias("swing"),
+        ((after - before).abs() * pl.col("weight") / counted["weight"].sum()).alias("swing"),
     )
     return table.sort(
         "swing", "rank", "query_id", "document_id", descending=[True, False, False, False]
     ).collect()
+
+
+def counted_queries(report: Report, first: str, second: str, k: int) -> pl.DataFrame:
+    """query_id, weight of the queries that count for both runs: 1, or what a drawn one stands for."""
+    values = scan_per_query(report).filter(pl.col("run").is_in([first, second]), pl.col("k") == k)
+    recall = values.filter(pl.col("measure") == "recall", pl.col("value").is_not_null())
+    both = recall.group_by("query_id").len().filter(pl.col("len") == 2).select("query_id").collect()
+    comparisons = compared(report)
+    weights = comparisons.stored.get("weights") if comparisons else None
+    if weights is None:
+        return both.with_columns(weight=pl.lit(1.0))
+    table = pl.DataFrame({"query_id": list(weights), "weight": list(weights.values())})
+    return both.join(table, on="query_id")
 
 
 def deciding_csv(report: Report, first: str, second: str, k: int) -> io.BytesIO:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 from evaluation.estimates.intervals import (
     GAMMA,
     SPAN,
+    DesignOf,
     LabelInterval,
     interval_of_micro_recall,
     interval_of_micro_recall_difference,
@@ -74,16 +75,21 @@ def recall_estimates(
     cutoffs: Sequence[int],
     *,
     confidence: float = LEVEL,
+    design_of: DesignOf | None = None,
 ) -> dict[str, dict[str, RecallEstimate]]:
     """Run -> `recall@k` -> {"micro": …, "macro": …, "headline": …}, over the queries that the audit can
     estimate.
 
     micro: relevant found / relevant, both weighted by 1/π. macro: the mean over those of the queries that
     have a relevant label, as in `evaluation.estimates.macro_recall`; `why` says why there is none.
+    design_of: how the queries were drawn from a log, where all three are to be of the log.
     """
+    if design_of is not None:
+        audit = audit.weighed(design_of)
     pooled = within_pool(audit, places)
     keys = [(number, k) for number in range(len(places.runs)) for k in cutoffs]
-    macros = macro_recalls(audit, pooled.frame, keys, confidence=confidence)
+    plain = replace(audit, sample=audit.sample.drop("weight", strict=False))
+    macros = macro_recalls(plain, pooled.frame, keys, confidence=confidence, design_of=design_of)
     result: dict[str, dict[str, RecallEstimate]] = {run: {} for run in places.runs}
     for (number, k), macro in zip(keys, macros, strict=True):
         run = places.runs[number]
@@ -92,7 +98,7 @@ def recall_estimates(
         both = [interval_of_micro_recall(sample, top, confidence=confidence) for sample in samples]
         micro = spanned(both, awaited=audit.awaited)
         wide = [
-            with_queries(sample, top, interval, confidence=confidence)
+            with_queries(sample, top, interval, confidence=confidence, design_of=design_of)
             for sample, interval in zip(samples, both, strict=True)
         ]
         result[run][f"recall@{k}"] = {

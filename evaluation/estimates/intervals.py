@@ -24,9 +24,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from evaluation.estimates.totals import SampleArrays, largest_unrefuted, ratio
-from pooling.heavy import Booleans, Floats, np, optimize, pl, special
+from evaluation.measures.hajek import Design, ratio_means
+from pooling.heavy import Booleans, Floats, Integers, np, optimize, pl, special
 
 #: Below this many relevant audit documents outside the greedy part only the exact bound is used.
 FEWEST_FOR_GAMMA = 5
@@ -59,6 +61,10 @@ METHODS = {
 }
 
 
+#: How queries were drawn, by their ids.
+DesignOf: TypeAlias = Callable[[Sequence[str]], Design]
+
+
 @dataclass(frozen=True)
 class LabelInterval:
     """An estimate and its interval; None where undefined.
@@ -82,12 +88,15 @@ class Kind:
     one can be.
 
     `lightest` is the smallest inclusion probability with which one could have been drawn; None where no
-    document of the kind can be left.
+    document of the kind can be left. Where queries count differently, `weights` (of those drawn) and
+    `certain` say how much; `heaviest` is the most that one which is left can count.
     """
 
     certain: float
     probabilities: Floats
     lightest: float | None
+    weights: Floats | None = None
+    heaviest: float = 1.0
 
     @classmethod
     def of(cls, arrays: SampleArrays, marks: Floats, possible: Booleans) -> Kind:
@@ -96,41 +105,63 @@ class Kind:
         """
         chosen, sure = arrays.relevant * marks > 0, arrays.probability == 1
         lightest = float(arrays.probability[possible].min()) if possible.any() else None
-        return cls(float((chosen & sure).sum()), arrays.probability[chosen & ~sure], lightest)
+        heaviest = float(arrays.weight[possible].max()) if possible.any() else 1.0
+        drawn = chosen & ~sure
+        return cls(
+            float(arrays.weight[chosen & sure].sum()),
+            arrays.probability[drawn],
+            lightest,
+            arrays.weight[drawn],
+            heaviest,
+        )
+
+    @property
+    def _drawn(self) -> Floats:
+        return np.ones(len(self.probabilities)) if self.weights is None else self.weights
 
     @property
     def seen(self) -> float:
-        return self.certain + len(self.probabilities)
+        return self.certain + float(self._drawn.sum())
 
     @property
     def value(self) -> float:
         """The estimated number."""
-        return self.certain + float((1 / self.probabilities).sum())
+        return self.certain + float((self._drawn / self.probabilities).sum())
 
     def gamma_limits(self, level: float, variance: float | None = None) -> tuple[float, float]:
         """Limits that are each wrong at about `level`; `variance` of the rest, if it is known otherwise."""
-        left = (1 - self.probabilities) / self.probabilities
+        left = self._drawn * (1 - self.probabilities) / self.probabilities
         mean = float(left.sum())
         if variance is None:
-            variance = float((left / self.probabilities).sum())
-        return gamma_limits(self.seen, mean, variance, lightest=self.lightest, level=level)
+            variance = float((left * self._drawn / self.probabilities).sum())
+        return gamma_limits(
+            self.seen, mean, variance, lightest=self.lightest, heaviest=self.heaviest, level=level
+        )
 
     def most(self, level: float) -> float:
         """The most documents that the sample does not refute at `level`; exact, as `most_missing_in_all`."""
         if self.lightest is None:
             return self.seen
-        return self.certain + largest_unrefuted(len(self.probabilities), self.lightest, level)
+        return self.certain + self.heaviest * largest_unrefuted(len(self.probabilities), self.lightest, level)
 
 
 def gamma_limits(
-    seen: float, mean: float, variance: float, *, lightest: float | None, level: float
+    seen: float,
+    mean: float,
+    variance: float,
+    *,
+    lightest: float | None,
+    level: float,
+    heaviest: float = 1.0,
 ) -> tuple[float, float]:
-    """Limits of `seen` documents and an unseen rest with this mean and variance; `lightest` as in `Kind`."""
+    """Limits of `seen` documents and an unseen rest with this mean and variance; lightest and heaviest as in
+    `Kind`."""
     low = gamma_quantile(level, mean, variance)
     if lightest is None:
         return seen + low, seen + mean
-    weight = MORE * (1 - lightest) / lightest
-    return seen + low, seen + gamma_quantile(1 - level, mean + weight, variance + weight / lightest)
+    weight = MORE * heaviest * (1 - lightest) / lightest
+    high = gamma_quantile(1 - level, mean + weight, variance + weight * heaviest / lightest)
+    return seen + low, seen + high
 
 
 def gamma_quantile(level: float, mean: float, variance: float) -> float:
@@ -168,7 +199,7 @@ def interval_of_kind(
     """Number of relevant documents of one kind (as in `Kind.of`), by the rule of `chosen_interval`: it counts
     the relevant audit documents of all kinds, so that the method does not depend on the estimate."""
     kind = Kind.of(arrays, marks, possible)
-    count = int((arrays.relevant * (arrays.probability < 1)).sum())
+    count = arrays.relevant_drawn
     if kind.lightest is None:
         return LabelInterval(kind.value, kind.value, kind.value, COMPLETE, count)
     level = (1 - confidence) / 2
@@ -197,27 +228,48 @@ def interval_of_micro_recall(
 
 
 def with_queries(
-    sample: pl.DataFrame, retrieved: pl.DataFrame, labels: LabelInterval, *, confidence: float = 0.95
+    sample: pl.DataFrame,
+    retrieved: pl.DataFrame,
+    labels: LabelInterval,
+    *,
+    confidence: float = 0.95,
+    design_of: DesignOf | None = None,
 ) -> tuple[float | None, float | None]:
     """Limits of a micro recall that cover which queries were asked as well as which labels were drawn.
 
     The parts of the linearised ratio that each query contributes vary by both (the first stage of a two-stage
     sample: Cochran, Sampling Techniques, 1977, chapter 11); Student's t over queries. `labels` are the limits
     of the labels alone, which the answer is never narrower than: few relevant documents make parts that
-    hardly vary. Without a second query nobody can tell how queries vary.
+    hardly vary. Without a second query nobody can tell how queries vary. design_of: how the queries were
+    drawn, where the sample weighs them.
     """
     arrays = SampleArrays.of(sample)
     if labels.value is None or labels.low is None or labels.high is None:
         return None, None
-    total = arrays.total(arrays.relevant)
-    residual = arrays.relevant * (arrays.hits_of(retrieved) - labels.value) / (total * arrays.probability)
     of = arrays.pairs["query_id"].rank("dense").to_numpy().astype(np.int64) - 1
-    parts = np.bincount(of, residual)
-    if len(parts) < 2:
-        return labels.low, labels.high
-    error = math.sqrt(len(parts) / (len(parts) - 1) * float(((parts - parts.mean()) ** 2).sum()))
-    reach = float(special.stdtrit(len(parts) - 1, (1 + confidence) / 2)) * error
+    hit = arrays.hits_of(retrieved)
+    if design_of is not None:
+        design = design_of(arrays.pairs["query_id"].unique().sort().to_list())
+        reach = _reach_of_draw(arrays, hit, of, design, value=labels.value, confidence=confidence)
+    else:
+        total = arrays.total(arrays.relevant)
+        parts = np.bincount(of, arrays.relevant * (hit - labels.value) / (total * arrays.probability))
+        if len(parts) < 2:
+            return labels.low, labels.high
+        error = math.sqrt(len(parts) / (len(parts) - 1) * float(((parts - parts.mean()) ** 2).sum()))
+        reach = float(special.stdtrit(len(parts) - 1, (1 + confidence) / 2)) * error
     return max(0.0, min(labels.low, labels.value - reach)), min(1.0, max(labels.high, labels.value + reach))
+
+
+def _reach_of_draw(
+    arrays: SampleArrays, hit: Floats, of: Integers, design: Design, *, value: float, confidence: float
+) -> float:
+    """Half the interval of a micro recall of drawn queries; `of` numbers the query of each pair."""
+    label = arrays.relevant / arrays.weight
+    spread = arrays.spreads * arrays.deviations(label * (hit - value)) ** 2
+    parts = (label * hit / arrays.probability, label / arrays.probability, spread)
+    hits, relevant, within = (np.bincount(of, part)[:, None].astype(np.float64) for part in parts)
+    return float(ratio_means(hits, relevant, design, within=within).reach(confidence)[0])
 
 
 def interval_of_micro_recall_difference(
@@ -298,7 +350,7 @@ def chosen_interval(
     arrays: SampleArrays, counted: Floats, kinds: Sequence[Kind], ratio_of: RatioOfKinds, *, confidence: float
 ) -> LabelInterval:
     """The rule: all judged, else gamma limits, else, with few relevant audit documents, the exact bound."""
-    count = int((arrays.relevant * (arrays.probability < 1)).sum())
+    count = arrays.relevant_drawn
     value = ratio(arrays, counted).value
     if value is None:
         return LabelInterval(None, None, None, UNDEFINED, count)

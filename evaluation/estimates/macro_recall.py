@@ -32,12 +32,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.estimates.intervals import FEWEST_FOR_GAMMA
+from evaluation.estimates.intervals import FEWEST_FOR_GAMMA, DesignOf
 from evaluation.estimates.sample import PAIR, AuditSample
 from evaluation.estimates.totals import SampleArrays
+from evaluation.measures.hajek import Design, effective_size, weighted_means
 from pooling.heavy import Floats, Integers, NDArray, np, pl, special, stats
 
-#: Fewer queries say nothing of a mean over queries.
+#: Fewer queries, or drawn ones that are worth fewer of equal weight, say nothing of a mean over queries.
 FEWEST_QUERIES = 10
 #: Of the queries' intercepts, in log-odds; and how strongly the other coefficients are drawn towards 0.
 VARIANCE, RIDGE, RIDGE_OF_MEAN = 0.5, 1.0, 1e-3
@@ -60,24 +61,31 @@ class MacroRecall:
 
 
 def macro_recalls(
-    audit: AuditSample, ranks: pl.DataFrame, keys: Sequence[tuple[int, int]], *, confidence: float = 0.95
+    audit: AuditSample,
+    ranks: pl.DataFrame,
+    keys: Sequence[tuple[int, int]],
+    *,
+    confidence: float = 0.95,
+    design_of: DesignOf | None = None,
 ) -> list[MacroRecall]:
     """One for each key (number of a run, K).
 
     ranks: query_id, document_id, rank_0 … of the runs, as in `evaluation.estimates.from_audit.Places`. Where
     pairs have no answer, an interval spans the extremes; while labels are awaited there is no value.
+    design_of: how the queries were drawn from a log, where the mean is that of the log.
     """
     pairs = pl.concat([audit.sample.select(PAIR), audit.unsampled])
     placed = pairs.join(ranks, on=PAIR, how="left", maintain_order="left")
     deepest = max((k for _, k in keys), default=0)
     rest = _Rest.of(audit, placed, deepest)
-    models = [_Model.of(one, audit.unsampled, rest) for one in audit.extremes()]
+    design = None if design_of is None else design_of(pairs["query_id"].unique().sort().to_list())
+    models = [_Model.of(one, audit.unsampled, rest, design) for one in audit.extremes()]
     recalls = []
     for run, k in keys:
         is_hit = (pl.col(f"rank_{run}") <= k).fill_null(False)
         hits = placed.select(is_hit.alias("hit"))["hit"].to_numpy()
         top = placed.filter(is_hit).select(PAIR)
-        more = [_Model.of(one, audit.unsampled, rest) for one in audit.extremes(top)[2:]]
+        more = [_Model.of(one, audit.unsampled, rest, design) for one in audit.extremes(top)[2:]]
         recalls.append(_spanned([one.recall(hits, confidence) for one in [*models, *more]], audit.awaited))
     return recalls
 
@@ -146,7 +154,7 @@ class _Model:
     query (n,) numbers the queries; expected (n,) is the label of certain pairs and the chance of all others;
     residual (s,) is label minus chance of what was drawn, 0 of certain pairs; total (Q,) are relevant
     documents; counts (Q,) marks the queries with a relevant label; weight (n,) is how much of a run's finds
-    each pair stands for.
+    each pair stands for; design (Q,) is how the queries were drawn, None where each counts once.
     """
 
     arrays: SampleArrays
@@ -156,9 +164,10 @@ class _Model:
     total: Floats
     counts: NDArray[np.bool_]
     weight: Floats
+    design: Design | None
 
     @classmethod
-    def of(cls, sample: pl.DataFrame, unsampled: pl.DataFrame, rest: _Rest) -> _Model:
+    def of(cls, sample: pl.DataFrame, unsampled: pl.DataFrame, rest: _Rest, design: Design | None) -> _Model:
         arrays = SampleArrays.of(sample)
         ids = pl.concat([sample["query_id"], unsampled["query_id"]])
         query = (ids.rank("dense").cast(pl.Int64) - 1).to_numpy()
@@ -189,18 +198,23 @@ class _Model:
             np.maximum(np.bincount(query, expected, count) + rest.hidden * hidden, seen),
             seen > 0,
             weight,
+            design,
         )
 
     def recall(self, hits: NDArray[np.bool_], confidence: float) -> MacroRecall:
         """hits (n,): the pairs in a run's first K."""
         queries = int(self.counts.sum())
+        worth = float(queries)
+        if self.design is not None and queries:
+            worth = effective_size(self.design.weights[self.counts])
         uncertain = self.arrays.probability < 1
         if uncertain.any() and self.arrays.relevant[uncertain].sum() < FEWEST_FOR_GAMMA:
             return MacroRecall(None, None, None, queries, FEW_RELEVANT)
-        if queries < FEWEST_QUERIES:
+        if worth < FEWEST_QUERIES:
             return MacroRecall(None, None, None, queries, FEW_QUERIES)
-        first, second = self._values(hits)
-        means, half = (first.mean(), second.mean()), max(_reach(one, confidence) for one in (first, second))
+        *values, within = self._values(hits)
+        means, reaches = zip(*(self._mean(one, within, confidence) for one in values), strict=True)
+        half = max(reaches)
         return MacroRecall(
             float(np.clip(means[0], 0, 1)),
             float(np.clip(min(means) - half, 0, 1)),
@@ -208,8 +222,17 @@ class _Model:
             queries,
         )
 
-    def _values(self, hits: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Recall of each query that counts: with the linear step, and with the term of second order too."""
+    def _mean(self, values: Floats, within: Floats, confidence: float) -> tuple[float, float]:
+        """Over the queries that count, and the reach of its interval."""
+        if self.design is None:
+            return float(values[self.counts].mean()), _reach(values[self.counts], confidence)
+        counted = np.where(self.counts, values, np.nan)[:, None]
+        found = weighted_means(counted, self.design, np.where(self.counts, within, 0.0)[:, None])
+        return float(found.mean[0]), float(found.reach(confidence)[0])
+
+    def _values(self, hits: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+        """(Q,) recall with the linear step, with the term of second order too, and the variance of the
+        draw of labels."""
         total = np.where(self.counts, self.total, 1.0)
         plain = self._sums(self.query, self.expected * hits * self.weight) / total
         mine = self.query[: len(self.residual)]
@@ -219,7 +242,13 @@ class _Model:
         shared = arrays.spreads * arrays.deviations(self.residual) * arrays.deviations(moved)
         product = error * shift - self._sums(mine, shared)
         first = plain + shift / total
-        return first[self.counts], (first - product / total**2)[self.counts]
+        drawn = arrays.spreads * arrays.deviations(moved) ** 2
+        # Where a query's few labels hardly differ, the model knows better how much they could have.
+        chance = self.expected[: len(mine)]
+        distance = hits[: len(mine)] - plain[mine]
+        modelled = (1 - arrays.probability) / arrays.probability**2 * chance * (1 - chance) * distance**2
+        within = np.maximum(self._sums(mine, drawn), self._sums(mine, modelled)) / total**2
+        return first, first - product / total**2, within
 
     def _sums(self, query: Integers, values: Floats) -> Floats:
         return np.asarray(np.bincount(query, values, len(self.counts)), dtype=np.float64)

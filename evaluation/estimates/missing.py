@@ -153,11 +153,14 @@ def _without(evaluation: Evaluation, row: int, k: int, alone: npt.NDArray[np.boo
         labels.query[pairs[alone & (position > 0) & (position <= k)]], minlength=labels.query_count
     )
     scored = run.scored & labels.has_relevant
-    kept = scored & (labels.relevant_count > taken)
+    kept, weights = scored & (labels.relevant_count > taken), evaluation.weights
+    if weights is not None:
+        kept &= weights > 0
+    each = None if weights is None else weights[kept]
     hits, relevant = run.counted.counts.hits[:, column], labels.relevant_count
-    recall = float((hits[kept] / relevant[kept]).mean()) if kept.any() else math.nan
+    recall = float(np.average(hits[kept] / relevant[kept], weights=each)) if kept.any() else math.nan
     after = (hits - hits_taken)[kept] / (relevant - taken)[kept]
-    without = float(after.mean()) if kept.any() else math.nan
+    without = float(np.average(after, weights=each)) if kept.any() else math.nan
     return {
         "unique": int(alone.sum()),
         "recall": recall,

@@ -15,10 +15,11 @@ were not drawn have no row: `frame_size` counts them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from evaluation.estimates.totals import STRATUM, Remainder
+from evaluation.measures.hajek import Design
 from pooling.heavy import pl
 from pooling.ranking.sample import audit_order
 
@@ -54,6 +55,25 @@ class AuditSample:
         default_factory=lambda: pl.DataFrame(schema={"query_id": pl.String, "documents": pl.Int64})
     )
     left_out: int = 0
+
+    def weighed(self, design_of: Callable[[Sequence[str]], Design]) -> AuditSample:
+        """Of the queries that were drawn from a log alone, with a column `weight` in `sample`: how much each
+        counts among those that are defined."""
+        ids = self.defined
+        weights = pl.DataFrame(
+            {"query_id": ids, "weight": design_of(ids).weights},
+            schema={"query_id": pl.String, "weight": pl.Float64},
+        ).filter(pl.col("weight") > 0)
+        frames = {
+            name: getattr(self, name).join(weights, on="query_id", how="semi", maintain_order="left")
+            for name in ("unsampled", "beyond", "hidden")
+        }
+        sample = self.sample.join(weights, on="query_id", how="inner", maintain_order="left")
+        strata = self.strata.filter(~pl.col("defined")).select("query_id")
+        kept = pl.concat([strata, weights.select("query_id")])
+        return replace(
+            self, sample=sample, strata=self.strata.join(kept, on="query_id", how="semi"), **frames
+        )
 
     @property
     def unlabelled(self) -> int:

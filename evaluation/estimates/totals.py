@@ -7,7 +7,7 @@ that share one probability below 1 are a simple random sample of a stratum of n/
 probability nobody shares were drawn on their own (priority or Poisson sampling). Where a query was drawn from
 more than once, as by the versions of a pool, a column `draw` keeps the strata of the draws apart. Where the
 strata of a draw run across queries (by the score of a model, say), a column `stratum` names each pair's, in
-the place of query and draw.
+the place of query and draw. A column `weight` says how much each pair's query counts.
 
 Every interval here is about *which labels* were drawn, never about which queries were asked. The bounds on
 what is missing are those of `pooling/ranking/bounds.py`, by which queues stop too.
@@ -72,14 +72,16 @@ def ratio(arrays: SampleArrays, counted: Floats) -> Estimate:
 
 @dataclass(frozen=True)
 class SampleArrays:
-    """The sample as arrays; `stratum` numbers the pairs that share a query (or the sample's own `stratum`)
-    and a probability. `across` says that strata run across queries.
+    """The sample as arrays; `relevant` is how much each relevant pair counts, its `weight`, or 0; `stratum`
+    numbers the pairs that share a query (or the sample's own `stratum`) and a probability. `across` says that
+    strata run across queries.
     """
 
     pairs: pl.DataFrame
     relevant: Floats
     probability: Floats
     stratum: NDArray[np.int64]
+    weight: Floats
     across: bool = False
 
     @classmethod
@@ -94,13 +96,20 @@ class SampleArrays:
         within = ("stratum",) if across else STRATUM
         keys = [name for name in (*within, "inclusion_probability") if name in sample.columns]
         group = pl.struct(keys).rank("dense").cast(pl.Int64) - 1
+        weight = sample["weight"].to_numpy() if "weight" in sample.columns else np.ones(sample.height)
         return cls(
             sample.select("query_id", "document_id"),
-            sample["relevant"].to_numpy().astype(np.float64),
+            sample["relevant"].to_numpy().astype(np.float64) * weight,
             probability,
             sample.select(group.alias("stratum"))["stratum"].to_numpy(),
+            weight,
             across,
         )
+
+    @property
+    def relevant_drawn(self) -> int:
+        """The relevant pairs that are not certain."""
+        return int(np.count_nonzero(self.relevant * (self.probability < 1)))
 
     def hits_of(self, retrieved: pl.DataFrame) -> Floats:
         """1 for the pairs of the sample that a run retrieved."""

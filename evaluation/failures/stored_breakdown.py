@@ -26,7 +26,7 @@ from evaluation.measures import Floats, key_of
 from evaluation.measures.significance import Resampling
 from evaluation.models import Report
 from evaluation.report_store.files import beside, cutoffs_of, run_names, scan_per_query, scan_relevant
-from pooling.formats.query_facts import known_weight
+from pooling.formats.query_facts import represented_weight
 from pooling.heavy import np, pl
 from pooling.interface.problems import InputError
 from pooling.models import Query
@@ -171,7 +171,7 @@ def _values(report: Report, request: BreakdownRequest, queries: QueriesNow) -> V
     by_run = rows.partition_by("run", as_dict=True)
     # The file has the queries of every run in the same order.
     columns = [by_run[(run,)]["value"].fill_null(np.nan).to_numpy() for run in runs]
-    weights = [known_weight(queries.metadata.get(query, {})) for query in queries.ids]
+    weights = [represented_weight(queries.metadata.get(query, {})) for query in queries.ids]
     return Values(
         request.measure,
         request.k,

@@ -13,7 +13,7 @@ from evaluation.measures.significance import Resampling
 from evaluation.rendering.cells import Cells, Part
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from pooling.formats import read_queries
-from pooling.formats.query_facts import known_weight
+from pooling.formats.query_facts import represented_weight
 from pooling.heavy import np
 
 
@@ -56,7 +56,7 @@ def broken_down(
     columns = [
         run.whole[name] if column is None else run.values[name][:, column] for run in evaluation.runs.values()
     ]
-    weights = [known_weight(facts.get(query, {})) for query in ids]
+    weights = [represented_weight(facts.get(query, {})) for query in ids]
     values = Values(
         name,
         k,

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from evaluation.logs.design import OLD_DAYS, Sample, Target
-from evaluation.logs.hajek import Design, WeightedMeans, effective_size, ratio_means, weighted_means
 from evaluation.measures import Floats, Integers, key_of
+from evaluation.measures.hajek import Design, WeightedMeans, effective_size, ratio_means, weighted_means
 from evaluation.measures.significance import IntervalSettings
-from evaluation.scoring.figures import Figure, RunFigures, WeightedHow
+from evaluation.scoring.figures import Figure, MeasuredHow, RunFigures, WeightedHow
 from evaluation.scoring.results import Evaluation, RunEvaluation
-from pooling.heavy import np
+from pooling.heavy import Booleans, np
 
 METHOD = "Student's t, with the variance of the draw"
 
 
 def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: date) -> Evaluation:
-    """The same evaluation with each mean, interval, micro mean and bound for the log.
+    """The same evaluation with each mean, interval, micro mean and bound for the log, of all queries and of
+    those with each tag; and with the design by which its comparisons and estimates are taken back too.
 
     target: `traffic` counts each query as often as it was asked, `queries` each distinct query once. Queries
     outside the draw are in no mean. Raises ValueError where no labelled query was drawn.
@@ -36,19 +37,54 @@ def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: d
         np.array([one.probability for one in answers]),
         np.array([strata[one.stratum] for one in answers], dtype=np.int64),
     )
+    every = Design(np.zeros(len(ids)), np.ones(len(ids)), np.zeros(len(ids), dtype=np.int64))
+    for whole, part in zip(vars(every).values(), vars(design).values(), strict=True):
+        whole[rows] = part
     counts = evaluation.in_mean[rows]
     how = _how(evaluation, sample, target, today=today)
     how["effective"] = effective_size(design.weights[counts]) if counts.any() else 0.0
     how["speaks_for"] = sample.speaks_for([ids[row] for row in rows[counts].tolist()], target)
     level = evaluation.settings["interval"]["level"]
+    drawn = _Drawn(rows, np.ones(len(rows), dtype=np.bool_), design, level)
     runs = {
-        name: replace(run, figures=_figures(evaluation, run, rows, design=design, level=level))
-        for name, run in evaluation.runs.items()
+        name: replace(run, figures=_figures(evaluation, run, drawn)) for name, run in evaluation.runs.items()
+    }
+    tags = {
+        tag: replace(stratum, figures=_of_some(evaluation, drawn, stratum.rows))
+        for tag, stratum in evaluation.strata.items()
     }
     interval: IntervalSettings = {**evaluation.settings["interval"], "method": METHOD, "resampled": False}
-    return replace(
-        evaluation, runs=runs, settings={**evaluation.settings, "interval": interval, "weights": how}
-    )
+    settings: MeasuredHow = {**evaluation.settings, "interval": interval, "weights": how}
+    return replace(evaluation, runs=runs, strata=tags, settings=settings, design=every)
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """The queries of the draw: (n,) their rows, and which of them count; their design; the level of
+    intervals."""
+
+    rows: Integers
+    inside: Booleans
+    design: Design
+    level: float
+
+    def of(self, values: Floats) -> Floats:
+        """(n,) of the rows that count, NaN for the others."""
+        return np.where(self.inside, values[self.rows], np.nan)
+
+
+def _of_some(evaluation: Evaluation, drawn: _Drawn, rows: Integers) -> Mapping[str, RunFigures]:
+    """The figures over these queries alone: the others are drawn as well, and outside the domain."""
+    some = replace(drawn, inside=np.isin(drawn.rows, rows))
+    return {name: _figures(evaluation, run, some) for name, run in evaluation.runs.items()}
+
+
+def counted_once(evaluation: Evaluation, sample: Sample, *, today: date) -> Evaluation:
+    """The same evaluation, which says that its means count each drawn query once."""
+    how = _how(evaluation, sample, "queries", today=today)
+    how |= {"target": "none", "words": "weights: none, each query counts once"}
+    how["effective"] = float(evaluation.in_mean.sum())
+    return replace(evaluation, settings={**evaluation.settings, "weights": how})
 
 
 def _how(evaluation: Evaluation, sample: Sample, target: Target, *, today: date) -> WeightedHow:
@@ -73,17 +109,15 @@ def _how(evaluation: Evaluation, sample: Sample, target: Target, *, today: date)
     }
 
 
-def _figures(
-    evaluation: Evaluation, run: RunEvaluation, rows: Integers, *, design: Design, level: float
-) -> RunFigures:
+def _figures(evaluation: Evaluation, run: RunEvaluation, drawn: _Drawn) -> RunFigures:
     column = {k: index for index, k in enumerate(evaluation.cutoffs.tolist())}
     values = [
-        run.whole[measure][rows] if k is None else run.values[measure][rows, column[k]]
+        drawn.of(run.whole[measure] if k is None else run.values[measure][:, column[k]])
         for measure, k in evaluation.keys
     ]
     table = np.stack(values, axis=1)
-    means = weighted_means(table, design)
-    low, high = _within(means, level)
+    means = weighted_means(table, drawn.design)
+    low, high = _within(means, drawn.level)
     figures: dict[str, Figure] = {}
     for place, (measure, k) in enumerate(evaluation.keys):
         before = run.figures[key_of(measure, k)]
@@ -94,30 +128,27 @@ def _figures(
             "queries": int(np.count_nonzero(~np.isnan(table[:, place]))),
         }
         if measure == "recall" and k is not None:
-            figure |= _of_recall(run, rows, column[k], design=design)
+            figure |= _of_recall(run, drawn, column[k])
         if "mean_of_retrieved" in before and k is not None:
             counts = run.counted.counts
-            retrieved = counts.retrieved[rows, column[k]]
-            judged = np.divide(
-                counts.judged[rows, column[k]],
-                retrieved,
-                out=np.full(len(rows), np.nan),
-                where=(retrieved > 0) & run.scored[rows],
-            )
-            figure["mean_of_retrieved"] = _mean(judged, design)
+            retrieved, judged = counts.retrieved[:, column[k]], counts.judged[:, column[k]]
+            share = np.full(len(retrieved), np.nan)
+            np.divide(judged, retrieved, out=share, where=(retrieved > 0) & run.scored)
+            figure["mean_of_retrieved"] = _mean(drawn.of(share), drawn.design)
         figures[key_of(measure, k)] = figure
     return figures
 
 
-def _of_recall(run: RunEvaluation, rows: Integers, at: int, *, design: Design) -> Figure:
+def _of_recall(run: RunEvaluation, drawn: _Drawn, at: int) -> Figure:
     """What recall has next to its mean: micro, bounds, and ties where they matter."""
-    counts, scored = run.counted.counts, run.scored[rows]
+    rows, design = drawn.rows, drawn.design
+    counts, scored = run.counted.counts, run.scored[rows] & drawn.inside
     hits = (counts.hits[rows, at] * scored).astype(np.float64)
     relevant = (counts.relevant[rows] * scored).astype(np.float64)
     more: Figure = {}  # type: ignore[typeddict-item]  # joined to a figure that has the rest
     more["micro"] = _plain(ratio_means(hits[:, None], relevant[:, None], design).mean[0])
     lower, upper = run.bounds or (None, None)
-    more["bounds"] = [None if one is None else _mean(one[rows, at], design) for one in (lower, upper)]
+    more["bounds"] = [None if one is None else _mean(drawn.of(one[:, at]), design) for one in (lower, upper)]
     ties = run.counted.ties
     if ties is not None:
         shares = [
@@ -144,7 +175,11 @@ def _plain(number: float) -> float | None:
 
 
 def weighted_notes(how: WeightedHow) -> Sequence[str]:
-    """What a reader of weighted means must know, one sentence each."""
+    """What a reader of means over drawn queries must know, one sentence each."""
+    if how["target"] == "none":
+        asked = "but people ask some more often than others"
+        some = f"; {how['strangers']} labelled queries are outside the draw" if how["strangers"] else ""
+        return [f"Each query counts once, {asked}: {how['drawn']} were drawn from a log{some}."]
     unit = "the traffic" if how["target"] == "traffic" else "the distinct queries"
     notes = [
         f"Weighted to {unit} of the log ({how['words'].removeprefix('weights: ')}): {how['drawn']} drawn "

@@ -15,10 +15,7 @@ from pooling.formats.records import read_queries
 # What would be over the drawn queries alone, next to means over the log.
 _UNWEIGHTED = {
     "by": "--by",
-    "by_tag": "--by-tag",
-    "compare": "--compare",
     "html": "--html",
-    "pool": "--pool",
     "stage1": "--stage1",
     "facts": "--facts",
     "trade_offs": "--trade-offs",

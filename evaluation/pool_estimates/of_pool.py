@@ -14,6 +14,7 @@ from evaluation.estimates.from_audit import (
     recall_estimates,
     relevant_estimate,
 )
+from evaluation.estimates.intervals import DesignOf
 from evaluation.estimates.missing import labelled_depth, leave_one_out, missing_floor, new_retriever_line
 from evaluation.estimates.sample import AuditSample
 from evaluation.scoring.estimate_figures import (
@@ -77,6 +78,11 @@ class Basis:
     opened: Unsettled
     places: Places
     pool: PoolDesign | None
+
+    @property
+    def design_of(self) -> DesignOf | None:
+        """How queries were drawn from a log, where the evaluation is taken back to it."""
+        return None if self.evaluation.design is None else self.evaluation.design_of
 
     @classmethod
     def of(cls, evaluation: Evaluation, pool: PoolDesign | None) -> Basis:
@@ -188,7 +194,9 @@ def _from_audit(basis: Basis) -> Estimates:
         "status": "estimated",
         "relevant": relevant,
         "missing": missing_by_query(audit, confidence=confidence),
-        "runs": recall_estimates(audit, basis.places, cutoffs, confidence=confidence),
+        "runs": recall_estimates(
+            audit, basis.places, cutoffs, confidence=confidence, design_of=basis.design_of
+        ),
         "sentence": _estimated_sentence(pool, relevant),
     }
 

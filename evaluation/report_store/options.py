@@ -8,6 +8,9 @@ from evaluation.scoring.figures import PlainConventions
 from evaluation.scoring.wording import usual_cutoff
 from pooling.runs.stored import RunProvenance
 
+#: The weights of a report whose queries count once each.
+UNWEIGHTED = "none"
+
 
 class ReleaseStamp(TypedDict):
     """The labels of a report."""
@@ -21,7 +24,8 @@ class ReportOptions(TypedDict):
 
     measures: names, of which the page offers each; asked: as they were asked for, with `map@10` next to
     `map`. pools: those of the bounds; pool: that of the estimates. again_of: the report that this one
-    repeats. headline: the K of the answer.
+    repeats. headline: the K of the answer. weights: the target of the means, or `none`, where queries were
+    drawn from a log.
     """
 
     release: ReleaseStamp
@@ -42,6 +46,7 @@ class ReportOptions(TypedDict):
     pool: NotRequired[str | None]
     again_of: NotRequired[int]
     headline: NotRequired[int]
+    weights: NotRequired[str]
 
 
 def headline_k(options: ReportOptions) -> int:

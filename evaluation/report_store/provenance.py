@@ -110,9 +110,12 @@ def in_short(values: Mapping[str, object]) -> str:
     return text if len(text) <= LONGEST_METADATA else text[: LONGEST_METADATA - 1] + "…"
 
 
-def command_of(settings: Settings, qrels: str, runs: Sequence[str], *, complete: bool = False) -> str:
+def command_of(
+    settings: Settings, qrels: str, runs: Sequence[str], *, complete: bool = False, weights: str = "none"
+) -> str:
     """The shell line of `soundings evaluate` with every setting spelled out; without tags and the pool, which
-    are no part of the files. complete: the labels were declared so.
+    are no part of the files. complete: the labels were declared so. weights: where not `none`, of a file of
+    the drawn queries.
 
     >>> from evaluation.scoring.config import Settings
     >>> command_of(Settings(k=(5, 10), seed=1, conventions={"ties": "file"}), "qrels.txt", ["a b.run"])
@@ -134,6 +137,8 @@ def command_of(settings: Settings, qrels: str, runs: Sequence[str], *, complete:
         ),
     ]
     words = ["soundings", "evaluate", qrels, *runs]
+    if weights != "none":
+        words += ["--queries", "queries.jsonl", "--weights", weights]
     for name, values in options:
         if values:
             words += [f"--{name.replace('_', '-')}", *map(str, values)]

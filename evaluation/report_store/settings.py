@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation.logs.applying import weighted_notes
 from evaluation.models import Report
 from evaluation.scoring.config import SETTINGS, Settings
 from evaluation.scoring.conventions import CONVENTIONS, PRESET, Conventions
 from evaluation.scoring.estimate_figures import COMPLETE, PoolOfEstimates
-from evaluation.scoring.figures import ThresholdResult
+from evaluation.scoring.figures import ThresholdResult, WeightedHow
 from evaluation.scoring.results import share_in_words
 from evaluation.scoring.wording import rests_on
 from pooling.models import Pool
@@ -77,6 +78,7 @@ def _settings(report: Report) -> list[tuple[str, Any]]:
     named_values = [(titles[name], value) for name, value in rows.items()]
     return [
         *named_values,
+        *([("Weights", report.options["weights"])] if "weights" in report.options else []),
         (
             "Estimates rest on",
             pool.name if (pool := pool_of_estimates(report)) else report.options.get("pool"),
@@ -109,8 +111,22 @@ def conventions_in_words(report: Report) -> str:
     line = Conventions(**report.options["conventions"]).line(
         scored=counts["scored"], total=counts["labelled"], without_relevant=counts["without_relevant"]
     )
+    weights = weights_of(report)
     chunked: dict[str, list[str]] = {}
     for run in report.options["runs"]:
         if words := run.get("chunks"):
             chunked.setdefault(words, []).append(run["name"])
-    return " · ".join([line, *(f"{', '.join(names)}: {words}" for words, names in chunked.items())])
+    words = [line, *([weights["words"]] if weights else [])]
+    return " · ".join([*words, *(f"{', '.join(names)}: {words}" for words, names in chunked.items())])
+
+
+def weights_of(report: Report) -> WeightedHow | None:
+    """How a report weighs its queries; None where none of them was drawn from a log."""
+    how: WeightedHow | None = report.result["conventions"].get("weights")
+    return how
+
+
+def weights_in_words(report: Report) -> list[str]:
+    """The weights of a report, and what a reader must know of them, one sentence each."""
+    how = weights_of(report)
+    return [] if how is None else list(weighted_notes(how))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.comparisons.answer import Answer, Rival
@@ -17,7 +18,8 @@ from evaluation.comparisons.wording import (
 )
 from evaluation.fact_reports.stored import facts_in
 from evaluation.models import Report
-from evaluation.report_store.options import headline_k
+from evaluation.report_store.options import UNWEIGHTED, headline_k
+from evaluation.report_store.settings import weights_in_words
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS, Estimates
 from evaluation.scoring.wording import decimal
 from pooling.formats.wording import counted
@@ -32,9 +34,9 @@ class AnswerCard:
 
     recall: the number, or the span, that is read first; of: what it is a recall of; context: what stands
     next to it. bar: places of 0, interval and difference on a scale of 100 units, as attributes of an SVG.
-    covered: what is judged, and what of the relevant documents was seen. facts: fact recall of the run with
-    its bounds. since: the change against an earlier report. move: the next step; rest: how to
-    estimate what was not found.
+    covered: what is judged, and what of the relevant documents was seen. weights: how drawn queries count, a
+    sentence each. facts: fact recall of the run with its bounds. since: the change against an earlier report.
+    move: the next step; rest: how to estimate what was not found.
     can_compare: whether the comparison has a page."""
 
     answer: Answer
@@ -45,6 +47,7 @@ class AnswerCard:
     bar: dict[str, str] | None
     covered: str
     facts: str = ""
+    weights: Sequence[str] = ()
     since: str = ""
     since_name: str = ""
     move: NextMove | None = None
@@ -65,6 +68,7 @@ def answer_card(report: Report, k: int) -> AnswerCard | None:
         None if rival is None else _bar(rival),
         _covered(report, answer),
         _facts(report, answer),
+        weights_in_words(report),
     )
 
 
@@ -99,9 +103,10 @@ def full_card(report: Report, k: int, earlier: Earlier | None) -> AnswerCard | N
         card.bar,
         card.covered,
         card.facts,
+        card.weights,
         since=""
         if before is None or now is None
-        else change_in_words(now - before, by_labels=earlier is not None and earlier.by_labels),
+        else change_in_words(now - before, by_labels=earlier is not None and bool(earlier.others)),
         since_name=_since(earlier),
         move=next_move(report, answer) if answer.k == headline_k(report.options) else None,
         rest=estimate_move(report, answer),
@@ -123,10 +128,10 @@ def _recall(report: Report, answer: Answer) -> tuple[str, str, str]:
 
 
 def _since(earlier: Earlier | None) -> str:
-    """The earlier report, and what the change is of: what was found, perhaps with other labels."""
+    """The earlier report, and what the change is of: what was found, perhaps with other labels or weights."""
     if earlier is None:
         return ""
-    return f"{earlier.name}, of what was found" + (", with other labels" if earlier.by_labels else "")
+    return f"{earlier.name}, of what was found" + (f", with other {earlier.others}" if earlier.others else "")
 
 
 def _bar(rival: Rival) -> dict[str, str] | None:
@@ -145,9 +150,12 @@ def _facts(report: Report, answer: Answer) -> str:
         return ""
     apart = facts["counts"].get("without_judged", 0)
     unjudged = f", {apart:,} of them without a judged pair and in no mean" if apart else ""
+    once = (
+        ", where each query counts once," if report.options.get("weights", UNWEIGHTED) != UNWEIGHTED else ""
+    )
     between = f"between {decimal(figure['bound_low'])} and {decimal(figure['bound_high'])}"
     return (
-        f"Fact recall@{answer.k} of {answer.run} is {decimal(figure['mean'])}, {between} whatever "
+        f"Fact recall@{answer.k} of {answer.run}{once} is {decimal(figure['mean'])}, {between} whatever "
         f"the unjudged pairs are: {counted(facts['counts']['facts'], 'fact')} of "
         f"{counted(facts['counts']['queries'], 'query')}{unjudged}."
     )

@@ -50,7 +50,7 @@ class Reports(APIView):
 
 
 def _request(values: dict[str, Any]) -> ReportRequest:
-    own = {name: values.get(name) for name in ("name", "release", "runs", "k", "measures", "pool")}
+    own = {name: values.get(name) for name in ("name", "release", "runs", "k", "measures", "pool", "weights")}
     names = ("confidence", "tags", "minimum_queries", "thresholds", "samples", "seed", "margin")
     settings = {name: values[name] for name in names if values.get(name) not in (None, [], {})}
     conventions = {**values.get("conventions", {})}

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypedDict
 from evaluation.measures import key_of
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
+from evaluation.report_store.settings import weights_of
 from evaluation.scoring.figures import Figure
 
 SETTINGS = {
@@ -60,6 +61,9 @@ def what_changed(before: Report, after: Report) -> list[Change]:
     changes = []
     if first["release"]["sha256"] != second["release"]["sha256"]:
         changes.append(Change("Qrels release", _release(first), _release(second)))
+    words = [how["words"] if (how := weights_of(one)) else "none" for one in (before, after)]
+    if words[0] != words[1]:
+        changes.append(Change("Weights", *words))
     files = [{run["name"]: run["sha256"] for run in options["runs"]} for options in (first, second)]
     for run in dict.fromkeys([*files[0], *files[1]]):
         old, new = (_file(of_run.get(run)) for of_run in files)

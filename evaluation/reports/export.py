@@ -21,6 +21,7 @@ from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.rendering.formats import with_notes
 from evaluation.report_store.completing import complete_queries
 from evaluation.report_store.files import TABLES, file_stem, read_table
+from evaluation.report_store.options import UNWEIGHTED
 from evaluation.report_store.provenance import Provenance, command_of
 from evaluation.report_store.settings import conventions_in_words, settings_of
 from evaluation.reports.coverage import coverage_by_cutoff, coverage_warnings
@@ -47,7 +48,13 @@ def provenance_of(report: Report) -> Provenance:
         samples=options["bootstrap_samples"],
         seed=options["seed"],
         pool=f"{pools}, and the run's first K" if pools else "the runs' first K",
-        command=command_of(settings_of(report), labels, [f"{run}.run" for run in runs], complete=complete),
+        command=command_of(
+            settings_of(report),
+            labels,
+            [f"{run}.run" for run in runs],
+            complete=complete,
+            weights=options.get("weights", UNWEIGHTED),
+        ),
         metadata={run["name"]: run["ir_metadata"] for run in options["runs"] if "ir_metadata" in run},
         made=f"{report.created_at.strftime(MADE)}{by}" if report.created_at else "",
     )

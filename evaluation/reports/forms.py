@@ -17,6 +17,7 @@ from evaluation.report_store.choices import MEASURES, default_cutoffs, tagged_qu
 from evaluation.report_store.files import run_names
 from evaluation.report_store.options import headline_k
 from evaluation.reports.making import ReportRequest
+from evaluation.reports.weighing import WEIGHTS, drawn_queries
 from evaluation.scoring.config import LARGEST_FILE, SETTINGS, Settings, parse_settings
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET, PRESET_TITLES, Conventions
 from labeling.models import QrelsRelease
@@ -46,7 +47,7 @@ class ReportForm(GroupedForm, forms.Form):
         FIRST: ("release", "runs", "k"),
         "Name and measures": ("name", "measures", "at_own_k"),
         "Conventions": ("preset", *CONVENTIONS),
-        "Intervals and estimates": ("confidence", "samples", "seed", "margin", "pool"),
+        "Intervals and estimates": ("weights", "confidence", "samples", "seed", "margin", "pool"),
         "Queries and checks": ("tags", "minimum_queries", "thresholds"),
     }
 
@@ -62,6 +63,12 @@ class ReportForm(GroupedForm, forms.Form):
         required=False,
         label="Estimates rest on",
         help_text="The pool whose audit the estimates use; without an audit there are no estimates.",
+    )
+    weights = forms.ChoiceField(
+        required=False,
+        choices=[("", "to the traffic, where every scored query was drawn"), *WEIGHTS.items()],
+        label="A drawn query counts",
+        help_text="Queries that were drawn from a log stand for others.",
     )
     k = forms.CharField(max_length=400, label=SETTINGS["k"].title, help_text=SETTINGS["k"].help)
     measures = forms.MultipleChoiceField(
@@ -94,6 +101,8 @@ class ReportForm(GroupedForm, forms.Form):
         releases, runs = collection.releases.listed(), collection.runs.listed()
         pools = pools_to_rest_on(collection)
         self._offer_pools(pools)
+        if not drawn_queries(collection):
+            del self.fields["weights"]
         self._choose("release", releases, releases.first())
         self._choose("runs", runs, [run.pk for run in runs])
         self.fields["k"].initial = " ".join(str(k) for k in default_cutoffs(list(runs), pools))
@@ -178,6 +187,7 @@ class ReportForm(GroupedForm, forms.Form):
             measures=[*values["measures"], *re.findall(r"[^\s,;]+", values["at_own_k"])],
             conventions={name: values[name] for name in ("preset", *CONVENTIONS)},
             pool=values.get("pool") or None,
+            weights=values.get("weights") or None,
             settings={name: values[name] for name in names if values.get(name) not in (None, [], {})},
         )
 

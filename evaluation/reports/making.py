@@ -45,6 +45,7 @@ from evaluation.report_store.options import ReportOptions
 from evaluation.report_store.settings import pool_of_estimates
 from evaluation.report_store.software import software_versions
 from evaluation.reports.summaries import summarised
+from evaluation.reports.weighing import checked_weights, taken_back
 from evaluation.scoring.config import MARGIN, Settings
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS, Estimates, runs_with_estimates
@@ -75,8 +76,9 @@ class ReportRequest:
     release: the newest. runs: all. k: 1 3 5 10 20 50 100 as far as pool and runs go. conventions: a preset's
     name under `preset`, and values that win over it under the names of `evaluation.Conventions`. settings:
     confidence, tags, minimum_queries, thresholds, samples, seed and margin as in an evaluation file. pool:
-    what the estimates rest on; the one whose audit is furthest answered. again_of: the report that this one
-    is to repeat.
+    what the estimates rest on; the one whose audit is furthest answered. weights: `traffic`, `queries` or
+    `none`; to the traffic where every scored query was drawn. again_of: the report that this one is to
+    repeat.
     """
 
     name: str | None = None
@@ -87,6 +89,7 @@ class ReportRequest:
     conventions: Mapping[str, Any] | None = None
     settings: Mapping[str, Any] | None = None
     pool: str | None = None
+    weights: str | None = None
     again_of: int | None = None
 
 
@@ -106,6 +109,7 @@ def request_again(report: Report, user: User | None, *, pool: str | None = None)
         conventions=options["conventions"],
         settings={**chosen, "samples": options["bootstrap_samples"]},
         pool=pool or (same.name if same else options.get("pool")),
+        weights=options.get("weights"),
         again_of=report.pk,
     )
     return request_report(report.collection, request, user)
@@ -171,6 +175,7 @@ class ReportInput:
     name: str | None = None
     settings: Settings = field(default_factory=Settings)
     pool: Pool | None = None
+    weights: str | None = None
     again_of: int | None = None
     names_k: bool = False
 
@@ -190,6 +195,7 @@ def _resolved(collection: Collection, request: ReportRequest) -> ReportInput:
         conventions=conventions_from(request.conventions or {}),
         settings=_chosen_settings(collection, request.settings or {}),
         pool=pool,
+        weights=checked_weights(collection, request.weights),
         again_of=request.again_of,
         names_k=request.k is not None,
     )
@@ -233,6 +239,7 @@ def create_report(
     frames = chain((read_stored_run(run) for run in runs), [] if pooled is None else [pooled])
     qrels = completed_labels(release, frames)
     evaluation = _evaluation(qrels, inputs, pooled, strata, progress=progress)
+    evaluation = taken_back(evaluation, collection, inputs.weights)
     progress(0.75, "Comparing.")
     large = too_large(evaluation)
     basis = None if large else basis_of(collection, release, qrels, evaluation, named_pool=inputs.pool)
@@ -254,12 +261,16 @@ def create_report(
         made.options["headline"] = answer.k
     rests_on = basis.pool.described["name"] if basis and basis.pool else inputs.pool and inputs.pool.name
     made.options["pool"] = rests_on
+    if "weights" in evaluation.settings:
+        made.options["weights"] = evaluation.settings["weights"]["target"]
     if inputs.again_of is not None:
         made.options["again_of"] = inputs.again_of
+    # What a model's scores add is of the pool, and not taken back to a log.
+    is_plain = evaluation.design is None
     estimates: Estimates = {
         **recalled,
-        "prediction_powered": powered_of(basis),
-        "audit_by_scores": score_audit_of(collection, release, qrels, basis),
+        "prediction_powered": powered_of(basis) if is_plain else None,
+        "audit_by_scores": score_audit_of(collection, release, qrels, basis) if is_plain else None,
     }
     measured = _with_more(evaluation.to_dict(), release, runs)
     for threshold in measured.get("thresholds", {}).values():

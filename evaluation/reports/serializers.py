@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from evaluation.report_store.links import Link
+from evaluation.reports.weighing import WEIGHTS
 from evaluation.scoring.config import Settings
 from evaluation.scoring.conventions import PRESET, Conventions
 from pooling.interface.option_fields import serializer_field, serializer_fields
@@ -60,6 +61,13 @@ class ReportRequestSerializer(serializers.Serializer[dict[str, object]]):
         required=False,
         help_text="Name of the pool that estimates rest on; if absent, the one whose audit is furthest "
         "answered over the runs and queries measured.",
+    )
+    weights = serializers.ChoiceField(
+        choices=list(WEIGHTS),
+        required=False,
+        help_text="What drawn queries are taken back to: the log's traffic, its distinct queries, or none, "
+        "so that each counts once. If absent, the traffic where every scored query was drawn; "
+        "`conventions.weights` of the numbers tells.",
     )
 
 

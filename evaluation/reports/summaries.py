@@ -15,7 +15,7 @@ from evaluation.comparisons.answer import AnswerResult
 from evaluation.comparisons.stored import answer_at
 from evaluation.models import Report
 from evaluation.report_store.files import run_names
-from evaluation.report_store.options import headline_k
+from evaluation.report_store.options import UNWEIGHTED, headline_k
 from evaluation.scoring.estimate_figures import COMPLETE
 from pooling.models import Collection
 
@@ -112,6 +112,8 @@ def summarised(report: Report) -> Summary:
             "judged": judged["mean"],
         }
     counting = [k, report.options["conventions"], sorted(report.options["tags"])]
+    if (weights := report.options.get("weights", UNWEIGHTED)) != UNWEIGHTED:
+        counting.append(weights)
     return {
         "version": VERSION,
         "k": k,

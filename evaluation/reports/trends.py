@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from evaluation.measures import key_of
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
+from evaluation.report_store.options import UNWEIGHTED
 from evaluation.reports.changes import Change, what_changed
 from evaluation.reports.summaries import ReportSummary, history_of
 from evaluation.scoring.figures import Figure
@@ -133,6 +134,7 @@ def cautions(reports: Sequence[Report]) -> list[str]:
                 if name != "min_relevance"
             ),
         ),
+        ("how drawn queries count", lambda one: one.options.get("weights", UNWEIGHTED)),
         ("the tags of the queries", lambda one: one.options.get("tags") or []),
         ("the rule of the release", lambda one: one.release.rule),
     ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evaluation.measures import Floats, Integers, key_of, split_name, titled
+from evaluation.measures.hajek import Design
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.coverage import ids_where
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS
@@ -61,7 +62,8 @@ class Evaluation:
     answers. runs: name -> its values and figures. settings: how the intervals and bounds were made. notes:
     what the readers of the files noticed. sources, pool, qrels: what was given, for comparisons, which look
     at unjudged documents again. strata: tag -> the same over its queries. thresholds, minimum_queries: what
-    the evaluation is checked against.
+    the evaluation is checked against. design: (Q,) how the queries were drawn from a log, where means are
+    taken back to it; those outside the draw have no importance.
     """
 
     conventions: Conventions
@@ -79,11 +81,34 @@ class Evaluation:
     strata: Mapping[str, Stratum] = field(default_factory=dict)
     thresholds: Mapping[str, float] = field(default_factory=dict)
     minimum_queries: int | None = None
+    design: Design | None = field(default=None, repr=False, compare=False)
 
     @property
     def confidence(self) -> float:
         """The level of the intervals."""
         return self.settings["interval"]["level"]
+
+    @property
+    def weights(self) -> Floats | None:
+        """(Q,) how much each query counts in a mean; None where each counts once."""
+        return None if self.design is None else self.design.weights
+
+    def design_of(self, ids: Sequence[str]) -> Design:
+        """How these queries were drawn, where they alone have a value; without labels a query is outside."""
+        assert self.design is not None
+        numbers = {query: row for row, query in enumerate(self.labels.query_ids.to_list())}
+        outside = len(numbers)
+        design = self.design
+        every = (
+            np.append(one, none)
+            for one, none in ((design.importance, 0.0), (design.probability, 1.0), (design.stratum, 0))
+        )
+        rows = np.array([numbers.get(query, outside) for query in ids], dtype=np.int64)
+        return Design(*every).of(rows)
+
+    def of_draw(self, values: Floats) -> Floats:
+        """(Q,) values, NaN for queries outside the draw that means are taken back from."""
+        return values if self.design is None else np.where(self.design.importance > 0, values, np.nan)
 
     def below(self) -> list[str]:
         """A sentence for every run's mean that is below its threshold."""

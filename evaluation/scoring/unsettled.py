@@ -10,7 +10,7 @@ from typing import TypeAlias
 from evaluation.measures import Floats, Integers
 from evaluation.scoring.coverage import negative_keys, unjudged_in_pool
 from evaluation.scoring.results import Evaluation
-from pooling.heavy import np, npt, pd, pl
+from pooling.heavy import Booleans, np, npt, pd, pl
 from pooling.inputs.reading import pool_frame, run_frame
 from pooling.ranking.ranking import order_run
 
@@ -80,20 +80,22 @@ class _AtK:
 class DifferenceBounds:
     """(Q,) least and largest difference per query, NaN where it does not count for both runs.
 
-    open_pairs: unjudged documents that only one of the runs has. turning: see `turning_share`.
+    open_pairs: unjudged documents that only one of the runs has. turning: see `turning_share`. weights: (Q,)
+    how much each query counts; None: once.
     """
 
     lower: Floats
     upper: Floats
     open_pairs: int
     turning: float | None = None
+    weights: Floats | None = None
 
     def mean(self) -> tuple[float, float] | None:
         """Of the mean over queries; None when no query counts."""
         counted = ~np.isnan(self.lower)
         if not counted.any():
             return None
-        return float(self.lower[counted].mean()), float(self.upper[counted].mean())
+        return _mean(self.lower, counted, self.weights), _mean(self.upper, counted, self.weights)
 
     def settled(self) -> int:
         """The queries whose sign no label can change."""
@@ -185,7 +187,7 @@ def difference_bounds(
     column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
     hits = [evaluation.runs[name].counted.counts.hits[:, column] for name in (first, second)]
     relevant, ahead = evaluation.labels.relevant_count, hits[0] - hits[1]
-    counted = evaluation.runs[first].scored & evaluation.runs[second].scored
+    counted, weights = counted_for_both(evaluation, pair), evaluation.weights
 
     def limits(share: float) -> tuple[Floats, Floats]:
         """The bounds where only this share of the unjudged documents can be relevant."""
@@ -195,12 +197,22 @@ def difference_bounds(
         return recall_difference_limits(ahead, relevant, mine=mine_of, other=other_of, further=further)
 
     lower, upper = (np.where(counted, bound, np.nan) for bound in limits(1.0))
-    turning = turning_share(limits, counted)
-    return DifferenceBounds(lower, upper, int((mine + other)[counted].sum()), turning)
+    turning = turning_share(limits, counted, weights)
+    return DifferenceBounds(lower, upper, int((mine + other)[counted].sum()), turning, weights)
+
+
+def counted_for_both(evaluation: Evaluation, pair: tuple[str, str]) -> Booleans:
+    """(Q,) the queries that count for both runs."""
+    counted = evaluation.runs[pair[0]].scored & evaluation.runs[pair[1]].scored
+    return counted if evaluation.weights is None else counted & (evaluation.weights > 0)
+
+
+def _mean(values: Floats, counted: Booleans, weights: Floats | None) -> float:
+    return float(np.average(values[counted], weights=None if weights is None else weights[counted]))
 
 
 def turning_share(
-    limits: Callable[[float], tuple[Floats, Floats]], counted: npt.NDArray[np.bool_]
+    limits: Callable[[float], tuple[Floats, Floats]], counted: Booleans, weights: Floats | None = None
 ) -> float | None:
     """The share of the unjudged documents in favour of the run behind that must be relevant, and none of
     those in favour of the other, before the mean difference is 0; None where even all of them leave its sign.
@@ -210,11 +222,11 @@ def turning_share(
     """
     if not counted.any():
         return None
-    as_labelled = float(limits(0.0)[0][counted].mean())
+    as_labelled = _mean(limits(0.0)[0], counted, weights)
     behind = 0 if as_labelled > 0 else 1
 
     def worst(share: float) -> float:
-        return float(limits(share)[behind][counted].mean())
+        return _mean(limits(share)[behind], counted, weights)
 
     if as_labelled == 0:
         return 0.0
@@ -268,7 +280,9 @@ def labels_to_decide(
     """
     first, second = pair
     tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in pair}
-    counted = evaluation.runs[first].scored & evaluation.runs[second].scored
+    counted = counted_for_both(evaluation, pair)
+    weights = counted / 1.0 if evaluation.weights is None else np.where(counted, evaluation.weights, 0.0)
+    each = weights / max(float(weights.sum()), 1e-300)
     column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
     hits = [evaluation.runs[name].counted.counts.hits[:, column] for name in (first, second)]
     relevant, ahead = evaluation.labels.relevant_count, hits[0] - hits[1]
@@ -277,7 +291,7 @@ def labels_to_decide(
         alone = tops[name].join(tops[other], on=_PAIR, how="anti")
         query = alone["query"].to_numpy()
         after = (ahead + sign)[query] / (relevant + 1)[query]
-        swing = np.abs(after - (ahead / np.maximum(relevant, 1))[query]) / max(int(counted.sum()), 1)
+        swing = np.abs(after - (ahead / np.maximum(relevant, 1))[query]) * each[query]
         rows = alone.with_columns(pl.Series("swing", swing), pl.lit(name).alias("run"))
         parts.append(rows.filter(pl.Series(counted[query], dtype=pl.Boolean)))
     ordered = pl.concat(parts).sort(

@@ -61,6 +61,7 @@ class Prelabeler(models.Model):
         LANGUAGE_MODEL = "language_model", "language model"
         LOCAL_MODEL = "local_model", "local model"  # nothing makes one: it may not learn from audited labels
         IMPORTED = "imported"  # what it learned from is not known, so no estimate by an audit rests on it
+        CLICKS = "clicks"  # shares of clicks in a log, read from a file like the imported ones
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="prelabelers")
     source = models.CharField(max_length=20, choices=Source.choices, default=Source.LANGUAGE_MODEL)
@@ -101,11 +102,16 @@ class Prelabeler(models.Model):
 
     def __str__(self) -> str:
         """Such as “small-model, binary v1 (3f9a01c2)”: the number tells prompts of one version apart."""
-        if self.source == self.Source.IMPORTED:
-            return f"{self.model} (imported)"
+        if self.is_from_file:
+            return f"{self.model} ({self.source})"
         if not self.prompt:
             return self.model
         return f"{self.model}, {self.prompt} v{self.prompt_version} ({self.prompt_hash[:8]})"
+
+    @property
+    def is_from_file(self) -> bool:
+        """Nobody here knows what its answers cost, and its passes can be taken back."""
+        return self.source in (self.Source.IMPORTED, self.Source.CLICKS)
 
 
 class PrelabelJob(models.Model):

@@ -16,9 +16,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import queue_for
-from labeling.prelabels.importing import PrelabelsImported
-from labeling.prelabels.options import DEFAULT_THRESHOLD
-from pooling.formats.judgments.prelabels import HIGHEST_GRADE, TITLES
+from labeling.prelabels.importing import THRESHOLDS, PrelabelsImported
+from pooling.formats.judgments.prelabels import TITLES
 from pooling.interface.api import parsed, person
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on
@@ -30,7 +29,11 @@ from pooling.people.access import ADMIN
 from pooling.storage.api import imports
 from pooling.storage.imports import previewed, take_in
 
-THRESHOLD = f"Of UMBRELA's grades: the lowest one, 1 to {HIGHEST_GRADE}, that is relevant."
+THRESHOLD = (
+    "UMBRELA: the lowest grade, 1 to 3, that is relevant (empty: 2). Clicks: how many of 100 who look at a "
+    "relevant document click on it (empty: 50)."
+)
+MOST = max(most for _, most in THRESHOLDS.values())
 
 
 class PrelabelsFileForm(forms.Form):
@@ -41,9 +44,7 @@ class PrelabelsFileForm(forms.Form):
     model = forms.CharField(
         required=False, max_length=200, help_text="What to call the model. Empty: as the file does."
     )
-    threshold = forms.IntegerField(
-        required=False, min_value=1, max_value=HIGHEST_GRADE, initial=DEFAULT_THRESHOLD, help_text=THRESHOLD
-    )
+    threshold = forms.IntegerField(required=False, min_value=1, max_value=MOST, help_text=THRESHOLD)
 
 
 class PrelabelsUploadSerializer(serializers.Serializer[Any]):
@@ -55,7 +56,7 @@ class PrelabelsUploadSerializer(serializers.Serializer[Any]):
         default="", allow_blank=True, max_length=200, help_text="What to call the model, if not as the file."
     )
     threshold = serializers.IntegerField(
-        default=DEFAULT_THRESHOLD, min_value=1, max_value=HIGHEST_GRADE, help_text=THRESHOLD
+        default=None, allow_null=True, min_value=1, max_value=MOST, help_text=THRESHOLD
     )
 
 
@@ -87,7 +88,7 @@ class PrelabelImports(APIView):
 
     @imports(PrelabelsUploadSerializer, shape(PrelabelsImported, more=("detail", "url")))
     def post(self, request: Request, queue_id: int) -> object:
-        """Import pre-labels of pairs of a queue: of another installation, or of UMBRELA."""
+        """Import pre-labels of pairs of a queue: of another installation, of UMBRELA, or of clicks."""
         queue = queue_for(request.user, queue_id, ADMIN)
         options = {**parsed(PrelabelsUploadSerializer, request), "queue": queue.pk}
         file, user = options.pop("file"), person(request)

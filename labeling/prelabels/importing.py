@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,15 +24,23 @@ from pooling.formats.judgments.prelabels import (
     PrelabelRecord,
     read_prelabels,
 )
+from pooling.formats.judgments.records import sentence_on_passed
 from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.interface.results import PAGE_ONLY, Imported, Progress
+from pooling.logs.drawing import query_key
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import Showing, importer
 from pooling.storage.storing import disk_errors_named, tell_the_planner
 
 MOST_NAMED = 5
+#: Of each format the usual threshold and the largest; of clicks, how many of 100 who look at a document.
+THRESHOLDS = {
+    "soundings": (DEFAULT_THRESHOLD, HIGHEST_GRADE),
+    "umbrela": (DEFAULT_THRESHOLD, HIGHEST_GRADE),
+    "clicks": (50, 99),
+}
 BATCH = 2000
 
 
@@ -40,8 +48,8 @@ BATCH = 2000
 class PrelabelChoices:
     """Choices for reading a file of pre-labels.
 
-    model: what to call it, instead of the file's name for it. threshold: the least grade that is relevant,
-    where only a grade says it; None is the usual one.
+    model: what to call it, instead of the file's name for it. threshold: from where on it is relevant, where
+    only a grade or a share of clicks says it, see THRESHOLDS; None is the usual one.
     """
 
     format: str = "soundings"
@@ -53,9 +61,10 @@ class PrelabelChoices:
         if self.format not in PRELABEL_FORMATS:
             problem = f"There is no format “{self.format}”. Choose one of {', '.join(PRELABEL_FORMATS)}."
             raise InputError(problem, field="format")
-        least = DEFAULT_THRESHOLD if self.threshold is None else self.threshold
-        if not 1 <= least <= HIGHEST_GRADE:
-            raise InputError(f"The threshold is 1 to {HIGHEST_GRADE}, not {least}.", field="threshold")
+        usual, most = THRESHOLDS[self.format]
+        least = usual if self.threshold is None else self.threshold
+        if not 1 <= least <= most:
+            raise InputError(f"The threshold is 1 to {most}, not {least}.", field="threshold")
         return least
 
 
@@ -70,40 +79,57 @@ class Target(NamedTuple):
 
 @dataclass
 class Matches:
-    """The pairs of a queue, by ids and by texts; what could not be matched, by reason."""
+    """The pairs of a queue by what records name them with: ids, texts, or the `query_key` of the query and
+    the document's id; and the records that are left out, by reason. threshold: of clicks, a share."""
 
-    by_ids: dict[tuple[str, str], Target] = field(default_factory=dict)
-    by_texts: dict[tuple[str, str], set[Target]] = field(default_factory=lambda: defaultdict(set))
+    threshold: float
+    pairs: dict[tuple[str, str, str], set[Target]] = field(default_factory=lambda: defaultdict(set))
+    keys: set[str] = field(default_factory=set)
+    passed: Counter[str] = field(default_factory=Counter)
+    strangers: dict[str, str] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
     ambiguous: list[str] = field(default_factory=list)
-    without_text: int = 0
+    undecided: list[str] = field(default_factory=list)
 
     def find(self, record: PrelabelRecord) -> Target | None:
         """The pair of a record, or None with a note of why there is none."""
-        name = f"{excerpt(record.query, 40)} × {excerpt(record.document, 40)} on line {record.line}"
-        if not record.by_text:
-            found = self.by_ids.get((record.query, record.document))
-            if found is None:
-                self.unknown.append(name)
-            return found
-        targets = self.by_texts.get((_plain(record.query), _plain(record.document)), set())
+        if record.passed:
+            self.passed[record.passed] += 1
+            return None
+        query, on_line = excerpt(record.query, 40), f"on line {record.line}"
+        name = f"{query} × {excerpt(record.document, 40)} {on_line}"
+        names = ("id", record.query, record.document)
+        if record.by_text:
+            names = ("text", _plain(record.query), _plain(record.document))
+        if record.by_key:
+            names = ("key", query_key(record.query), record.document)
+            if names[1] not in self.keys:
+                self.strangers.setdefault(names[1], f"{query} {on_line}")
+                return None
+        targets = self.pairs.get(names, set())
         if len(targets) != 1:
             (self.ambiguous if targets else self.unknown).append(name)
+            return None
+        if record.limits and record.limits[0] < self.threshold <= record.limits[1]:
+            self.undecided.append(name)
             return None
         return next(iter(targets))
 
     def notes(self) -> list[str]:
         """A sentence for each reason to leave records out, with MOST_NAMED names at most."""
-        left_out = {
-            "that this queue does not have": self.unknown,
-            "whose texts several pairs of this queue have": self.ambiguous,
-        }
-        return [
-            f"Left out: {counted(len(names), 'pair')} {why} ({', '.join(names[:MOST_NAMED])}"
+        left_out = (
+            ("query", "whose text no query of this queue has", list(self.strangers.values())),
+            ("pair", "that this queue does not have", self.unknown),
+            ("pair", "whose texts several pairs of this queue have", self.ambiguous),
+            ("pair", f"whose interval reaches across {self.threshold:g}", self.undecided),
+        )
+        sentences = [
+            f"Left out: {counted(len(names), noun)} {why} ({', '.join(names[:MOST_NAMED])}"
             + (", …)." if len(names) > MOST_NAMED else ").")
-            for why, names in left_out.items()
+            for noun, why, names in left_out
             if names
         ]
+        return [*([sentence_on_passed(self.passed)] if self.passed else []), *sentences]
 
 
 @dataclass(frozen=True)
@@ -139,7 +165,7 @@ def import_prelabels(
     place = file_name or Path(path).name
     threshold = choices.checked_threshold()
     read = read_prelabels(path, choices.format, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
-    matches = _matches(queue)
+    matches = _matches(queue, threshold)
     found: dict[Target, PrelabelRecord] = {}
     way: tuple[str, tuple[str, int, str]] | None = None
     for record in read:
@@ -168,7 +194,7 @@ def import_prelabels(
 def withdraw_prelabels(job: PrelabelJob, *, by: User | None = None) -> int:
     """Take an import of pre-labels back; how many these were. `InputError` while the model is used."""
     prelabeler = job.prelabeler
-    if prelabeler.source != Prelabeler.Source.IMPORTED:
+    if not prelabeler.is_from_file:
         raise InputError("This pass asked a model; only imported pre-labels are taken back.", conflict=True)
     queues = Queue.objects.filter(prelabeler=prelabeler) | Queue.objects.filter(selection__prior=prelabeler)
     if used := queues.first():
@@ -183,9 +209,9 @@ def withdraw_prelabels(job: PrelabelJob, *, by: User | None = None) -> int:
     return gone
 
 
-def _matches(queue: Queue) -> Matches:
+def _matches(queue: Queue, threshold: int) -> Matches:
     """Everything that a record may mean; title and text are matched with and without the title."""
-    matches = Matches()
+    matches = Matches(threshold / 100)
     items = queue.items.filter(repeats=None, query__deleted_at=None, document__deleted_at=None).order_by("pk")
     fields = (
         *("query", "document", "document__version", "query__external_id", "document__external_id"),
@@ -195,9 +221,12 @@ def _matches(queue: Queue) -> Matches:
         *fields
     ).iterator(chunk_size=BATCH):
         target = Target(query, document, version, sha256_of_texts(title, text or ""))
-        matches.by_ids[query_id, document_id] = target
+        key = query_key(query_text)
+        matches.keys.add(key)
+        matches.pairs["id", query_id, document_id].add(target)
+        matches.pairs["key", key, " ".join(document_id.split())].add(target)
         for passage in {_plain(text or ""), _plain(f"{title} {text or ''}")} - {""}:
-            matches.by_texts[_plain(query_text), passage].add(target)
+            matches.pairs["text", _plain(query_text), passage].add(target)
     return matches
 
 
@@ -211,12 +240,12 @@ def _prelabeler(
 ) -> Prelabeler:
     model, (prompt, version, hash) = way
     options: dict[str, Any] = {"format": choices.format}
-    if choices.format == "umbrela":
+    if choices.format != "soundings":
         options["threshold"] = choices.checked_threshold()
     prelabeler, _ = Prelabeler.objects.get_or_create(
         {"options": options, "prompt_version": version, "created_by": user},
         collection=queue.collection,
-        source=Prelabeler.Source.IMPORTED,
+        source=Prelabeler.Source.CLICKS if choices.format == "clicks" else Prelabeler.Source.IMPORTED,
         model=model,
         base_url="",
         prompt=prompt,
@@ -309,6 +338,8 @@ def _refuse_known(prelabeler: Prelabeler, found: Iterable[Target], place: str) -
 
 
 def _is_relevant(record: PrelabelRecord, threshold: int) -> bool:
+    if record.limits is not None:
+        return record.limits[0] >= threshold / 100
     return record.relevant if record.relevant is not None else (record.grade or 0) >= threshold
 
 

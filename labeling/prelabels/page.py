@@ -98,16 +98,11 @@ def models_of(queue: Queue) -> list[ModelRow]:
                 answered=answered,
                 relevant=relevant,
                 share=relevant / answered if answered else None,
-                cost=None if prelabeler.pk in unpriced or _is_imported(prelabeler) else cost,
+                cost=None if prelabeler.pk in unpriced or prelabeler.is_from_file else cost,
                 failures=failures.get(prelabeler.pk, {}),
             )
         )
     return rows
-
-
-def _is_imported(prelabeler: Prelabeler) -> bool:
-    """Nobody here knows what its answers cost."""
-    return prelabeler.source == Prelabeler.Source.IMPORTED
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,18 @@ def known_weight(metadata: Mapping[str, Any]) -> float | None:
         return None
 
 
+def represented_weight(metadata: Mapping[str, Any]) -> float | None:
+    """How often what a query stands for is asked: its weight, by the probability with which it was drawn
+    where it was drawn from a log.
+
+    >>> represented_weight({"frequency": 3, "sampling": {"pi": 0.25}})
+    12.0
+    """
+    weight, sampling = known_weight(metadata), metadata.get("sampling")
+    chance = _number(sampling.get("pi")) if isinstance(sampling, Mapping) else None
+    return weight if weight is None or not chance or not 0 < chance <= 1 else weight / chance
+
+
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None

@@ -11,6 +11,7 @@ from pooling.models import Query
 from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.storage.pages import upload
 from pooling.tables.answers import answer
+from pooling.texts.draws import draws_in_words
 from pooling.texts.forms import DocumentsForm, QueriesForm
 from pooling.texts.lists import DOCUMENTS, QUERIES, chosen_pool, documents_of
 
@@ -27,6 +28,7 @@ def queries(request: HttpRequest, slug: str) -> HttpResponseBase:
         return response
     table = QUERIES.shown(request, Query.objects.listed().filter(collection=collection), collection)
     context = {"table": table, "form": form, "collection": collection, "section": "queries"}
+    context["draws"] = draws_in_words(collection)
     return answer(request, "pooling/queries.html", context)
 
 

@@ -1,4 +1,4 @@
-"""Pre-labels made elsewhere: our own export of them, and UMBRELA's output, a row for each pair."""
+"""Pre-labels made elsewhere: our own export, UMBRELA's output, and scores of clicks, a row for each pair."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ from pooling.formats.tables import number_text
 
 HIGHEST_GRADE = 3
 LONGEST_MODEL, LONGEST_PROMPT, LONGEST_HASH = 200, 60, 64
+#: What writes scores of clicks.
+CLICK_MODEL = "score_clicks"
+CLICK_COLUMNS = ("query", "document_id", "score", "low", "high")
 _PROMPT = re.compile(r"(?P<name>.+)-v(?P<version>[0-9]{1,6})")
 
 
 class PrelabelRecord(NamedTuple):
-    """A model's answer on a pair: ids, or with `by_text` the texts of query and passage.
+    """A model's answer on a pair: ids, with `by_text` the texts of query and passage, with `by_key` the
+    text of the query, of which case and blanks do not count, and the document's id.
 
-    relevant: None where `grade` decides by a threshold. failed: the answer could not be read.
-    prompt: name, version and hash of a prompt of ours; version 0 where that is not known.
+    relevant: None where a threshold decides, of `grade` or of `limits`, the interval of a share of clicks.
+    failed: the answer could not be read. passed: what it is where it says nothing, such as “rows without a
+    score”. prompt: name, version and hash of a prompt of ours; version 0 where that is not known.
     """
 
     line: int
@@ -40,6 +45,9 @@ class PrelabelRecord(NamedTuple):
     failed: bool = False
     reasoning: str = ""
     prompt: tuple[str, int, str] = ("", 0, "")
+    by_key: bool = False
+    limits: tuple[float, float] | None = None
+    passed: str = ""
 
 
 def read_own(source: Source) -> Iterator[PrelabelRecord]:
@@ -95,6 +103,25 @@ def read_umbrela(source: Source) -> Iterator[PrelabelRecord]:
             failed=failed,
             reasoning=str(record.get("prediction") or "")[:10_000],
         )
+
+
+def read_clicks(source: Source) -> Iterator[PrelabelRecord]:
+    """Rows of `score_clicks`: query, document_id, score, low, high. Where clicks cannot tell, there is no
+    score."""
+    records = formats()[source.format].records
+    if records is None:
+        problem = f"scores of clicks are not read from {source.format} files"
+        raise source.error(None, problem, "Give the table that score_clicks writes, such as SCORES.tsv.")
+    for line, record in records(source):
+        if missing := [name for name in CLICK_COLUMNS if name not in record]:
+            raise source.error(line, f"no column {missing[0]}", "Give the table that score_clicks writes.")
+        query = as_text(source, line, "query", record["query"])
+        document = as_text(source, line, "document id", record["document_id"])
+        score, low, high = (_score(source, line, record[name]) for name in ("score", "low", "high"))
+        if score is None or low is None or high is None:
+            yield PrelabelRecord(line, query, document, CLICK_MODEL, passed="rows without a score")
+            continue
+        yield PrelabelRecord(line, query, document, CLICK_MODEL, score=score, by_key=True, limits=(low, high))
 
 
 def read_prelabels(
@@ -156,5 +183,10 @@ def _score(source: Source, line: int, value: Any) -> float | None:
 PRELABEL_FORMATS: Mapping[str, Callable[[Source], Iterator[PrelabelRecord]]] = {
     "soundings": read_own,
     "umbrela": read_umbrela,
+    "clicks": read_clicks,
 }
-TITLES = {"soundings": "Soundings (export of pre-labels)", "umbrela": "UMBRELA (JSON lines)"}
+TITLES = {
+    "soundings": "Soundings (export of pre-labels)",
+    "umbrela": "UMBRELA (JSON lines)",
+    "clicks": "Clicks (scores of score_clicks)",
+}

@@ -23,7 +23,13 @@ class Command(InputCommand):
         parser.add_argument(
             "--model", default="", metavar="M", help="what to call it, if not as the file does"
         )
-        parser.add_argument("--threshold", type=int, help="the least grade that is relevant; default: 2")
+        parser.add_argument(
+            "--threshold",
+            type=int,
+            metavar="N",
+            help="umbrela: the least grade that is relevant (2); clicks: how many of 100 who look at a "
+            "relevant document click on it (50)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         queue = queue_named(options["slug"], options["queue"])

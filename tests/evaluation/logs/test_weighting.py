@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from evaluation import evaluate
 from evaluation.logs.applying import weighted, weighted_notes
 from evaluation.logs.design import sample_of
-from evaluation.logs.hajek import Design, effective_size, ratio_means, weighted_means
+from evaluation.measures.hajek import Design, effective_size, ratio_means, weighted_means
 from pooling.formats.records import QueryRecord
 from pooling.logs.drawing import allocated, inclusion_probabilities, sequential_poisson, strata_by_traffic
 from tests.testdata import DATA, needs_data
@@ -195,7 +195,7 @@ def test_the_command_weighs_and_says_so(files: Path) -> None:
 
 WRONG = {
     "--weights needs the drawn queries": ("--weights", "traffic"),
-    "--compare is not weighted": ("--weights", "traffic", "--queries", "queries.jsonl", "--compare"),
+    "--by is not weighted": ("--weights", "traffic", "--queries", "queries.jsonl", "--by", "tag"),
     "has no metadata.sampling": ("--weights", "queries", "--queries", "plain.jsonl"),
 }
 

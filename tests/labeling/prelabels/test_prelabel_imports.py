@@ -13,7 +13,8 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue
+from labeling.clicks.scoring import ClickScore, score_lines
+from labeling.models import Judgment, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue
 from labeling.prelabels.export import export_prelabels
 from labeling.prelabels.importing import (
     PrelabelChoices,
@@ -177,3 +178,66 @@ def test_page_call_and_command_import(world: World, queue: Queue, capsys: pytest
     assert api.delete(f"/api/prelabel-passes/{made.data['pass_id']}/").status_code == 204
     api.force_authenticate(world.ben)
     assert api.post(f"/api/queues/{queue.pk}/prelabels/imports/", body("four")).status_code == 403
+
+
+def clicks(world: World, *scores: tuple[str, str, tuple[float, float, float] | None]) -> Path:
+    """What `score_clicks` writes."""
+    pairs = [
+        ClickScore(query, document, 40, 9, 12, *(of or [None] * 3), coec=1.0, note="" if of else "few")
+        for query, document, of in scores
+    ]
+    path = world.folder / "scores.tsv"
+    path.write_text("".join(score_lines(pairs)), encoding="utf-8")
+    return path
+
+
+def test_click_scores_are_proposals_where_their_interval_is_on_one_side(world: World, queue: Queue) -> None:
+    high, low, open_ = (0.8, 0.6, 0.9), (0.1, 0.05, 0.2), (0.5, 0.3, 0.7)
+    path = clicks(world, ("NIGHT  bus", "d1", high), ("night bus", "d2", low), ("lost umbrella", "d1", open_))
+    done = import_prelabels(queue, path, PrelabelChoices("clicks"))
+    found = Prelabel.objects.values_list("query__external_id", "document__external_id", "verdict", "score")
+    assert sorted(found) == [("q1", "d1", "relevant", 0.8), ("q1", "d2", "not_relevant", 0.1)]
+    assert Prelabeler.objects.get().source == Prelabeler.Source.CLICKS
+    assert done.prelabeler == "score_clicks (clicks)"
+    assert done.notes == [
+        "Left out: 1 pair whose interval reaches across 0.5 ('lost umbrella' × 'd1' on line 4)."
+    ]
+    assert not Judgment.objects.exists()
+
+
+def test_clicks_that_say_nothing_of_the_queue_are_counted_and_named(world: World, queue: Queue) -> None:
+    score = (0.8, 0.6, 0.9)
+    rows = [("night bus", "d1", score), ("night bus", "d2", None), ("night buss", "d1", score)]
+    path = clicks(world, *rows, ("night buss", "d2", score), ("night bus", "d99", score))
+    done = import_prelabels(queue, path, PrelabelChoices("clicks", model="pbm-october"))
+    assert done.rows == 1
+    assert done.notes == [
+        "Passed over: rows without a score (1).",
+        "Left out: 1 query whose text no query of this queue has ('night buss' on line 4).",
+        "Left out: 1 pair that this queue does not have ('night bus' × 'd99' on line 6).",
+    ]
+
+
+def test_clicks_are_compared_with_people_and_taken_back_like_others(world: World, queue: Queue) -> None:
+    path = clicks(world, ("night bus", "d1", (0.4, 0.3, 0.5)))
+    done = import_prelabels(queue, path, PrelabelChoices("clicks", threshold=30))
+    item = queue.items.get(query__external_id="q1", document__external_id="d1")
+    judge(queue, world.ben, item.pk, "relevant")
+    (known,) = evidence(world.collection).values()
+    assert len(known.pairs) == 1
+    assert withdraw_prelabels(pass_of(done)) == 1
+
+
+def test_a_threshold_is_within_what_its_format_has(world: World, queue: Queue) -> None:
+    path = clicks(world, ("night bus", "d1", (0.4, 0.3, 0.5)))
+    with pytest.raises(InputError, match=r"The threshold is 1 to 99, not 100\."):
+        import_prelabels(queue, path, PrelabelChoices("clicks", threshold=100))
+    with pytest.raises(InputError, match=r"The threshold is 1 to 3, not 50\."):
+        import_prelabels(queue, path, PrelabelChoices("umbrela", threshold=50))
+
+
+def test_another_table_is_refused_by_its_columns(world: World, queue: Queue) -> None:
+    path = world.folder / "scores.tsv"
+    path.write_text("query\tdocument_id\tscore\nnight bus\td1\t0.5\n")
+    with pytest.raises(FormatError, match=r"line 2: no column low. Give the table that score_clicks writes"):
+        import_prelabels(queue, path, PrelabelChoices("clicks"))

@@ -7,9 +7,11 @@ With importance a (how often the query is asked for traffic, 1 for distinct quer
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
+from evaluation.measures.intervals import FEWEST_QUERIES
 from evaluation.measures.student import student_limit
-from pooling.heavy import Floats, Integers, np
+from pooling.heavy import Floats, Integers, np, stats
 
 
 @dataclass(frozen=True)
@@ -27,29 +29,59 @@ class Design:
         result: Floats = self.importance / self.probability
         return result
 
+    def of(self, rows: Integers) -> Design:
+        """The design of these queries alone; those that were drawn speak for the others of their strata,
+        which count as not answered, at random."""
+        drawn = self.importance > 0
+        kept = np.zeros(len(drawn), dtype=bool)
+        kept[rows] = drawn[rows]
+        many, answered = (
+            np.bincount(self.stratum[some], minlength=int(self.stratum.max(initial=0)) + 1)
+            for some in (drawn, kept)
+        )
+        share = np.divide(answered, many, out=np.ones(len(many)), where=answered > 0)
+        probability = np.where(drawn, self.probability * share[self.stratum], 1.0)
+        return Design(self.importance[rows], probability[rows], self.stratum[rows])
+
 
 @dataclass(frozen=True)
 class WeightedMeans:
-    """(M,) of each column: mean, its standard error, and the degrees of freedom of that."""
+    """(M,) of each column: mean, its standard error, the degrees of freedom of that, and how many queries."""
 
     mean: Floats
     error: Floats
     freedom: Integers
+    queries: Integers
+
+    def p_values(self) -> Floats:
+        """(M,) Student's test of a mean of 0, on both sides; NaN where there is no degree of freedom."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.abs(self.mean / self.error)
+        tails: Floats = 2 * stats.t.sf(size, np.maximum(self.freedom, 1))
+        return np.where((self.freedom > 0) & (self.error > 0), tails, np.nan)
+
+    def reach(self, level: float) -> Floats:
+        """(M,) half the interval; where queries are certain, and only values vary, the normal one."""
+        sure = NormalDist().inv_cdf((1 + level) / 2)
+        tails = [student_limit(level, one) if one > 0 else sure for one in self.freedom.tolist()]
+        result: Floats = np.array(tails) * self.error
+        return result
 
     def limits(self, level: float) -> tuple[Floats, Floats]:
-        """(M,) and (M,): Student's interval; NaN where there is no degree of freedom."""
-        tails = {one: student_limit(level, one) for one in set(self.freedom.tolist()) if one > 0}
-        reach = np.array([tails.get(one, np.nan) for one in self.freedom.tolist()]) * self.error
+        """(M,) and (M,): Student's interval; NaN where there is no degree of freedom, and for few queries."""
+        reach = np.where((self.freedom > 0) & (self.queries >= FEWEST_QUERIES), self.reach(level), np.nan)
         return self.mean - reach, self.mean + reach
 
 
-def weighted_means(values: Floats, design: Design) -> WeightedMeans:
+def weighted_means(values: Floats, design: Design, within: Floats | None = None) -> WeightedMeans:
     """The mean of each column of `values` (n, M), NaN where a query does not count.
 
     A query that does not count is outside the domain: its residual is 0. The variance is that of sampling
     without replacement with unequal probabilities, Σ over strata of m/(m-1) Σ (1-π)(e/π - B)² over the m
     queries with π < 1, with e = a (y - mean) and B the mean of e/π weighted by 1-π (Hájek 1964; Deville and
-    Tillé 2005). A stratum with one such query joins its neighbour.
+    Tillé 2005). A stratum with one such query joins its neighbour. within: (n, M) the variance of each value
+    itself, where it is an estimate: Σ a² v / π comes on top, as in a sample in two stages (Särndal, Swensson
+    and Wretman, Model assisted survey sampling, 1992).
 
     >>> design = Design(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.5, 0.5]), np.zeros(3, dtype=int))
     >>> found = weighted_means(np.array([[1.0], [0.0], [0.5]]), design)
@@ -60,11 +92,16 @@ def weighted_means(values: Floats, design: Design) -> WeightedMeans:
     weights = np.where(counted, design.weights[:, None], 0.0)
     total = weights.sum(axis=0)
     filled = np.where(counted, values, 0.0)
-    return ratio_means(filled * counted, counted.astype(np.float64), design, total=total)
+    return ratio_means(filled * counted, counted.astype(np.float64), design, total=total, within=within)
 
 
 def ratio_means(
-    above: Floats, below: Floats, design: Design, *, total: Floats | None = None
+    above: Floats,
+    below: Floats,
+    design: Design,
+    *,
+    total: Floats | None = None,
+    within: Floats | None = None,
 ) -> WeightedMeans:
     """Σ w above ÷ Σ w below of each column (n, M); with residuals a (above - ratio · below)."""
     weights = design.weights[:, None]
@@ -73,8 +110,11 @@ def ratio_means(
     ratio = np.divide(sums, total, out=np.full(len(total), np.nan), where=total > 0)
     residual = design.importance[:, None] * (above - np.nan_to_num(ratio) * below)
     variance, freedom = _variance(residual, design)
+    if within is not None:
+        variance = variance + (design.importance**2 / design.probability) @ within
     error = np.divide(np.sqrt(variance), total, out=np.full(len(total), np.nan), where=total > 0)
-    return WeightedMeans(ratio, error, np.full(len(total), freedom, dtype=np.int64))
+    queries = np.count_nonzero(below, axis=0)
+    return WeightedMeans(ratio, error, np.full(len(total), freedom, dtype=np.int64), queries)
 
 
 def _variance(residual: Floats, design: Design) -> tuple[Floats, int]:
