@@ -246,6 +246,7 @@ def test_half_judged_says_of_which_queries_it_speaks_and_finished_says_the_numbe
 SECOND = ["d10", "d02", "d13", "d14", "d16", "d18", "d21", "d00"]
 
 
+@pytest.mark.anywhere
 @pytest.mark.slow
 def test_extending_leaves_no_worse_sentence_and_every_page_agrees_with_the_truth(campaign: Campaign) -> None:
     """By depth, then by a run: before anything new is judged, half-way, and at the end."""
