@@ -24,6 +24,8 @@ from pooling.texts.importing import import_documents
 from tests.labeling.helpers import judge
 from tests.world import World, run_text, signed_in
 
+pytestmark = pytest.mark.anywhere
+
 QUERIES, DEPTH = ("q1", "q2", "q3"), 4
 #: What the first run has, best first, and what else the collection holds; relevant are those of even number.
 FIRST = [f"d{number:02}" for number in range(10)]
@@ -246,7 +248,6 @@ def test_half_judged_says_of_which_queries_it_speaks_and_finished_says_the_numbe
 SECOND = ["d10", "d02", "d13", "d14", "d16", "d18", "d21", "d00"]
 
 
-@pytest.mark.anywhere
 @pytest.mark.slow
 def test_extending_leaves_no_worse_sentence_and_every_page_agrees_with_the_truth(campaign: Campaign) -> None:
     """By depth, then by a run: before anything new is judged, half-way, and at the end."""
