@@ -24,6 +24,7 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from tests.database import database_for_tests, empty_tables, make_migrated_databases, migrated_file
 from tests.processor_time import OPTION, ProcessorTime, longest
+from tests.reading import Reading
 from tests.soundings.processes import manage
 from tests.world import World, make_world
 
@@ -53,6 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(ProcessorTime())
+    config.pluginmanager.register(Reading())
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from labeling.judging import views as judging
 from labeling.models import Queue
 from labeling.queues.opening import open_queue
 from pooling.models import Document
@@ -144,7 +145,10 @@ def test_without_a_script_start_is_a_link(page_of: Callable[..., Page], world: W
     expect(page.locator("#document-title")).to_be_visible()
 
 
-def test_a_thumb_gives_a_hundred_verdicts(page_of: Callable[..., Page], world: World) -> None:
+def test_a_thumb_gives_forty_verdicts_with_two_breaks(
+    page_of: Callable[..., Page], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "BREAK_ITEMS", 15)
     Document.objects.bulk_create(
         Document(
             collection=world.collection,
@@ -152,15 +156,16 @@ def test_a_thumb_gives_a_hundred_verdicts(page_of: Callable[..., Page], world: W
             title=f"Notice {number}",
             text="A bus. " * 90,
         )
-        for number in range(60)
+        for number in range(30)
     )
-    queue = open_queue(make_pool(world, queries=2, documents=60), seed=1, user=world.ada)
+    queue = open_queue(make_pool(world, queries=2, documents=30), seed=1, user=world.ada)
     page = page_of(world.ben, viewport={"width": 390, "height": 844}, **TOUCH)
     open_judging(page, queue)
-    given = {}
+    given, breaks = {}, 0
     names = {"relevant": "Relevant", "not_relevant": "Not relevant"}
-    for number in range(100):
+    for number in range(40):
         if page.locator("[data-part=break]").is_visible():
+            breaks += 1
             page.get_by_role("button", name="Go on").tap()
         ready(page)
         shown = on_screen(page)
@@ -172,7 +177,7 @@ def test_a_thumb_gives_a_hundred_verdicts(page_of: Callable[..., Page], world: W
         given[shown] = verdict
     all_saved(page)
     assert stored(queue) == given
-    assert len(given) == 100
+    assert (len(given), breaks) == (40, 2)
 
 
 @pytest.mark.parametrize("language", ["en", "de", "es", "hi", "ja"])

@@ -196,12 +196,12 @@ def new_key() -> str:
 
 
 @contextmanager
-def running(site: Site, *, whole: bool = False) -> Iterator[Site]:
+def running(site: Site, *prefix: str, whole: bool = False) -> Iterator[Site]:
     """Start the web server of a site, or `serve` as a whole; whatever is left of it is killed at the end."""
     if whole:
         site.serve()
     else:
-        site.start()
+        site.start(*prefix)
     try:
         yield site
     finally:

@@ -220,16 +220,15 @@ def test_an_annotator_who_is_removed_while_judging_is_told_and_loses_nothing_sen
     assert stored["untrue"] == []
 
 
-def test_a_full_disk_is_a_sentence_and_loses_nothing_acknowledged(own_site: Site) -> None:
-    own_site.kill()
-    own_site.start(*SMALL_FILES)
-    people = People(own_site)
-    items = own_site.claim(size=50)
-    while items and not people.refused:
-        people.send("ben", items.pop(), new_key())
-    assert people.refused
-    check_readable(people.refused)
-    own_site.kill()
-    own_site.start()
-    people.send_again()
-    check_nothing_lost(own_site, people)
+def test_a_full_disk_is_a_sentence_and_loses_nothing_acknowledged(prepared: Site, tmp_path: Path) -> None:
+    with running(prepared.copy(tmp_path / "data"), *SMALL_FILES) as site:
+        people = People(site)
+        items = site.claim(size=50)
+        while items and not people.refused:
+            people.send("ben", items.pop(), new_key())
+        assert people.refused
+        check_readable(people.refused)
+        site.kill()
+        site.start()
+        people.send_again()
+        check_nothing_lost(site, people)

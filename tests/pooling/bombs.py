@@ -35,6 +35,7 @@ def repeated(piece: bytes) -> bytes:
     return piece * (MEGABYTE // len(piece))
 
 
+@cache
 def repeated_rows(rows: int = ROWS) -> bytes:
     """The same row of a run over and over, which Parquet writes in a few kilobytes."""
     file = io.BytesIO()
@@ -112,7 +113,7 @@ def parquet_that_says(
     return body + footer + len(footer).to_bytes(4, "little") + b"PAR1"
 
 
-def repeated_text(column: str = "text", rows: int = 10_000) -> bytes:
+def repeated_text(column: str = "text", rows: int = 5_000) -> bytes:
     """Documents whose long text stands in the file once, which Parquet writes in a few kilobytes."""
     file = io.BytesIO()
     text = {"long": "word " * 40_000}
@@ -130,7 +131,7 @@ def one_text(characters: int = 200 * MEGABYTE) -> bytes:
     return file.getvalue()
 
 
-def repeated_ids(rows: int = 500_000) -> bytes:
+def repeated_ids(rows: int = 120_000) -> bytes:
     """A run whose one document id is as long as ids may be."""
     file = io.BytesIO()
     columns = {"query_id": "q1", "document_id": "d" * 9_000, "score": 1.0}
@@ -165,14 +166,14 @@ def lists_inside_lists(levels: int) -> bytes:
     """A schema of Arrow, a FlatBuffer, with one column `c` of lists of lists of lists."""
     field, name = 60, b"\1\0\0\0c\0\0\0"
     # Each table stands before the places of its fields.
-    content = struct.pack("<IiIhBx6H", 4, -12, 20, 4, 1, 10, 12, 8, 10, 4, 0)
+    content = bytearray(struct.pack("<IiIhBx6H", 4, -12, 20, 4, 1, 10, 12, 8, 10, 4, 0))
     content += struct.pack("<iI4H", -8, 12, 8, 8, 0, 4) + struct.pack("<II", 1, 4)
     for level in range(levels):
         is_last = level == levels - 1
         content += struct.pack("<iIIIBxxx", -20, (levels - level) * field - 4, 28, 40, 6 if is_last else 12)
         content += struct.pack("<8H", 16, 20, 4, 0, 16, 8, 0, 12)
         content += struct.pack("<iHHxxxx", -4, 4, 4) + bytes(4) + struct.pack("<II", 0 if is_last else 1, 4)
-    return content + name
+    return bytes(content + name)
 
 
 def empty_lists_of_a_fixed_size() -> bytes:

@@ -44,28 +44,25 @@ def patterns() -> dict[re.Pattern[Any], set[str]]:
     """Each pattern of the code, and the functions that it is used with."""
     used: dict[re.Pattern[Any], set[str]] = defaultdict(set)
     named: dict[str, re.Pattern[Any]] = {}
-    trees = {path: ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in modules()}
-    for path, tree in trees.items():
-        if not any(isinstance(one, ast.Import) and one.names[0].name == "re" for one in tree.body):
+    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in modules()}
+    for path, text in texts.items():
+        if not re.search(r"^import re\b", text, flags=re.MULTILINE):
             continue
+        tree = ast.parse(text)
         module = import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
         named |= {name: value for name, value in vars(module).items() if isinstance(value, re.Pattern)}
+        assigned = [one for one in tree.body if isinstance(one, ast.Assign | ast.AnnAssign)]
+        of_names = {call for one in assigned for call in ast.walk(one)}
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "re":
                 if call.func.attr in FUNCTIONS:
                     used[written_in(call, vars(module))].add(call.func.attr)
                 elif call.func.attr == "compile":
-                    is_named = any(
-                        call in ast.walk(one)
-                        for one in tree.body
-                        if isinstance(one, ast.Assign | ast.AnnAssign)
-                    )
-                    assert is_named or path in PUT_TOGETHER, f"{path}, line {call.lineno}"
-    for tree in trees.values():
-        for node in ast.walk(tree):
-            is_used = isinstance(node, ast.Attribute) and node.attr in FUNCTIONS
-            if is_used and (pattern := named.get(ast.unparse(node.value).rpartition(".")[2])) is not None:
-                used[pattern].add(node.attr)
+                    assert call in of_names or path in PUT_TOGETHER, f"{path}, line {call.lineno}"
+    use = re.compile(rf"\b({'|'.join(named)})\s*\.\s*({'|'.join(FUNCTIONS)})\b")
+    for text in texts.values():
+        for name, function in use.findall(text):
+            used[named[name]].add(function)
     return {pattern: used.get(pattern) or set(FUNCTIONS) for pattern in (*named.values(), *used)}
 
 

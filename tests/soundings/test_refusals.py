@@ -15,6 +15,7 @@ from django.db import connections
 from soundings import cli
 from tests.world import PASSWORD, World
 
+pytestmark = pytest.mark.anywhere
 OURS = ("pooling", "labeling", "evaluation", "soundings")
 WRONG = {
     "add_member": ["nowhere", "dan", "--role", "viewer"],

@@ -25,6 +25,8 @@ from pooling.models import Document, Query, Run
 from tests.evaluation.cast import SPARSE, make_report
 from tests.world import World, qrels_text, run_text
 
+pytestmark = pytest.mark.anywhere
+
 PAGES = (
     "where/",
     "where/light.svg",

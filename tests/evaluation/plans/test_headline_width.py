@@ -65,6 +65,7 @@ def measured(base: Ground, drawn: int) -> float:
 
 
 @needs_data
+@pytest.mark.anywhere
 @pytest.mark.slow
 def test_the_expected_width_is_that_of_campaigns_on_cranfield(world: World) -> None:
     base = ground("cranfield")

@@ -91,6 +91,7 @@ def campaign(world: World, tmp_path: Path) -> Campaign:
 
 
 @needs_data
+@pytest.mark.anywhere
 @pytest.mark.slow
 def test_judging_more_never_says_less_of_the_truth(campaign: Campaign) -> None:
     collection, runs = campaign.world.collection, list(campaign.runs.values())

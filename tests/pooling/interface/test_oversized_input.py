@@ -12,6 +12,8 @@ from pooling.formats.bytes.nesting import DEEPEST
 from tests.labeling.helpers import make_queue
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 LONG = "x" * 1_000_000
 LONGEST_ANSWER = 5_000
 

@@ -20,6 +20,8 @@ from pooling.interface import counting
 from pooling.models import Document, Job, Pool, Query, Run
 from tests.world import ALPHA, World, run_text
 
+pytestmark = pytest.mark.anywhere
+
 GOOD = run_text(ALPHA)
 BOMB = gzip.compress(b"q1 Q0 d1 1 2 t\n" * 20_000)
 

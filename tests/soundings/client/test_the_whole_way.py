@@ -168,6 +168,7 @@ class Generated:
         return self.call("collections", name, "mine", body=body)
 
 
+@pytest.mark.anywhere
 @pytest.mark.slow
 def test_a_generated_client_goes_the_whole_way(generated: str, live_server: LiveServer, ada: str) -> None:
     with contextlib.closing(Generated(generated, live_server.url, ada)) as site:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
@@ -103,8 +104,9 @@ def pages(one_of_each: OneOfEach, person: int) -> Iterator[str]:
             yield address_of(pattern, one_of_each)
 
 
+@cache
 def forms_of(client: Client, address: str) -> list[Form]:
-    """The forms of a page that lead to this site."""
+    """The forms of a page that lead to this site. Each test finds the page as the one before did."""
     answer: Any = client.get(address)
     if answer.streaming:
         b"".join(answer.streaming_content)

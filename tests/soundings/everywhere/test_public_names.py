@@ -13,6 +13,7 @@ TELLING = "zyxwvut"
 READ = [name for name in ADDRESSES if ROWS.get(("GET", name), [""] * 5)[2] == "200"]
 
 
+@pytest.mark.anywhere
 @pytest.mark.slow
 def test_nothing_that_an_annotator_reads_has_the_name_of_a_queue(
     one_of_each: OneOfEach, people: dict[str, Client]

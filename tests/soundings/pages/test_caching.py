@@ -7,6 +7,8 @@ from django.test import Client
 
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 PRIVATE = "private, no-store"
 
 

@@ -47,6 +47,7 @@ def judged(world: World) -> dict[str, int | str]:
     return known | {"prelabeler_id": small.pk, "pass_id": done.pk}
 
 
+@pytest.mark.anywhere
 @pytest.mark.slow
 @pytest.mark.parametrize("of", ["query", "document"])
 def test_no_page_and_no_call_fails_after_a_deletion(

@@ -24,6 +24,8 @@ from pooling.texts.importing import import_documents
 from tests.labeling.helpers import judge
 from tests.world import World, run_text, signed_in
 
+pytestmark = pytest.mark.anywhere
+
 QUERIES, DEPTH = ("q1", "q2", "q3"), 4
 #: What the first run has, best first, and what else the collection holds; relevant are those of even number.
 FIRST = [f"d{number:02}" for number in range(10)]
