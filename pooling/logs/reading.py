@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from pooling.formats.errors import FormatError, shown
-from pooling.formats.names import column_named
+from pooling.formats.names import ID, column_named
 from pooling.formats.records import records_source
 from pooling.formats.registry import source_of
 from pooling.formats.sources import Source
 from pooling.heavy import pl
 from pooling.logs.counting import LogCounts, LogQuery
-from pooling.logs.drawing import query_key
+from pooling.logs.drawing import LoggedQuery, query_key
+from pooling.logs.population import COUNT, NO_STRATA, WHOLE_LOG, LogTable, query_id, read_log_table
 from pooling.logs.population import SHOWN as SHARE
-from pooling.logs.population import query_id, read_log_table
 from pooling.logs.rows import DEFINED, pattern_rows, ubi_rows
 
 #: A log is read as it streams, so it may be as large as it likes.
@@ -28,6 +28,8 @@ UBI_NAMES = {"query_id", "action_name", "user_query", "index", "create", "_sourc
 CLIENTS = ("clients", "users", "people")
 COLUMNS = ("query", "count", "clients", "first_seen", "last_seen", SHARE)
 DAY = 86_400_000
+#: Queries that fewer people asked are left out where nobody says otherwise.
+MINIMUM_CLIENTS = 2
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,27 @@ def read_log(paths: Sequence[Path], pattern: re.Pattern[str] | None = None) -> R
             paths[0].name, None, "no row has the text of a query", "Give the rows of the queries too."
         )
     return ReadLog(queries, counts, any(query.clients for query in queries), counts.lists)
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a log, as it came or counted, and not queries with ids."""
+    if _is_ubi(path):
+        return True
+    _, records = records_source(path, None, None)
+    _, first = next(iter(records), (0, {}))
+    return column_named(first, COUNT) is not None and column_named(first, ID) is None
+
+
+def log_table(path: Path) -> LogTable:
+    """The counted queries of a table, or of a log of UBI without those that one person asked alone."""
+    if not _is_ubi(path):
+        return read_log_table(path, NO_STRATA)
+    log = read_log([path])
+    queries = log.shown(MINIMUM_CLIENTS)
+    if not queries:
+        raise FormatError(path.name, None, "no query was asked by two people", "Give a table of read_log.")
+    counted = (LoggedQuery(one.key, one.text, float(one.count), WHOLE_LOG) for one in queries)
+    return LogTable(tuple(counted), 0, log.share(queries))
 
 
 def _source(path: Path) -> Source:

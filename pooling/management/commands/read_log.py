@@ -8,7 +8,7 @@ from typing import Any
 
 from pooling.formats.writing import write_pieces, write_run
 from pooling.interface.commands import InputCommand
-from pooling.logs.reading import production_run, queries_lines, read_log, summary
+from pooling.logs.reading import MINIMUM_CLIENTS, production_run, queries_lines, read_log, summary
 from pooling.logs.rows import checked_pattern
 from pooling.storage.storing import disk_errors_named
 
@@ -25,7 +25,7 @@ class Command(InputCommand):
             "--minimum-clients",
             metavar="N",
             type=int,
-            default=2,
+            default=MINIMUM_CLIENTS,
             help="leave out queries that fewer people asked (2)",
         )
         parser.add_argument(
