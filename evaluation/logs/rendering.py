@@ -66,7 +66,10 @@ def log_drift_text(drift: LogDrift) -> str:
             f"{drift['another_kind']:.1%} of the new traffic."
         )
     else:
-        answer = "No shift can be told: the old log lacks no more of the new one than chance leaves out."
+        answer = (
+            "No shift can be told: the old log lacks no more of the new one than chance leaves out. "
+            f"Of shifts of {drift['visible']:.1%} of the traffic, four of five are told at these sizes."
+        )
     lines = [answer, ""]
     for name, side in (("Old", old), ("New", new)):
         hidden = f", {side['shown']:.1%} of its log" if side["shown"] < 1 else ""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from math import sqrt
+from statistics import NormalDist
 from typing import TypedDict
 
+from evaluation.logs.report import POWER
 from pooling.heavy import Integers, np
 from pooling.logs.population import LogTable
 
@@ -46,7 +48,8 @@ class NewQuery(TypedDict):
 class LogDrift(TypedDict):
     """least_count: queries asked less often count as not in a log, on both sides. unseen: the share of the
     new traffic on queries that the old log lacks; unseen_by_half: that a half of it lacks, to be compared
-    with `halves`. another_kind: the share of new traffic that makes the difference. largest: the new queries
+    with `halves`. another_kind: the share of new traffic that makes the difference; visible: from which share
+    on four of five shifts are told. largest: the new queries
     with the most traffic.
     """
 
@@ -57,6 +60,7 @@ class LogDrift(TypedDict):
     unseen_by_half: float
     halves: Halves
     another_kind: float
+    visible: float
     shift: bool
     largest: list[NewQuery]
 
@@ -89,6 +93,7 @@ def log_drift(old: LogTable, new: LogTable, *, seed: int = 0) -> LogDrift:
             )
     expected, found = float(within.mean()), float(beyond.mean())
     spread = sqrt(float(within.var()) + expected * (1 - expected) / float(thinned.mean()))
+    rest = max(1 - expected, 1e-9)
     return {
         "old": _side(old),
         "new": _side(new),
@@ -101,7 +106,8 @@ def log_drift(old: LogTable, new: LogTable, *, seed: int = 0) -> LogDrift:
             "high": float(within.max()),
             "splits": SPLITS,
         },
-        "another_kind": max(0.0, (found - expected) / (1 - expected)) if expected < 1 else 0.0,
+        "another_kind": max(0.0, (found - expected) / rest),
+        "visible": min((SURE + NormalDist().inv_cdf(POWER)) * spread / rest, 1.0),
         "shift": found > expected + SURE * spread,
         "largest": _largest(new, before, places=places, least=least),
     }
