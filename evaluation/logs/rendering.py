@@ -68,7 +68,7 @@ def log_drift_text(drift: LogDrift) -> str:
     else:
         answer = (
             "No shift can be told: the old log lacks no more of the new one than chance leaves out. "
-            f"Of shifts of {drift['visible']:.1%} of the traffic, four of five are told at these sizes."
+            f"Of shifts of {drift['visible']:.1%} of the traffic, it finds four of five at these sizes."
         )
     lines = [answer, ""]
     for name, side in (("Old", old), ("New", new)):

@@ -21,7 +21,7 @@ from pooling.logs.drawing import LoggedQuery, query_key
 
 #: Certainty and size that a told shift of one feature must have.
 LEVEL, LEAST_PSI = 0.05, 0.1
-#: How often a visible shift is told.
+#: How often a visible shift is found.
 POWER = 0.8
 #: The classifier sees this many queries of a side at most.
 MOST_COMPARED = 600
@@ -53,7 +53,7 @@ class FeatureDrift(TypedDict):
 
 class ClassifierDrift(TypedDict):
     """How well a classifier tells set and log apart, in a number and in words. visible_auc: from which area
-    on four of five shifts are told at these sizes."""
+    on it finds four of five shifts at these sizes."""
 
     auc: float
     visible_auc: float

@@ -16,7 +16,7 @@ LARGEST = 20
 LONG = 100
 #: Where a short table says that rare queries are left out, but not how rare ones.
 LEAST_KEPT = 2
-#: Standard deviations beyond chance from which a shift is told.
+#: Standard deviations beyond chance from which there is a shift.
 SURE = 2.0
 
 
@@ -49,7 +49,7 @@ class LogDrift(TypedDict):
     """least_count: queries asked less often count as not in a log, on both sides. unseen: the share of the
     new traffic on queries that the old log lacks; unseen_by_half: that a half of it lacks, to be compared
     with `halves`. another_kind: the share of new traffic that makes the difference; visible: from which share
-    on four of five shifts are told. largest: the new queries
+    on it finds four of five shifts. largest: the new queries
     with the most traffic.
     """
 

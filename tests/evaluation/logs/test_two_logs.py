@@ -61,7 +61,7 @@ def test_the_next_month_of_one_source_shows_no_shift(tmp_path: Path) -> None:
     assert found["unseen"] < 0.008 < found["halves"]["low"] < found["halves"]["high"] < 0.016
     assert not found["shift"]
     assert 0.001 < found["visible"] < 0.01
-    assert f"shifts of {found['visible']:.1%} of the traffic, four of five are told" in ran(old, new)
+    assert f"shifts of {found['visible']:.1%} of the traffic, it finds four of five" in ran(old, new)
 
 
 @pytest.mark.parametrize(("queries", "searches"), [(2000, 50_000), (50_000, 8_000)])
