@@ -94,9 +94,10 @@ def mmd2(first: Floats, second: Floats, *, seed: int = 0) -> tuple[float, float,
 
 def tell_apart(
     first: Sequence[str], second: Sequence[str], chance: np.random.Generator
-) -> tuple[float, float, Floats]:
+) -> tuple[float, float, Floats, float]:
     """How well a linear classifier tells two sets of texts apart: its area under the curve on texts that it
-    has not seen (five folds), the p by 999 permutations, and its score of each text, higher for the second.
+    has not seen (five folds), the p by 999 permutations, its score of each text, higher for the second, and
+    the standard deviation of areas that are chance.
 
     Texts are their character 2- to 4-grams by TF-IDF, the classifier is a ridge regression: what it says of
     unseen texts is linear in the labels, so permutations need no fitting (Lopez-Paz and Oquab, Revisiting
@@ -119,8 +120,9 @@ def tell_apart(
     scores = smoother @ labels
     observed = _area(scores, labels > 0)
     permuted = np.array([chance.permutation(labels) for _ in range(PERMUTED)])
-    as_far = sum(_area(smoother @ one, one > 0) >= observed - 1e-12 for one in permuted)
-    return observed, (1 + as_far) / (PERMUTED + 1), scores
+    areas = np.array([_area(smoother @ one, one > 0) for one in permuted])
+    as_far = int((areas >= observed - 1e-12).sum())
+    return observed, (1 + as_far) / (PERMUTED + 1), scores, float(areas.std())
 
 
 def _area(scores: Floats, positive: npt.NDArray[np.bool_]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evaluation.logs.report import LEAST_PSI, Drift, FeatureDrift
+from evaluation.logs.two_logs import LogDrift
 
 MOST_UNLIKE = 10
 
@@ -42,9 +43,50 @@ def drift_text(drift: Drift) -> str:
         f"A feature has shifted where Holm's p is below {drift['level']:.3g}{looks}, "
         f"and the PSI {LEAST_PSI:g} or more."
     )
+    if not row["shift"]:
+        visible = row["visible_auc"]
+        lines.append(
+            f"The classifier tells four of five shifts whose AUC is {visible:.2f} or more: strangers of "
+            f"less than {2 * visible - 1:.0%} of the set stay unseen, and more where they resemble the log."
+        )
+    if chosen["weighted"]:
+        lines.append("The set was drawn from a log; drift of that log and this one sees far more.")
     if drift["least_alike"]:
         lines += ["", "Least like the set:"]
         lines += [f"  {one['query']}  ({one['count']:,.0f})" for one in drift["least_alike"][:MOST_UNLIKE]]
+    return "\n".join(lines)
+
+
+def log_drift_text(drift: LogDrift) -> str:
+    """The answer, the figures it is from, and the new queries with the most traffic."""
+    old, new, halves = drift["old"], drift["new"], drift["halves"]
+    if drift["shift"]:
+        answer = (
+            "The new log differs: chance does not explain why the old one lacks queries of about "
+            f"{drift['another_kind']:.1%} of the new traffic."
+        )
+    else:
+        answer = (
+            "No shift can be told: the old log lacks no more of the new one than chance leaves out. "
+            f"Of shifts of {drift['visible']:.1%} of the traffic, it finds four of five at these sizes."
+        )
+    lines = [answer, ""]
+    for name, side in (("Old", old), ("New", new)):
+        hidden = f", {side['shown']:.1%} of its log" if side["shown"] < 1 else ""
+        lines.append(f"{name}: {side['queries']:,} queries, asked {side['traffic']:,.0f} times{hidden}.")
+    if (least := drift["least_count"]) > 1:
+        lines.append(
+            f"A table leaves out what is rare, so queries asked less than {least:,} times count in neither."
+        )
+    lines += [
+        f"{drift['unseen']:.1%} of the new traffic asks queries that the old log lacks; "
+        f"{drift['unseen_by_half']:.1%} queries that a half of it lacks.",
+        f"Halves of the old log lack {halves['low']:.1%} to {halves['high']:.1%} of each other "
+        f"({halves['mean']:.1%} in the mean of {halves['splits']} splits).",
+    ]
+    if drift["largest"]:
+        lines += ["", "New queries with the most traffic:"]
+        lines += [f"  {one['query']}  ({one['count']:,.0f}, {one['share']:.1%})" for one in drift["largest"]]
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TypedDict
 
 from evaluation.logs.design import Sampled
@@ -20,6 +21,8 @@ from pooling.logs.drawing import LoggedQuery, query_key
 
 #: Certainty and size that a told shift of one feature must have.
 LEVEL, LEAST_PSI = 0.05, 0.1
+#: How often a visible shift is found.
+POWER = 0.8
 #: The classifier sees this many queries of a side at most.
 MOST_COMPARED = 600
 #: Words in common, of all words of both, from which two queries are neighbours.
@@ -49,9 +52,11 @@ class FeatureDrift(TypedDict):
 
 
 class ClassifierDrift(TypedDict):
-    """How well a classifier tells set and log apart, in a number and in words."""
+    """How well a classifier tells set and log apart, in a number and in words. visible_auc: from which area
+    on it finds four of five shifts at these sizes."""
 
     auc: float
+    visible_auc: float
     p: float
     p_holm: float
     shift: bool
@@ -153,11 +158,12 @@ def drift_of(
     effective = float(both.weights.sum() ** 2 / (both.weights**2).sum())
     binned = [one for one in features(texts, both.texts, traffic) if len(one.bins) > 1]
     drifts = [_feature(one, both, traffic, effective=effective, chance=chance) for one in binned]
-    classifier, least_alike = _classifier(both, traffic, chance)
+    level = LEVEL / looks
+    strictest = level / (len(binned) + 1 + (vectors is not None))
+    classifier, least_alike = _classifier(both, traffic, chance, level=strictest)
     tests: list[FeatureDrift | ClassifierDrift | VectorDrift] = [*drifts, classifier]
     mmd = None if vectors is None else _vectors(vectors, seed)
     tests += [] if mmd is None else [mmd]
-    level = LEVEL / looks
     for one, corrected in zip(tests, holm(np.array([one["p"] for one in tests])).tolist(), strict=True):
         one["p_holm"] = corrected
         one["shift"] = corrected < level
@@ -202,20 +208,29 @@ def _feature(
 
 
 def _classifier(
-    both: Compared, traffic: Floats, chance: np.random.Generator
+    both: Compared, traffic: Floats, chance: np.random.Generator, *, level: float
 ) -> tuple[ClassifierDrift, list[UnlikeQuery]]:
     """Queries of the log, drawn by their traffic, against those of the set, drawn by their weights."""
     from_log = _sample(traffic, chance)
     from_set = _sample(both.weights, chance)
     texts = [both.log[at].text for at in from_log]
-    auc, p, scores = tell_apart(texts, [both.texts[at] for at in from_set], chance)
+    auc, p, scores, spread = tell_apart(texts, [both.texts[at] for at in from_set], chance)
     order = np.argsort(scores[: len(texts)], kind="stable")[:LEAST_ALIKE]
     unlike: list[UnlikeQuery] = [
         {"query": texts[at], "count": both.log[from_log[at]].size, "score": -float(scores[at])}
         for at in order
     ]
     words = "hardly different" if auc < 0.6 else "partly different" if auc <= 0.75 else "clearly different"
-    return {"auc": auc, "p": p, "p_holm": 1.0, "shift": False, "words": words}, unlike
+    far = NormalDist().inv_cdf(1 - level) + NormalDist().inv_cdf(POWER)
+    drift: ClassifierDrift = {
+        "auc": auc,
+        "visible_auc": min(0.5 + far * spread, 1.0),
+        "p": p,
+        "p_holm": 1.0,
+        "shift": False,
+        "words": words,
+    }
+    return drift, unlike
 
 
 def _sample(weights: Floats, chance: np.random.Generator) -> list[int]:

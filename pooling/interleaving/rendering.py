@@ -28,6 +28,20 @@ def verdict_text(verdict: InterleavingVerdict) -> str:
     ):
         if verdict[name]:  # type: ignore[literal-required]
             notes.append(f"{verdict[name]:,} {what}.")  # type: ignore[literal-required]
+    if picks := verdict["first_picks"]:
+        counts = ", ".join(f"{count:,} by {name}" for name, count in picks["counts"].items())
+        notes.append(f"First picks of {counted(picks['lists'], 'list')}: {counts}.")
+        if not picks["balanced"]:
+            notes.append(
+                f"The chance of that with even draws is {picks['p']:.2g}: look for lists that were not "
+                "served, not logged, or not drawn for each user."
+            )
+    if clear := verdict["clear_queries"]:
+        one = clear[0]
+        notes.append(
+            f"On {counted(len(clear), 'query')} one run wins four of five users, such as {one['winner']} on "
+            f"“{one['query_id']}” ({one['wins']:,} to {one['losses']:,}); --clear-queries writes them."
+        )
     verdicts = [pair["verdict"] for pair in verdict["pairs"]]
     return "\n".join([*verdicts, "", *table, "", *notes])
 

@@ -126,8 +126,10 @@ def read_served(path: Path) -> dict[str, ServedList]:
             one = _read(record)
         except (KeyError, TypeError, ValueError, IndexError):
             raise source.error(line, "this is not a list of interleave", REMEDY) from None
-        if one.id in found:
-            raise source.error(line, f"the list {excerpt(one.id)} is there twice", REMEDY)
+        if found.get(one.id, one) != one:
+            raise source.error(
+                line, f"the list {excerpt(one.id)} is another than above", "Give each its own id."
+            )
         if found and one.runs != next(iter(found.values())).runs:
             raise source.error(line, "the rankers are others than above", "Judge each experiment by itself.")
         found[one.id] = one

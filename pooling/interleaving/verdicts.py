@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TypedDict
 
-from pooling.heavy import Floats, Integers, np
+from pooling.heavy import Floats, np
+from pooling.interleaving.outcomes import (
+    ROUNDING,
+    ClearQuery,
+    FirstPicks,
+    clear_queries,
+    first_outcomes,
+    first_picks,
+)
 from pooling.interleaving.sequential import (
     LEVEL,
     PRIOR,
@@ -20,8 +28,6 @@ from pooling.interleaving.served import Impression, ServedList
 #: With fewer credited clicks nothing is called decided.
 FEWEST_CLICKS = 1_000
 RESAMPLES = 10_000
-#: Sums of credits such as 1/3 differ in their last digit alone where users did the same.
-ROUNDING = 1e-12
 
 
 class PairVerdict(TypedDict):
@@ -50,7 +56,8 @@ class PairVerdict(TypedDict):
 
 class InterleavingVerdict(TypedDict):
     """What came, and each pair. same_lists: impressions of lists on which the rankers agree; unknown_clicks:
-    on documents that the list does not have; unknown_lists: rows of lists that were not served."""
+    on documents that the list does not have; unknown_lists: rows of lists that were not served. first_picks:
+    None without team drafts."""
 
     impressions: int
     users: int
@@ -59,6 +66,8 @@ class InterleavingVerdict(TypedDict):
     same_lists: int
     unknown_clicks: int
     unknown_lists: int
+    first_picks: FirstPicks | None
+    clear_queries: list[ClearQuery]
     pairs: list[PairVerdict]
 
 
@@ -91,9 +100,10 @@ def judge(
         )
         for a, b in combinations(range(len(runs)), 2)
     ]
+    picks = first_picks(served, impressions)
     for pair, corrected in zip(pairs, _holm([one["anytime_p"] for one in pairs]), strict=True):
         pair["corrected_p"] = corrected
-        pair["verdict"] = _in_words(pair, credited)
+        pair["verdict"] = _in_words(pair, credited, picks)
     return {
         "impressions": len(seen),
         "users": len(users),
@@ -102,21 +112,10 @@ def judge(
         "same_lists": sum(served[name].is_same for name, _ in seen),
         "unknown_clicks": sum(one.unknown for one in impressions),
         "unknown_lists": unknown_lists,
+        "first_picks": picks,
+        "clear_queries": clear_queries(served, impressions),
         "pairs": pairs,
     }
-
-
-def first_outcomes(user: Integers, ahead: Floats) -> Floats:
-    """(users,) what each user's first impression that was not a tie says: 1, -1, or 0 where there is none.
-
-    user: (impressions,) numbers from 0, in the order of time. What came later would turn outcomes over that
-    were looked at already, and then looks err more often than they promise.
-    """
-    found = np.zeros(int(user.max()) + 1)
-    decided = np.flatnonzero(np.abs(ahead) > ROUNDING)[::-1]
-    # From the last to the first: of a user's impressions the one stored last stays.
-    found[user[decided]] = np.sign(ahead[decided])
-    return found
 
 
 def _pair(
@@ -176,10 +175,12 @@ def _holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def _in_words(pair: PairVerdict, credited: int) -> str:
+def _in_words(pair: PairVerdict, credited: int, picks: FirstPicks | None) -> str:
     ahead, behind = (pair["a"], pair["b"]) if pair["wins"] >= pair["losses"] else (pair["b"], pair["a"])
     if pair["wins"] + pair["losses"] == 0:
         return f"No user told {pair['a']} and {pair['b']} apart."
+    if picks is not None and not picks["balanced"]:
+        return f"Nothing can be said of {pair['a']} and {pair['b']}: first picks were not drawn evenly."
     if credited < FEWEST_CLICKS:
         return f"Too early: {credited:,} credited clicks of the {FEWEST_CLICKS:,} that a decision needs."
     if pair["corrected_p"] <= 1 - LEVEL:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pooling.formats.errors import FormatError, excerpt
-from pooling.formats.names import column_named
+from pooling.formats.names import ID, column_named
 from pooling.formats.records import records_source
 from pooling.formats.registry import source_of
 from pooling.formats.sources import Source
 from pooling.heavy import pl
 from pooling.logs.counting import LogCounts, LogQuery
-from pooling.logs.drawing import query_key
+from pooling.logs.drawing import LoggedQuery, query_key
+from pooling.logs.population import COUNT, NO_STRATA, WHOLE_LOG, LogTable, query_id, read_log_table
 from pooling.logs.population import SHOWN as SHARE
-from pooling.logs.population import query_id, read_log_table
-from pooling.logs.rows import DEFINED, pattern_rows, ubi_rows
+from pooling.logs.rows import DEFINED, Faults, LogRow, pattern_rows, ubi_rows
 
 #: A log is read as it streams, so it may be as large as it likes.
 ANY_SIZE = 2**60
@@ -28,6 +28,10 @@ UBI_NAMES = {"query_id", "action_name", "user_query", "index", "create", "_sourc
 CLIENTS = ("clients", "users", "people")
 COLUMNS = ("query", "count", "clients", "first_seen", "last_seen", SHARE)
 DAY = 86_400_000
+#: From which millisecond since 1970 to before which.
+Days: TypeAlias = tuple[int, int]
+#: Queries that fewer people asked are left out where nobody says otherwise.
+MINIMUM_CLIENTS = 2
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,18 @@ class ReadLog:
         return sum(query.count for query in queries) / sum(query.count for query in self.queries)
 
 
-def read_log(paths: Sequence[Path], pattern: re.Pattern[str] | None = None) -> ReadLog:
+def read_log(
+    paths: Sequence[Path], pattern: re.Pattern[str] | None = None, days: Days | None = None
+) -> ReadLog:
     """One or more files of one kind: UBI as NDJSON, lines of text with a `pattern`, or one table with a query
-    and a count in each row (CSV, TSV, JSON lines, Parquet).
+    and a count in each row (CSV, TSV, JSON lines, Parquet). Rows outside the days, or without a time, count
+    among the faults.
 
     Raises FormatError for a file in which no search can be read.
     """
     if pattern is None and not _is_ubi(paths[0]):
+        if days is not None:
+            raise ValueError("--days needs the time of each search; a table of counts has none.")
         if len(paths) > 1:
             raise ValueError("Give one table of counts at a time, or files of UBI, or --pattern.")
         return _read_table(paths[0])
@@ -67,20 +76,62 @@ def read_log(paths: Sequence[Path], pattern: re.Pattern[str] | None = None) -> R
     for path in paths:
         source = _source(path)
         before = counts.queries + counts.events
-        counts.add(
+        rows = (
             ubi_rows(source, counts.faults)
             if pattern is None
             else pattern_rows(source, pattern, counts.faults)
         )
-        if counts.queries + counts.events == before:
+        counts.add(rows if days is None else _within(rows, days, counts.faults))
+        if counts.queries + counts.events == before and days is None:
             remedy = "Give NDJSON of User Behavior Insights." if pattern is None else "Check the pattern."
             raise source.error(None, "no row could be read", remedy)
     queries = tuple(counts.log_queries())
+    if not queries and days is not None:
+        raise FormatError(paths[0].name, None, "no row with a query is of these days", "Choose other --days.")
     if not queries:
         raise FormatError(
             paths[0].name, None, "no row has the text of a query", "Give the rows of the queries too."
         )
     return ReadLog(queries, counts, any(query.clients for query in queries), counts.lists)
+
+
+def checked_days(text: str) -> Days:
+    """The days of `2026-10-01/2026-10-31`, both included, in UTC; ValueError for what is none."""
+    first, _, last = (_day(part) for part in text.partition("/"))
+    if first is None or last is None or first > last:
+        raise ValueError(f"--days {text}: write the first and the last day as 2026-10-01/2026-10-31.")
+    return first, last + DAY
+
+
+def _within(rows: Iterable[LogRow], days: Days, faults: Faults) -> Iterator[LogRow]:
+    for row in rows:
+        if row.time is None:
+            faults["rows have no time, and were left out"] += 1
+        elif not days[0] <= row.time < days[1]:
+            faults["rows are of other days"] += 1
+        else:
+            yield row
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a log, as it came or counted, and not queries with ids."""
+    if _is_ubi(path):
+        return True
+    _, records = records_source(path, None, None)
+    _, first = next(iter(records), (0, {}))
+    return column_named(first, COUNT) is not None and column_named(first, ID) is None
+
+
+def log_table(path: Path) -> LogTable:
+    """The counted queries of a table, or of a log of UBI without those that one person asked alone."""
+    if not _is_ubi(path):
+        return read_log_table(path, NO_STRATA)
+    log = read_log([path])
+    queries = log.shown(MINIMUM_CLIENTS)
+    if not queries:
+        raise FormatError(path.name, None, "no query was asked by two people", "Give a table of read_log.")
+    counted = (LoggedQuery(one.key, one.text, float(one.count), WHOLE_LOG) for one in queries)
+    return LogTable(tuple(counted), 0, log.share(queries))
 
 
 def _source(path: Path) -> Source:

@@ -33,7 +33,7 @@ PAGES = {
     "qrels": "Qrels",
     "recall": "Honest recall",
     "facts": "Facts",
-    "log": "Queries from a log",
+    "log": "From the log to the report",
     "interleaving": "Interleaving",
     "notebooks": "Python and notebooks",
     "indexes": "Approximate indexes",

@@ -7,10 +7,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from pooling.formats.writing import write_run, write_text
 from pooling.interface.commands import InputCommand
+from pooling.interleaving.outcomes import clear_lines, served_run
 from pooling.interleaving.rendering import verdict_text
 from pooling.interleaving.served import read_impressions, read_served
 from pooling.interleaving.verdicts import judge
+from pooling.storage.storing import disk_errors_named
 
 
 class Command(InputCommand):
@@ -20,6 +23,12 @@ class Command(InputCommand):
         parser.add_argument("served", metavar="SERVED", type=Path, help="the lists, as interleave wrote them")
         parser.add_argument("clicks", metavar="CLICKS", type=Path, help="JSON lines: served, user, clicks")
         parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the resampling (0)")
+        parser.add_argument(
+            "--clear-queries", metavar="FILE", type=Path, help="the queries that one run wins clearly, as TSV"
+        )
+        parser.add_argument(
+            "--run", metavar="FILE", type=Path, help="all documents that users were shown, as a run to pool"
+        )
         parser.add_argument("--format", choices=("table", "json"), default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -30,6 +39,11 @@ class Command(InputCommand):
                 "No row of the clicks is of a list that was served; compare the ids of both files."
             )
         found = judge(served, impressions, unknown_lists=strangers, seed=options["seed"])
+        with disk_errors_named():
+            if options["clear_queries"] is not None:
+                write_text(options["clear_queries"], "".join(clear_lines(found["clear_queries"])))
+            if options["run"] is not None:
+                write_run(served_run(served, impressions), options["run"], tag="interleaved")
         if options["format"] == "json":
             self.stdout.write(json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False))
         else:

@@ -8,7 +8,14 @@ from typing import Any
 
 from pooling.formats.writing import write_pieces, write_run
 from pooling.interface.commands import InputCommand
-from pooling.logs.reading import production_run, queries_lines, read_log, summary
+from pooling.logs.reading import (
+    MINIMUM_CLIENTS,
+    checked_days,
+    production_run,
+    queries_lines,
+    read_log,
+    summary,
+)
 from pooling.logs.rows import checked_pattern
 from pooling.storage.storing import disk_errors_named
 
@@ -25,8 +32,11 @@ class Command(InputCommand):
             "--minimum-clients",
             metavar="N",
             type=int,
-            default=2,
+            default=MINIMUM_CLIENTS,
             help="leave out queries that fewer people asked (2)",
+        )
+        parser.add_argument(
+            "--days", metavar="DAYS", help="of a longer log: 2026-10-01/2026-10-31, both included, in UTC"
         )
         parser.add_argument(
             "--run", metavar="FILE", type=Path, help="the production system's lists, as a run"
@@ -42,7 +52,8 @@ class Command(InputCommand):
         if least < 0:
             raise ValueError("--minimum-clients is a number of people, 0 or more.")
         pattern = checked_pattern(options["pattern"]) if options["pattern"] else None
-        log = read_log(options["logs"], pattern)
+        days = checked_days(options["days"]) if options["days"] else None
+        log = read_log(options["logs"], pattern, days)
         queries = log.shown(least)
         for line in summary(log, queries, least):
             self.stdout.write(line)
@@ -55,7 +66,7 @@ class Command(InputCommand):
         if options["run"] is not None and not any(query.key in log.lists for query in queries):
             raise ValueError(
                 "The log has no lists of documents for these queries (query_response_hit_ids), so --run has "
-                "nothing to write."
+                "nothing to write. Leave it out."
             )
         with disk_errors_named():
             lines = queries_lines(queries, log.share(queries))

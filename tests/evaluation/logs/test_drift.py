@@ -59,8 +59,12 @@ def test_two_samples_of_one_source_show_no_shift(tmp_path: Path) -> None:
         log_of(tmp_path / "log.tsv", journeys(400, 1)),
         set_of(tmp_path / "q.jsonl", journeys(80, 2)),
     )
-    assert not drift(log, chosen)["shift"]
-    assert ran(log, chosen).startswith("No shift can be told")
+    found = drift(log, chosen)
+    assert not found["shift"]
+    text = ran(log, chosen)
+    assert text.startswith("No shift can be told")
+    assert 0.55 < found["classifier"]["visible_auc"] < 0.75
+    assert f"four of five shifts whose AUC is {found['classifier']['visible_auc']:.2f} or more" in text
 
 
 def test_another_source_is_told_with_where_it_differs(tmp_path: Path) -> None:
@@ -101,6 +105,7 @@ def test_a_drawn_set_stands_for_the_traffic_by_its_draw(tmp_path: Path) -> None:
     call_command("draw_queries", str(log), "--n", "80", "--output", str(chosen), stdout=io.StringIO())
     drawn = drift(log, chosen)
     assert drawn["set"]["weighted"]
+    assert "drift of that log and this one sees far more" in ran(log, chosen)
     assert not any(one["shift"] for one in drawn["features"])
     by_length = next(one for one in drawn["features"] if one["feature"] == "words")
     assert all(one["set"] == pytest.approx(one["log"], abs=0.1) for one in by_length["bins"])
@@ -110,10 +115,10 @@ def test_new_queries_of_a_log_are_seen_though_the_set_is_in_it_as_well() -> None
     chance = np.random.default_rng(0)
     own = [f"{vehicle} to {place} {n}" for n in range(3) for vehicle in VEHICLES for place in PLACES]
     strangers = [f"insure the {place} against floods in {n}" for n in range(10) for place in PLACES]
-    auc, p, _ = tell_apart([*own, *strangers], own, chance)
+    auc, p, *_ = tell_apart([*own, *strangers], own, chance)
     assert auc > 0.6
     assert p < 0.05
-    auc, p, _ = tell_apart([*own, *own], own, chance)
+    auc, p, *_ = tell_apart([*own, *own], own, chance)
     assert auc == pytest.approx(0.5, abs=0.05)
     assert p > 0.05
 
@@ -227,6 +232,6 @@ def test_real_sets_are_told_apart_as_by_the_reference(name: str) -> None:
     log, texts = (
         (DRIFT / file).read_text().splitlines()[:300] for file in ("msmarco-dev-1200.txt", f"{name}.txt")
     )
-    auc, p, _ = tell_apart(log, texts, np.random.default_rng(0))
+    auc, p, *_ = tell_apart(log, texts, np.random.default_rng(0))
     assert auc == pytest.approx(expected["c2st_auc"], abs=0.05)
     assert (p < 0.05) == (expected["c2st_p_20"] < 0.05)

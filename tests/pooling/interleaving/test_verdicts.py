@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from pooling.interleaving.outcomes import first_outcomes
 from pooling.interleaving.sequential import anytime_p, confidence_sequence, e_value, sign_test
-from pooling.interleaving.verdicts import first_outcomes
 from tests.testdata import DATA, needs_data
 
 

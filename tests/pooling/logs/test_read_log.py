@@ -239,3 +239,20 @@ def test_the_faults_of_real_logs_are_counted_exactly(tmp_path: Path) -> None:
     }.items():
         assert f"{number:,} {said}" in told
     assert "41 of 287 clicks" in ran(mixed, sample, "--output", tmp_path / "queries.tsv")
+
+
+def test_days_of_a_longer_log_are_read_alone(tmp_path: Path) -> None:
+    times = ("2026-09-30T23:59:59Z", "2026-10-01T00:00:00Z", AT, "2026-11-01T00:00:00Z", None)
+    rows = [search(n, f"ferry {n}", timestamp=time) for n, time in enumerate(times)]
+    log, output = written(tmp_path / "log.ndjson", rows), tmp_path / "q.tsv"
+    options = (log, "--output", output, "--minimum-clients", 0, "--days")
+    text = ran(*options, "2026-10-01/2026-10-31")
+    assert sorted(row[0] for row in table(output)) == ["ferry 1", "ferry 2"]
+    assert "2 rows are of other days." in text
+    assert "1 rows have no time, and were left out." in text
+    with pytest.raises(CommandError, match="no row with a query is of these days"):
+        ran(*options, "2025-10-01/2025-10-31")
+    with pytest.raises(CommandError, match="write the first and the last day"):
+        ran(*options, "2026-10-31/2026-10-01")
+    with pytest.raises(CommandError, match="a table of counts has none"):
+        ran(output, "--output", tmp_path / "other.tsv", "--days", "2026-10-01/2026-10-31")

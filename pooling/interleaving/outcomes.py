@@ -1,0 +1,135 @@
+"""What an interleaving experiment leaves to a pool, and whether its lists came as they were drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import TypedDict
+
+from pooling.heavy import Floats, Integers, np, pl
+from pooling.interleaving.served import Impression, ServedList
+
+#: One side wins a query clearly with this share of the users who decided, and so many of them.
+CLEAR_SHARE, FEWEST_USERS = 0.8, 20
+#: Sums of credits such as 1/3 differ in their last digit alone where users did the same.
+ROUNDING = 1e-12
+#: Below this chance first picks were not drawn evenly.
+UNEVEN = 0.0005
+TEAM_DRAFT = "team-draft"
+
+
+class FirstPicks(TypedDict):
+    """How often users saw a list whose first credited place each ranker had picked, and on how many lists.
+    balanced: whether even draws explain it."""
+
+    counts: dict[str, int]
+    lists: int
+    p: float
+    balanced: bool
+
+
+class ClearQuery(TypedDict):
+    """A query that `winner` wins against `loser`. wins, losses, ties: users, by `first_outcomes`."""
+
+    query_id: str
+    winner: str
+    loser: str
+    wins: int
+    losses: int
+    ties: int
+
+
+def first_outcomes(user: Integers, ahead: Floats) -> Floats:
+    """(users,) what each user's first impression that was not a tie says: 1, -1, or 0 where there is none.
+
+    user: (impressions,) numbers from 0, in the order of time. What came later would turn outcomes over that
+    were looked at already, and then looks err more often than they promise.
+    """
+    found = np.zeros(int(user.max()) + 1)
+    decided = np.flatnonzero(np.abs(ahead) > ROUNDING)[::-1]
+    # From the last to the first: of a user's impressions the one stored last stays.
+    found[user[decided]] = np.sign(ahead[decided])
+    return found
+
+
+def first_picks(served: Mapping[str, ServedList], impressions: Sequence[Impression]) -> FirstPicks | None:
+    """The first picks of team drafts, by χ² against equal shares; None where no draft tells rankers apart.
+
+    A list that was seen again was not drawn again: χ² is divided by Σ n² ÷ Σ n over lists seen n times (Rao
+    and Scott, 1981). Other methods draw first places by other laws.
+    """
+    from scipy.stats import chi2
+
+    seen: dict[str, set[str]] = {}
+    for one in impressions:
+        if served[one.served].method == TEAM_DRAFT and not served[one.served].is_same:
+            seen.setdefault(one.served, set()).add(one.user)
+    if not seen:
+        return None
+    runs = served[next(iter(seen))].runs
+    times = np.array([len(users) for users in seen.values()])
+    picks = [int(np.argmax([credit[served[name].first] for credit in served[name].credits])) for name in seen]
+    counts = np.bincount(picks, weights=times, minlength=len(runs))
+    even = times.sum() / len(runs)
+    far = float(((counts - even) ** 2 / even).sum() * times.sum() / (times**2).sum())
+    p = float(chi2.sf(far, len(runs) - 1))
+    named = dict(zip(runs, counts.astype(int).tolist(), strict=True))
+    return {"counts": named, "lists": len(seen), "p": p, "balanced": p >= UNEVEN}
+
+
+def clear_queries(served: Mapping[str, ServedList], impressions: Sequence[Impression]) -> list[ClearQuery]:
+    """The queries on which one ranker wins four fifths of at least twenty users who prefer one of a pair."""
+    by_query: dict[str, list[Impression]] = {}
+    for one in impressions:
+        by_query.setdefault(served[one.served].query_id, []).append(one)
+    runs = next(iter(served.values())).runs
+    found: list[ClearQuery] = []
+    for query, own in by_query.items():
+        users = {name: at for at, name in enumerate(dict.fromkeys(one.user for one in own))}
+        user = np.array([users[one.user] for one in own])
+        worth = np.array([served[one.served].worth(one.places) for one in own])
+        for a, b in combinations(range(len(runs)), 2):
+            outcomes = first_outcomes(user, worth[:, a] - worth[:, b])
+            wins, losses = int((outcomes > 0).sum()), int((outcomes < 0).sum())
+            more, fewer = max(wins, losses), min(wins, losses)
+            if more + fewer >= FEWEST_USERS and more >= CLEAR_SHARE * (more + fewer):
+                names = (runs[a], runs[b]) if wins > losses else (runs[b], runs[a])
+                found.append(
+                    ClearQuery(
+                        query_id=query,
+                        winner=names[0],
+                        loser=names[1],
+                        wins=more,
+                        losses=fewer,
+                        ties=len(users) - more - fewer,
+                    )
+                )
+    return found
+
+
+def clear_lines(queries: Sequence[ClearQuery]) -> Iterator[str]:
+    """A table of tab-separated values with a header."""
+    columns = tuple(ClearQuery.__annotations__)
+    yield "\t".join(columns) + "\n"
+    for one in queries:
+        yield "\t".join(str(one[name]) for name in columns) + "\n"  # type: ignore[literal-required]
+
+
+def served_run(served: Mapping[str, ServedList], impressions: Sequence[Impression]) -> pl.DataFrame:
+    """All documents that users were shown for each query, as query_id, document_id and score (1 ÷ rank): by
+    the best place at which a document was shown, then by how often it was, then by its id."""
+    shown: dict[str, dict[str, tuple[int, int]]] = {}
+    for one in impressions:
+        of_query = shown.setdefault(served[one.served].query_id, {})
+        for place, document in enumerate(served[one.served].ranking):
+            best, times = of_query.get(document, (place, 0))
+            of_query[document] = min(best, place), times + 1
+    rows = [
+        (query, document, 1 / rank)
+        for query, of_query in shown.items()
+        for rank, document in enumerate(
+            sorted(of_query, key=lambda one: (of_query[one][0], -of_query[one][1], one)), 1
+        )
+    ]
+    columns = {"query_id": pl.String, "document_id": pl.String, "score": pl.Float64}
+    return pl.DataFrame(rows, schema=columns, orient="row")
