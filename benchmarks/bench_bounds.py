@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from labeling.adaptive.next_documents import Course, Entry, Known, Planner, Prior, summed
+from labeling.adaptive.next_documents import Course, Entry, History, Planner, Prior, summed
 from pooling.ranking.bounds import Remainder
 from pooling.ranking.budget_rules import BATCH
 
@@ -70,9 +70,9 @@ class Query:
         self.planner, self.lesson = self.scored, b""
 
     @property
-    def known(self) -> Known:
+    def known(self) -> History:
         """As a queue knows it: the labels are those that have come."""
-        return Known(self.reached, self.drawn, self.plan.spent, (), self.labels)
+        return History(self.reached, self.drawn, self.plan.spent, (), self.labels)
 
     def take_labels(self, chance: np.random.Generator) -> None:
         """Some of what was handed out is judged."""

@@ -28,7 +28,7 @@ import polars as pl
 
 from evaluation.estimates.from_audit import Places, recall_estimates
 from evaluation.estimates.sample import PAIR, AuditSample, audit_sample
-from labeling.adaptive.next_documents import Course, Entry, Known, Planner
+from labeling.adaptive.next_documents import Course, Entry, History, Planner
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.formats.records import iterate_documents, read_queries
 from pooling.merging.choice import Choice
@@ -138,7 +138,7 @@ def adaptive(base: Ground, drawn: int, seed: int) -> AuditSample:
         labels: dict[int, bool] = {}
         spent, planner = 0, Planner(course, entries)
         while spent < TOP + drawn:
-            state = Known(reached=reached, drawn=audit, spent=spent, free=[], labels=labels)
+            state = History(reached=reached, audit=audit, spent=spent, free=[], labels=labels)
             planner = Planner(course, entries) if spent else planner
             planner.tell(state)
             batches = planner.batches(state, TOP + drawn, 10)

@@ -29,7 +29,7 @@ import polars as pl
 
 from benchmarks.bench_prediction_powered import World, at_least, guess, truths, world
 from evaluation.estimates.intervals import LabelInterval, interval_of_micro_recall, interval_of_total
-from labeling.worth.plans import drawn_design
+from labeling.worth.plans import stratified_design
 from labeling.worth.strata import AuditPlan, plan_by_scores
 
 COVERAGE = 0.92
@@ -77,7 +77,7 @@ def planned(one: World, model: str, labels: int, seed: int, *, strata: int = 5) 
 
 def sample_of(audited: Audited, sizes: list[int], strata: np.ndarray, seed: int) -> pl.DataFrame:
     """Everything certain, and so many drawn of each stratum."""
-    design = drawn_design(audited.left, strata, sizes, seed=seed).drop("place")
+    design = stratified_design(audited.left, strata, sizes, seed=seed).drop("place")
     certain = audited.one.pairs.filter(pl.Series(audited.one.certain)).with_columns(
         stratum=pl.lit("certain"), inclusion_probability=pl.lit(1.0)
     )

@@ -11,8 +11,8 @@ from typing import Any
 
 from django.db import transaction
 
-from labeling.adaptive.next_documents import Known
-from labeling.adaptive.planners import known_of, planner_of
+from labeling.adaptive.next_documents import History
+from labeling.adaptive.planners import history_of, planner_of
 from labeling.adaptive.query_state import read_state
 from labeling.items.slots import need
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, QueryPlan, Queue, Selection
@@ -91,7 +91,7 @@ def _check_audit(selection: Selection, plan: QueryPlan) -> None:
     its documents that the order has not reached moves nothing."""
     with transaction.atomic():
         state = read_state(selection.queue, plan.query_id)
-    planner, known = planner_of(selection, plan, state), known_of(plan, state)
+    planner, known = planner_of(selection, plan, state), history_of(plan, state)
     reached_in: dict[int, int] = dict(plan.reached)
     drawn_in = {document: batch for document, batch, _ in plan.drawn}
     assert len(reached_in) == len(plan.reached)
@@ -106,9 +106,9 @@ def _check_audit(selection: Selection, plan: QueryPlan) -> None:
             assert document in reached_in, f"{plan}: the audit passed over what was not reached"
             passed = max(passed, reached_in[document])
     unseen = set(drawn_in) - set(reached_in) - set(known.used_up)
-    other = Known(
+    other = History(
         known.reached,
-        known.drawn,
+        known.audit,
         known.spent,
         known.free,
         {document: label ^ (document in unseen) for document, label in known.labels.items()},

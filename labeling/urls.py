@@ -182,7 +182,7 @@ api_urlpatterns: list[URLPattern] = [
         "collections/<slug:slug>/",
         call("queues/", progress_api.Queues, "api_queues"),
         call("messages/", message_api.Messages, "api_messages"),
-        call("search-finds/", search_api.FoundBySearch, "api_search_finds"),
+        call("search-finds/", search_api.FindsBySearch, "api_search_finds"),
         call("prelabelers/", prelabeler_api.Prelabelers, "api_prelabelers"),
         call("facts/", fact_keeping_api.Facts, "api_facts"),
         call("facts/import/", fact_keeping_api.FactsFile, "api_facts_import"),

@@ -19,7 +19,7 @@ from pooling.options.arguments import add_option_arguments
 from pooling.options.option import options_of
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 from pooling.ranking.chunks import Chunks
-from pooling.ranking.shared_ids import COLLAPSE, Side, known_share, sentence_on
+from pooling.ranking.shared_ids import COLLAPSE, Side, sentence_on, shared_fraction
 from pooling.texts.text_ranking import text_ranking
 
 HELP = "Merge the tops of runs into one list of pairs to judge."
@@ -138,7 +138,7 @@ def _text_ranking(
         ranking = text_ranking(wanted, documents(), choice.reach or choice.depth, progress=progress)
     of_runs = Side("documents of the runs", pl.concat([top["document_id"] for top in tops.values()]))
     of_corpus = Side(f"documents of {options['corpus'].name}", pl.Series(ids))
-    if known_share(of_runs, of_corpus) < 1:
+    if shared_fraction(of_runs, of_corpus) < 1:
         errors.write(f"{sentence_on(of_runs, of_corpus, chunks=COLLAPSE)}\n")
     return ranking
 

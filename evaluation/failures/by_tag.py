@@ -13,7 +13,7 @@ from evaluation.report_store.files import cutoffs_of, run_names
 from evaluation.scoring.figures import Figure
 from evaluation.scoring.results import interval
 from pooling.tables.columns import Column
-from pooling.tables.shown import ShownTable
+from pooling.tables.shown import TableView
 from pooling.tables.table import Table
 
 
@@ -27,7 +27,7 @@ class TagLine:
     figures: Mapping[str, Figure]
 
 
-def table_by_tag(request: HttpRequest, report: Report, measure: str) -> ShownTable | None:
+def table_by_tag(request: HttpRequest, report: Report, measure: str) -> TableView | None:
     """The means of a measure at each K, their intervals as columns to choose; None without tags."""
     strata = report.result.get("strata")
     if not strata:

@@ -23,7 +23,7 @@ from evaluation.models import Report
 from pooling.heavy import pl
 from pooling.tables.columns import Choice, Column, Empty, Filter
 from pooling.tables.rows import ArrangedRows
-from pooling.tables.shown import ShownTable
+from pooling.tables.shown import TableView
 from pooling.tables.state import State
 from pooling.tables.table import Table
 
@@ -96,7 +96,7 @@ class QueriesOfRun(ArrangedRows):
         ]
 
 
-def table_of_queries(request: HttpRequest, report: Report, selection: QuerySelection) -> ShownTable:
+def table_of_queries(request: HttpRequest, report: Report, selection: QuerySelection) -> TableView:
     """The queries of a run, the worst first until the address asks for another order.
 
     `InputError` where the report has no such group.

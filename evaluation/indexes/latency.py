@@ -14,7 +14,7 @@ from evaluation.indexes.recall import AgainstExact
 from evaluation.measures import split_name
 from evaluation.scoring.wording import USUAL_LEVEL, decimal, interval_or_why_not, share_in_words
 from pooling.formats.cells import unguarded
-from pooling.formats.errors import FormatError, shown
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.sources import require_file
 
 LARGEST_FILE = 1 << 20
@@ -64,7 +64,7 @@ def parse_index_settings(content: bytes, name: str) -> list[IndexSetting]:
                 continue
             one = _setting(name, reader.line_num, header, stripped)
             if one.run in by_run:
-                problem = f"run {shown(one.run)} appears again"
+                problem = f"run {excerpt(one.run)} appears again"
                 raise FormatError(name, reader.line_num, problem, "Keep one line for each run.")
             by_run[one.run] = one
     except csv.Error as error:
@@ -78,10 +78,10 @@ def _header(name: str, line: int, values: list[str]) -> list[str]:
     for column in (RUN, LATENCY):
         if values.count(column) != 1:
             what = "no column" if column not in values else "more than one column"
-            raise FormatError(name, line, f"{what} {column} among {shown(', '.join(values), 80)}", EXAMPLE)
+            raise FormatError(name, line, f"{what} {column} among {excerpt(', '.join(values), 80)}", EXAMPLE)
     twice = next((value for value in values if not value or values.count(value) > 1), None)
     if twice is not None:
-        problem = f"the column {shown(twice)} is there twice" if twice else "a column has no name"
+        problem = f"the column {excerpt(twice)} is there twice" if twice else "a column has no name"
         raise FormatError(name, line, problem, "Give every column a different name.")
     return values
 
@@ -99,7 +99,7 @@ def _setting(name: str, line: int, header: Sequence[str], values: Sequence[str])
     except ValueError:
         latency = math.nan
     if not (math.isfinite(latency) and latency > 0):
-        problem = f"the latency is {shown(latency_text)}"
+        problem = f"the latency is {excerpt(latency_text)}"
         raise FormatError(name, line, problem, "Write milliseconds as a number above 0, such as 1.25.")
     return IndexSetting(run, latency, record)
 

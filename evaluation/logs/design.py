@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.records import QueryRecord
 from pooling.logs.population import SHOWN
 
@@ -90,12 +90,12 @@ def sample_of(queries: Iterable[QueryRecord]) -> Sample:
         sampling = query.metadata.get("sampling")
         if not isinstance(sampling, Mapping) or any(name not in sampling for name in _NEEDED):
             raise ValueError(
-                f"Query {shown(query.id)} has no metadata.sampling with {', '.join(_NEEDED)}; draw queries "
+                f"Query {excerpt(query.id)} has no metadata.sampling with {', '.join(_NEEDED)}; draw queries "
                 "with draw_queries, or leave --weights out."
             )
         probability = _number(query, sampling, "pi")
         if probability > 1:
-            raise ValueError(f"Query {shown(query.id)}: the inclusion probability pi is above 1.")
+            raise ValueError(f"Query {excerpt(query.id)}: the inclusion probability pi is above 1.")
         draws[query.id] = Sampled(str(sampling["stratum"]), _number(query, sampling, "size"), probability)
         windows.add(str(sampling.get("window") or ""))
         shown_shares.add(_number(query, sampling, SHOWN) if SHOWN in sampling else 1.0)
@@ -110,7 +110,7 @@ def sample_of(queries: Iterable[QueryRecord]) -> Sample:
 def _number(query: QueryRecord, sampling: Mapping[str, Any], name: str) -> float:
     value = sampling[name]
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ValueError(f"Query {shown(query.id)}: {name} in metadata.sampling is not a number above 0.")
+        raise ValueError(f"Query {excerpt(query.id)}: {name} in metadata.sampling is not a number above 0.")
     return float(value)
 
 

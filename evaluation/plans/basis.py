@@ -158,7 +158,7 @@ class Planned:
 
     @cached_property
     def pooled(self) -> NDArray[np.bool_]:
-        pooled: NDArray[np.bool_] = self.tops.found_by() > 0
+        pooled: NDArray[np.bool_] = self.tops.run_counts() > 0
         return pooled
 
     @cached_property

@@ -10,7 +10,7 @@ from django.db.models import Count, Max
 from evaluation.estimates.sample import FRAME, POOL, AuditSample, audit_ranks, audit_sample
 from evaluation.estimates.union import with_others
 from evaluation.pool_estimates.elsewhere import chosen_for_certain, inside_frame
-from labeling.adaptive.query_state import drawn_in_order_of
+from labeling.adaptive.query_state import audit_pairs_elsewhere
 from labeling.adaptive.state import PairPart, parts_of_pairs
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Verdict
 from pooling.heavy import pl
@@ -156,7 +156,7 @@ def _labelled_before(pool: Pool) -> pl.DataFrame:
     needs = items.order_by().values("query", "document").annotate(need=Max("needed"))
     needed = rows_frame(needs, "query", "document", "need")
     both = counted.join(needed, on=["query", "document"], how="left")
-    pairs_alike = drawn_in_order_of(pool)
+    pairs_alike = audit_pairs_elsewhere(pool)
     final = both.filter(pl.col("verdicts") >= pl.col("need").fill_null(1))
     if pairs_alike:
         alike = [pair in pairs_alike for pair in final.select("query", "document").iter_rows()]

@@ -25,7 +25,7 @@ from typing import Any
 from evaluation.measures import MEASURES, key_of, split_name
 from evaluation.scoring.conventions import CHOICES, PRESETS, Conventions
 from pooling.formats.errors import FormatError
-from pooling.formats.errors import shown as quoted
+from pooling.formats.errors import excerpt as quoted
 from pooling.formats.sources import require_file
 from pooling.options.option import LARGEST_SEED, Option, option, options_of
 

@@ -15,10 +15,10 @@ from pooling.ranking.shared_ids import (
     COLLAPSE,
     LOW,
     Side,
-    known_share,
     no_query_in_common,
     offered,
     sentence_on,
+    shared_fraction,
 )
 
 #: Below this share of the labelled pairs, or of the rows of a shorter run, other ids are tried.
@@ -43,7 +43,7 @@ def notes_on_strangers(name: str, source: RunSource, scored: ScoredRun, labels: 
         return []
     documents = Side(f"documents of run {name}", run_frame(name, source)["document_id"])
     labelled = Side("documents with a label", labels.document_ids)
-    if not is_hit.any() and known_share(documents, labelled) >= LOW:
+    if not is_hit.any() and shared_fraction(documents, labelled) >= LOW:
         return [f"Run {name}: its documents have labels, but of other queries. Compare the query ids."]
     if not is_hit.any() or offered(documents.ids.unique(), labelled.ids.unique(), chunks=COLLAPSE):
         return [f"{sentence_on(documents, labelled, chunks=COLLAPSE)}"]

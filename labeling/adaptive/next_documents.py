@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pooling.heavy import np
 from pooling.ranking.bounds import Remainder
 from pooling.ranking.frame import frame_order
-from pooling.ranking.sample import drawn_order
+from pooling.ranking.sample import sampling_order
 from pooling.ranking.selection import Standing, next_batches
 from pooling.strategies import Candidates, candidates_of_query, strategy_named
 from pooling.strategies.prior import with_prior
@@ -54,8 +54,8 @@ class Prior:
 
 
 @dataclass(frozen=True)
-class Known:
-    """reached, drawn: documents of the batches begun; drawn are those of the draw that estimates rest on.
+class History:
+    """reached, audit: documents of the batches begun; audit: those of the draw that estimates rest on.
 
     spent: documents handed out. free: those whose judging costs nothing. labels: the documents with a label;
     only those of reached documents are looked at, except by `remainder`. used_up: earlier draws, whose labels
@@ -63,7 +63,7 @@ class Known:
     """
 
     reached: Collection[int]
-    drawn: Collection[int]
+    audit: Collection[int]
     spent: int
     free: Collection[int]
     labels: Mapping[int, bool]
@@ -109,30 +109,30 @@ class Planner:
         if lessons:
             self.strategy.heed(np.frombuffer(lessons, dtype=np.float64))
 
-    def tell(self, known: Known) -> None:
+    def tell(self, history: History) -> None:
         """Tell the strategy the labels of the documents it has reached, in the order of reaching."""
-        for document in [*known.reached, *known.used_up]:
-            if document in known.labels and self.number.get(document, self.pooled) < self.pooled:
-                self.strategy.tell_number(self.one, self.number[document], known.labels[document])
+        for document in [*history.reached, *history.used_up]:
+            if document in history.labels and self.number.get(document, self.pooled) < self.pooled:
+                self.strategy.tell_number(self.one, self.number[document], history.labels[document])
 
     def lesson(self) -> bytes:
         """The labels' lesson for other queries, as float64; empty where there is none."""
         lesson = self.strategy.lesson(self.one)
         return b"" if lesson is None else lesson.tobytes()
 
-    def batches(self, known: Known, budget: int, size: int) -> list[Planned]:
+    def batches(self, history: History, budget: int, size: int) -> list[Planned]:
         """The batches that follow, of `size` documents; `tell` comes first."""
-        is_open = ~self._mask([*known.reached, *known.used_up])
+        is_open = ~self._mask([*history.reached, *history.used_up])
         is_open = is_open[: self.pooled]
         order = self.strategy.pick(self.one, is_open, int(is_open.sum()))
         standing = Standing(
-            reached=self._mask([*known.reached, *known.used_up]),
-            drawn=self._mask(known.drawn),
-            free=self._mask(known.free),
-            spent=known.spent,
+            reached=self._mask([*history.reached, *history.used_up]),
+            in_audit=self._mask(history.audit),
+            free=self._mask(history.free),
+            spent=history.spent,
             hidden=self.hidden,
         )
-        found = next_batches(
+        batches = next_batches(
             order,
             self.audit_order,
             standing,
@@ -142,31 +142,31 @@ class Planner:
         )
         return [
             Planned(self._documents(one.handed), self._documents(one.reached), self._documents(one.joined))
-            for one in found
+            for one in batches
         ]
 
-    def drawn_anew(self, known: Known, count: int) -> list[int]:
+    def next_audit(self, history: History, count: int) -> list[int]:
         """The next `count` documents of the audit order that the greedy part has not reached nor any audit
         held.
         """
-        taken = {*known.reached, *known.drawn, *known.used_up}
+        taken = {*history.reached, *history.audit, *history.used_up}
         return [document for document in self._documents(self.audit_order) if document not in taken][:count]
 
-    def remainder(self, known: Known, unanswered: Collection[int]) -> Remainder:
+    def remainder(self, history: History, unanswered: Collection[int]) -> Remainder:
         """The rest beyond the greedy part, and the audit's finds in it: documents not reached, and of those
         the beginning of the audit order that is judged; what nobody could judge counts as relevant.
 
         unanswered: documents that were handed out and nobody could judge.
         """
-        settled = {*known.reached, *known.used_up}
+        settled = {*history.reached, *history.used_up}
         size, sampled, relevant = len(self.documents) - len(settled) + self.hidden, 0, 0
-        for document in known.drawn:
+        for document in history.audit:
             if document in settled:
                 continue
-            if document not in known.labels and document not in unanswered:
+            if document not in history.labels and document not in unanswered:
                 break
             sampled += 1
-            relevant += known.labels.get(document, True)
+            relevant += history.labels.get(document, True)
         return Remainder(size, sampled, relevant)
 
     def _mask(self, documents: Collection[int]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -191,10 +191,10 @@ def audit_order(course: Course, names: Sequence[str], pooled: int) -> list[int]:
     if course.frame_size is None:
         # Strings by code points are in the order of their bytes.
         bytewise = sorted(range(len(names)), key=names.__getitem__)
-        drawn: list[int] = drawn_order(
+        document_order: list[int] = sampling_order(
             course.query_id, np.array(bytewise, dtype=np.int64), course.audit_seed
         ).tolist()
-        return drawn
+        return document_order
     order: list[int] = frame_order(course.query_id, names, course.audit_seed).tolist()
     if len(names) >= course.frame_size:
         return order
@@ -207,18 +207,20 @@ def hidden(course: Course, names: Sequence[str]) -> int:
     return max(0, (course.frame_size or 0) - len(names))
 
 
-def handed_in_all(course: Course, entries: Sequence[Entry], known: Known, budget: int) -> int:
+def handed_in_all(course: Course, entries: Sequence[Entry], history: History, budget: int) -> int:
     """Number of documents that a query hands out until `budget` or its pool ends, in whatever order that is.
 
     entries: the pool in some order, and then what may be drawn from beyond it.
     """
     pooled = sum(not entry.is_beyond for entry in entries)
     names, keys = [entry.document_id for entry in entries], [entry.document for entry in entries]
-    free = np.isin(keys, list(known.free))
+    free = np.isin(keys, list(history.free))
     if budget <= int(np.sum(~free[:pooled])):
         return budget
-    reached = np.isin(keys, list(known.reached))
-    standing = Standing(reached, np.isin(keys, list(known.drawn)), free, known.spent, hidden(course, names))
+    reached = np.isin(keys, list(history.reached))
+    standing = Standing(
+        reached, np.isin(keys, list(history.audit)), free, history.spent, hidden(course, names)
+    )
     order = np.flatnonzero(~reached[:pooled]).tolist()
     batches = next_batches(
         order,

@@ -129,8 +129,8 @@ def checked_adaptive(pool: Pool, options: AdaptiveOptions) -> AdaptiveOptions:
             f"with a strategy that does: {learning}."
         )
         raise InputError(problem, field="adaptive")
-    if found := _problems(pool, options):
-        raise InputError(" ".join(found.values()), fields=found)
+    if problems := _problems(pool, options):
+        raise InputError(" ".join(problems.values()), fields=problems)
     if options.prior is not None:
         check_prior(pool, options.prior)
     return options

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from django.db import connection
 
 from labeling.adaptive.query_state import UNPLACED, QueryState, key_of
-from labeling.items.ordering import STRETCH_KEYS, Candidate, shown_order
+from labeling.items.ordering import STRETCH_KEYS, Candidate, display_order
 from labeling.models import Item, QueryPlan, Selection
 
 MOVES = 1000
@@ -32,7 +32,7 @@ def place_items(selection: Selection, plan: QueryPlan, state: QueryState) -> Non
     """Store the keys of what lies ahead, and hold back what does not any more."""
     keys: dict[int, tuple[int, int]] = {}
     for batch, (handed, _, _) in enumerate(plan.ahead, start=plan.begun + 1):
-        keys |= _shown(selection, plan, state, batch=batch, handed=handed)
+        keys |= _order_keys(selection, plan, state, batch=batch, handed=handed)
     fixed = fixed_batches(plan)
     moved = []
     for document, row in state.items.items():
@@ -64,7 +64,7 @@ def store_keys(moved: Sequence[tuple[int, int, int | None]]) -> None:
             cursor.execute(MOVE.format(rows=", ".join(rows[start : start + MOVES])))
 
 
-def _shown(
+def _order_keys(
     selection: Selection, plan: QueryPlan, state: QueryState, *, batch: int, handed: list[int]
 ) -> dict[int, tuple[int, int]]:
     """The two order keys of each document of a batch."""
@@ -79,9 +79,9 @@ def _shown(
         for document in handed
     ]
     count, seed = selection.query_count, selection.queue.seed
-    first = {index: place for place, index in enumerate(shown_order(pairs, seed))}
+    first = {index: place for place, index in enumerate(display_order(pairs, seed))}
     other_place = (plan.place + count // 2) % count
-    second = {index: place for place, index in enumerate(shown_order(pairs, seed, opinion=2))}
+    second = {index: place for place, index in enumerate(display_order(pairs, seed, opinion=2))}
     return {
         document: (
             key_of(batch, plan.place, count, first[index]),

@@ -10,7 +10,7 @@ when `teach_anew` is called for it. At any time the lessons of a selection are t
 
 from __future__ import annotations
 
-from labeling.adaptive.next_documents import Course, Known, Planner, Prior, summed
+from labeling.adaptive.next_documents import Course, History, Planner, Prior, summed
 from labeling.adaptive.query_state import QueryState, read_state
 from labeling.models import QueryPlan, Selection, scores_of_query
 
@@ -38,11 +38,11 @@ def _prior_of(selection: Selection, plan: QueryPlan) -> Prior | None:
     return Prior(scores_of_query(selection.prior_id, plan.query_id), selection.prior_votes)
 
 
-def known_of(plan: QueryPlan, state: QueryState) -> Known:
+def history_of(plan: QueryPlan, state: QueryState) -> History:
     """A query's state in the form that its planner takes."""
-    return Known(
+    return History(
         reached=[document for document, _ in plan.reached],
-        drawn=[document for document, _, draw in plan.drawn if draw == plan.draw],
+        audit=[document for document, _, draw in plan.drawn if draw == plan.draw],
         used_up=[document for document, _, draw in plan.drawn if draw < plan.draw],
         spent=plan.spent,
         free=state.free,
@@ -65,7 +65,7 @@ def teach_anew(selection: Selection, plan: QueryPlan) -> bool:
     """
     state = read_state(selection.queue, plan.query_id)
     planner = planner_of(selection, plan, state)
-    planner.tell(known_of(plan, state))
+    planner.tell(history_of(plan, state))
     teach(selection, plan, planner.lesson())
     plan.save(update_fields=["lesson"])
     return bool(plan.lesson)

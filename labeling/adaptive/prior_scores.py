@@ -39,16 +39,16 @@ def record_prior(selection: Selection, by: User | None) -> None:
 
 def check_prior(pool: Pool, number: int) -> None:
     """`InputError` where no model has that number, or an order over `pool` cannot start from its scores."""
-    known = Prelabeler.objects.filter(collection=pool.collection_id)
-    found = known.filter(pk=number).first()
-    if found is None:
-        names = ", ".join(f"{one.pk} is {one}" for one in known.listed()) or "none yet"
+    prelabelers = Prelabeler.objects.filter(collection=pool.collection_id)
+    prelabeler = prelabelers.filter(pk=number).first()
+    if prelabeler is None:
+        names = ", ".join(f"{one.pk} is {one}" for one in prelabelers.listed()) or "none yet"
         problem = f"No model of “{pool.collection.slug}” has the number {number}. Known: {names}."
-    elif has_scores(pool, checked_model(pool, found, field="prior")):
+    elif has_scores(pool, checked_model(pool, prelabeler, field="prior")):
         return
     else:
         problem = (
-            f"There are no pre-labels by {found} of pairs in pool “{pool.name}”. Open the queue without "
+            f"There are no pre-labels by {prelabeler} of pairs in pool “{pool.name}”. Open the queue without "
             "them, run the model, then start the order from its scores."
         )
     raise InputError(problem, field="prior")

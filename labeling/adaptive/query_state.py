@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from labeling.adaptive.next_documents import Entry
 from labeling.items.ordering import STRETCH_KEYS, stretch_of
-from labeling.items.slots import KNOWN
+from labeling.items.slots import GOLD_STATES
 from labeling.models import (
     GoldQuestion,
     ImportedLabel,
@@ -69,7 +69,7 @@ class QueryState:
         settled = {
             row.document
             for row in self.items.values()
-            if row.state in KNOWN or (row.pk not in self.touched and row.state != Item.State.OPEN)
+            if row.state in GOLD_STATES or (row.pk not in self.touched and row.state != Item.State.OPEN)
         }
         return settled | {entry.document for entry in self.entries if entry.document not in self.items}
 
@@ -79,7 +79,7 @@ class QueryState:
             row.order_key
             for row in self.items.values()
             if row.order_key > 0
-            and row.state not in KNOWN
+            and row.state not in GOLD_STATES
             and (row.pk in self.touched or row.leased or self._is_being_taken(row))
         ]
         return max((batch_of(key, query_count) for key in keys), default=0)
@@ -141,7 +141,7 @@ def _labels(queue: Queue, query: int, items: dict[int, Row]) -> tuple[dict[int, 
     for document, judgments in votes.items():
         row = items.get(document)
         labels.pop(document, None)
-        if row is None or row.state == Item.State.OPEN or row.state in KNOWN:
+        if row is None or row.state == Item.State.OPEN or row.state in GOLD_STATES:
             continue
         label = _consensus(judgments) if row.state == Item.State.DONE else None
         if label is None:
@@ -162,7 +162,7 @@ def _consensus(judgments: Iterable[Judgment]) -> bool | None:
     return None if relevant == not_relevant else relevant > not_relevant
 
 
-def drawn_in_order_of(pool: Pool) -> set[tuple[int, int]]:
+def audit_pairs_elsewhere(pool: Pool) -> set[tuple[int, int]]:
     """The pairs (keys of query and document) that other pools drew in the order of this pool's frame: all
     frames of a seed have one (`pooling.ranking.frame`).
 
@@ -175,23 +175,23 @@ def drawn_in_order_of(pool: Pool) -> set[tuple[int, int]]:
     alike = Pool.objects.filter(collection=pool.collection_id, reach__isnull=False, seed=pool.seed)
     alike = alike.exclude(pk=pool.pk)
     entries = PoolEntry.objects.filter(pool__in=alike, in_audit=True).exclude(inclusion_probability=1)
-    found = set(entries.order_by().values_list("query_id", "document_id").iterator())
+    pairs = set(entries.order_by().values_list("query_id", "document_id").iterator())
     plans = QueryPlan.objects.filter(selection__queue__pool__in=alike).values_list("query_id", "drawn")
-    return found | {(query, document) for query, drawn in plans.iterator() for document, *_ in drawn}
+    return pairs | {(query, document) for query, draws in plans.iterator() for document, *_ in draws}
 
 
-def known_before(pool: Pool, judgments_per_item: int) -> defaultdict[int, list[int]]:
+def labelled_before(pool: Pool, judgments_per_item: int) -> defaultdict[int, list[int]]:
     """By query, the documents that had a label when the pool drew its audit: imported, or judged enough and
-    not of `drawn_in_order_of`."""
+    not of `audit_pairs_elsewhere`."""
     is_pooled, fields = Exists(pool.entries.filter(**SAME_PAIR)), ("query_id", "document_id")
     imported = ImportedLabel.objects.filter(is_pooled, relevance__gte=0, imported_at__lt=pool.built_at)
     judged = Judgment.objects.counted().filter(is_pooled, judged_at__lt=pool.built_at)
     judged = judged.exclude(verdict=Verdict.CANNOT_JUDGE)
     votes = Counter(judged.filter(collection=pool.collection_id).values_list(*fields).iterator())
-    known = {pair for pair, count in votes.items() if count >= judgments_per_item}
-    known -= drawn_in_order_of(pool) if known else set()
-    known |= set(imported.filter(collection=pool.collection_id).values_list(*fields).iterator())
-    found: defaultdict[int, list[int]] = defaultdict(list)
-    for query, document in sorted(known):
-        found[query].append(document)
-    return found
+    pairs = {pair for pair, count in votes.items() if count >= judgments_per_item}
+    pairs -= audit_pairs_elsewhere(pool) if pairs else set()
+    pairs |= set(imported.filter(collection=pool.collection_id).values_list(*fields).iterator())
+    by_query: defaultdict[int, list[int]] = defaultdict(list)
+    for query, document in sorted(pairs):
+        by_query[query].append(document)
+    return by_query

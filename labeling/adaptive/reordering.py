@@ -28,14 +28,14 @@ from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 
-from labeling.adaptive.next_documents import Known, Planner
+from labeling.adaptive.next_documents import History, Planner
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.placing import fixed_batches, place_items
-from labeling.adaptive.planners import known_of, planner_of, teach
+from labeling.adaptive.planners import history_of, planner_of, teach
 from labeling.adaptive.prior_scores import record_prior
-from labeling.adaptive.query_state import UNPLACED, QueryState, known_before, read_state
+from labeling.adaptive.query_state import UNPLACED, QueryState, labelled_before, read_state
 from labeling.adaptive.stopping import is_stopped, look_at_all, look_at_query
-from labeling.items.ordering import drawn_queries, fingerprint
+from labeling.items.ordering import fingerprint, query_order
 from labeling.models import Item, QueryPlan, Queue, Selection
 from pooling.interface.results import Progress
 from pooling.jobs.running import start_job
@@ -80,7 +80,7 @@ def start(queue: Queue, options: AdaptiveOptions, progress: Progress) -> Selecti
     )
     if selection.prior:
         record_prior(selection, queue.opened_by)
-    known = known_before(pool, queue.judgments_per_item)
+    labelled = labelled_before(pool, queue.judgments_per_item)
     QueryPlan.objects.bulk_create(
         (
             QueryPlan(
@@ -89,7 +89,7 @@ def start(queue: Queue, options: AdaptiveOptions, progress: Progress) -> Selecti
                 place=places[key],
                 size=size,
                 budget=given[str(key)],
-                reached=[[document, 0] for document in known[key]],
+                reached=[[document, 0] for document in labelled[key]],
                 alike=_alike(pool.pk, key),
             )
             for key, size in sizes.items()
@@ -214,7 +214,7 @@ def locked_selection(queue: Queue) -> Selection:
 
 
 def _is_due(queue: Queue, query: int) -> bool:
-    found = (
+    counts = (
         Item.objects.filter(queue=queue, query=query)
         .exclude(order_key=0)
         .aggregate(
@@ -225,10 +225,10 @@ def _is_due(queue: Queue, query: int) -> bool:
     plan = QueryPlan.objects.filter(selection=queue.pk, query=query).values("judged", "finished_by").first()
     if plan is None:
         return False
-    if abs((found["judged"] or 0) - plan["judged"]) >= BATCH:
+    if abs((counts["judged"] or 0) - plan["judged"]) >= BATCH:
         return True
     is_finished = bool(plan["finished_by"])
-    return bool(found["waiting"]) == is_finished and plan["finished_by"] not in DECIDED
+    return bool(counts["waiting"]) == is_finished and plan["finished_by"] not in DECIDED
 
 
 def _order(selection: Selection, plan: QueryPlan, *, now: datetime | None = None) -> None:
@@ -237,16 +237,16 @@ def _order(selection: Selection, plan: QueryPlan, *, now: datetime | None = None
     state = read_state(queue, plan.query_id)
     _fix(plan, state.last_batch(selection.query_count))
     planner = planner_of(selection, plan, state)
-    known = known_of(plan, state)
-    planner.tell(known)
+    history = history_of(plan, state)
+    planner.tell(history)
     _count(plan, state)
     if plan.finished_by not in DECIDED:
-        stopped = look_at_query(selection, plan, planner.remainder(known, state.unanswered))
+        stopped = look_at_query(selection, plan, planner.remainder(history, state.unanswered))
         # Where everything is handed out already, nothing is left to be stopped.
         if (stopped or is_stopped(selection)) and plan.spent < plan.budget:
-            _stop(selection, plan, planner, known, by=QueryPlan.Finish.BOUND, now=now)
+            _stop(selection, plan, planner, history, by=QueryPlan.Finish.BOUND, now=now)
     if plan.finished_by not in DECIDED:
-        batches = planner.batches(known_of(plan, state), plan.budget, BATCH)
+        batches = planner.batches(history_of(plan, state), plan.budget, BATCH)
         plan.ahead = [[one.handed, one.reached, one.joined] for one in batches]
     place_items(selection, plan, state)
     teach(selection, plan, planner.lesson())
@@ -264,7 +264,7 @@ def stop_by_hand(queue: Queue, plans: Collection[int], now: datetime) -> int:
             state = read_state(queue, plan.query_id)
             _fix(plan, state.last_batch(selection.query_count))
             planner = planner_of(selection, plan, state)
-            _stop(selection, plan, planner, known_of(plan, state), by=QueryPlan.Finish.HAND, now=now)
+            _stop(selection, plan, planner, history_of(plan, state), by=QueryPlan.Finish.HAND, now=now)
             _count(plan, state)
             place_items(selection, plan, state)
             plan.save()
@@ -292,15 +292,21 @@ def _count(plan: QueryPlan, state: QueryState) -> None:
 
 
 def _stop(
-    selection: Selection, plan: QueryPlan, planner: Planner, known: Known, *, by: str, now: datetime | None
+    selection: Selection,
+    plan: QueryPlan,
+    planner: Planner,
+    history: History,
+    *,
+    by: str,
+    now: datetime | None,
 ) -> None:
     """Finish a query by decision. Where its audit has been looked at, by itself or with all others, documents
     are drawn again beyond it."""
     plan.finished_by, plan.finished_at, plan.ahead = by, now or timezone.now(), []
     if not (plan.looks or selection.looks):
         return
-    left = sum(document not in set(known.reached) for document in known.drawn)
-    fresh = planner.drawn_anew(known, max(1, left))
+    left = sum(document not in set(history.reached) for document in history.audit)
+    fresh = planner.next_audit(history, max(1, left))
     plan.draw += 1
     plan.fresh = len(fresh)
     plan.ahead = [
@@ -390,7 +396,7 @@ def sizes_of(pool: Pool) -> dict[int, int]:
 def _places(queue: Queue, sizes: dict[int, int]) -> dict[int, int]:
     """The place of each query, drawn by the queue's seed, as `labeling/items/ordering.py` does."""
     names = dict(Query.objects.filter(pk__in=sizes).values_list("external_id", "pk"))
-    return {names[name]: place for place, name in enumerate(drawn_queries(names, queue.seed))}
+    return {names[name]: place for place, name in enumerate(query_order(names, queue.seed))}
 
 
 def _alike(pool: int, query: int) -> dict[str, int]:

@@ -68,8 +68,8 @@ def plans_of(queue: Queue) -> QuerySet[QueryPlan]:
 
 def query_rows(queue: Queue, plans: Iterable[QueryPlan]) -> list[QueryProgress]:
     """A row for each of some plans."""
-    shown = list(plans)
-    counted = _spent(queue, [plan.query_id for plan in shown])
+    listed = list(plans)
+    counted = _spent(queue, [plan.query_id for plan in listed])
     return [
         {
             **_row(plan.selection, plan),
@@ -77,7 +77,7 @@ def query_rows(queue: Queue, plans: Iterable[QueryPlan]) -> list[QueryProgress]:
             "judged": counted[plan.query_id].settled,
             "left": counted[plan.query_id].left,
         }
-        for plan in shown
+        for plan in listed
     ]
 
 
@@ -108,10 +108,10 @@ def _spent(queue: Queue, queries: Iterable[int] | None = None) -> defaultdict[in
             left=Count("pk", filter=is_open),
         )
     )
-    found: defaultdict[int, Spent] = defaultdict(Spent)
+    spent_by_query: defaultdict[int, Spent] = defaultdict(Spent)
     for row in rows:
-        found[row["query"]] = Spent(row["used"], row["settled"], row["left"])
-    return found
+        spent_by_query[row["query"]] = Spent(row["used"], row["settled"], row["left"])
+    return spent_by_query
 
 
 def order_summary(queue: Queue) -> OrderSummary | None:
@@ -266,11 +266,11 @@ def parts_of_pairs(pool: Pool, frozen: Iterable[FrozenOrder]) -> dict[tuple[str,
         query, plan = row["query_id"], by_query.get(row["query_id"])
         if plan is None:
             continue
-        known = [entry for entry in plan.drawn if entry[1] <= row["begun"]]
-        drawn = [document for document, _, draw in known if draw == row["draw"]]
-        used_up = [document for document, _, draw in known if draw < row["draw"]]
+        begun = [entry for entry in plan.drawn if entry[1] <= row["begun"]]
+        audit = [document for document, _, draw in begun if draw == row["draw"]]
+        used_up = [document for document, _, draw in begun if draw < row["draw"]]
         reached = [document for document, batch in plan.reached if batch <= row["begun"]]
-        parts |= {(query, names[document]): PairPart(place=place) for place, document in enumerate(drawn)}
+        parts |= {(query, names[document]): PairPart(place=place) for place, document in enumerate(audit)}
         certain = [document for document in [*used_up, *reached] if document in names]
         parts |= {(query, names[document]): PairPart(is_certain=True) for document in certain}
     return parts

@@ -83,22 +83,22 @@ def is_stopped(selection: Selection) -> bool:
     return any(look and look["stops"] for look in selection.looks)
 
 
-def _look(selection: Selection, found: int, remainders: list[Remainder], number: int) -> Look:
+def _look(selection: Selection, finds: int, remainders: list[Remainder], number: int) -> Look:
     level = LEVEL / selection.stop_looks
     if selection.stop_over == Selection.Over.QUERY:
         bound = most_missing(remainders[0], 1 - level)
     else:
         bound = most_missing_in_all(remainders, 1 - level)
-    drawn = sum(one.relevant for one in remainders)
-    missing = None if bound is None else bound - drawn
-    share = None if missing is None or found + missing == 0 else missing / (found + missing)
+    audit_relevant = sum(one.relevant for one in remainders)
+    missing = None if bound is None else bound - audit_relevant
+    share = None if missing is None or finds + missing == 0 else missing / (finds + missing)
     return {
         "look": number,
         "level": level,
-        "found": found,
+        "found": finds,
         "remainder": sum(one.size for one in remainders),
         "sampled": sum(one.sampled for one in remainders),
-        "relevant": drawn,
+        "relevant": audit_relevant,
         "at_most_missing": missing,
         "missing_share": share,
         "stops": share is not None and selection.stop_missing is not None and share <= selection.stop_missing,

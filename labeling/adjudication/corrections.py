@@ -26,47 +26,53 @@ NO_QUEUE = (
 NOT_YET = "Nobody has judged this pair yet: it has its turn in the queue."
 
 
-def item_to_settle(found: Explanation) -> Item | None:
+def item_to_settle(explanation: Explanation) -> Item | None:
     """The item through which the pair can be settled: one that waits for a decision, else of the newest
     queue. None for a gold question, for a pair in no queue, and for one without a label or a verdict, which
     nobody may choose out of turn: estimates rest on the order."""
-    if found.relevance is None and not found.judgments:
+    if explanation.relevance is None and not explanation.judgments:
         return None
-    items = Item.objects.filter(query=found.query, document=found.document).exclude(state__in=SLOTLESS)
+    items = Item.objects.filter(query=explanation.query, document=explanation.document).exclude(
+        state__in=SLOTLESS
+    )
     waits_first = Case(When(state=Item.State.ADJUDICATION, then=Value(0)), default=Value(1))
     return items.select_related("queue").order_by(waits_first, "-queue", "-pk").first()
 
 
-def correct(found: Explanation, admin: User, given: Submission) -> None:
+def correct(explanation: Explanation, admin: User, given: Submission) -> None:
     """Settle the pair, whatever was said of it; `InputError` where it has no item that takes a verdict."""
-    item = item_to_settle(found)
+    item = item_to_settle(explanation)
     if item is None:
-        raise InputError(_why_not(found))
+        raise InputError(_why_not(explanation))
     adjudicate(item.queue, admin, replace(given, item=item.pk), overrules=True)
 
 
-def own_correction(found: Explanation, admin: User) -> Judgment | None:
+def own_correction(explanation: Explanation, admin: User) -> Judgment | None:
     """The verdict with which this admin settled the pair, to be undone."""
-    own = (one for one in found.judgments if one.annotator_id == admin.pk and one.is_adjudication)
+    own = (one for one in explanation.judgments if one.annotator_id == admin.pk and one.is_adjudication)
     return next(own, None)
 
 
-def undo_correction(found: Explanation, admin: User) -> None:
+def undo_correction(explanation: Explanation, admin: User) -> None:
     """Take back what this admin settled the pair with; `InputError` where it is too long ago."""
-    own = own_correction(found, admin)
+    own = own_correction(explanation, admin)
     if own is None or own.event.queue is None:
         raise InputError("You have not corrected this label.")
     take_back(own.event.queue, admin, own.event.key)
 
 
-def make_gold(collection: Collection, found: Explanation, answer: str, reason: str, *, user: User) -> None:
+def make_gold(
+    collection: Collection, explanation: Explanation, answer: str, reason: str, *, user: User
+) -> None:
     """Make the pair a gold question, or give the one it is this answer; it is in use again."""
-    if found.gold is None:
-        question = NewQuestion(found.query.external_id, found.document.external_id, answer, reason)
+    if explanation.gold is None:
+        question = NewQuestion(
+            explanation.query.external_id, explanation.document.external_id, answer, reason
+        )
         add_question(collection, question, user=user)
         return
     changes = {"answer": answer, "active": True}
-    change_question(found.gold, **changes, **({"reason": reason} if reason else {}))
+    change_question(explanation.gold, **changes, **({"reason": reason} if reason else {}))
 
 
 def stop_gold(question: GoldQuestion | None) -> None:
@@ -76,8 +82,8 @@ def stop_gold(question: GoldQuestion | None) -> None:
     change_question(question, active=False)
 
 
-def _why_not(found: Explanation) -> str:
-    is_gold = found.gold is not None and found.gold.active
+def _why_not(explanation: Explanation) -> str:
+    is_gold = explanation.gold is not None and explanation.gold.active
     if is_gold:
         return "Its label is the answer of a gold question: change the answer instead."
-    return NO_QUEUE if found.judgments or found.relevance is not None else NOT_YET
+    return NO_QUEUE if explanation.judgments or explanation.relevance is not None else NOT_YET

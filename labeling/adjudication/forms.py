@@ -29,7 +29,7 @@ class AdjudicationForm(forms.Form):
         return values
 
 
-class ShownForm(forms.Form):
+class ChoiceForm(forms.Form):
     """Choice of the waiting pairs that are shown, and of the names of annotators."""
 
     why = forms.ChoiceField(choices=[("", "All pairs"), *WHY.items()], required=False, label="Why they wait")

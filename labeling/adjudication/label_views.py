@@ -48,49 +48,49 @@ def label(request: HttpRequest, slug: str) -> HttpResponse:
     context |= {"query": query, "document": document, "rule": rule}
     if query and document:
         try:
-            found = explain(collection, query, document, rule)
+            explanation = explain(collection, query, document, rule)
         except InputError as error:
             context["problem"] = str(error)
         else:
             if request.method == "POST":
-                return _corrected(request, collection, found)
-            context |= _explained(found, person(request), is_admin=collection.role == Role.ADMIN)  # type: ignore[attr-defined]
+                return _corrected(request, collection, explanation)
+            context |= _explained(explanation, person(request), is_admin=collection.role == Role.ADMIN)  # type: ignore[attr-defined]
     status = 404 if "problem" in context else 200
     return render(request, "labeling/label.html", context, status=status)
 
 
-def _explained(found: Explanation, user: User, *, is_admin: bool) -> dict[str, Any]:
+def _explained(explanation: Explanation, user: User, *, is_admin: bool) -> dict[str, Any]:
     return {
-        "found": found,
-        "item": item_to_settle(found) if is_admin else None,
-        "own": own_correction(found, user) if is_admin else None,
+        "found": explanation,
+        "item": item_to_settle(explanation) if is_admin else None,
+        "own": own_correction(explanation, user) if is_admin else None,
         "key": str(uuid4()),
     }
 
 
-def _corrected(request: HttpRequest, collection: Collection, found: Explanation) -> HttpResponse:
+def _corrected(request: HttpRequest, collection: Collection, explanation: Explanation) -> HttpResponse:
     """Do what an admin asked for on the page of a label, and show it again."""
     try:
-        messages.success(request, _done(request, collection, found))
+        messages.success(request, _done(request, collection, explanation))
     except InputError as error:
         messages.error(request, str(error))
     return redirect(request.get_full_path())
 
 
-def _done(request: HttpRequest, collection: Collection, found: Explanation) -> str:
+def _done(request: HttpRequest, collection: Collection, explanation: Explanation) -> str:
     user, reason = person(request), request.POST.get("note", "")
     if request.POST.get("undo") == "verdict":
-        undo_correction(found, user)
+        undo_correction(explanation, user)
         return "Undone: your verdict no longer counts."
     if request.POST.get("undo") == "gold":
-        stop_gold(found.gold)
+        stop_gold(explanation.gold)
         return "The pair is no longer a gold question."
     if answer := request.POST.get("gold"):
-        make_gold(collection, found, answer, reason, user=user)
+        make_gold(collection, explanation, answer, reason, user=user)
         return f"A gold question with the answer {Verdict(answer).label.lower()}."
     # The item is that of the pair, and not one that the form names.
     form = AdjudicationForm({**request.POST.dict(), "item": "1"})
     if not form.is_valid():
         raise InputError("Choose relevant, not relevant, or the reason why you can't judge it.")
-    correct(found, user, Submission(**form.cleaned_data))
+    correct(explanation, user, Submission(**form.cleaned_data))
     return f"Corrected: {Verdict(form.cleaned_data['verdict']).label}."

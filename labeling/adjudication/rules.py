@@ -112,10 +112,10 @@ class Batch(NamedTuple):
 
 def trusted_annotators(rows: Sequence[AnnotatorGold]) -> tuple[str, ...]:
     """Those whose gold answers are enough to be read, and give no reason to warn or to pause."""
-    found = (
+    usernames = (
         row.username for row in rows if row.score.answers >= ENOUGH_TO_READ and row.advice == Advice.CONTINUE
     )
-    return tuple(sorted(found))
+    return tuple(sorted(usernames))
 
 
 def preview(queue: Queue, rule: str, trusted: Sequence[str] | None = None) -> Preview:
@@ -158,11 +158,11 @@ def apply_rule(queue: Queue, admin: User, chosen: Preview, *, digest: str = "") 
 def undo_rule(queue: Queue, admin: User, batch: str) -> int:
     """Take back what this admin settled by a rule at one time; returns how many pairs wait again."""
     keys = _of_batch(queue, batch).filter(annotator=admin).values_list("key", flat=True)
-    if not _is_batch(batch) or not (found := list(keys)):
+    if not _is_batch(batch) or not (judgment_keys := list(keys)):
         raise InputError("You have not settled anything by this rule, or it is undone.", field="batch")
-    for key in found:
+    for key in judgment_keys:
         take_back(queue, admin, key)
-    return len(found)
+    return len(judgment_keys)
 
 
 def batches(queue: Queue, most: int = 10) -> list[Batch]:
@@ -170,7 +170,7 @@ def batches(queue: Queue, most: int = 10) -> list[Batch]:
     rows = Judgment.objects.counted().filter(
         is_adjudication=True, event__queue=queue, event__key__startswith=_PREFIX
     )
-    found = (
+    batch_rows = (
         rows.annotate(batch=Substr("event__key", 1, _BATCH))
         .values("batch", "annotator", "event__note")
         .annotate(pairs=Count("pk"), when=Max("judged_at"))
@@ -178,7 +178,7 @@ def batches(queue: Queue, most: int = 10) -> list[Batch]:
     )
     return [
         Batch(row["batch"], row["pairs"], row["when"], row["annotator"], row["event__note"])
-        for row in found[:most]
+        for row in batch_rows[:most]
     ]
 
 
@@ -221,14 +221,14 @@ def _by_labels(queue: Queue, rule: str, pairs: Sequence[UnsettledPair]) -> list[
     """Decisions by the rule of a release of the same name."""
     frame = current_labels(queue.collection, rule).frame
     columns = (frame[name].to_list() for name in ("query_id", "document_id", "relevance", "source"))
-    known = {
+    by_pair = {
         (query, document): relevance
         for query, document, relevance, source in zip(*columns, strict=True)
         if source == "human"
     }
     decisions = []
     for pair in pairs:
-        relevance = known.get((pair.item.query.external_id, pair.item.document.external_id))
+        relevance = by_pair.get((pair.item.query.external_id, pair.item.document.external_id))
         if relevance is not None:
             verdict = Verdict.RELEVANT if relevance else Verdict.NOT_RELEVANT
             decisions.append(Decision(pair.item, verdict))

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
-from labeling.adjudication.forms import AdjudicationForm, ShownForm
+from labeling.adjudication.forms import AdjudicationForm, ChoiceForm
 from labeling.adjudication.rules import (
     AT_ONCE,
     RULES,
@@ -52,11 +52,11 @@ from pooling.people.access import ADMIN, READERS
 
 # The script shows one after the other, and fetches more before they run out.
 PAIRS_ON_A_PAGE = 5
-SETTLED_SHOWN = 20
+SETTLED_ON_PAGE = 20
 
 
 @dataclass(frozen=True)
-class ShownPair:
+class PairOnPage:
     """A waiting pair as the page shows it; sent twice under its key, a verdict settles once."""
 
     pair: UnsettledPair
@@ -85,10 +85,10 @@ def adjudication(request: HttpRequest, queue_id: int) -> HttpResponse:
             messages.error(request, str(error))
         return redirect(f"{reverse('adjudication', args=[queue.pk])}{_query_string(request)}")
     is_admin = queue.collection.role == Role.ADMIN  # type: ignore[attr-defined]
-    form = ShownForm(request.GET, annotators=annotators_of(queue) if is_admin else [])
+    form = ChoiceForm(request.GET, annotators=annotators_of(queue) if is_admin else [])
     form.is_valid()
-    found = form.cleaned_data
-    wanted = Wanted(found.get("why", ""), found.get("annotator", ""))
+    values = form.cleaned_data
+    wanted = Wanted(values.get("why", ""), values.get("annotator", ""))
     rows = unsettled_items(queue, wanted)
     last = parameter(request, "after")
     coming = after(rows, int(last)) if last.isdecimal() and len(last) <= 18 else rows
@@ -99,11 +99,11 @@ def adjudication(request: HttpRequest, queue_id: int) -> HttpResponse:
         "section": "queues",
         "form": form,
         "is_narrowed": wanted != EVERYTHING,
-        "names": found.get("names", False),
-        "shown": [_shown(pair) for pair in unsettled_pairs(items)],
+        "names": values.get("names", False),
+        "shown": [_pair_on_page(pair) for pair in unsettled_pairs(items)],
         "waiting": rows.count(),
         "rest": _query_string(request),
-        "settled": singly(adjudicated(queue))[:SETTLED_SHOWN],
+        "settled": singly(adjudicated(queue))[:SETTLED_ON_PAGE],
         "batches": batches(queue),
         "reasons": Reason.choices,
     }
@@ -133,22 +133,22 @@ def by_rule(request: HttpRequest, queue_id: int) -> HttpResponse:
     }
     if rule:
         try:
-            found = preview(queue, rule, names)
+            effect = preview(queue, rule, names)
         except InputError as error:
             context["problem"] = str(error)
         else:
             context |= {
-                "preview": found,
+                "preview": effect,
                 "rule_in_words": RULES[rule],
-                "page": page_of(request, found.decisions),
+                "page": page_of(request, effect.decisions),
             }
     return render(request, "labeling/adjudication_rules.html", context)
 
 
-def _shown(pair: UnsettledPair) -> ShownPair:
+def _pair_on_page(pair: UnsettledPair) -> PairOnPage:
     # As annotators saw it.
     document = marked_document(question_offer(pair.item)["document"], whole=True)
-    return ShownPair(pair, str(uuid4()), document, pair.opinions)
+    return PairOnPage(pair, str(uuid4()), document, pair.opinions)
 
 
 def _query_string(request: HttpRequest) -> str:

@@ -86,8 +86,8 @@ class UnsettledPair:
 def unsettled_pairs(items: list[Item]) -> list[UnsettledPair]:
     """The items with the judgments on their pairs."""
     rows = Judgment.objects.select_related("event").order_by("pk")
-    found = rows.on_pairs((item.query_id, item.document_id) for item in items)
-    return [UnsettledPair(item, found[item.query_id, item.document_id]) for item in items]
+    judgments = rows.on_pairs((item.query_id, item.document_id) for item in items)
+    return [UnsettledPair(item, judgments[item.query_id, item.document_id]) for item in items]
 
 
 def _opinions() -> JudgmentQuerySet:

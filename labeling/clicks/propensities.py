@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.names import column_named
 from pooling.formats.records import records_source
 
@@ -20,7 +20,7 @@ def read_propensities(path: Path) -> dict[int, float]:
             column_named(record, ("propensity", "probability")),
         )
         if names[0] is None or names[1] is None:
-            columns = shown(", ".join(map(str, record)), 80)
+            columns = excerpt(", ".join(map(str, record)), 80)
             raise source.error(line, f"no position and propensity among {columns}", "Name both columns.")
         try:
             place, propensity = int(record[names[0]]), float(record[names[1]])

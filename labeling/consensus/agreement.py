@@ -179,9 +179,9 @@ def mean_cohen(verdicts: pl.DataFrame, *, seed: int = 0, least: int = LEAST_SHAR
     samples = min(SAMPLES, max(FEWEST_SAMPLES, SAMPLES * FEW_TABLES // len(tables)))
     generator = np.random.default_rng(seed)
     counts, chances = shares.astype(np.int64), tables / shares[:, None]
-    drawn = cohen_kappa(generator.multinomial(counts, chances, (samples, len(tables))).astype(np.float64))
-    valid = ~np.isnan(drawn)
-    means = _over(np.where(valid, drawn, 0) @ shares, valid @ shares)
+    kappas = cohen_kappa(generator.multinomial(counts, chances, (samples, len(tables))).astype(np.float64))
+    valid = ~np.isnan(kappas)
+    means = _over(np.where(valid, kappas, 0) @ shares, valid @ shares)
     value = float((values[defined] * shares[defined]).sum() / shares[defined].sum())
     return Figure(value, *_percentiles(means))
 

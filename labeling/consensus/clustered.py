@@ -46,10 +46,10 @@ def numbered(query: ArrayLike) -> tuple[int, Integers]:
 def share_over_queries(hits: Booleans, weight: Floats, query: Integers, *, exact: bool = False) -> Share:
     """`share_of` with the query as the cluster, (n,) each; no figure below FEWEST_QUERIES."""
     queries, number = numbered(query)
-    found = share_of(hits, weight, exact=exact, groups=number, freedom=max(queries - 1, 1))
-    if found.value is not None and queries < FEWEST_QUERIES:
-        return Share(None, None, None, found.count, found.labels, found.method, too_few(queries))
-    return found
+    share = share_of(hits, weight, exact=exact, groups=number, freedom=max(queries - 1, 1))
+    if share.value is not None and queries < FEWEST_QUERIES:
+        return Share(None, None, None, share.count, share.labels, share.method, too_few(queries))
+    return share
 
 
 def kappa_over_queries(
@@ -84,8 +84,8 @@ def _correlation(sums: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         label, score, square, both = (one / total for one in (label, score, square, both))
         spread = np.sqrt((label - label**2) * np.clip(square - score**2, 0.0, None))
-        found: Floats = np.where(spread > 1e-12, (both - label * score) / spread, np.nan)
-    return np.clip(found, -1.0, 1.0)
+        correlation: Floats = np.where(spread > 1e-12, (both - label * score) / spread, np.nan)
+    return np.clip(correlation, -1.0, 1.0)
 
 
 def _jackknifed(

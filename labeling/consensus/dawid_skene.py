@@ -48,14 +48,14 @@ def dawid_skene(
     annotator: Integers,
     relevant: Booleans,
     *,
-    known: Floats | None = None,
+    gold_answers: Floats | None = None,
     priors: Priors = WEAK,
     constrained: bool = True,
 ) -> Fitted:
     """Fit the model to verdicts given as three arrays of one length: number of the pair, number of the
     annotator (both from 0 without gaps), and whether the verdict was relevant.
 
-    `known` holds 1 or 0 for pairs whose answer is given and NaN for the others. `constrained` keeps
+    `gold_answers` holds 1 or 0 for pairs whose answer is given and NaN for the others. `constrained` keeps
     sensitivity + specificity at 1 or above: without it somebody who mostly contradicts the others would
     count the other way round, and enough of such would turn all labels.
     `ValueError` without verdicts.
@@ -64,9 +64,9 @@ def dawid_skene(
         raise ValueError("There is no verdict to fit.")
     verdicts = _Verdicts(pair, annotator, relevant.astype(np.float64), priors, constrained)
     chance = verdicts.share_of_votes()
-    fixed = np.zeros(len(chance), dtype=bool) if known is None else ~np.isnan(known)
-    if known is not None:
-        chance = np.where(fixed, known, chance)
+    fixed = np.zeros(len(chance), dtype=bool) if gold_answers is None else ~np.isnan(gold_answers)
+    if gold_answers is not None:
+        chance = np.where(fixed, gold_answers, chance)
     rounds = 0
     for rounds in range(1, MOST_ROUNDS + 1):  # noqa: B007 (how many it took is told)
         sensitivity, specificity, prevalence = verdicts.abilities(chance)

@@ -132,11 +132,11 @@ def weighted(ballots: Ballots, tallied: pl.DataFrame) -> pl.DataFrame:
     skills = gold_skills(ballots.gold)
     right, wrong = GOLD_PRIOR
     unknown = right / (right + wrong)
-    known = ballots.opinions().join(skills, on="annotator", how="left")
+    opinions = ballots.opinions().join(skills, on="annotator", how="left")
     s, c = pl.col("sensitivity").fill_null(unknown), pl.col("specificity").fill_null(unknown)
     weight = pl.when("relevant").then((s / (1 - c)).log()).otherwise(((1 - s) / c).log())
     # In the order of names, so that a sum does not depend on the order in which verdicts came.
-    sums = known.sort(*PAIR, "annotator").group_by(PAIR, maintain_order=True).agg(leaning=weight.sum())
+    sums = opinions.sort(*PAIR, "annotator").group_by(PAIR, maintain_order=True).agg(leaning=weight.sum())
     return tallied.join(sums, on=PAIR, how="left", maintain_order="left").with_columns(
         pl.col("leaning").fill_null(0.0)
     )
@@ -175,13 +175,13 @@ def fit(voices: pl.DataFrame, gold: pl.DataFrame) -> tuple[pl.DataFrame, Fitted]
     pairs = voices.select(PAIR).unique().sort(PAIR).with_row_index("pair")
     people = voices.select("annotator").unique().sort("annotator").with_row_index("person")
     answers = gold.select(*PAIR, "answer").unique(PAIR)
-    known = pairs.join(answers, on=PAIR, how="left", maintain_order="left")["answer"]
+    gold_answers = pairs.join(answers, on=PAIR, how="left", maintain_order="left")["answer"]
     numbered = voices.join(pairs, on=PAIR).join(people, on="annotator").sort("pair", "person")
     fitted = dawid_skene(
         numbered["pair"].cast(pl.Int64).to_numpy(),
         numbered["person"].cast(pl.Int64).to_numpy(),
         numbered["relevant"].to_numpy(),
-        known=known.cast(pl.Float64).fill_null(float("nan")).to_numpy(),
+        gold_answers=gold_answers.cast(pl.Float64).fill_null(float("nan")).to_numpy(),
     )
     return pairs.drop("pair"), fitted
 

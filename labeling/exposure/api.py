@@ -95,5 +95,5 @@ def _use_and_effect(queue: Queue) -> UseAndEffect:
     counts = ("by_lot", "control", "revealed", "changed")
     anchoring = None
     if arms is not None:
-        anchoring = {**asdict(arms.found), **{name: getattr(arms, name) for name in counts}}
+        anchoring = {**asdict(arms.anchoring), **{name: getattr(arms, name) for name in counts}}
     return UseAndEffect(use.mode, queue.prelabeler_id, use.blind_share, use.second_opinion_from, anchoring)

@@ -24,13 +24,13 @@ WHO = ("annotator", *PAIR)
 
 @dataclass(frozen=True)
 class SeenAndBlind:
-    """`found` compares what was judged with the pre-label seen before with the control arm where that has
+    """`anchoring` compares what was judged with the pre-label seen before with the control arm where that has
     enough judgments of the same time (`by_lot`), else with all that was judged blind. `control` and `blind`
     count those.
     Of `revealed` verdicts that a pre-label contradicted, `changed` were changed.
     """
 
-    found: Anchoring
+    anchoring: Anchoring
     by_lot: bool
     seen: int
     control: int

@@ -65,10 +65,10 @@ def proposals_for(queue: Queue, annotator: User, items: Iterable[Item]) -> dict[
     if queue.prelabel_mode != PrelabelMode.ASSIST:
         return {}
     open_to_it = [item for item in items if not in_control_arm(queue, item)]
-    found = {(row.query_id, row.document_id): row for row in _prelabels(queue, open_to_it)}
-    hand_out(annotator, list(found.values()), timezone.now())
+    prelabels = {(row.query_id, row.document_id): row for row in _prelabels(queue, open_to_it)}
+    hand_out(annotator, list(prelabels.values()), timezone.now())
     pairs = {item.pk: (item.query_id, item.document_id) for item in open_to_it}
-    return {item: proposal_of(found[pair]) for item, pair in pairs.items() if pair in found}
+    return {item: proposal_of(prelabels[pair]) for item, pair in pairs.items() if pair in prelabels}
 
 
 def contradicted_by(queue: Queue, item: Item, verdict: str) -> Prelabel | None:
@@ -154,5 +154,5 @@ def _prelabels(queue: Queue, items: Sequence[Item]) -> list[Prelabel]:
         query__in={query for query, _ in pairs},
         document__in={document for _, document in pairs},
     )
-    found = rows.select_related("prelabeler")
-    return [row for row in found if (row.query_id, row.document_id) in pairs]
+    with_model = rows.select_related("prelabeler")
+    return [row for row in with_model if (row.query_id, row.document_id) in pairs]

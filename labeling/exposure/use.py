@@ -154,8 +154,8 @@ def checked_use(collection: Collection, use: PrelabelUse) -> PrelabelUse:
         if use.second_opinion_from is None or 0.5 < use.second_opinion_from <= 1
         else "The confidence of a pre-label must be above 0.5 and at most 1.",
     }
-    if found := {name: problem for name, problem in problems.items() if problem}:
-        raise InputError(" ".join(found.values()), fields=found)
+    if complaints := {name: problem for name, problem in problems.items() if problem}:
+        raise InputError(" ".join(complaints.values()), fields=complaints)
     return use
 
 

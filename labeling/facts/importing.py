@@ -17,7 +17,7 @@ from django.utils import timezone
 from labeling.facts.editing import LONGEST_FACT_ID, folded
 from labeling.facts.items import follow_facts
 from labeling.models import Fact, FactVersion, GoldSupport, ImportedSupport
-from pooling.formats.errors import FormatError, shown
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.facts.reading import read_facts, read_supports_of
 from pooling.formats.facts.records import FactFile, FactRecord, SupportRecord
 from pooling.formats.facts.writing import WORDS
@@ -34,7 +34,7 @@ from pooling.storage.storing import (
     tell_the_planner,
     upsert_rows,
 )
-from pooling.texts.by_text import KnownQueries
+from pooling.texts.by_text import QueryLookup
 from pooling.texts.importing import lock
 
 BATCH = 1000
@@ -200,20 +200,20 @@ def _facts(
 
 def _of_known_queries(collection: Collection, file: FactFile, place: str) -> FactFile:
     """The file with ids for queries that it names by their text; FormatError for one that is not there."""
-    known = KnownQueries(collection, place)
+    known = QueryLookup(collection, place)
     ids: dict[str, str] = {}
     for fact in file.facts:
         if fact.query_id in ids:
             continue
         if len(fact.fact_id) > LONGEST_FACT_ID:
-            problem = f"the fact id {shown(fact.fact_id)} has more than {LONGEST_FACT_ID} characters"
+            problem = f"the fact id {excerpt(fact.fact_id)} has more than {LONGEST_FACT_ID} characters"
             raise FormatError(place, fact.line, problem, "Shorten it.")
         if fact.query_id in known.by_id:
             ids[fact.query_id] = fact.query_id
             continue
         found = known.with_text(fact.query_id, fact.line)
         if found is None:
-            problem = f"there is no query {shown(fact.query_id)} in the collection"
+            problem = f"there is no query {excerpt(fact.query_id)} in the collection"
             raise FormatError(place, fact.line, problem, "Import the queries first.")
         ids[fact.query_id] = found[0]
     return replace(
@@ -263,7 +263,7 @@ def _stored_facts(
     queries = keys_of(collection.queries, (one.query_id for one in records))
     for one in records:
         if one.query_id not in queries:
-            problem = f"the query {shown(one.query_id)} was deleted"
+            problem = f"the query {excerpt(one.query_id)} was deleted"
             raise FormatError(place, one.line, problem, "Restore it first.")
     stored = {
         (fact.query_id, fact.external_id): fact

@@ -46,8 +46,8 @@ class Gold(APIView):
             .select_related("query", "document")
             .defer("document__text")
         )
-        shown = shapes.GoldQuestionSerializer(questions, many=True).data
-        return Response({"balance": asdict(gold_balance(collection)), "questions": shown})
+        rows = shapes.GoldQuestionSerializer(questions, many=True).data
+        return Response({"balance": asdict(gold_balance(collection)), "questions": rows})
 
     @takes(shapes.GoldRequestSerializer, gives=shapes.GoldQuestionSerializer, status=201)
     def post(self, request: Request, slug: str) -> object:

@@ -40,8 +40,8 @@ def skips_in(queue: Queue) -> list[AnnotatorSkips]:
         checks=Count("item", filter=skip & hidden, distinct=True),
         answered=Count("item", filter=verdict, distinct=True),
     )
-    found = [AnnotatorSkips(*row) for row in rows.filter(skipped__gt=0)]
-    return sorted(found, key=lambda row: (-row.skipped, row.username))
+    skips = [AnnotatorSkips(*row) for row in rows.filter(skipped__gt=0)]
+    return sorted(skips, key=lambda row: (-row.skipped, row.username))
 
 
 def queries_without_gold(collection: Collection, **of: Any) -> list[str]:

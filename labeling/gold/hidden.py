@@ -24,7 +24,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
 
-from labeling.gold.places import Shares, drawn, gold_places, wants_relevant
+from labeling.gold.places import Shares, gold_places, lot, wants_relevant
 from labeling.gold.repeats import make_repeats, repeatable, repeats_due
 from labeling.items.bookmarks import places_ahead
 from labeling.items.dealt import Undealt, put_off, store_deal, undealt, unused_gold
@@ -52,7 +52,7 @@ def gold_of(bookmark: Bookmark, queries: SomeOf[int], now: datetime) -> dict[int
     """Gold questions left for each query; looked for even where none is due."""
     stock: dict[int, Stock] = defaultdict(lambda: {Verdict.RELEVANT: [], Verdict.NOT_RELEVANT: []})
     if bookmark.queue.gold_count:
-        draw = drawn(~seed_of(bookmark), bookmark.handed_out)
+        draw = lot(~seed_of(bookmark), bookmark.handed_out)
         for query, item, answer in unused_gold(bookmark, queries, draw, now):
             stock[query][answer].append(item)
     return stock
@@ -112,18 +112,18 @@ def deal_more(bookmark: Bookmark, count: int, now: datetime) -> bool:
 def deal_the_rest(bookmark: Bookmark, count: int, now: datetime) -> None:
     """Deal what is free and never was, skipped or not: nothing else is left for the person."""
     keys = Keys(in_second_order=bookmark.in_second_order)
-    found = undealt(bookmark, keys, count + STRETCH_KEYS, now, skipped_too=True)
-    _deal(bookmark, found, count, now)
+    candidates = undealt(bookmark, keys, count + STRETCH_KEYS, now, skipped_too=True)
+    _deal(bookmark, candidates, count, now)
 
 
 def _deal(
-    bookmark: Bookmark, found: Sequence[Undealt], count: int, now: datetime, *, lap: int | None = None
+    bookmark: Bookmark, candidates: Sequence[Undealt], count: int, now: datetime, *, lap: int | None = None
 ) -> bool:
     """Deal the first stretches of what was found, until `count` places are dealt; whether there are any.
 
     With `lap` the bookmark goes on to the last of them.
     """
-    stretches = _stretches(found, count)
+    stretches = _stretches(candidates, count)
     if not stretches:
         return False
     queries = {stretch.query for stretch in stretches}
@@ -153,13 +153,13 @@ def _deal(
     return True
 
 
-def _stretches(found: Sequence[Undealt], count: int) -> list[Stretch]:
+def _stretches(candidates: Sequence[Undealt], count: int) -> list[Stretch]:
     """The first whole stretches of what was found, of one query each, with `count` items or more."""
     groups = [
         Stretch(stretch, query, [one.item for one in items])
-        for (stretch, query), items in groupby(found, key=lambda one: (one.stretch, one.query))
+        for (stretch, query), items in groupby(candidates, key=lambda one: (one.stretch, one.query))
     ]
-    if len(found) == count + STRETCH_KEYS:  # the last of them may go on
+    if len(candidates) == count + STRETCH_KEYS:  # the last of them may go on
         groups = groups[:-1] or groups
     chosen: list[Stretch] = []
     for group in groups:
@@ -183,7 +183,7 @@ def _checks(
     again = earlier[: min(owed, size // 2 - len(questions), max(due, _caught_up(size)))]
     bookmark.repeats_owed = owed - len(again)
     seed = seed_of(bookmark) ^ WHERE
-    places = sorted(range(size), key=lambda at: drawn(seed, bookmark.handed_out + at))
+    places = sorted(range(size), key=lambda at: lot(seed, bookmark.handed_out + at))
     return dict(zip(places, [*questions, *again], strict=False))
 
 

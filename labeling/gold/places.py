@@ -33,17 +33,17 @@ def gold_places(seed: int, start: int, count: int, shares: Shares) -> list[int]:
         if begin == 0:
             end = min(end, FIRST_ITEMS)
         number = block * 2 + (begin > 0)
-        if place == first + drawn(seed, number) % max(1, end - first):
+        if place == first + lot(seed, number) % max(1, end - first):
             places.append(place)
     return places
 
 
 def wants_relevant(seed: int, number: int) -> bool:
     """One of each two of somebody's questions should be relevant, in drawn order."""
-    return (drawn(seed, -1 - number // 2) + number) % 2 == 0
+    return (lot(seed, -1 - number // 2) + number) % 2 == 0
 
 
-def drawn(seed: int, number: int) -> int:
+def lot(seed: int, number: int) -> int:
     """A number that hangs on both and on nothing else."""
     return int.from_bytes(blake2b(f"{seed} {number}".encode(), digest_size=6).digest())
 

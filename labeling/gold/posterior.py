@@ -111,5 +111,5 @@ def _binomial(trials: int, failures: npt.NDArray[np.int_], success: Floats) -> F
     ways = np.concatenate([[0.0], np.cumsum(factors)])[:, None]
     left = failures[:, None]
     logarithm = ways + (trials - left) * np.log(success) + left * np.log1p(-success)
-    found: Floats = np.exp(logarithm)
-    return found
+    probability: Floats = np.exp(logarithm)
+    return probability

@@ -53,9 +53,11 @@ def questions_of_round(queue: Queue) -> dict[Pair, GoldQuestion]:
     """The round's questions by pair, relevant and not relevant ones in turn as far as both last."""
     if not queue.practice_count:
         return {}
-    found = GoldQuestion.objects.filter(collection=queue.collection_id, practice=True, active=True, **THERE)
+    questions = GoldQuestion.objects.filter(
+        collection=queue.collection_id, practice=True, active=True, **THERE
+    )
     ranked, seen = [], {"relevant": 0, "not_relevant": 0}
-    for question in found.order_by("pk"):
+    for question in questions.order_by("pk"):
         seen[question.answer] += 1
         ranked.append((seen[question.answer], question.pk, question))
     ranked.sort()

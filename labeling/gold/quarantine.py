@@ -118,10 +118,10 @@ def annotator_named(queue: Queue, name: str) -> User:
     """Somebody who judges in the collection or has judged in the queue; `InputError` for anybody else."""
     judges = Q(memberships__collection=queue.collection_id, memberships__role__in=JUDGES)
     worked = Q(bookmarks__queue=queue)
-    found = get_user_model().objects.filter(judges | worked, username=name).distinct().first()
-    if found is None:
+    account = get_user_model().objects.filter(judges | worked, username=name).distinct().first()
+    if account is None:
         raise InputError(f"Nobody called “{name}” annotates in this queue.", field="annotator", missing=True)
-    return found
+    return account
 
 
 def _write_down(quarantine: Quarantine, by: User | None, action: str, **detail: Any) -> None:

@@ -16,7 +16,7 @@ from django.db.models import Case, Count, Exists, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from labeling.adaptive.reordering import order_anew
-from labeling.items.slots import KNOWN, recount
+from labeling.items.slots import GOLD_STATES, recount
 from labeling.models import (
     GoldQuestion,
     Item,
@@ -70,8 +70,8 @@ def add_question(collection: Collection, question: NewQuestion, *, user: User | 
     checked_reason(question.reason)
     row = GoldQuestion(
         collection=collection,
-        query=_known(collection.queries.all(), "query", question.query),
-        document=_known(collection.documents.all(), "document", question.document),
+        query=_row_named(collection.queries.all(), "query", question.query),
+        document=_row_named(collection.documents.all(), "document", question.document),
         answer=question.answer,
         reason=question.reason.strip(),
         practice=question.practice,
@@ -138,12 +138,12 @@ def follow_gold_in(queue: Queue) -> None:
     items = items.filter(Exists(GoldQuestion.objects.filter(**SAME_PAIR)), **THERE).exclude(
         state=Item.State.WITHDRAWN
     )
-    known = list(items.order_by("pk").select_for_update(of=("self",), no_key=True))
+    gold_items = list(items.order_by("pk").select_for_update(of=("self",), no_key=True))
     changed = []
-    for item in known:
+    for item in gold_items:
         state = wanted.pop((item.query_id, item.document_id))
         if state is None:
-            is_ordinary = item.order_key and item.state not in KNOWN
+            is_ordinary = item.order_key and item.state not in GOLD_STATES
             state = item.state if is_ordinary else Item.State.OPEN if item.order_key else Item.State.ASIDE
         if state != item.state:
             item.state = state
@@ -168,7 +168,7 @@ def checked_reason(reason: str) -> None:
         raise InputError(f"A reason has at most {LONGEST_REASON:,} characters and no NUL.", field="reason")
 
 
-def _known(rows: QuerySet[Any], what: str, external_id: str) -> Any:
+def _row_named(rows: QuerySet[Any], what: str, external_id: str) -> Any:
     row = rows.filter(external_id=external_id).first() if "\0" not in external_id else None
     if row is None:
         raise InputError(f"There is no {what} “{external_id}” in the collection.", field=what)
@@ -194,9 +194,9 @@ def _store_states(items: list[Item]) -> None:
     for item in items:
         # What `recount` compares with is the row: the state alone is written here.
         Item.objects.filter(pk=item.pk).update(state=item.state)
-    ordinary = [item for item in items if item.state not in KNOWN]
+    ordinary = [item for item in items if item.state not in GOLD_STATES]
     Lease.objects.filter(item__in=[item for item in items if item.state != Item.State.GOLD]).delete()
-    recount([item for item in items if item.state in KNOWN] + ordinary, timezone.now())
+    recount([item for item in items if item.state in GOLD_STATES] + ordinary, timezone.now())
 
 
 def _add_items(queue: Queue, wanted: dict[Pair, str | None]) -> None:
@@ -244,6 +244,6 @@ def _count_gold(queue: Queue) -> None:
 def pair_of(collection: Collection, query: str, document: str) -> tuple[Query, Document]:
     """A pair by the collection's own ids; `InputError` for one it does not have."""
     return (
-        _known(collection.queries.all(), "query", query),
-        _known(collection.documents.all(), "document", document),
+        _row_named(collection.queries.all(), "query", query),
+        _row_named(collection.documents.all(), "document", document),
     )

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from labeling.gold.places import Shares, drawn, gold_places
+from labeling.gold.places import Shares, gold_places, lot
 from labeling.items.slots import NO_ITEM, Slots
 from labeling.items.statements import store_slots
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Queue, Verdict
@@ -40,9 +40,9 @@ def repeatable(bookmark: Bookmark, queries: SomeOf[int]) -> dict[int, list[Judgm
 
     Given at least `GAP` verdicts ago, and never asked again before.
     """
-    found: dict[int, list[Judgment]] = defaultdict(list)
+    by_query: dict[int, list[Judgment]] = defaultdict(list)
     if not bookmark.queue.repeat_share:
-        return found
+        return by_query
     queue, annotator = bookmark.queue, bookmark.annotator
     again = Item.objects.filter(
         queue=queue,
@@ -56,10 +56,10 @@ def repeatable(bookmark: Bookmark, queries: SomeOf[int]) -> dict[int, list[Judgm
     for judgment in earlier[GAP : GAP + WINDOW]:
         is_repeated = judgment.is_repeated  # type: ignore[attr-defined]
         if judgment.query_id in queries and not is_repeated and judgment.verdict != Verdict.CANNOT_JUDGE:
-            found[judgment.query_id].append(judgment)
-    for judgments in found.values():
-        judgments.sort(key=lambda judgment: drawn(_seed(bookmark), -1 - judgment.event_id))
-    return found
+            by_query[judgment.query_id].append(judgment)
+    for judgments in by_query.values():
+        judgments.sort(key=lambda judgment: lot(_seed(bookmark), -1 - judgment.event_id))
+    return by_query
 
 
 def make_repeats(queue: Queue, judgments: Sequence[Judgment]) -> list[Item]:
@@ -102,11 +102,11 @@ def same_again(queue: Queue) -> dict[int, tuple[int, int]]:
         "item", "annotator", "verdict", "repeats__verdict"
     ):
         last[item] = annotator, verdict, str(before)
-    found: defaultdict[int, list[bool]] = defaultdict(list)
+    agreements: defaultdict[int, list[bool]] = defaultdict(list)
     for annotator, verdict, before in last.values():
         if Verdict.CANNOT_JUDGE not in (verdict, before):
-            found[annotator].append(verdict == before)
-    return {annotator: (sum(same), len(same)) for annotator, same in found.items()}
+            agreements[annotator].append(verdict == before)
+    return {annotator: (sum(same), len(same)) for annotator, same in agreements.items()}
 
 
 def _seed(bookmark: Bookmark) -> int:

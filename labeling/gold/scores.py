@@ -90,13 +90,13 @@ def gold_rows(queue: Queue) -> list[AnnotatorGold]:
             before[annotator] += 1
         answers[annotator, name] += [(verdict, answer)] if not restored or judged_at > restored else []
     stock, used = _stock(queue), _used(queue)
-    found = []
+    records = []
     for (annotator, name), given in sorted(answers.items(), key=lambda row: row[0][1]):
         score = scored(given)
         left = {answer: count - used[annotator, answer] for answer, count in stock.items()}
         unable = sum(verdict == Verdict.CANNOT_JUDGE for verdict, _ in given)
-        found.append(AnnotatorGold(annotator, name, score, unable, before[annotator], left, advice(score)))
-    return found
+        records.append(AnnotatorGold(annotator, name, score, unable, before[annotator], left, advice(score)))
+    return records
 
 
 @dataclass(frozen=True)

@@ -82,10 +82,10 @@ class GoldSuggestions(APIView):
         200, balanced by answer and query.
         """
         collection = collection_for(request.user, slug, ADMIN)
-        found = proposals(collection)
+        candidates = proposals(collection)
         if size := request.query_params.get("set", ""):
-            found = balanced_set(found[:MOST_SUGGESTIONS], set_size(size, MOST_SUGGESTIONS))
-        return found
+            candidates = balanced_set(candidates[:MOST_SUGGESTIONS], set_size(size, MOST_SUGGESTIONS))
+        return candidates
 
     @takes(DecisionSerializer, gives=DecidedSerializer)
     def post(self, request: Request, slug: str) -> Response:
@@ -102,5 +102,5 @@ class GoldSuggestions(APIView):
 
 
 def _pairs(collection: Collection, named: list[dict[str, str]]) -> list[tuple[int, int]]:
-    found = [pair_of(collection, pair["query"], pair["document"]) for pair in named[:MOST_SUGGESTIONS]]
-    return [(query.pk, document.pk) for query, document in found]
+    pairs = [pair_of(collection, pair["query"], pair["document"]) for pair in named[:MOST_SUGGESTIONS]]
+    return [(query.pk, document.pk) for query, document in pairs]

@@ -28,9 +28,9 @@ def _origin(question: GoldQuestion) -> str:
 def fetch_records(questions: list[GoldQuestion]) -> None:
     """Give each question its `record`: how it was answered; in one statement for all."""
     if questions:
-        found = records(questions[0].collection)
+        by_question = records(questions[0].collection)
         for question in questions:
-            question.record = found.get(question.pk, NOBODY)  # type: ignore[attr-defined]
+            question.record = by_question.get(question.pk, NOBODY)  # type: ignore[attr-defined]
 
 
 def _proposed_answer(proposal: Proposal) -> str:

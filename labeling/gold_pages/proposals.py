@@ -75,7 +75,7 @@ def suggestions(collection: Collection) -> QuerySet[Any]:
     The pairs with most votes first; without gold questions and what was declined. Gold answers and
     judgments in quarantine do not count.
     """
-    found: QuerySet[Any] = (
+    pairs: QuerySet[Any] = (
         _open(collection)
         .values(*_FIELDS)
         .annotate(votes=Count("pk"), kinds=Count("verdict", distinct=True), answer=Max("verdict"))
@@ -83,7 +83,7 @@ def suggestions(collection: Collection) -> QuerySet[Any]:
         .exclude(answer=Verdict.CANNOT_JUDGE)
         .order_by("-votes", "query__external_id", "document__external_id")
     )
-    return found
+    return pairs
 
 
 def proposals(collection: Collection, *, only: Iterable[Pair] | None = None) -> list[Proposal]:
@@ -96,13 +96,13 @@ def proposals(collection: Collection, *, only: Iterable[Pair] | None = None) -> 
             "document__in": {document for _, document in chosen},
         }
         unanimous, settled = unanimous.filter(**near), settled.filter(**near)
-    found: dict[Pair, tuple[dict[str, Any], str]] = {}
+    by_pair: dict[Pair, tuple[dict[str, Any], str]] = {}
     for rows, origin in ((settled, SETTLED), (unanimous, UNANIMOUS)):
         for row in rows[:CONSIDERED] if only is None else rows:
-            found.setdefault((row["query"], row["document"]), (row, origin))
+            by_pair.setdefault((row["query"], row["document"]), (row, origin))
     if only is not None:
-        found = {pair: one for pair, one in found.items() if pair in chosen}
-    ranked = _ranked(collection, found)
+        by_pair = {pair: one for pair, one in by_pair.items() if pair in chosen}
+    ranked = _ranked(collection, by_pair)
     return sorted(ranked, key=lambda one: (-one.separation, -one.votes, one.query_id, one.document_id))
 
 
@@ -149,12 +149,12 @@ def decline_proposals(collection: Collection, pairs: Iterable[Pair], *, user: Us
 
 def pairs_named(words: Iterable[str]) -> list[Pair]:
     """The pairs of a form, each the keys of query and document with a colon between; others are left out."""
-    found = []
+    pairs = []
     for word in words:
         query, _, document = word.partition(":")
         if all(key.isascii() and key.isdigit() and len(key) <= 18 for key in (query, document)):
-            found.append((int(query), int(document)))
-    return found
+            pairs.append((int(query), int(document)))
+    return pairs
 
 
 def set_size(text: str, most: int) -> int:
@@ -185,12 +185,12 @@ def _settled(collection: Collection) -> QuerySet[Any]:
     """The latest adjudicator's verdict on each pair, the last settled first."""
     later = Judgment.objects.counted().filter(event__gt=OuterRef("event"), is_adjudication=True, **SAME_PAIR)
     rows = _open(collection).filter(is_adjudication=True).exclude(verdict=Verdict.CANNOT_JUDGE)
-    found: QuerySet[Any] = rows.exclude(Exists(later)).order_by("-event")
-    return found.values(*_FIELDS, answer=F("verdict"), note=F("event__note"))
+    settlements: QuerySet[Any] = rows.exclude(Exists(later)).order_by("-event")
+    return settlements.values(*_FIELDS, answer=F("verdict"), note=F("event__note"))
 
 
-def _ranked(collection: Collection, found: dict[Pair, tuple[dict[str, Any], str]]) -> list[Proposal]:
-    queries, documents = {query for query, _ in found}, {document for _, document in found}
+def _ranked(collection: Collection, by_pair: dict[Pair, tuple[dict[str, Any], str]]) -> list[Proposal]:
+    queries, documents = {query for query, _ in by_pair}, {document for _, document in by_pair}
     judged = Judgment.objects.opinions().filter(query__in=queries, document__in=documents)
     careful, forms = careful_chances(collection), WordForms(collection.language)
     verdicts: defaultdict[Pair, list[tuple[str, int]]] = defaultdict(list)
@@ -202,7 +202,7 @@ def _ranked(collection: Collection, found: dict[Pair, tuple[dict[str, Any], str]
         collection.documents.filter(pk__in=documents).values_list("pk", Left("text", READ)).iterator()
     )
     ranked = []
-    for pair, (row, origin) in found.items():
+    for pair, (row, origin) in by_pair.items():
         answer = str(row["answer"])
         votes = [Vote(verdict == answer, careful[annotator]) for verdict, annotator in verdicts[pair]]
         share = _share_of_words(

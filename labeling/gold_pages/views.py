@@ -51,7 +51,7 @@ from pooling.people.access import ADMIN, collection_for, fetch, require_role
 from pooling.storage.pages import import_page
 from pooling.tables.answers import answer
 
-SHOWN = 8
+PROPOSALS_ON_PAGE = 8
 MOST_CHOSEN = 200
 USES = {
     "hidden": {"active": True, "practice": False},
@@ -75,7 +75,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponseBase:
         else:
             messages.success(request, "The pair is now a gold question.")
             return redirect("gold", slug)
-    found = proposals(collection)
+    candidates = proposals(collection)
     context = {
         "collection": collection,
         "section": "gold",
@@ -84,8 +84,8 @@ def gold(request: HttpRequest, slug: str) -> HttpResponseBase:
         "doubtful": _doubtful(collection),
         "without": queries_without_gold(collection),
         "table": QUESTIONS.shown(request, _questions(collection), collection),
-        "proposed": found[:SHOWN],
-        "proposal_count": len(found),
+        "proposed": candidates[:PROPOSALS_ON_PAGE],
+        "proposal_count": len(candidates),
     }
     return answer(request, "labeling/gold.html", context)
 
@@ -95,15 +95,15 @@ def gold(request: HttpRequest, slug: str) -> HttpResponseBase:
 def gold_proposals(request: HttpRequest, slug: str) -> HttpResponseBase:
     """All proposals, best first; `?set=20` shows 20 that are balanced by answer and query."""
     collection = collection_for(request.user, slug, ADMIN)
-    found = proposals(collection)
+    candidates = proposals(collection)
     context: dict[str, object] = {"collection": collection, "section": "gold", "most": MOST_CHOSEN}
     if size := parameter(request, "set"):
         try:
-            found = balanced_set(found, set_size(size, MOST_CHOSEN))
-            context["balanced"] = found
+            candidates = balanced_set(candidates, set_size(size, MOST_CHOSEN))
+            context["balanced"] = candidates
         except InputError as error:
             context["problem"] = str(error)
-    context["table"] = PROPOSALS.shown(request, found, collection)
+    context["table"] = PROPOSALS.shown(request, candidates, collection)
     return answer(request, "labeling/gold_proposals.html", context)
 
 
@@ -233,7 +233,7 @@ def _questions(collection: Collection) -> QuerySet[GoldQuestion]:
 def _doubtful(collection: Collection) -> list[GoldQuestion]:
     """Questions whose answer looks wrong, each with its `record`."""
     doubted = {key: record for key, record in records(collection).items() if record.is_doubtful}
-    found = list(_questions(collection).filter(pk__in=doubted))
-    for question in found:
+    questions = list(_questions(collection).filter(pk__in=doubted))
+    for question in questions:
         question.record = doubted[question.pk]  # type: ignore[attr-defined]
-    return found
+    return questions

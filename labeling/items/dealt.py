@@ -128,7 +128,7 @@ def to_hand_out(dealt: Sequence[Standing], *, skipped_too: bool = False) -> list
     nearest to it can, in the same stretch; and where the person has answered all of these.
     """
     left = [one for one in dealt if skipped_too or not one.is_skipped]
-    found = []
+    standings = []
     for one in left:
         near = [other for other in left if other.stretch == one.stretch and not other.is_check]
         if one.is_check and near:
@@ -137,8 +137,8 @@ def to_hand_out(dealt: Sequence[Standing], *, skipped_too: bool = False) -> list
         else:
             can_be_had = one.is_check or one.is_free
         if can_be_had and not one.is_leased:
-            found.append(one)
-    return found
+            standings.append(one)
+    return standings
 
 
 def undealt(

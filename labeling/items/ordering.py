@@ -68,7 +68,7 @@ def order_keys(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1, after
     by_query = defaultdict(list)
     for index, pair in enumerate(pairs):
         by_query[pair.query].append(index)
-    queries = drawn_queries(by_query, seed, opinion=opinion)
+    queries = query_order(by_query, seed, opinion=opinion)
     stretches = [_stretches(pairs, by_query[query], secret) for query in queries]
     keys = [0] * len(pairs)
     in_rounds = (stretch for round in zip_longest(*stretches) for stretch in round if stretch)
@@ -93,21 +93,22 @@ def order_keys_in_parts(
 
 
 def ranked_order_keys(
-    pairs: Sequence[Candidate], drawn: Sequence[bool], seed: int, *, opinion: int = 1, after: int = 0
+    pairs: Sequence[Candidate], in_sample: Sequence[bool], seed: int, *, opinion: int = 1, after: int = 0
 ) -> list[int]:
     """As `order_keys`, with each query's stretches in the order of `position`, behind the stretch `after`.
 
     Which pairs come first hangs on the position; within a stretch they are shuffled, so that nobody who
-    judges can read it there. drawn (parallel to `pairs`) marks what was drawn at random: it is spread evenly
-    over a query's stretches, wherever its position is, so that how much of it is judged says nothing of that.
+    judges can read it there. in_sample (parallel to `pairs`) marks what was drawn at random: it is spread
+    evenly over a query's stretches, wherever its position is, so that how much of it is judged says nothing
+    of that.
     """
     secret = f"{seed} {opinion}".encode()
     by_query = defaultdict(list)
     for index, pair in enumerate(pairs):
         by_query[pair.query].append(index)
     stretches = []
-    for query in drawn_queries(by_query, seed, opinion=opinion):
-        members = _spread(pairs, by_query[query], drawn, secret)
+    for query in query_order(by_query, seed, opinion=opinion):
+        members = _spread(pairs, by_query[query], in_sample, secret)
         count = -(-len(members) // LONGEST_STRETCH)
         ends = [len(members) * number // count for number in range(count + 1)]
         stretches.append(
@@ -124,13 +125,13 @@ def ranked_order_keys(
     return keys
 
 
-def drawn_queries(queries: Iterable[str], seed: int, *, opinion: int = 1) -> list[str]:
+def query_order(queries: Iterable[str], seed: int, *, opinion: int = 1) -> list[str]:
     """Queries in the order in which a round goes through them."""
     secret = f"{seed} {opinion}".encode()
     return sorted(queries, key=lambda query: _draw(secret, query))
 
 
-def shown_order(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1) -> list[int]:
+def display_order(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1) -> list[int]:
     """The order in which documents of one query that were chosen together are shown: drawn, near-duplicates
     one after the other, a mixture first. Says nothing of the order in which they were chosen."""
     secret = f"{seed} {opinion}".encode()
@@ -143,9 +144,9 @@ def stretch_of(key: int) -> int:
 
 
 def _draw(secret: bytes, *ids: str) -> bytes:
-    drawn = _drawing(secret).copy()
-    drawn.update("\0".join(ids).encode())
-    return drawn.digest()
+    digest = _drawing(secret).copy()
+    digest.update("\0".join(ids).encode())
+    return digest.digest()
 
 
 @lru_cache(maxsize=8)
@@ -155,12 +156,14 @@ def _drawing(secret: bytes) -> blake2b:
 
 
 def _spread(
-    pairs: Sequence[Candidate], members: Sequence[int], drawn: Sequence[bool], secret: bytes
+    pairs: Sequence[Candidate], members: Sequence[int], in_sample: Sequence[bool], secret: bytes
 ) -> list[int]:
     """A query's pairs by position, with those that were drawn spread evenly among them, in drawn order."""
-    ranked = sorted((index for index in members if not drawn[index]), key=lambda index: pairs[index].position)
+    ranked = sorted(
+        (index for index in members if not in_sample[index]), key=lambda index: pairs[index].position
+    )
     sampled = sorted(
-        (index for index in members if drawn[index]),
+        (index for index in members if in_sample[index]),
         key=lambda index: _draw(secret, pairs[index].query, pairs[index].document),
     )
     placed = [
@@ -184,9 +187,9 @@ def _stretches(pairs: Sequence[Candidate], members: Sequence[int], secret: bytes
 
 def _shuffled_blocks(pairs: Sequence[Candidate], members: Iterable[int], secret: bytes) -> list[Block]:
     """Documents in drawn order, each with its near-duplicates behind it."""
-    drawn = sorted(members, key=lambda index: _draw(secret, pairs[index].query, pairs[index].document))
+    shuffled = sorted(members, key=lambda index: _draw(secret, pairs[index].query, pairs[index].document))
     blocks: dict[object, Block] = {}
-    for index in drawn:
+    for index in shuffled:
         same: object = pairs[index].text or index
         if len(blocks.setdefault(same, [])) == LONGEST_BLOCK:
             blocks[same, index] = blocks.pop(same)

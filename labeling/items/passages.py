@@ -68,7 +68,7 @@ def strongest_sentence(
         return None
     words = _stems_by_sentence(text, sentences, marks, forms)
     weights = _weights(words)
-    worth = [fsum(weights[word] * count / (count + 1) for word, count in found.items()) for found in words]
+    worth = [fsum(weights[word] * count / (count + 1) for word, count in counts.items()) for counts in words]
     best = worth.index(max(worth))
     if len(words[best]) < min(2, len(forms.looked_for(query))):
         return None
@@ -129,7 +129,7 @@ def _stems_by_sentence(
 
 def _weights(words: Sequence[Counter[str]]) -> dict[str, float]:
     """A stem weighs more, the fewer sentences it is in."""
-    spread = Counter(word for found in words for word in found)
+    spread = Counter(word for counts in words for word in counts)
     return {word: log(1 + len(words) / count) for word, count in spread.items()}
 
 
@@ -153,10 +153,10 @@ def _densities(
     density = 0.0
     for first, last in windows:
         coming, going = words[end:last], words[start:first]
-        for found in coming:
-            inside.update(found)
-        for found in going:
-            inside.subtract(found)
+        for counts in coming:
+            inside.update(counts)
+        for counts in going:
+            inside.subtract(counts)
         start, end = first, last
         if any(coming) or any(going):
             inside = +inside

@@ -31,12 +31,12 @@ def too_fast_in(collection: Collection) -> list[FastAnnotator]:
         .values("annotator__username")
         .annotate(timed=Count("pk"), fast=Count("pk", filter=Q(event__active_ms__lt=F("least_ms"))))
     )
-    found = (FastAnnotator(row["annotator__username"], row["fast"], row["timed"]) for row in counts)
-    return sorted(_implausible(found), key=lambda one: one.username)
+    annotators = (FastAnnotator(row["annotator__username"], row["fast"], row["timed"]) for row in counts)
+    return sorted(_implausible(annotators), key=lambda one: one.username)
 
 
-def _implausible(found: Iterable[FastAnnotator]) -> list[FastAnnotator]:
-    return [one for one in found if is_implausible(one.too_fast, one.timed)]
+def _implausible(annotators: Iterable[FastAnnotator]) -> list[FastAnnotator]:
+    return [one for one in annotators if is_implausible(one.too_fast, one.timed)]
 
 
 def _timed(collection: Collection) -> QuerySet[Judgment]:

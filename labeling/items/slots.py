@@ -15,9 +15,9 @@ from labeling.models import ADJUDICATED, Item, Judgment, Lease, Verdict
 from labeling.models.judgments import JudgmentQuerySet
 
 # Pairs whose answer is known: their items have no slots, no matter who holds or judges them.
-KNOWN = (Item.State.GOLD, Item.State.ASIDE)
+GOLD_STATES = (Item.State.GOLD, Item.State.ASIDE)
 # These, what somebody judges a second time, and what was deleted: nothing that is said fills a slot.
-SLOTLESS = (*KNOWN, Item.State.REPEAT, Item.State.WITHDRAWN)
+SLOTLESS = (*GOLD_STATES, Item.State.REPEAT, Item.State.WITHDRAWN)
 NO_ITEM = 0
 # As many people who cannot judge a pair send it to adjudication; as in `labeling/consensus/rules.py`.
 CANNOT_JUDGE_LIMIT = 2

@@ -52,7 +52,7 @@ WHERE {is_free}
   {and_only}
 ORDER BY {order} LIMIT %(count)s {lock}
 """
-ITEMS_SHOWN = """
+ITEMS_BY_ID = """
 SELECT {columns} FROM labeling_item item
 JOIN pooling_query query ON query.id = item.query_id
 JOIN pooling_document document ON document.id = item.document_id
@@ -174,17 +174,17 @@ def queue_with_role(queue_id: int, user_id: int) -> Queue | None:
     columns = f"{columns_of(Queue, 'queue')}, {columns_of(Collection, 'collection')}"
     values = [user_id, queue_id]
     related: dict[str, type[Model]] = {"collection": Collection}
-    found = rows(
+    queues = rows(
         QUEUE_FOR_MEMBER.format(columns=columns), values, Queue, related=related, extra=["member_role"]
     )
-    return found[0] if found else None
+    return queues[0] if queues else None
 
 
 def lock_bookmark(queue: Queue, annotator: User) -> Bookmark | None:
     """The bookmark's locked row, if there is one."""
     statement = BOOKMARK.format(columns=columns_of(Bookmark, "bookmark"), lock=_lock(of="bookmark"))
-    found = rows(statement, [queue.pk, annotator.pk], Bookmark)
-    return found[0] if found else None
+    bookmarks = rows(statement, [queue.pk, annotator.pk], Bookmark)
+    return bookmarks[0] if bookmarks else None
 
 
 def own_leases(annotator: User, now: datetime) -> list[int]:
@@ -241,9 +241,9 @@ def _free_items(keys: Keys, values: dict[str, object], and_only: str, *, waiting
     return rows(statement, values, Item, related=ITEM_RELATED, extra=["text_bytes"])
 
 
-def items_shown(keys: SomeOf[int]) -> list[Item]:
+def items_by_id(keys: SomeOf[int]) -> list[Item]:
     """Items with query and document, as those of `lock_free_items` but not locked."""
-    statement = ITEMS_SHOWN.format(columns=_item_columns(), items=numbers(keys))
+    statement = ITEMS_BY_ID.format(columns=_item_columns(), items=numbers(keys))
     return rows(statement, [], Item, related=ITEM_RELATED, extra=["text_bytes"])
 
 

@@ -82,10 +82,10 @@ def _stored(queue: Queue, outcome: Outcome) -> serializers.StoredVerdict:
 
     An annotator is not told that a verdict was beyond the need: a hidden check has none.
     """
-    shown = outcome.without_extra() if is_annotator(queue) else outcome
-    stored: serializers.StoredVerdict = {"key": shown.key, "status": shown.status, "detail": shown.detail}
-    if shown.prelabel is not None:
-        stored["prelabel"] = shown.prelabel
+    reply = outcome.without_extra() if is_annotator(queue) else outcome
+    stored: serializers.StoredVerdict = {"key": reply.key, "status": reply.status, "detail": reply.detail}
+    if reply.prelabel is not None:
+        stored["prelabel"] = reply.prelabel
     return stored
 
 
@@ -106,8 +106,8 @@ def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
         return record_judgment(queue, person(request), serializer.submission())
     name, problems = next(iter(serializer.errors.items()))
     key = body.get("key")
-    known = key if isinstance(key, str) and bounded_text(key, LONGEST_KEY) == key else None
-    return Outcome(known, "rejected", bounded_text(f"{name}: {problems[0]}"))
+    usable_key = key if isinstance(key, str) and bounded_text(key, LONGEST_KEY) == key else None
+    return Outcome(usable_key, "rejected", bounded_text(f"{name}: {problems[0]}"))
 
 
 class Skips(APIView):

@@ -37,8 +37,8 @@ def is_allowed(address: str, hosts: Several[str]) -> bool:
     >>> is_allowed("https://a.example.evil.example/x.png", ["a.example"])
     False
     """
-    found = _ADDRESS.fullmatch(address)
-    return found is not None and len(address) <= LONGEST_ADDRESS and found[1].lower() in hosts
+    match = _ADDRESS.fullmatch(address)
+    return match is not None and len(address) <= LONGEST_ADDRESS and match[1].lower() in hosts
 
 
 def image_of(metadata: object, hosts: Several[str]) -> str | None:
@@ -51,15 +51,15 @@ def with_images(html: str, hosts: Several[str]) -> str:
     """Sanitised HTML whose images have `src` and `alt` alone, with the first allowed ones as they are shown
     and every other one as its alternative text.
     """
-    shown = 0
+    image_count = 0
 
-    def replaced(found: re.Match[str]) -> str:
-        nonlocal shown
-        values = {name: unescape(value) for name, value in _ATTRIBUTE.findall(found[1])}
+    def replaced(match: re.Match[str]) -> str:
+        nonlocal image_count
+        values = {name: unescape(value) for name, value in _ATTRIBUTE.findall(match[1])}
         address, text = values.get("src", ""), values.get("alt", "")
-        if shown == MOST_IMAGES or not is_allowed(address, hosts):
+        if image_count == MOST_IMAGES or not is_allowed(address, hosts):
             return escape(text)
-        shown += 1
+        image_count += 1
         return (
             f'<img src="{escape(address)}" alt="{escape(text)}" loading="lazy" referrerpolicy="no-referrer">'
         )

@@ -25,7 +25,7 @@ from labeling.items.slots import SLOTLESS, Slots, recount, store
 from labeling.items.statements import (
     LONG_TEXT,
     Keys,
-    items_shown,
+    items_by_id,
     lock_free_items,
     lock_these_items,
     own_leases,
@@ -83,12 +83,12 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
 
     Somebody in quarantine, or with practice questions to answer first, gets nothing, and the reason.
     """
-    found = _found(queue, annotator, max(1, min(count, LARGEST_CLAIM)), now or timezone.now())
-    items_claimed.send(Queue, queue=queue, count=len(found.leases))
-    return found
+    result = _claim_result(queue, annotator, max(1, min(count, LARGEST_CLAIM)), now or timezone.now())
+    items_claimed.send(Queue, queue=queue, count=len(result.leases))
+    return result
 
 
-def _found(queue: Queue, annotator: User, count: int, now: datetime) -> Claim:
+def _claim_result(queue: Queue, annotator: User, count: int, now: datetime) -> Claim:
     if queue.state != Queue.State.OPEN or queue.collection.deleted_at:
         return Claim([], _why_empty(queue, annotator, now))
     leases, stop = _claim(queue, annotator, count, now)
@@ -190,9 +190,9 @@ def _current_leases(queue: Queue, annotator: User, count: int, now: datetime) ->
 def _take_new(
     bookmark: Bookmark, count: int, leases: list[Lease], now: datetime, *, waiting: bool
 ) -> list[Lease]:
-    known = {lease.item_id for lease in leases}
+    taken_ids = {lease.item_id for lease in leases}
     take = _take_dealt if bookmark.queue.hides_items else _take_ordinary
-    items = take(bookmark, count, known, now, waiting=waiting)
+    items = take(bookmark, count, taken_ids, now, waiting=waiting)
     room = MOST_BYTES - sum(_bytes(lease.item) for lease in leases)
     chosen = items[: _how_many(items, room, at_least=0 if leases else 1)]
     if chosen != items and not bookmark.queue.hides_items:
@@ -224,27 +224,27 @@ def _read_long_texts(items: Sequence[Item]) -> None:
 
 
 def _take_dealt(
-    bookmark: Bookmark, count: int, known: set[int], now: datetime, *, waiting: bool
+    bookmark: Bookmark, count: int, taken_ids: set[int], now: datetime, *, waiting: bool
 ) -> list[Item]:
     """Take up to `count` items in the order in which they were dealt, and deal more where that is not enough.
 
-    `known` and `waiting` are as in `_claim`. What the person has skipped comes when nothing else is left.
+    `taken_ids` and `waiting` are as in `_claim`. What the person has skipped comes when nothing else is left.
     """
-    holds_nothing = not known
+    holds_nothing = not taken_ids
     items: list[Item] = []
     while not waiting:
         places = standing(bookmark, now, since=max(0, bookmark.handed_out - LAST_PLACES))
-        items += _take_places(bookmark, to_hand_out(places), count - len(items), known, now=now)
+        items += _take_places(bookmark, to_hand_out(places), count - len(items), taken_ids, now=now)
         if len(items) == count:
             return items
         if not deal_more(bookmark, count - len(items), now):
             places = standing(bookmark, now)
-            items += _take_places(bookmark, to_hand_out(places), count - len(items), known, now=now)
+            items += _take_places(bookmark, to_hand_out(places), count - len(items), taken_ids, now=now)
             break
     if not items and holds_nothing:
         deal_the_rest(bookmark, count, now)
         places = to_hand_out(standing(bookmark, now), skipped_too=True)
-        items = _take_places(bookmark, places, count, known, now=now, waiting=waiting)
+        items = _take_places(bookmark, places, count, taken_ids, now=now, waiting=waiting)
     return items
 
 
@@ -252,22 +252,22 @@ def _take_places(
     bookmark: Bookmark,
     places: Sequence[Standing],
     count: int,
-    known: set[int],
+    taken_ids: set[int],
     *,
     now: datetime,
     waiting: bool = False,
 ) -> list[Item]:
     """Take up to `count` of what was dealt; those that somebody else has just taken are passed over."""
-    left = [one for one in places if one.item not in known]
+    left = [one for one in places if one.item not in taken_ids]
     taken: list[Item] = []
     while left and len(taken) < count:
         some, left = left[: count - len(taken)], left[count - len(taken) :]
-        known.update(one.item for one in some)
+        taken_ids.update(one.item for one in some)
         ordinary = [one.item for one in some if not one.is_check]
         locked = lock_these_items(bookmark, ordinary, now, waiting=waiting)
-        checks = items_shown([one.item for one in some if one.is_check])
-        found = {item.pk: item for item in [*_with_room(locked, now), *checks]}
-        taken += [found[one.item] for one in some if one.item in found]
+        checks = items_by_id([one.item for one in some if one.is_check])
+        by_id = {item.pk: item for item in [*_with_room(locked, now), *checks]}
+        taken += [by_id[one.item] for one in some if one.item in by_id]
         if stale := [one.item for one in some if one.is_check and one.was_leased]:
             Lease.objects.filter(item__in=stale, annotator=bookmark.annotator).delete()
     return taken
@@ -281,41 +281,43 @@ def _with_room(items: list[Item], now: datetime) -> list[Item]:
 
 
 def _take_ordinary(
-    bookmark: Bookmark, count: int, known: set[int], now: datetime, *, waiting: bool = False
+    bookmark: Bookmark, count: int, taken_ids: set[int], now: datetime, *, waiting: bool = False
 ) -> list[Item]:
-    """Lock up to `count` items that have slots; `known` is as in `_lock`, `waiting` as in `_claim`."""
+    """Lock up to `count` items that have slots; `taken_ids` is as in `_lock`, `waiting` as in `_claim`."""
     everything = Keys(in_second_order=bookmark.in_second_order)
     if waiting:
-        return _lock(bookmark, everything, count, known=known, now=now, skipped_too=True, waiting=True)
-    holds_nothing = not known
+        return _lock(
+            bookmark, everything, count, taken_ids=taken_ids, now=now, skipped_too=True, waiting=True
+        )
+    holds_nothing = not taken_ids
     items: list[Item] = []
     for lap, keys in places_ahead(bookmark):
-        found = _lock(bookmark, keys, count - len(items), known=known, now=now)
-        if found:
-            move(bookmark, lap, stretch_at(bookmark, found[-1]))
-        items += found
+        locked = _lock(bookmark, keys, count - len(items), taken_ids=taken_ids, now=now)
+        if locked:
+            move(bookmark, lap, stretch_at(bookmark, locked[-1]))
+        items += locked
         if len(items) == count:
             break
     if not items and holds_nothing:
-        items = _lock(bookmark, everything, count, known=known, now=now, skipped_too=True)
+        items = _lock(bookmark, everything, count, taken_ids=taken_ids, now=now, skipped_too=True)
     return items
 
 
 def _lock(
-    bookmark: Bookmark, keys: Keys, count: int, *, known: set[int], now: datetime, **options: bool
+    bookmark: Bookmark, keys: Keys, count: int, *, taken_ids: set[int], now: datetime, **options: bool
 ) -> list[Item]:
     """Lock up to `count` items and keep those that still have a free slot once their leases are counted.
 
-    `known` are items not to be taken, to which every one that was looked at is added.
+    `taken_ids`: items to pass over; every one that was looked at is added.
     """
     taken: list[Item] = []
     for _ in range(ROUNDS):
-        limit = count - len(taken) + len(known)
-        found = lock_free_items(bookmark, keys, limit, now, **options)
-        items = [item for item in found if item.pk not in known][: count - len(taken)]
-        known.update(item.pk for item in items)
+        limit = count - len(taken) + len(taken_ids)
+        free_items = lock_free_items(bookmark, keys, limit, now, **options)
+        items = [item for item in free_items if item.pk not in taken_ids][: count - len(taken)]
+        taken_ids.update(item.pk for item in items)
         taken += _with_room(items, now)
-        if len(found) < limit or len(taken) == count:
+        if len(free_items) < limit or len(taken) == count:
             break
     return taken
 

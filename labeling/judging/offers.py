@@ -43,10 +43,10 @@ def facts_of(metadata: Mapping[str, Any]) -> list[str]:
     >>> facts_of({"url": "https://example.org", "date": "2026-03-04", "score": 3})
     ['2026-03-04', 'https://example.org']
     """
-    found = (
+    texts = (
         next((text for name in names if (text := _text(metadata.get(name)))), "") for names in FACTS.values()
     )
-    return [text for text in found if text]
+    return [text for text in texts if text]
 
 
 def _text(value: object) -> str:
@@ -164,8 +164,8 @@ def offered_document(item: Item | FactItem, queue: Queue) -> OfferedDocument:
         document.text or "",
         document.metadata,
         lambda part: term_marks(query.text, part, forms) if has_marks else [],
-        strongest=lambda read, found: (
-            strongest_sentence(query.text, read, found, forms) if has_sentence else None
+        strongest=lambda read, spans: (
+            strongest_sentence(query.text, read, spans, forms) if has_sentence else None
         ),
         image_hosts=image_hosts,
     )

@@ -136,16 +136,16 @@ def nearly_same(queue: Queue, user: User, query_id: str, documents: Sequence[str
     rows = texts.filter(Q(pk__in=judged) | Q(external_id__in=wanted)).annotate(
         beginning=Left("text", COMPARED), length=Length("text")
     )
-    found = [
+    candidates = [
         _Compared(row["external_id"], row["pk"] in judged, row["length"], row["beginning"])
         for row in rows.values("pk", "external_id", "length", "beginning")
     ]
     runs: dict[str, frozenset[str]] = {}
     return [
         {"document": one.document, "like": other.document, "share": share}
-        for one in found
+        for one in candidates
         if one.document in wanted
-        for other, share in [_nearest(one, [other for other in found if other.judged], runs)]
+        for other, share in [_nearest(one, [other for other in candidates if other.judged], runs)]
         if other
     ]
 

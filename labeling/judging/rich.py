@@ -63,9 +63,9 @@ def rich_html(
     pieces = list(zip(map(unescape, parts[::2]), [*parts[1::2], ""], strict=True))
     # A line ends with its element, not where the source breaks it.
     read = "".join(text.replace("\n", " ") + _end(tag) for text, tag in pieces)
-    found = list(marks(read))
+    spans = list(marks(read))
     whole = "".join(text + _end(tag) for text, tag in pieces)
-    painted = _Painted(whole, found, strongest(read, found))
+    painted = _Painted(whole, spans, strongest(read, spans))
     html, place = "", 0
     for text, tag in pieces:
         html += painted.html(place, place + len(text)) + tag
@@ -77,8 +77,8 @@ def rich_html(
 def _structure(text: str, kind: str, image_hosts: tuple[str, ...]) -> str:
     """Sanitised HTML, each heading one level lower, for the title of the document is the first."""
     html = plain_html(text) if kind == "markdown" else text
-    shown = with_images(safe_structure(html), image_hosts)
-    return _HEADING.sub(lambda found: f"<{found[1]}h{int(found[2]) + 1}>", shown)
+    structure = with_images(safe_structure(html), image_hosts)
+    return _HEADING.sub(lambda heading: f"<{heading[1]}h{int(heading[2]) + 1}>", structure)
 
 
 def _named(value: object) -> str:

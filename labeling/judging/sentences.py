@@ -34,12 +34,14 @@ def empty_sentence(empty: EmptyQueue | None) -> str:
     if empty is None or is_finished(empty):
         return _("Every document of this queue is judged. Thank you.")
     leases, second, conflict = empty.leased, empty.second_opinion, empty.conflict
-    known = {
+    counts_by_wording = {
         ngettext("{count} is held by another annotator", "{count} are held by others", leases): leases,
         ngettext("{count} needs a second opinion", "{count} need a second opinion", second): second,
         ngettext("{count} is in conflict", "{count} are in conflict", conflict): conflict,
     }
-    reasons = _(", ").join(wording.format(count=count) for wording, count in known.items() if count)
+    reasons = _(", ").join(
+        wording.format(count=count) for wording, count in counts_by_wording.items() if count
+    )
     if empty.next_free_at:
         sentence = _("Nothing for you right now: {reasons}; the next becomes free at {time}.")
         return sentence.format(reasons=reasons, time=_clock(empty.next_free_at))
@@ -68,8 +70,8 @@ def progress_parts(counts: Mapping[str, int | None]) -> list[tuple[str, str]]:
         ),
         "left": ngettext("{count} left for you", "{count} left for you", of("left")),
     }
-    known = ((name, wording, counts.get(name)) for name, wording in wordings.items())
-    return [(name, wording.format(count=count)) for name, wording, count in known if count is not None]
+    parts = ((name, wording, counts.get(name)) for name, wording in wordings.items())
+    return [(name, wording.format(count=count)) for name, wording, count in parts if count is not None]
 
 
 def _clock(moment: datetime) -> str:

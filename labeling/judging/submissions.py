@@ -13,7 +13,7 @@ from labeling.models import Highlight, Reason, Verdict
 
 LONGEST_KEY = 64
 LONGEST_NOTE = 5000
-SHOWN = ("", "passage", "document")
+TEXT_PARTS = ("", "passage", "document")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def problem_with(verdict: Submission) -> str:
         return f"“Can't judge” needs a reason: {', '.join(Reason.values)}."
     if len(verdict.note) > LONGEST_NOTE:
         return _("A note may have at most {count} characters.").format(count=f"{LONGEST_NOTE:,}")
-    if verdict.shown not in SHOWN:
+    if verdict.shown not in TEXT_PARTS:
         return "“shown” must be “passage” or “document”."
     if verdict.highlight not in ("", *Highlight.values):
         return f"Unknown highlight “{verdict.highlight}”. Use {', '.join(Highlight.values)}."

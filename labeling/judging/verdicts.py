@@ -25,7 +25,7 @@ from labeling.exposure.use import expect
 from labeling.gold.quarantine import in_quarantine, review
 from labeling.items.answers import given_in, own_answers
 from labeling.items.evidence import facts_of_evidence
-from labeling.items.slots import KNOWN, SLOTLESS, recount, slots_of, store
+from labeling.items.slots import GOLD_STATES, SLOTLESS, recount, slots_of, store
 from labeling.items.statements import end_leases, judgments_of_pair, lock_items_of_pair
 from labeling.judging.leases import give_lease
 from labeling.judging.submissions import Submission, facts_of, problem_with
@@ -154,7 +154,7 @@ def _record(
         key=verdict.key,
         now=now,
         extra=extra,
-        gold_id=item.gold_id if item.state in KNOWN else None,
+        gold_id=item.gold_id if item.state in GOLD_STATES else None,
         repeats_id=item.repeats_id,
         **facts_of_sight(item.seen_prelabeler, revealed),
         **facts_of(verdict),

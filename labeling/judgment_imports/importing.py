@@ -51,21 +51,21 @@ def accounts_of(collection: Collection) -> dict[str, User]:
     for person in people:
         if person.email:
             by_mail.setdefault(person.email.lower(), []).append(person)
-    found = {email: owners[0] for email, owners in by_mail.items() if len(owners) == 1}
-    return {**found, **{person.get_username(): person for person in people}}
+    by_address = {email: owners[0] for email, owners in by_mail.items() if len(owners) == 1}
+    return {**by_address, **{person.get_username(): person for person in people}}
 
 
 def people_of(collection: Collection, names: Iterable[str], *, accounts: bool) -> dict[str, User]:
     """The account of each name: an account that exists where that was asked for, or one that nobody can sign
     in to, made when it is first needed. Needs a transaction.
     """
-    known = accounts_of(collection) if accounts else {}
+    by_name = accounts_of(collection) if accounts else {}
     imported = {one.name: one.user for one in collection.imported_annotators.select_related("user")}
-    found: dict[str, User] = {}
+    people: dict[str, User] = {}
     for name in dict.fromkeys(names):
-        account = known.get(name) or known.get(name.lower()) if accounts else None
-        found[name] = account or imported.get(name) or _make(collection, name)
-    return found
+        account = by_name.get(name) or by_name.get(name.lower()) if accounts else None
+        people[name] = account or imported.get(name) or _make(collection, name)
+    return people
 
 
 def _make(collection: Collection, name: str) -> User:
@@ -79,7 +79,7 @@ def _make(collection: Collection, name: str) -> User:
 
 
 IMPORT_KIND = "judgments"
-MOST_SHOWN = 50
+MOST_ROWS = 50
 REPEATED_NUMBER = """
 SELECT MAX(line), number FROM staged_judgments WHERE number IS NOT NULL
 GROUP BY number HAVING COUNT(*) > 1 ORDER BY 1 LIMIT 1
@@ -292,7 +292,7 @@ def _refuse_two_in_one(stage: Staged, place: str) -> None:
         )
 
 
-def _people_shown(result: Any) -> list[Shown]:
+def _people_preview(result: Any) -> list[Shown]:
     """The people of a file, for a preview."""
     rows = [
         (
@@ -305,12 +305,12 @@ def _people_shown(result: Any) -> list[Shown]:
         for one in result["people"]
     ]
     columns = ("In the file", "Here", "Relevant", "Not relevant", "Can't judge")
-    return [Shown("People", columns, rows[:MOST_SHOWN], len(rows))]
+    return [Shown("People", columns, rows[:MOST_ROWS], len(rows))]
 
 
 @importer(
     IMPORT_KIND,
-    showing=Showing(lambda collection, path, file_name: (), more_tables=_people_shown),
+    showing=Showing(lambda collection, path, file_name: (), more_tables=_people_preview),
     title="Importing judgments",
     stages=((0.0, "Check the file"), (0.4, "Store the events"), (0.7, "Count what was judged")),
     begins_at="judgments_import",

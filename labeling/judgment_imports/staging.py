@@ -14,7 +14,7 @@ from django.conf import settings
 
 from labeling.judgment_imports.choices import ImportChoices
 from labeling.models import Prelabeler
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.judgments.records import (
     CANNOT_JUDGE,
     LEAVE_OUT,
@@ -30,7 +30,7 @@ from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.storage.staging import Staged
 from pooling.storage.storing import check_id, check_text
-from pooling.texts.by_text import MOST_NAMED, KnownQueries
+from pooling.texts.by_text import MOST_NAMED, QueryLookup
 
 STAGED_JUDGMENT = {
     "seq": "whole",
@@ -93,10 +93,10 @@ class Read:
     links: bool = False
 
 
-def _query(queries: KnownQueries, record: JudgmentRecord) -> int | None:
+def _query(queries: QueryLookup, record: JudgmentRecord) -> int | None:
     """The key of a record's query; with a text, that of an id counts where no query has the text."""
-    found = queries.with_text(record.query, record.line) if record.by_text else None
-    return found[1] if found else queries.by_id.get(record.query)
+    match = queries.with_text(record.query, record.line) if record.by_text else None
+    return match[1] if match else queries.by_id.get(record.query)
 
 
 def stage_file(
@@ -106,7 +106,7 @@ def stage_file(
     place = file_name or path.name
     values, read = choices.values(), Read()
     source = Source(path, place)
-    queries = KnownQueries(collection, place)
+    queries = QueryLookup(collection, place)
     models = _models(collection)
     records = read_judgments(
         path, choices.format, choices.names, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES
@@ -139,7 +139,7 @@ def stage_file(
     while batch := list(islice(waiting, BATCH)):
         stage.add(batch)
     if not read.rows:
-        raise InputError(_nothing_known(collection, read, place))
+        raise InputError(_no_query_here(collection, read, place))
     stage.settle()
     return read
 
@@ -148,7 +148,7 @@ def notes_of(read: Read) -> list[str]:
     """Sentences on the records that were passed over."""
     notes = sorted(read.remarks) + ([sentence_on_passed(read.passed)] if read.passed else [])
     if read.unknown:
-        some = ", ".join(shown(name, 40) for name in list(read.unknown)[:MOST_NAMED])
+        some = ", ".join(excerpt(name, 40) for name in list(read.unknown)[:MOST_NAMED])
         more = ", …" if len(read.unknown) > MOST_NAMED else ""
         notes.append(
             f"Left out: {counted(read.left_out, 'judgment')} of queries that the collection does not have "
@@ -159,10 +159,10 @@ def notes_of(read: Read) -> list[str]:
     return notes
 
 
-def _nothing_known(collection: Collection, read: Read, place: str) -> str:
+def _no_query_here(collection: Collection, read: Read, place: str) -> str:
     if not read.unknown:
         return f"{place}: the map leaves out every judgment of this file."
-    some = ", ".join(shown(name, 40) for name in list(read.unknown)[:MOST_NAMED])
+    some = ", ".join(excerpt(name, 40) for name in list(read.unknown)[:MOST_NAMED])
     more = ", …" if len(read.unknown) > MOST_NAMED else ""
     problem = f"“{collection.slug}” has none of this file's queries ({some}{more})"
     return f"{place}: {problem}. Import its queries first."
@@ -184,7 +184,7 @@ def _row(
     models: Mapping[tuple[Any, ...], int],
 ) -> tuple[Any, ...]:
     """A row of STAGED_JUDGMENT."""
-    place = f"{source.shown}, line {record.line}"
+    place = f"{source.display_name}, line {record.line}"
     check_id(record.document, "document", place)
     check_text(place, "document", record.document, record.note, record.title, record.text or "", metadata={})
     own = record.own or {}
@@ -220,14 +220,14 @@ def _reason(record: JudgmentRecord, verdict: str) -> str:
 
 
 def _number(source: Source, line: int, numbers: dict[str, int], name: str, *, what: str) -> int:
-    known = numbers.get(name)
-    if known is not None:
-        return known
+    number = numbers.get(name)
+    if number is not None:
+        return number
     if what == "annotator":
         if not name.strip() or not name.isprintable() or len(name) > LONGEST_PERSON:
-            problem = f"the annotator {shown(name)} is empty, too long or not printable"
+            problem = f"the annotator {excerpt(name)} is empty, too long or not printable"
             raise source.error(line, problem, f"Use names of at most {LONGEST_PERSON} characters.")
-        check_id(name, "annotator", f"{source.shown}, line {line}")
+        check_id(name, "annotator", f"{source.display_name}, line {line}")
     most = MOST_PEOPLE if what == "annotator" else MOST_QUEUES
     if len(numbers) >= most:
         raise source.error(line, f"more than {most:,} {what}s", "Check which column names them.")

@@ -197,7 +197,7 @@ def store_events(made: JudgmentImport, stage: Staged, *, links: bool) -> int:
 
 def set_aside(stage: Staged, made: JudgmentImport) -> None:
     """A quarantine for each queue and person some of whose verdicts had been set aside."""
-    found = stage.rows("SELECT DISTINCT queue, person FROM staged_judgments WHERE stood = 'aside'")
+    pairs = stage.rows("SELECT DISTINCT queue, person FROM staged_judgments WHERE stood = 'aside'")
     Quarantine.objects.bulk_create(
         Quarantine(
             queue_id=queue,
@@ -206,7 +206,7 @@ def set_aside(stage: Staged, made: JudgmentImport) -> None:
             imposed_by=made.imported_by,
             imposed_at=made.imported_at,
         )
-        for queue, person in found
+        for queue, person in pairs
     )
 
 

@@ -57,19 +57,19 @@ def read_answer(prompt: str, content: str, tokens: Sequence[TokenChoice] = ()) -
     divided by the highest, where the server tells probabilities; else the model's own confidence, or the
     grade divided by the highest.
     """
-    found = object_in(content)
-    text = found.get("reasoning")
+    fields = object_in(content)
+    text = fields.get("reasoning")
     reasoning = storable(text.strip())[:MOST_REASONING] if isinstance(text, str) else ""
     if prompt == "graded":
-        grade = _grade(found.get("grade"), content)
+        grade = _grade(fields.get("grade"), content)
         mean = _mean_grade(content, tokens)
         score, source = (grade / 3, "grade") if mean is None else (mean / 3, "probability")
         return Reading(reasoning, None, grade, score, source)
-    relevant = _truth(found.get("relevant"), content)
+    relevant = _truth(fields.get("relevant"), content)
     probability = _probability(content, tokens)
     if probability is not None:
         return Reading(reasoning, relevant, None, probability, "probability")
-    confidence = _confidence(found.get("confidence"))
+    confidence = _confidence(fields.get("confidence"))
     if confidence is None:
         return Reading(reasoning, relevant, None, None, "")
     return Reading(reasoning, relevant, None, confidence if relevant else 1 - confidence, "confidence")
@@ -79,11 +79,11 @@ def object_in(content: str) -> dict[str, Any]:
     """The first JSON object of a text: all of it, what stands in a code fence, or from its first brace on."""
     for candidate in (content, _fenced(content), content[content.find("{") :]):
         try:
-            found, _ = json.JSONDecoder().raw_decode(candidate.strip())
+            value, _ = json.JSONDecoder().raw_decode(candidate.strip())
         except (ValueError, RecursionError):
             continue
-        if isinstance(found, dict):
-            return found
+        if isinstance(value, dict):
+            return value
     raise MalformedAnswerError(f"No JSON object in: {_beginning(content)}")
 
 
@@ -172,5 +172,5 @@ def _spelled(text: str) -> bytes:
 
 
 def _beginning(content: str) -> str:
-    shown = storable(" ".join(content.split()))
-    return f"“{shown[:120]}{'…' if len(shown) > 120 else ''}”"
+    text = storable(" ".join(content.split()))
+    return f"“{text[:120]}{'…' if len(text) > 120 else ''}”"

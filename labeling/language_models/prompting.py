@@ -118,8 +118,8 @@ def prompt_for(collection: Collection, name: str, folder: Path, version: int | N
 def latest_version(name: str, folder: Path) -> int:
     """The highest number among the files of a prompt; 0 where there is none."""
     pattern = re.compile(rf"{re.escape(name)}-(\d+)\.txt")
-    found = [int(match[1]) for path in folder.glob("*.txt") if (match := pattern.fullmatch(path.name))]
-    return max(found, default=0)
+    versions = [int(match[1]) for path in folder.glob("*.txt") if (match := pattern.fullmatch(path.name))]
+    return max(versions, default=0)
 
 
 def cut(text: str, characters: int) -> str:

@@ -65,8 +65,8 @@ def decide(queue: Queue, choice: Choice, *, by: User) -> WorkDecision:
             annotator=proposal.username,
             decision=choice.decision,
             last_event=proposal.last_event,
-            chance=proposal.found.chance,
-            signs=proposal.found.sentences,
+            chance=proposal.finding.chance,
+            signs=proposal.finding.sentences,
             question=question if choice.decision == ASK else "",
             quarantine=paused,
         )

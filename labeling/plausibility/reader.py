@@ -35,7 +35,7 @@ class Proposal:
     username: str
     annotator_id: int
     last_event: int
-    found: Finding
+    finding: Finding
 
 
 def proposals(queue: Queue) -> list[Proposal]:
@@ -98,7 +98,7 @@ def _proposals(queue: Queue, answers: pl.DataFrame) -> list[Proposal]:
     model = _model_labels(queue, set(answers["query"])) if answers.height else {}
     since = _decided_until(queue)
     given = [(row, _answer(row, model.get((row["query"], row["document"])))) for row in answers.to_dicts()]
-    found = []
+    suggestions = []
     for name, annotator in sorted({(row["name"], row["annotator"]) for row, _ in given}):
         newer = [
             one
@@ -108,8 +108,8 @@ def _proposals(queue: Queue, answers: pl.DataFrame) -> list[Proposal]:
         others = others_of(answer for row, answer in given if row["annotator"] != annotator)
         finding = examined([answer for _, answer in newer], others)
         if finding and finding.is_implausible:
-            found.append(Proposal(queue, name, annotator, newer[-1][0]["event"], finding))
-    return found
+            suggestions.append(Proposal(queue, name, annotator, newer[-1][0]["event"], finding))
+    return suggestions
 
 
 def _decided_until(queue: Queue) -> dict[int, int]:

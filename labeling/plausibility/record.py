@@ -55,19 +55,19 @@ def decisions_on(queue: Queue) -> list[WorkDecision]:
     rows = AdminAction.objects.filter(
         collection=queue.collection_id, action__startswith=f"{ACTION} ", detail__queue_id=queue.pk
     )
-    known: dict[int, WorkDecision] = {}
+    decisions: dict[int, WorkDecision] = {}
     for row in rows.select_related("actor", "about").order_by("pk"):
         what = row.action.removeprefix(f"{ACTION} ")
         by = row.actor.get_username() if row.actor else None
         if what == UNDONE:
-            first = known[row.detail["decision"]]
-            known[first.id] = replace(first, undone_by=by, undone_at=row.at)
+            first = decisions[row.detail["decision"]]
+            decisions[first.id] = replace(first, undone_by=by, undone_at=row.at)
         elif what == ANSWERED:
-            first = known[row.detail["decision"]]
-            known[first.id] = replace(first, reply=row.detail["reply"])
+            first = decisions[row.detail["decision"]]
+            decisions[first.id] = replace(first, reply=row.detail["reply"])
         else:
-            known[row.pk] = _decision(row, by)
-    return list(known.values())[::-1]
+            decisions[row.pk] = _decision(row, by)
+    return list(decisions.values())[::-1]
 
 
 def write_decision(queue: Queue, decision: WorkDecision, by: User) -> WorkDecision:

@@ -123,14 +123,14 @@ def examined(answers: Sequence[Answer], others: Others) -> Finding | None:
     last = answers[-WINDOW:]
     if len(last) < FEWEST:
         return None
-    found = (
+    candidates = (
         _speed(last),
         _one_answer(last, others),
         _alternation(last),
         _model(last, others),
         _unopened(last, others),
     )
-    signs = sorted((sign for sign in found if sign), key=lambda sign: sign.chance)
+    signs = sorted((sign for sign in candidates if sign), key=lambda sign: sign.chance)
     return Finding(len(last), combined([sign.chance for sign in signs]), tuple(signs))
 
 
@@ -185,14 +185,16 @@ def _chance_of_run(run: Mapping[int, int], is_relevant: bool, others: Others) ->
     """Chance that all these pairs are said to be so, over all shares that the others leave open."""
     totals = [sum(column) for column in zip(*others.verdicts.values(), strict=True)] or [0, 0]
     alike, other = _worth(totals[0], totals[1], is_relevant, WORTH_IN_ALL)
-    known = {query: _worth(*others.verdicts.get(query, (0, 0)), is_relevant, WORTH_OF_QUERY) for query in run}
+    shares = {
+        query: _worth(*others.verdicts.get(query, (0, 0)), is_relevant, WORTH_OF_QUERY) for query in run
+    }
     weights, chances = [], []
     for step in range(GRID):
         share = (step + 0.5) / GRID
         weights.append(exp(alike * log(share) + other * log(1 - share)))
         of_queries = 0.0
         for query, long in run.items():
-            yes, rest = known[query]
+            yes, rest = shares[query]
             of_queries += _all_alike(long, SPREAD * share + yes, SPREAD * (1 - share) + rest)
         chances.append(exp(of_queries))
     return sum(a * b for a, b in zip(weights, chances, strict=True)) / sum(weights)
@@ -216,13 +218,15 @@ def _alternation(answers: Sequence[Answer]) -> Sign:
     for answer in answers:
         of_queries[answer.query].append(answer.relevant)
     changes = steps = 0
-    known = [1.0]
+    distribution = [1.0]
     for verdicts in of_queries.values():
         changes += sum(one != next_ for one, next_ in pairwise(verdicts))
         steps += len(verdicts) - 1
-        known = _convolved(known, _changes_by_chance(sum(verdicts), len(verdicts) - sum(verdicts)))
+        distribution = _convolved(
+            distribution, _changes_by_chance(sum(verdicts), len(verdicts) - sum(verdicts))
+        )
     sentence = f"The verdict changed from pair to pair {changes} of {steps} times."
-    return Sign("alternation", min(1.0, sum(known[changes:])), sentence)
+    return Sign("alternation", min(1.0, sum(distribution[changes:])), sentence)
 
 
 def _changes_by_chance(first: int, second: int) -> list[float]:
@@ -234,7 +238,7 @@ def _changes_by_chance(first: int, second: int) -> list[float]:
     if not first or not second:
         return [1.0]
     orders = comb(first + second, first)
-    known = [0.0]
+    chances = [0.0]
     for runs in range(2, 2 * min(first, second) + 2):
         half, odd = divmod(runs, 2)
         if odd:
@@ -242,16 +246,16 @@ def _changes_by_chance(first: int, second: int) -> list[float]:
             ways += comb(first - 1, half - 1) * comb(second - 1, half)
         else:
             ways = 2 * comb(first - 1, half - 1) * comb(second - 1, half - 1)
-        known.append(ways / orders)
-    return known
+        chances.append(ways / orders)
+    return chances
 
 
 def _convolved(one: Sequence[float], other: Sequence[float]) -> list[float]:
-    known = [0.0] * (len(one) + len(other) - 1)
+    product = [0.0] * (len(one) + len(other) - 1)
     for at, chance in enumerate(one):
         for step, more in enumerate(other):
-            known[at + step] += chance * more
-    return known
+            product[at + step] += chance * more
+    return product
 
 
 def _model(answers: Sequence[Answer], others: Others) -> Sign | None:
@@ -278,12 +282,12 @@ def _unopened(answers: Sequence[Answer], others: Others) -> Sign | None:
     return Sign("unopened", max(chance, UNOPENED_FLOOR), sentence)
 
 
-def _at_most(found: int, many: int, share: float, worth: float) -> float:
-    """The chance of at most `found` of `many` for somebody from a beta distribution around a share."""
+def _at_most(count: int, many: int, share: float, worth: float) -> float:
+    """The chance of at most `count` of `many` for somebody from a beta distribution around a share."""
     first, second = 1 + worth * share, 1 + worth * (1 - share)
     whole = lgamma(first + second) - lgamma(first) - lgamma(second)
     total = 0.0
-    for hits in range(found + 1):
+    for hits in range(count + 1):
         ways = lgamma(many + 1) - lgamma(hits + 1) - lgamma(many - hits + 1)
         rest = lgamma(first + hits) + lgamma(second + many - hits) - lgamma(first + second + many)
         total += exp(whole + ways + rest)

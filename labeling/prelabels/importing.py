@@ -17,7 +17,7 @@ from django.utils import timezone
 from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, Verdict
 from labeling.prelabels.options import DEFAULT_THRESHOLD, hash_of
 from labeling.prelabels.work import sha256_of_texts
-from pooling.formats.errors import FormatError, shown
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.judgments.prelabels import (
     HIGHEST_GRADE,
     PRELABEL_FORMATS,
@@ -80,7 +80,7 @@ class Matches:
 
     def find(self, record: PrelabelRecord) -> Target | None:
         """The pair of a record, or None with a note of why there is none."""
-        name = f"{shown(record.query, 40)} × {shown(record.document, 40)} on line {record.line}"
+        name = f"{excerpt(record.query, 40)} × {excerpt(record.document, 40)} on line {record.line}"
         if not record.by_text:
             found = self.by_ids.get((record.query, record.document))
             if found is None:
@@ -146,7 +146,7 @@ def import_prelabels(
         origin = (choices.model.strip() or record.model, record.prompt)
         way = way or origin
         if origin != way:
-            problem = f"the model is {shown(record.model)} here and {shown(way[0])} before"
+            problem = f"the model is {excerpt(record.model)} here and {excerpt(way[0])} before"
             raise FormatError(place, record.line, problem, "Import a file for each model and prompt.")
         target = matches.find(record)
         if target is None:

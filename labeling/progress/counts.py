@@ -30,7 +30,7 @@ from django.utils import timezone
 
 from labeling.adaptive.state import order_summary, to_give
 from labeling.gold.repeats import answers_to_repeats
-from labeling.items.slots import KNOWN
+from labeling.items.slots import GOLD_STATES
 from labeling.judging.blind_counts import count_in, own_queues
 from labeling.judging.own_work import seconds_at
 from labeling.judging.progress_figures import (
@@ -154,7 +154,7 @@ def counts_by_queue(queues: Sequence[int]) -> dict[int, dict[str, int]]:
         row: dict[str, Any] = dict(one)
         counts = found[row["queue"]]
         is_open = row["state"] == Item.State.OPEN
-        counts[Item.State.DONE if row["state"] in KNOWN else row["state"]] += row["items"]
+        counts[Item.State.DONE if row["state"] in GOLD_STATES else row["state"]] += row["items"]
         counts["total"] += row["items"]
         counts["needed"] += row["slots"] if is_open else row["judgments"]
         counts["done_judgments"] += row["judgments"]

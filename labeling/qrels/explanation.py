@@ -67,9 +67,9 @@ class Explanation:
     def parts(self) -> list[Part]:
         """The document's text, with the evidence of all verdicts marked."""
         text = self.document.text or ""
-        found = sorted(span for one in self.judgments if (span := evidence_in(one.event, text)))
+        spans = sorted(span for one in self.judgments if (span := evidence_in(one.event, text)))
         marks: list[tuple[int, int]] = []
-        for start, end in found:
+        for start, end in spans:
             if marks and start <= marks[-1][1]:
                 marks[-1] = marks[-1][0], max(marks[-1][1], end)
             else:
@@ -107,9 +107,9 @@ def _label(collection: Collection, query_id: str, document_id: str, rule: str) -
     """Relevance, source and a sentence; the rule sees all verdicts, since some learn from the others."""
     labels = current_labels(collection, rule)
     pair = (pl.col("query_id") == query_id) & (pl.col("document_id") == document_id)
-    found = labels.frame.filter(pair)
-    if found.height:
-        row = found.row(0, named=True)
+    rows = labels.frame.filter(pair)
+    if rows.height:
+        row = rows.row(0, named=True)
         how = SOURCES[row["source"]].format(rule=rule, words=RULES_IN_WORDS[rule])
         return row["relevance"], row["source"], f"It was labelled {how}."
     undecided = labels.undecided.filter(pair)

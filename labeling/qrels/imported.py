@@ -35,7 +35,7 @@ SOURCES = {"human": "judged here", "adjudicated": "adjudicated here", "gold": "g
 COLUMNS = ("Query", "Document", "In the file", "Here", "From")
 
 
-def labels_shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
+def label_preview(collection: Collection, path: Path, file_name: str) -> list[Shown]:
     """The first labels of a qrels file, and those that conflict with labels there are, by what happens to
     them.
     """
@@ -59,8 +59,8 @@ def labels_shown(collection: Collection, path: Path, file_name: str) -> list[Sho
 
 
 def _against_imports(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame:
-    known = ImportedLabel.objects.filter(collection=collection, relevance__gte=0)
-    return _differing(frame, rows_frame(known, **PAIR_IDS, here="relevance", source="source_name"))
+    imports = ImportedLabel.objects.filter(collection=collection, relevance__gte=0)
+    return _differing(frame, rows_frame(imports, **PAIR_IDS, here="relevance", source="source_name"))
 
 
 def _against_people(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame:
@@ -71,9 +71,9 @@ def _against_people(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame
     return _differing(both, made_here, by="grade").drop("grade")
 
 
-def _differing(frame: pl.DataFrame, known: pl.DataFrame, by: str = "relevance") -> pl.DataFrame:
+def _differing(frame: pl.DataFrame, others: pl.DataFrame, by: str = "relevance") -> pl.DataFrame:
     labels = frame.filter(pl.col("relevance") >= 0)
-    return labels.join(known, on=PAIR, maintain_order="left").filter(pl.col(by) != pl.col("here"))
+    return labels.join(others, on=PAIR, maintain_order="left").filter(pl.col(by) != pl.col("here"))
 
 
 def _rows(frame: pl.DataFrame) -> list[tuple[str, ...]]:
@@ -116,7 +116,7 @@ class QrelsImport(Imported):
         return ", ".join(parts)
 
 
-@importer("qrels", showing=Showing(labels_shown), title="Importing qrels", begins_at="qrels_import")
+@importer("qrels", showing=Showing(label_preview), title="Importing qrels", begins_at="qrels_import")
 def import_qrels(
     collection: Collection,
     path: Path,
@@ -138,23 +138,23 @@ def import_qrels(
     path = Path(path)
     place = file_name or path.name
     read = read_qrels(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
-    frame, found_by_text = with_ids(collection, read.frame, place)
+    frame, text_notes = with_ids(collection, read.frame, place)
     rows = list(frame.iter_rows())
     file = LabelFile(collection=collection, name=place[-300:], sha256=sha256_of(path), imported_by=user)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
         # Labels of what is deleted are kept, and count when that is restored.
         queries = dict(Query.everything.filter(collection=collection).values_list("external_id", "pk"))
-        known = [row for row in rows if row[0] in queries]
-        if not known:
-            raise InputError(_no_known_query(collection, rows, place))
+        kept_rows = [row for row in rows if row[0] in queries]
+        if not kept_rows:
+            raise InputError(_no_query_here(collection, rows, place))
         strangers = notes_on_documents(
-            collection, pl.DataFrame({"document_id": [row[1] for row in known]}), if_few=True
+            collection, pl.DataFrame({"document_id": [row[1] for row in kept_rows]}), if_few=True
         )
-        documents, created = _documents(collection, [row[1] for row in known], place)
-        pairs = {(queries[query], documents[document]): relevance for query, document, relevance in known}
+        documents, created = _documents(collection, [row[1] for row in kept_rows], place)
+        pairs = {(queries[query], documents[document]): relevance for query, document, relevance in kept_rows}
         new, changed = _against_earlier(collection, pairs, place)
-        file.complete_for = sorted({row[0] for row in known}) if complete else []
+        file.complete_for = sorted({row[0] for row in kept_rows}) if complete else []
         file.save()
         _store(file, pairs, new, changed)
         facts = {"labels": len(new) + len(changed), **({"complete": True} if complete else {})}
@@ -163,9 +163,9 @@ def import_qrels(
         created=len(new),
         changed=len(changed),
         unchanged=len(pairs) - len(new) - len(changed),
-        left_out=len(rows) - len(known),
+        left_out=len(rows) - len(kept_rows),
         new_documents=created,
-        notes=[*read.notes, *found_by_text, *_left_out_note(rows, queries), *strangers],
+        notes=[*read.notes, *text_notes, *_left_out_note(rows, queries), *strangers],
         page=reverse("releases", args=[collection.slug]),
     )
 
@@ -177,7 +177,7 @@ def label_files(collection: Collection) -> QuerySet[LabelFile]:
     return files.annotate(label_count=counts["labels"] + counts["withdrawn"])
 
 
-def _no_known_query(collection: Collection, rows: list[Row], place: str) -> str:
+def _no_query_here(collection: Collection, rows: list[Row], place: str) -> str:
     ids = list(dict.fromkeys(row[0] for row in rows))
     theirs = list(collection.queries.order_by("pk").values_list("external_id", flat=True))
     offer = offered(pl.Series(ids), pl.Series(theirs, dtype=pl.String))

@@ -108,12 +108,12 @@ def judgment_rows(
     taken: Container[str] | None = None
     last = 0
     while batch := list(events.filter(pk__gt=last).values(*fields)[:BATCH]):
-        for found in batch:
-            name, elsewhere = found["annotator__username"], found["annotator__imported_annotator__name"]
+        for values in batch:
+            name, elsewhere = values["annotator__username"], values["annotator__imported_annotator__name"]
             if elsewhere:
                 taken = _names_taken(collection) if taken is None else taken
                 name = name if elsewhere in taken else elsewhere
-            yield _row(found, pseudonym(collection, found["annotator_id"]) if anonymous else name)
+            yield _row(values, pseudonym(collection, values["annotator_id"]) if anonymous else name)
         last = batch[-1]["pk"]
 
 
@@ -136,8 +136,8 @@ def format_of(path: Path) -> str:
     name = path.name.lower().removesuffix(".gz")
     format = name.rpartition(".")[2] if "." in name else ""
     if format not in FORMATS:
-        known = ", ".join(f".{one}" for one in FORMATS)
-        raise InputError(f"{path}: the suffix says the format, and is one of {known}, also with .gz.")
+        suffixes = ", ".join(f".{one}" for one in FORMATS)
+        raise InputError(f"{path}: the suffix says the format, and is one of {suffixes}, also with .gz.")
     return format
 
 
@@ -178,28 +178,28 @@ def _names_taken(collection: Collection) -> set[str]:
     return set(judged.order_by().values_list("annotator__username", flat=True).distinct())
 
 
-def _row(found: Mapping[str, Any], name: str) -> JudgmentRow:
-    origin = found["origin"] or {}
-    row: Any = {column: found[field] for column, field in FIELDS.items()}
+def _row(values: Mapping[str, Any], name: str) -> JudgmentRow:
+    origin = values["origin"] or {}
+    row: Any = {column: values[field] for column, field in FIELDS.items()}
     # What elsewhere has no row here stands in the event.
     row |= {column: origin[column] for column in origin.keys() & FIELDS.keys()}
     row |= {
         "annotator": name,
-        "state": _state(found),
-        "is_gold": found["gold_id"] is not None or "is_gold" in origin,
-        "time": (found["said_at"] or found["created_at"]).isoformat(),
+        "state": _state(values),
+        "is_gold": values["gold_id"] is not None or "is_gold" in origin,
+        "time": (values["said_at"] or values["created_at"]).isoformat(),
     }
     return {column: row[column] for column in COLUMNS}  # type: ignore[return-value]
 
 
-def _state(found: Mapping[str, Any]) -> str:
-    if found["kind"] != JudgmentEvent.Kind.VERDICT:
+def _state(values: Mapping[str, Any]) -> str:
+    if values["kind"] != JudgmentEvent.Kind.VERDICT:
         return ""
-    if found["is_undone"]:
+    if values["is_undone"]:
         return "undone"
-    if found["repeats"] is not None:
+    if values["repeats"] is not None:
         return "repeat"
-    return "stands" if found["stands"] else "replaced"
+    return "stands" if values["stands"] else "replaced"
 
 
 def _in_pieces(lines: Iterable[str]) -> Iterator[bytes]:

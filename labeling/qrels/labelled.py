@@ -73,12 +73,12 @@ class Labelled:
 
     def texts(self, documents: Iterable[str]) -> dict[str, Text]:
         """Document id -> its text, of those that have one and are not deleted."""
-        found = {}
+        texts = {}
         for ids in in_batches(documents):
             rows = Document.objects.filter(collection=self.collection, external_id__in=ids)
             for document, title, text in rows.values_list("external_id", "title", "text"):
-                found[document] = Text(title, text or "")
-        return found
+                texts[document] = Text(title, text or "")
+        return texts
 
     def documents(self) -> Iterator[tuple[str, Text]]:
         """Every document of the collection that is not deleted."""
@@ -112,24 +112,24 @@ def labelled(
     queries = _queries(collection, ids)
     gone = Document.everything.filter(collection=collection, deleted_at__isnull=False)
     gone_ids = list(gone.values_list("external_id", flat=True))
-    known = frame.filter(
+    rows = frame.filter(
         (pl.col("relevance") >= 0)
         & pl.col("query_id").is_in(list(queries))
         & ~pl.col("document_id").is_in(gone_ids)
     )
-    if known.is_empty():
+    if rows.is_empty():
         raise InputError(f"Release “{release}” has no label of a query and document that are not deleted.")
-    left = set(known["query_id"].unique())
+    left = set(rows["query_id"].unique())
     texts = {query: queries[query] for query in sorted(left, key=str.encode)}
-    return Labelled(collection, release, sidecar, known, options, texts)
+    return Labelled(collection, release, sidecar, rows, options, texts)
 
 
 def _queries(collection: Collection, ids: Several[str]) -> dict[str, tuple[str, str]]:
-    found: dict[str, tuple[str, str]] = {}
+    texts: dict[str, tuple[str, str]] = {}
     for batch in in_batches(ids):
         rows = Query.objects.filter(collection=collection, external_id__in=batch)
-        found |= {query.external_id: (query.text, query.narrative) for query in rows}
-    return found
+        texts |= {query.external_id: (query.text, query.narrative) for query in rows}
+    return texts
 
 
 def in_batches(ids: Iterable[str]) -> Iterator[list[str]]:

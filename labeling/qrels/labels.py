@@ -169,8 +169,8 @@ def _adjudicated(collection: Collection) -> pl.DataFrame:
     judgments = Judgment.objects.counted().filter(collection=collection, is_adjudication=True, **THERE)
     frame = rows_frame(judgments.order_by("event"), "verdict", **PAIR_IDS)
     latest = frame.unique(PAIR, keep="last", maintain_order=True)
-    known = {Verdict.RELEVANT.value: 1, Verdict.NOT_RELEVANT.value: 0}
-    relevance = pl.col("verdict").replace_strict(known, default=None, return_dtype=pl.Int32)
+    relevances = {Verdict.RELEVANT.value: 1, Verdict.NOT_RELEVANT.value: 0}
+    relevance = pl.col("verdict").replace_strict(relevances, default=None, return_dtype=pl.Int32)
     return latest.select(*PAIR, relevance.alias("relevance"))
 
 
@@ -194,11 +194,11 @@ def _gold(collection: Collection) -> pl.DataFrame:
     )
     questions = GoldQuestion.objects.filter(collection=collection, active=True, **THERE)
     rows = questions.annotate(is_chosen=Exists(chosen)).order_by()
-    known = rows_frame(rows, "query", "document", "answer", "is_chosen", **PAIR_IDS)
+    answers = rows_frame(rows, "query", "document", "answer", "is_chosen", **PAIR_IDS)
     taken = _taken(collection, questions)
-    is_taken = [pair in taken for pair in known.select("query", "document").iter_rows()]
+    is_taken = [pair in taken for pair in answers.select("query", "document").iter_rows()]
     is_relevant = pl.col("answer") == Verdict.RELEVANT.value
-    return known.filter(pl.col("is_chosen") | pl.Series(is_taken, dtype=pl.Boolean)).select(
+    return answers.filter(pl.col("is_chosen") | pl.Series(is_taken, dtype=pl.Boolean)).select(
         *PAIR, is_relevant.cast(pl.Int32).alias("relevance")
     )
 
@@ -210,8 +210,8 @@ def _taken(collection: Collection, questions: QuerySet[GoldQuestion]) -> set[tup
     plans = QueryPlan.objects.filter(has_question, selection__queue__collection=collection)
     return {
         (query, document)
-        for query, reached, drawn in plans.values_list("query_id", "reached", "drawn")
-        for document, *_ in [*reached, *drawn]
+        for query, reached, draws in plans.values_list("query_id", "reached", "drawn")
+        for document, *_ in [*reached, *draws]
     }
 
 

@@ -92,14 +92,14 @@ def ragas_samples(labels: Labelled) -> Iterator[str]:
         relevant = query.relevant(options.min_relevance)
         if not relevant:
             continue
-        found = retrieved.get(query.id, [])
-        texts = labels.texts({*found, *relevant})
+        context_ids = retrieved.get(query.id, [])
+        texts = labels.texts({*context_ids, *relevant})
         yield (
             element(
                 {
                     "user_input": query.text,
-                    "retrieved_context_ids": found,
-                    "retrieved_contexts": [texts.get(one, NO_TEXT).whole for one in found],
+                    "retrieved_context_ids": context_ids,
+                    "retrieved_contexts": [texts.get(one, NO_TEXT).whole for one in context_ids],
                     "reference_context_ids": relevant,
                     "reference_contexts": [texts.get(one, NO_TEXT).whole for one in relevant],
                 }

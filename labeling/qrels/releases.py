@@ -240,8 +240,8 @@ def read_release(release: QrelsRelease) -> pl.DataFrame:
 
 def complete_files(release: QrelsRelease) -> list[CompleteFile]:
     """The files of a release that were declared complete, with their queries."""
-    found: list[CompleteFile] = release.sidecar["complete"]
-    return found
+    files: list[CompleteFile] = release.sidecar["complete"]
+    return files
 
 
 def export_release(release: QrelsRelease, format: str = "trec") -> bytes:

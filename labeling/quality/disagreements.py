@@ -19,7 +19,7 @@ from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table
 
 PAIRS_ON_A_PAGE = 25
-SHOWN_OF_A_TEXT = 120
+BEGINNING_OF_A_TEXT = 120
 
 
 @dataclass
@@ -43,7 +43,7 @@ def disagreeing_pairs(queue: Queue, annotator: str = "") -> list[Disagreement]:
     if annotator:
         pairs = pairs.annotate(own=Count("pk", filter=Q(annotator__username=annotator))).filter(own__gt=0)
     title = Cast("document__title", TextField())
-    text = Left("document__text", SHOWN_OF_A_TEXT)
+    text = Left("document__text", BEGINNING_OF_A_TEXT)
     rows = pairs.filter(kinds__gt=1).order_by("query", "document")
     return [
         Disagreement(queue, (query, document), *texts)
@@ -61,9 +61,9 @@ def disagreeing_pairs(queue: Queue, annotator: str = "") -> list[Disagreement]:
 def fetch_verdicts(pairs: list[Disagreement]) -> None:
     """Give pairs of one queue their verdicts, in one query for all."""
     rows = Judgment.objects.opinions().filter(event__queue__in={one.queue for one in pairs})
-    found = rows.order_by("event").on_pairs(one.pair for one in pairs)
+    by_pair = rows.order_by("event").on_pairs(one.pair for one in pairs)
     for one in pairs:
-        one.judgments = found[one.pair]
+        one.judgments = by_pair[one.pair]
 
 
 def _verdicts(pair: Disagreement) -> str:

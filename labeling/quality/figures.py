@@ -139,16 +139,16 @@ def _figures(queue: Queue) -> VerdictFigures:
     }
 
 
-def _agreement_figures(found: Agreement) -> AgreementFigures:
+def _agreement_figures(measured: Agreement) -> AgreementFigures:
     """Agreement as plain data, each figure with its name and what it means."""
     figures: list[Any] = [
-        {"name": name, "title": title, "meaning": meaning, **asdict(getattr(found, name))}
+        {"name": name, "title": title, "meaning": meaning, **asdict(getattr(measured, name))}
         for name, (title, meaning) in MEANINGS.items()
     ]
     return {
-        "pairs": found.pairs,
-        "verdicts": found.verdicts,
-        "prevalence": found.prevalence,
+        "pairs": measured.pairs,
+        "verdicts": measured.verdicts,
+        "prevalence": measured.prevalence,
         "figures": figures,
     }
 
@@ -274,8 +274,8 @@ def _per_day(counted: pl.DataFrame) -> list[Any]:
 def _hard_queries(counted: pl.DataFrame) -> list[HardQuery]:
     """The queries that most often could not be judged, with their text."""
     rows = hard_queries(counted).head(HARD_QUERIES).to_dicts()
-    known = Query.objects.filter(pk__in=[row["query_id"] for row in rows])
-    texts = {pk: (name, text) for pk, name, text in known.values_list("pk", "external_id", "text")}
+    queries = Query.objects.filter(pk__in=[row["query_id"] for row in rows])
+    texts = {pk: (name, text) for pk, name, text in queries.values_list("pk", "external_id", "text")}
     return [
         {
             "query_id": texts[row["query_id"]][0],

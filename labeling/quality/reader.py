@@ -30,13 +30,13 @@ def queue_verdicts(queue: Queue) -> pl.DataFrame:
         active_ms="event__active_ms",
         set_aside="quarantine_id",
     )
-    known = pl.when(pl.col("verdict") != Verdict.CANNOT_JUDGE.value)
+    when_decided = pl.when(pl.col("verdict") != Verdict.CANNOT_JUDGE.value)
     return frame.select(
         "query_id",
         "document_id",
         "annotator",
         pl.col("at").dt.round("1ms").dt.convert_time_zone(timezone.get_current_timezone_name()),
-        known.then(pl.col("verdict") == Verdict.RELEVANT.value).alias("relevant"),
+        when_decided.then(pl.col("verdict") == Verdict.RELEVANT.value).alias("relevant"),
         "active_ms",
         pl.col("set_aside").is_not_null(),
         "characters",

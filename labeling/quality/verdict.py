@@ -36,11 +36,11 @@ def quality_verdict(
     return [_agreement(agreement), _strictness(annotators), *_speed(annotators), _waiting(waiting)]
 
 
-def _agreement(found: AgreementFigures) -> Finding:
-    alpha = next((one for one in found["figures"] if one["name"] == "krippendorff"), None)
-    pairs = f"{counted(found['pairs'], 'pair')} judged twice"
+def _agreement(agreement: AgreementFigures) -> Finding:
+    alpha = next((one for one in agreement["figures"] if one["name"] == "krippendorff"), None)
+    pairs = f"{counted(agreement['pairs'], 'pair')} judged twice"
     if alpha is None or alpha["value"] is None:
-        if not found["pairs"]:
+        if not agreement["pairs"]:
             text = "Agreement is unknown: no pair was judged by two people."
         elif alpha is not None and "unanimous" in alpha["why"]:
             text = f"Everybody says the same: {pairs}, all with one verdict."
@@ -59,7 +59,7 @@ def _agreement(found: AgreementFigures) -> Finding:
     if high >= TENTATIVE:
         return _finding("agreement", "unsure", f"Agreement may be good or poor ({figures}).")
     text = f"Agreement is poor ({figures})."
-    if found["prevalence"] is not None and found["prevalence"] < RARE:
+    if agreement["prevalence"] is not None and agreement["prevalence"] < RARE:
         text += " Few pairs are relevant, which lowers α: read the agreement on relevant as well."
     return _finding("agreement", "poor", text)
 
@@ -115,20 +115,20 @@ def _is_odd(one: Leniency, tests: int) -> bool:
 
 
 def _speed(annotators: Sequence[AnnotatorFigures]) -> list[Finding]:
-    found = []
+    fast = []
     for row in annotators:
         speed = row["speed"]
         if is_implausible(speed.all_too_fast, speed.timed):
-            found.append(FastAnnotator(row["username"], speed.all_too_fast, speed.timed))
+            fast.append(FastAnnotator(row["username"], speed.all_too_fast, speed.timed))
         elif speed.has_collapsed:
-            found.append(FastAnnotator(row["username"], speed.too_fast, speed.recent))
-    if not found:
+            fast.append(FastAnnotator(row["username"], speed.too_fast, speed.recent))
+    if not fast:
         return []
-    found.sort(key=lambda one: -one.too_fast)
-    text = " ".join(one.sentence for one in found[:MOST_NAMED])
-    if len(found) > MOST_NAMED:
-        text += f" So did {len(found) - MOST_NAMED} more."
-    return [_finding("speed", "poor", text, [one.username for one in found])]
+    fast.sort(key=lambda one: -one.too_fast)
+    text = " ".join(one.sentence for one in fast[:MOST_NAMED])
+    if len(fast) > MOST_NAMED:
+        text += f" So did {len(fast) - MOST_NAMED} more."
+    return [_finding("speed", "poor", text, [one.username for one in fast])]
 
 
 def _waiting(waiting: int) -> Finding:

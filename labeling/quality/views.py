@@ -49,7 +49,7 @@ def collection_quality(request: HttpRequest, slug: str) -> HttpResponseBase:
 def quality(request: HttpRequest, queue_id: int) -> HttpResponse:
     """Agreement, annotators, places in a session, pace and hard queries."""
     queue = queue_for(request.user, queue_id, READERS)
-    found = queue_quality(queue)
+    figures = queue_quality(queue)
     is_admin = queue.collection.role == Role.ADMIN  # type: ignore[attr-defined]
     context = {
         "implausible": proposals(queue) if is_admin else [],
@@ -57,13 +57,13 @@ def quality(request: HttpRequest, queue_id: int) -> HttpResponse:
         "queue": queue,
         "collection": queue.collection,
         "section": "quality",
-        "quality": found,
-        "last_days": list(reversed(found["per_day"][-LAST_DAYS:])),
-        "rows": [_shown(row) for row in found["annotators"]],
-        "has_repeats": any(row["again"] for row in found["annotators"]),
-        "age_seconds": int((timezone.now() - found["computed_at"]).total_seconds()),
+        "quality": figures,
+        "last_days": list(reversed(figures["per_day"][-LAST_DAYS:])),
+        "rows": [_row(row) for row in figures["annotators"]],
+        "has_repeats": any(row["again"] for row in figures["annotators"]),
+        "age_seconds": int((timezone.now() - figures["computed_at"]).total_seconds()),
         "enough": ENOUGH_TO_READ,
-        "picture_key": int(1000 * found["computed_at"].timestamp()),
+        "picture_key": int(1000 * figures["computed_at"].timestamp()),
         "wide_size": quality_charts.picture_size(),
         "narrow_size": quality_charts.picture_size(narrow=True),
     }
@@ -77,12 +77,14 @@ def quality_picture(request: HttpRequest, queue_id: int, picture: str, variant: 
     queue = queue_for(request.user, queue_id, READERS)
     if picture not in quality_charts.PICTURES or variant not in VARIANTS:
         raise Http404("This queue has no such chart.")
-    found = queue_quality(queue)
-    key = f"queue-picture-{queue.pk}-{found['computed_at'].timestamp()}-{picture}-{variant}"
-    content = cache.get_or_set(key, lambda: quality_charts.quality_svg(found, picture, variant), KEPT_SECONDS)
+    figures = queue_quality(queue)
+    key = f"queue-picture-{queue.pk}-{figures['computed_at'].timestamp()}-{picture}-{variant}"
+    content = cache.get_or_set(
+        key, lambda: quality_charts.quality_svg(figures, picture, variant), KEPT_SECONDS
+    )
     return HttpResponse(content, content_type="image/svg+xml")
 
 
-def _shown(row: AnnotatorQuality) -> dict[str, Any]:
+def _row(row: AnnotatorQuality) -> dict[str, Any]:
     median = row["speed"].median_ms
     return {**row, "median_seconds": None if median is None else median / 1000}

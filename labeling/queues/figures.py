@@ -11,9 +11,9 @@ from operator import itemgetter
 from django.conf import settings
 from django.db.models import Count, Exists, QuerySet
 
-from labeling.adaptive.next_documents import Course, Entry, Known, handed_in_all
+from labeling.adaptive.next_documents import Course, Entry, History, handed_in_all
 from labeling.adaptive.options import AdaptiveOptions
-from labeling.adaptive.query_state import known_before
+from labeling.adaptive.query_state import labelled_before
 from labeling.adaptive.reordering import sizes_of
 from labeling.items.slots import settle
 from labeling.models import GoldQuestion, Item, Judgment, Selection
@@ -108,7 +108,7 @@ def _handed_in_all(
     is_greedy = rule == Selection.Rule.GREEDY
     given = sizes if is_greedy else spread(sizes, budget, rule=rule, floor=adaptive.budget_floor)
     if PoolEntry.everything.filter(pool=pool, is_beyond=True).exists():
-        handed = _walked(pool, set(entries.values_list(*PAIR)) - known, given, known_before(pool, needed))
+        handed = _walked(pool, set(entries.values_list(*PAIR)) - known, given, labelled_before(pool, needed))
     else:
         left = Counter(dict(entries.order_by().values_list("query").annotate(Count("pk"))))
         left.subtract(query for query, _ in known)
@@ -139,6 +139,6 @@ def _walked(
         )
         entries = [Entry(document, name, 0.0, (), beyond) for _, document, _, name, beyond in listed]
         free = [entry.document for entry in entries if (query, entry.document) not in to_judge]
-        known = Known(reached.get(query, ()), (), 0, free, {})
+        known = History(reached.get(query, ()), (), 0, free, {})
         handed += handed_in_all(course, entries, known, given[f"{query}"])
     return handed

@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from labeling.access import queue_for
 from labeling.items.numbers import number_of
-from labeling.search.documents import HitFacts, add_found, query_named, search_for, search_of
+from labeling.search.documents import HitFacts, add_document, query_named, search_for, search_of
 from labeling.search.finds import SearchFinds, search_finds
 from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.shapes import shape
@@ -61,13 +61,13 @@ class Search(APIView):
         queue = queue_for(request.user, queue_id, roles=JUDGES)
         parameters = parsed(SearchWordsSerializer, request)
         query = query_named(queue.collection, parameters["query"])
-        found = search_for(query, parameters["words"], person(request))
+        result = search_for(query, parameters["words"], person(request))
         return Response(
             {
-                "search": found.search.pk if found.search else None,
-                "any_word": found.any_word,
-                "indexing": found.job.progress if found.job else None,
-                "documents": [hit.to_dict() for hit in found.hits],
+                "search": result.search.pk if result.search else None,
+                "any_word": result.any_word,
+                "indexing": result.job.progress if result.job else None,
+                "documents": [hit.to_dict() for hit in result.hits],
             }
         )
 
@@ -78,7 +78,7 @@ class Search(APIView):
         values = parsed(AdditionSerializer, request)
         query = query_named(queue.collection, values["query"])
         search = search_of(person(request), values["search"])
-        item = add_found(query, values["document"], user=person(request), like=queue, search=search)
+        item = add_document(query, values["document"], user=person(request), like=queue, search=search)
         is_admin = queue.collection.role == Role.ADMIN  # type: ignore[attr-defined]
         made = {"item": number_of(item.pk), "queue": item.queue_id if is_admin else None}
         return Response(made, status=status.HTTP_201_CREATED)
@@ -87,11 +87,11 @@ class Search(APIView):
 SearchFindsSerializer = shape(SearchFinds, more=["sentence"])
 
 
-class FoundBySearch(APIView):
+class FindsBySearch(APIView):
     """What search found."""
 
     @answers(SearchFindsSerializer, operation_id="collections_search_finds")
     def get(self, request: Request, slug: str) -> Response:
         """Relevant documents that search found and no run did."""
-        found = search_finds(collection_for(request.user, slug))
-        return Response(None if found is None else SearchFindsSerializer(found).data)
+        finds = search_finds(collection_for(request.user, slug))
+        return Response(None if finds is None else SearchFindsSerializer(finds).data)

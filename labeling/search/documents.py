@@ -98,19 +98,19 @@ def search_for(query: Query, words: str, user: User, *, again: int | None = None
     job = job_that_indexes(collection, user)
     if job is not None:
         return SearchResult([], job=job)
-    found = search_documents(collection, words)
+    matches = search_documents(collection, words)
     words = words.strip()
     before = search_of(user, again)
     if before and (before.query_id, before.words) == (query.pk, words):
-        return SearchResult(_hits(query, found.documents, words, user), found.any_word, before)
+        return SearchResult(_hits(query, matches.documents, words, user), matches.any_word, before)
     search = DocumentSearch.objects.create(
         collection=collection,
         query=query,
         words=words,
-        shown=len(found.documents),
+        shown=len(matches.documents),
         searched_by=user,
     )
-    return SearchResult(_hits(query, found.documents, words, user), found.any_word, search)
+    return SearchResult(_hits(query, matches.documents, words, user), matches.any_word, search)
 
 
 def _hits(query: Query, keys: Sequence[int], words: str, user: User) -> list[Hit]:
@@ -150,11 +150,11 @@ def _own_verdicts(query: Query, keys: Sequence[int], user: User) -> dict[int, st
 def _excerpt(document: Document, words: str) -> list[Part]:
     text = document.text or ""
     start, end = best_passage(text, term_marks(words, text)) or (0, EXCERPT)
-    shown = text[start : min(end, start + EXCERPT)]
-    return marked_parts(shown, term_marks(words, shown))
+    excerpt = text[start : min(end, start + EXCERPT)]
+    return marked_parts(excerpt, term_marks(words, excerpt))
 
 
-def add_found(
+def add_document(
     query: Query, document_id: str, *, user: User, like: Queue, search: DocumentSearch | None = None
 ) -> Item:
     """Put a document into the queue of what was found by search, opened with the redundancy of `like`.
@@ -163,11 +163,11 @@ def add_found(
     or that has a label.
     """
     collection = query.collection
-    document = _known(collection, document_id)
+    document = _document_named(collection, document_id)
     with transaction.atomic():
         queue_up_to_add_items()
         lock(collection)
-        _refuse_known(query, document, user)
+        _refuse_repeated(query, document, user)
         running = Queue.objects.filter(collection=collection, pool__strategy=Pool.SEARCH)
         queue = running.exclude(state=Queue.State.CLOSED).first()
         if queue is None:
@@ -200,16 +200,16 @@ def search_of(user: User, key: int | None) -> DocumentSearch | None:
     return DocumentSearch.objects.filter(pk=key or 0, searched_by=user).first()
 
 
-def _known(collection: Collection, document_id: str) -> Document:
-    known = Document.objects.filter(collection=collection, external_id=document_id)
-    document = known.first() if "\0" not in document_id else None
+def _document_named(collection: Collection, document_id: str) -> Document:
+    documents = Document.objects.filter(collection=collection, external_id=document_id)
+    document = documents.first() if "\0" not in document_id else None
     if document is None:
         problem = _("There is no document “{id}” in the collection.").format(id=document_id)
         raise InputError(problem, field="document")
     return document
 
 
-def _refuse_known(query: Query, document: Document, user: User) -> None:
+def _refuse_repeated(query: Query, document: Document, user: User) -> None:
     entries = PoolEntry.objects.filter(query=query, document=document)
     problem = ""
     if entries.filter(search_find__added_by=user).exists():

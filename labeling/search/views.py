@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
 from labeling.models import Queue
-from labeling.search.documents import add_found, queries_of, query_named, search_for, search_of
+from labeling.search.documents import add_document, queries_of, query_named, search_for, search_of
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.people.access import JUDGES
@@ -59,7 +59,7 @@ def _add(request: HttpRequest, queue: Queue, values: dict[str, Any]) -> HttpResp
     try:
         query = query_named(queue.collection, values["query"] or "")
         search = search_of(user, values["search"])
-        add_found(query, request.POST.get("document", ""), user=user, like=queue, search=search)
+        add_document(query, request.POST.get("document", ""), user=user, like=queue, search=search)
         messages.success(request, _("Added. It will be judged like any other document."))
     except InputError as error:
         messages.error(request, str(error))

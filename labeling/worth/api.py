@@ -33,10 +33,10 @@ def worth_and_samples(
     """All that is known of a model and prompt, as the interface and the command write it; given: as in
     `worth`.
     """
-    known = worth(prelabeler, given)
-    known["by_query"] = known["by_query"][: facts.MOST_QUERIES]
-    found: shapes.WorthAndSamples = {**known, "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
-    return shapes.WorthSerializer(found).data
+    figures = worth(prelabeler, given)
+    figures["by_query"] = figures["by_query"][: facts.MOST_QUERIES]
+    answer: shapes.WorthAndSamples = {**figures, "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
+    return shapes.WorthSerializer(answer).data
 
 
 class Prelabelers(APIView):

@@ -17,19 +17,19 @@ def inclusion_probabilities(collection: Collection, judged: Exists) -> dict[Pair
     A pair that several queues asked for has the greatest probability. What an adaptive queue's order reached
     is certain whatever the pool's own choice was; what it drew has the audit's share of what was not reached.
     """
-    found = _of_fixed_orders(collection, judged)
+    shares = _of_fixed_orders(collection, judged)
     certain: set[Pair] = set()
     for plan in QueryPlan.objects.filter(selection__queue__collection=collection).iterator():
         begun = [entry for entry in plan.drawn if entry[1] <= plan.begun]
         reached = {document for document, batch in plan.reached if batch <= plan.begun}
         reached |= {document for document, _, draw in begun if draw < plan.draw}
-        drawn = {document for document, _, draw in begun if draw == plan.draw} - reached
+        audit = {document for document, _, draw in begun if draw == plan.draw} - reached
         certain |= {(plan.query_id, document) for document in reached}
-        share = len(drawn) / max(plan.size - len(reached), 1)
-        for document in drawn:
+        share = len(audit) / max(plan.size - len(reached), 1)
+        for document in audit:
             pair = plan.query_id, document
-            found[pair] = max(found.get(pair, 0.0), share)
-    return {pair: share for pair, share in found.items() if share < 1 and pair not in certain}
+            shares[pair] = max(shares.get(pair, 0.0), share)
+    return {pair: share for pair, share in shares.items() if share < 1 and pair not in certain}
 
 
 def _of_fixed_orders(collection: Collection, judged: Exists) -> dict[Pair, float]:

@@ -26,7 +26,7 @@ from labeling.models import Item, Prelabeler, Queue
 from labeling.qrels.labels import judged_labels
 from labeling.queues.drawn import LARGEST_SAMPLE, open_drawn, seed_or_drawn
 from labeling.worth.blind_labels import evidence
-from labeling.worth.plans import drawn_design
+from labeling.worth.plans import stratified_design
 from labeling.worth.pool_scores import pool_scores
 from labeling.worth.strata import MOST_STRATA, AuditPlan, PlanFacts, StratumFacts, plan_by_scores
 from pooling.heavy import NDArray, pl
@@ -136,14 +136,14 @@ def plan_audit(pool: Pool, prelabeler: Prelabeler, pairs: int, *, strata: int = 
     if scored["score"].null_count() == scored.height:
         problem = f"There are no pre-labels by {prelabeler} of what pool “{pool.name}” holds without a label."
         raise InputError(problem, field="prelabeler", conflict=True)
-    scores, relevant = _known(prelabeler)
+    scores, relevant = _blind_scores(prelabeler)
     try:
         plan, numbers = plan_by_scores(
             scored["score"].fill_null(float("nan")).to_numpy(),
             pairs,
             strata,
-            known_scores=scores,
-            known_relevant=relevant,
+            labelled_scores=scores,
+            labelled_relevant=relevant,
         )
     except ValueError as error:
         raise InputError(str(error), field="pairs") from error
@@ -154,12 +154,12 @@ def draw_audit(pool: Pool, prelabeler: Prelabeler, draw: AuditDraw, *, by: User 
     """Draw the audit that `plan_audit` plans, and open it as a queue: shuffled, blind, in parts that are each
     a random part of every stratum.
     """
-    found = plan_audit(pool, prelabeler, draw.pairs, strata=draw.strata)
+    drawable = plan_audit(pool, prelabeler, draw.pairs, strata=draw.strata)
     seed = seed_or_drawn(draw.seed)
-    sizes = [one.drawn for one in found.plan.strata]
-    design = drawn_design(found.pairs, found.strata, sizes, seed=seed)
-    drawn = design.select(*PAIR, "inclusion_probability", in_audit=pl.lit(True))
-    population = found.pairs.join(drawn, on=PAIR, how="left", maintain_order="left").with_columns(
+    sizes = [one.drawn for one in drawable.plan.strata]
+    design = stratified_design(drawable.pairs, drawable.strata, sizes, seed=seed)
+    sample = design.select(*PAIR, "inclusion_probability", in_audit=pl.lit(True))
+    population = drawable.pairs.join(sample, on=PAIR, how="left", maintain_order="left").with_columns(
         pl.col("in_audit").fill_null(False), rank=pl.lit(1)
     )
     provenance: AuditProvenance = {
@@ -168,7 +168,7 @@ def draw_audit(pool: Pool, prelabeler: Prelabeler, draw: AuditDraw, *, by: User 
         "model": str(prelabeler),
         "draw_seed": seed,
         "drawn_at": timezone.now().isoformat(),
-        **found.facts(),
+        **drawable.facts(),
         "drawn": [
             [list(pair) for pair in design.filter(stratum=f"{number}").sort("place").select(PAIR).rows()]
             for number in range(len(sizes))
@@ -207,12 +207,12 @@ def audits_of(collection: Collection) -> list[AuditRow]:
     ]
 
 
-def _known(prelabeler: Prelabeler) -> tuple[Any, Any]:
+def _blind_scores(prelabeler: Prelabeler) -> tuple[Any, Any]:
     """Scores and labels of the pairs that people judged blind."""
-    found = evidence(prelabeler.collection, prelabeler.pk).get(prelabeler.pk)
-    if found is None:
+    basis = evidence(prelabeler.collection, prelabeler.pk).get(prelabeler.pk)
+    if basis is None:
         return (), ()
-    return found.compared.score, found.compared.relevant
+    return basis.compared.score, basis.compared.relevant
 
 
 def _check(pool: Pool, prelabeler: Prelabeler, pairs: int, strata: int) -> None:
@@ -230,5 +230,5 @@ def _check(pool: Pool, prelabeler: Prelabeler, pairs: int, strata: int) -> None:
         if 1 <= strata <= MOST_STRATA
         else f"The number of strata must be from 1 to {MOST_STRATA}.",
     }
-    if found := {name: problem for name, problem in problems.items() if problem}:
-        raise InputError(" ".join(found.values()), fields=found)
+    if complaints := {name: problem for name, problem in problems.items() if problem}:
+        raise InputError(" ".join(complaints.values()), fields=complaints)

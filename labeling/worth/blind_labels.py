@@ -22,12 +22,12 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class BlindLabel:
-    """relevant: what people say of a pair; drawn: whether only a sample by the model's scores or verdicts
-    asked them.
+    """relevant: what people say of a pair; is_sampled: whether only a sample by the model's scores or
+    verdicts asked them.
     """
 
     relevant: bool
-    drawn: bool
+    is_sampled: bool
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def blind_labels(collection: Collection, pairs: Exists | None = None) -> dict[Pa
         verdicts = [verdict for verdict, settles, _ in ballots if settles][-1:] or [row[0] for row in ballots]
         balance = verdicts.count(Verdict.RELEVANT) - verdicts.count(Verdict.NOT_RELEVANT)
         if balance:
-            labels[pair] = BlindLabel(balance > 0, all(drawn for _, _, drawn in ballots))
+            labels[pair] = BlindLabel(balance > 0, all(sampled for _, _, sampled in ballots))
     return labels
 
 
@@ -94,15 +94,15 @@ def evidence(collection: Collection, prelabeler: int | None = None) -> dict[int,
     rows = theirs.filter(Exists(judged)).order_by("prelabeler", "query", "document")
     probability = inclusion_probabilities(collection, Exists(judged))
     fields = ("prelabeler", "query", "document", "verdict", ORDER_SCORE)
-    found: dict[int, list[tuple[Pair, bool, float]]] = defaultdict(list)
+    answers_by_model: dict[int, list[tuple[Pair, bool, float]]] = defaultdict(list)
     for key, query, document, verdict, score in rows.values_list(*fields).iterator():
         if (query, document) in labels:
-            found[key].append(((query, document), verdict == Verdict.RELEVANT, score))
+            answers_by_model[key].append(((query, document), verdict == Verdict.RELEVANT, score))
     result = {}
-    for key, answers in found.items():
+    for key, answers in answers_by_model.items():
         pairs = [pair for pair, _, _ in answers]
         verdicts = np.array([verdict for _, verdict, _ in answers])
-        weighed = any(labels[pair].drawn for pair in pairs)
+        weighed = any(labels[pair].is_sampled for pair in pairs)
         weight = np.array([1 / probability.get(pair, 1.0) for pair in pairs])
         if weighed:
             for verdict in (False, True):

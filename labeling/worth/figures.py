@@ -302,12 +302,14 @@ def calibration_of(pairs: Compared, bins: int = BINS) -> Calibration:
     for number in np.unique(place):
         inside = place == number
         weight = pairs.weight[inside]
-        found = _share(pairs, pairs.relevant, inside)
-        if found.value is None:
-            found = replace(found, value=float(np.average(pairs.relevant[inside], weights=weight)))
+        relevant_share = _share(pairs, pairs.relevant, inside)
+        if relevant_share.value is None:
+            relevant_share = replace(
+                relevant_share, value=float(np.average(pairs.relevant[inside], weights=weight))
+            )
         score = float(np.average(pairs.score[inside], weights=weight))
-        table.append(Bin(number / bins, (number + 1) / bins, score, found))
-        error += float(weight.sum()) * abs(score - (found.value or 0.0))
+        table.append(Bin(number / bins, (number + 1) / bins, score, relevant_share))
+        error += float(weight.sum()) * abs(score - (relevant_share.value or 0.0))
     brier = float(np.average((pairs.score - pairs.relevant) ** 2, weights=pairs.weight))
     return Calibration(tuple(table), error / float(pairs.weight.sum()), brier)
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from pooling.heavy import ArrayLike, Integers, np, pl, stats
 from pooling.ranking.bounds import Remainder, most_missing
-from pooling.ranking.sample import drawn_order
+from pooling.ranking.sample import sampling_order
 
 PAIR = ["query_id", "document_id"]
 #: Fewer pairs of a stratum than this say too little of it.
@@ -58,10 +58,10 @@ class Plan:
         bound, sure = (f"{one * 100:g} %" for one in (self.bound, self.confidence))
         if self.size >= self.population:
             return f"Check all {self.population}."
-        drawn = f"Check {self.size} of {self.population} at random"
+        task = f"Check {self.size} of {self.population} at random"
         if self.method == ZERO_FAILURES:
-            return f"{drawn}: if none fails, at most {bound} fail, with {sure} confidence."
-        return f"{drawn}: the failure rate is then known to about ±{self.bound * 100:g} points at {sure}."
+            return f"{task}: if none fails, at most {bound} fail, with {sure} confidence."
+        return f"{task}: the failure rate is then known to about ±{self.bound * 100:g} points at {sure}."
 
 
 def zero_failure_plan(population: int, bound: float, confidence: float = 0.95) -> Plan:
@@ -224,7 +224,9 @@ def neyman_allocation(
     return taken
 
 
-def drawn_design(pairs: pl.DataFrame, strata: ArrayLike, sizes: ArrayLike, *, seed: int = 0) -> pl.DataFrame:
+def stratified_design(
+    pairs: pl.DataFrame, strata: ArrayLike, sizes: ArrayLike, *, seed: int = 0
+) -> pl.DataFrame:
     """A simple random sample of each stratum, as many as `sizes` says of strata 0, 1, …
 
     pairs: query_id, document_id. strata (n,): the number of each pair's. Returns query_id, document_id,
@@ -241,7 +243,7 @@ def drawn_design(pairs: pl.DataFrame, strata: ArrayLike, sizes: ArrayLike, *, se
         inside = rows.filter(pl.col("number") == stratum).select(PAIR)
         if size > inside.height:
             raise ValueError(f"Stratum {stratum} has {inside.height} pairs, and {size} are to be drawn.")
-        order = drawn_order(f"stratum {stratum}", np.arange(inside.height), seed)[:size]
+        order = sampling_order(f"stratum {stratum}", np.arange(inside.height), seed)[:size]
         parts.append(
             inside[order].with_columns(
                 stratum=pl.lit(f"{stratum}"),
@@ -257,22 +259,22 @@ def drawn_design(pairs: pl.DataFrame, strata: ArrayLike, sizes: ArrayLike, *, se
 def verification_design(
     pairs: pl.DataFrame, verdicts: ArrayLike, negatives: Plan, positives: Plan, *, seed: int = 0
 ) -> pl.DataFrame:
-    """The two samples of a verification: `drawn_design` with stratum 0, what the model calls not relevant,
-    and stratum 1, what it calls relevant. verdicts (n,): the model's.
+    """The two samples of a verification: `stratified_design` with stratum 0, what the model calls not
+    relevant, and stratum 1, what it calls relevant. verdicts (n,): the model's.
     """
     is_relevant = np.asarray(verdicts, dtype=np.bool_)
-    return drawn_design(pairs, is_relevant.astype(np.int64), [negatives.size, positives.size], seed=seed)
+    return stratified_design(pairs, is_relevant.astype(np.int64), [negatives.size, positives.size], seed=seed)
 
 
-def _log_none(population: int, failures: int, drawn: int) -> float:
+def _log_none(population: int, failures: int, sample_size: int) -> float:
     """log of the chance that none of the failures is among those drawn."""
     clean = population - failures
-    if drawn > clean:
+    if sample_size > clean:
         return -math.inf
     return (
         math.lgamma(clean + 1)
-        - math.lgamma(clean - drawn + 1)
-        + math.lgamma(population - drawn + 1)
+        - math.lgamma(clean - sample_size + 1)
+        + math.lgamma(population - sample_size + 1)
         - math.lgamma(population + 1)
     )
 

@@ -119,7 +119,7 @@ def samples_of(prelabeler: Prelabeler) -> list[SampleRow]:
         Exists(entries.filter(**SAME_PAIR)),
     )
     prelabels = Prelabel.objects.current().filter(prelabeler=prelabeler, **SAME_PAIR)
-    drawn: dict[tuple[int, str], list[bool | None]] = defaultdict(list)
+    labels_by_stratum: dict[tuple[int, str], list[bool | None]] = defaultdict(list)
     fields = ("pool", "query", "document", "verdict")
     before = prelabels.filter(created_at__lte=OuterRef("pool__built_at"))
     marked = entries.annotate(verdict=Subquery(before.values("verdict")[:1]))
@@ -127,14 +127,18 @@ def samples_of(prelabeler: Prelabeler) -> list[SampleRow]:
         label = labels.get((query, document))
         stratum = "positives" if verdict == Verdict.RELEVANT else "negatives"
         if verdict:
-            drawn[pool, stratum].append(None if label is None else label.relevant)
+            labels_by_stratum[pool, stratum].append(None if label is None else label.relevant)
     return [
         {
             "queue": next(iter(pool.queues.all()), None),
             "name": pool.name,
             "opened_at": pool.built_at,
-            "negatives": _stratum("negatives", pool.provenance["negatives"], drawn[pool.pk, "negatives"]),
-            "positives": _stratum("positives", pool.provenance["positives"], drawn[pool.pk, "positives"]),
+            "negatives": _stratum(
+                "negatives", pool.provenance["negatives"], labels_by_stratum[pool.pk, "negatives"]
+            ),
+            "positives": _stratum(
+                "positives", pool.provenance["positives"], labels_by_stratum[pool.pk, "positives"]
+            ),
         }
         for pool in pools
     ]
@@ -170,7 +174,7 @@ def _stratum(name: str, plan: StoredPlan, labels: list[bool | None]) -> StratumO
     waiting = plan["size"] - labelled
     if not labelled:
         return {**stratum, "sentence": f"{plan['size']:,} {name} drawn; none has a blind label yet."}
-    found = checked(plan["population"], plan["size"], failed + waiting, plan["confidence"])
+    outcome = checked(plan["population"], plan["size"], failed + waiting, plan["confidence"])
     sentence = f"{failed:,} of {labelled:,} {name} {plural(failed, 'was', 'were')} {word}"
     if waiting:
         low, high = None, None
@@ -179,12 +183,12 @@ def _stratum(name: str, plan: StoredPlan, labels: list[bool | None]) -> StratumO
     else:
         low, high = clopper_pearson(failed, labelled, plan["confidence"])
         sentence = f"{sentence}: {'elusion' if failing else 'failure rate'}"
-    stratum = {**stratum, "most": found.highest_rate, "low": low, "high": high}
+    stratum = {**stratum, "most": outcome.highest_rate, "low": low, "high": high}
     sure = f"at {plan['confidence'] * 100:g} %"
     if plan["method"] == HALF_WIDTH and low is not None and high is not None:
         rate, least, greatest = (f"{share * 100:.0f}" for share in (failed / labelled, low, high))
         return {**stratum, "sentence": f"{sentence} {rate} % ({least} to {greatest} %) {sure}."}
-    return {**stratum, "sentence": f"{sentence} ≤ {_ceiling(found.highest_rate or 0.0)} {sure}."}
+    return {**stratum, "sentence": f"{sentence} ≤ {_ceiling(outcome.highest_rate or 0.0)} {sure}."}
 
 
 def _population(prelabeler: Prelabeler) -> pl.DataFrame:

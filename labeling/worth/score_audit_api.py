@@ -62,5 +62,5 @@ class ScoreAudits(APIView):
 
 
 def _answer(queue: Queue | None, plan: AuditFacts) -> ReturnDict[str, Any]:
-    drawn = {"queue": queue and queue.pk, "name": queue and queue.name}
-    return AuditPlanSerializer({**plan, **drawn}).data
+    queue_facts = {"queue": queue and queue.pk, "name": queue and queue.name}
+    return AuditPlanSerializer({**plan, **queue_facts}).data

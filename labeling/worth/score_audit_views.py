@@ -45,9 +45,9 @@ def score_audits(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect(queue)
             except refusals() as error:
                 show_problem(form, error)
-        return _shown(request, collection, form, None)
+        return _page(request, collection, form, None)
     if "pairs" not in request.GET:
-        return _shown(request, collection, AuditForm(collection, initial=request.GET.dict()), None)
+        return _page(request, collection, AuditForm(collection, initial=request.GET.dict()), None)
     form, plan = AuditForm(collection, request.GET), None
     if form.is_valid():
         try:
@@ -56,10 +56,10 @@ def score_audits(request: HttpRequest, slug: str) -> HttpResponse:
             plan = drawable.facts()
         except refusals() as error:
             show_problem(form, error)
-    return _shown(request, collection, form, plan)
+    return _page(request, collection, form, plan)
 
 
-def _shown(
+def _page(
     request: HttpRequest, collection: Collection, form: AuditForm, plan: AuditFacts | None
 ) -> HttpResponse:
     strata = [] if plan is None else plan["strata"]

@@ -145,15 +145,15 @@ def plan_by_scores(
     total: int,
     strata: int,
     *,
-    known_scores: ArrayLike = (),
-    known_relevant: ArrayLike = (),
+    labelled_scores: ArrayLike = (),
+    labelled_relevant: ArrayLike = (),
     least: int | None = None,
 ) -> tuple[AuditPlan, NDArray[np.int64]]:
     """The plan of a draw of `total` pairs, and the stratum of each pair, (n,), from 0.
 
     scores (n,): of the pairs that can be drawn, NaN where there is none; these are a separate stratum
-    next to at most `strata` bands. known_scores, known_relevant (m,): of pairs that people judged blind, for
-    the rates. Raises ValueError where nothing has a score, or `total` will not do.
+    next to at most `strata` bands. labelled_scores, labelled_relevant (m,): of pairs that people judged
+    blind, for the rates. Raises ValueError where nothing has a score, or `total` will not do.
     """
     values = np.asarray(scores, dtype=np.float64)
     has_scores = ~np.isnan(values)
@@ -162,11 +162,14 @@ def plan_by_scores(
     cuts = cut_points(values[has_scores], strata)
     numbers = np.full(len(values), len(cuts) + 1, dtype=np.int64)
     numbers[has_scores] = strata_of(values[has_scores], cuts)
-    known, relevant = np.asarray(known_scores, np.float64), np.asarray(known_relevant, dtype=np.float64)
-    known_bands = strata_of(known, cuts)
+    labelled, relevant = (
+        np.asarray(labelled_scores, np.float64),
+        np.asarray(labelled_relevant, dtype=np.float64),
+    )
+    labelled_bands = strata_of(labelled, cuts)
     ends = [None, *cuts, None]
     bands = [
-        _band(ends[at], ends[at + 1], values[numbers == at], relevant[known_bands == at])
+        _band(ends[at], ends[at + 1], values[numbers == at], relevant[labelled_bands == at])
         for at in range(len(cuts) + 1)
     ]
     if not has_scores.all():
@@ -175,23 +178,23 @@ def plan_by_scores(
     sizes, rates = [one.pairs for one in bands], [one.rate for one in bands]
     least = LEAST_IN_STRATUM if least is None else least
     try:
-        drawn = neyman_allocation(sizes, rates, total, least=least).tolist()
+        allocation = neyman_allocation(sizes, rates, total, least=least).tolist()
     except ValueError as error:
         others = "" if has_scores.all() else " One of the strata holds the pairs without a score."
         raise ValueError(f"{error}{others}") from error
-    taken = tuple(replace(one, drawn=count) for one, count in zip(bands, drawn, strict=True))
+    taken = tuple(replace(one, drawn=count) for one, count in zip(bands, allocation, strict=True))
     pairs = sum(sizes)
     among = sum(size * rate for size, rate in zip(sizes, rates, strict=True)) / pairs
     plan = AuditPlan(
         taken,
-        expected_half_width(sizes, rates, drawn),
+        expected_half_width(sizes, rates, allocation),
         expected_half_width([pairs], [among], [total]),
     )
     return plan, numbers
 
 
 def expected_half_width(
-    sizes: ArrayLike, rates: ArrayLike, drawn: ArrayLike, confidence: float = 0.95
+    sizes: ArrayLike, rates: ArrayLike, allocation: ArrayLike, confidence: float = 0.95
 ) -> float:
     """Half-width of the interval of the number of relevant pairs, if the rates are as supposed: z √(Σ N² (1 -
     n/N) p (1 - p)/n), all (H,). Of a rate near 0 or 1, 2 or 98 % is taken.
@@ -199,7 +202,7 @@ def expected_half_width(
     >>> round(expected_half_width([1000], [0.5], [100]), 1)
     93.0
     """
-    of, taken = np.asarray(sizes, dtype=np.float64), np.asarray(drawn, dtype=np.float64)
+    of, taken = np.asarray(sizes, dtype=np.float64), np.asarray(allocation, dtype=np.float64)
     rate = np.clip(np.asarray(rates, dtype=np.float64), LEAST_RATE, 1 - LEAST_RATE)
     variance = of**2 * (1 - taken / of) * rate * (1 - rate) / taken
     return float(stats.norm.ppf((1 + confidence) / 2) * math.sqrt(variance.sum()))

@@ -51,34 +51,34 @@ def prelabelers(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_GET
 def prelabeler(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
     """Worth of one model and prompt on the blind labels that there are."""
-    return _shown(request, prelabeler_for_admin(request.user, prelabeler_id), SampleForm())
+    return _page(request, prelabeler_for_admin(request.user, prelabeler_id), SampleForm())
 
 
 @login_required
 @require_POST
 def sample(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
     """Draw a verification sample and open its queue."""
-    found = prelabeler_for_admin(request.user, prelabeler_id)
+    prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
     form = SampleForm(request.POST)
     if form.is_valid():
         try:
             needed = form.cleaned_data["judgments_per_item"]
-            queue = open_sample(found, *form.wanted(), judgments_per_item=needed, by=person(request))
+            queue = open_sample(prelabeler, *form.wanted(), judgments_per_item=needed, by=person(request))
             messages.success(request, f"Queue “{queue.name}” is open; people judge it blind.")
             return redirect(queue)
         except refusals() as error:
             show_problem(form, error)
-    return _shown(request, found, form)
+    return _page(request, prelabeler, form)
 
 
 @login_required
 @require_GET
 def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpResponse:
     """The picture of a model's calibration as SVG."""
-    found = prelabeler_for_admin(request.user, prelabeler_id)
+    prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
     if variant not in VARIANTS:
         raise Http404("No such chart.")
-    bins = worth(found)["calibration"]["bins"]
+    bins = worth(prelabeler)["calibration"]["bins"]
     key = f"calibration-{hashlib.sha256(repr(bins).encode()).hexdigest()}-{variant}"
     content = cache.get_or_set(key, lambda: prelabel_charts.calibration_svg(bins, variant), KEPT_SECONDS)
     return HttpResponse(content, content_type="image/svg+xml")
@@ -91,34 +91,38 @@ def order(request: HttpRequest, queue_id: int) -> HttpResponse:
     queue = queue_for(request.user, queue_id, ADMIN)
     named = request.POST.get("prelabeler", "")
     number = int(named) if named.isascii() and named.isdigit() else 0
-    found = None if "without" in request.POST else prelabeler_for_queue(queue, number)
+    prelabeler = None if "without" in request.POST else prelabeler_for_queue(queue, number)
     try:
-        done = order_or_start(queue, found, by=person(request))
+        done = order_or_start(queue, prelabeler, by=person(request))
     except refusals() as error:
         messages.error(request, str(error))
         return redirect("prelabels", queue.pk)
     if isinstance(done, Job):
         return redirect(done)
     pairs = f"{done:,} pairs that nobody had judged"
-    message = f"In the order of {found}: {pairs}." if found else f"In order without scores again: {pairs}."
+    message = (
+        f"In the order of {prelabeler}: {pairs}."
+        if prelabeler
+        else f"In order without scores again: {pairs}."
+    )
     messages.success(request, message)
     return redirect("prelabels", queue.pk)
 
 
-def _shown(request: HttpRequest, prelabeler: Prelabeler, form: SampleForm) -> HttpResponse:
-    found = worth(prelabeler)
-    page = page_of(request, found["by_query"], QUERIES_PER_PAGE)
+def _page(request: HttpRequest, prelabeler: Prelabeler, form: SampleForm) -> HttpResponse:
+    figures = worth(prelabeler)
+    page = page_of(request, figures["by_query"], QUERIES_PER_PAGE)
     context = {
         "prelabeler": prelabeler,
         "collection": prelabeler.collection,
         "section": "prelabels",
-        "worth": found,
+        "worth": figures,
         "page": page,
         "samples": samples_of(prelabeler),
         "form": form,
         "wide_size": prelabel_charts.picture_size(),
         "narrow_size": prelabel_charts.picture_size(narrow=True),
         # So that a picture is fetched again when there are more labels.
-        "picture_key": f"{found['labels']}-{found['pairs']}",
+        "picture_key": f"{figures['labels']}-{figures['pairs']}",
     }
     return render(request, "labeling/prelabeler.html", context)

@@ -67,53 +67,53 @@ def worth_of_all(collection: Collection) -> list[WorthRow]:
 
     `best` is of the best of several models alone.
     """
-    found = evidence(collection)
-    counts, best = _answer_counts(collection), _best(found)
+    all_evidence = evidence(collection)
+    counts, best = _answer_counts(collection), _best(all_evidence)
     rows: list[WorthRow] = []
     for prelabeler in collection.prelabelers.listed():
-        known = quality((found.get(prelabeler.pk) or _nothing()).compared)
+        figures = quality((all_evidence.get(prelabeler.pk) or _nothing()).compared)
         rows.append(
             {
                 "prelabeler": prelabeler,
                 **counts[prelabeler.pk],
-                "labels": known.labels,
-                "missed": _interval(known.missed),
-                "saved": _interval(known.saved),
-                "verdict": known.verdict,
-                "why": known.why,
+                "labels": figures.labels,
+                "missed": _interval(figures.missed),
+                "saved": _interval(figures.saved),
+                "verdict": figures.verdict,
+                "why": figures.why,
                 "best": _best_of_several(best, prelabeler),
             }
         )
     return rows
 
 
-def worth(prelabeler: Prelabeler, found: Mapping[int, Evidence] | None = None) -> Worth:
-    """All figures of one prelabeler. found: the `evidence` of all models of its collection, where it is at
-    hand.
+def worth(prelabeler: Prelabeler, all_evidence: Mapping[int, Evidence] | None = None) -> Worth:
+    """All figures of one prelabeler. all_evidence: the `evidence` of all models of its collection, where it
+    is at hand.
 
     Nothing is defined by force: values are None where there is nothing to divide by, or too little.
     """
-    found = evidence(prelabeler.collection) if found is None else found
-    given = found.get(prelabeler.pk) or _nothing()
-    known = quality(given.compared)
+    all_evidence = evidence(prelabeler.collection) if all_evidence is None else all_evidence
+    given = all_evidence.get(prelabeler.pk) or _nothing()
+    figures = quality(given.compared)
     counts = _answer_counts(prelabeler.collection)[prelabeler.pk]
     each = counts["spent"] / counts["pairs"] if counts["pairs"] and counts["spent"] is not None else None
     names = _queries(given)
     tags = [names[query][2] for query, _ in given.pairs]
     return {
-        "labels": known.labels,
-        "queries": known.queries,
+        "labels": figures.labels,
+        "queries": figures.queries,
         "weighed": given.weighed,
         "audited": given.audited,
-        "verdict": known.verdict,
-        "why": known.why,
-        "best": _best_of_several(_best(found), prelabeler),
+        "verdict": figures.verdict,
+        "why": figures.why,
+        "best": _best_of_several(_best(all_evidence), prelabeler),
         **counts,
-        "saved": _interval(known.saved),
-        "shares": [_named_figure(known, name, *words) for name, words in SHARES.items()],
-        "numbers": [_named_figure(known, name, *words) for name, words in NUMBERS.items()],
-        "confusion": _confusion(known.confusion),
-        "calibration": _calibration(known.calibration),
+        "saved": _interval(figures.saved),
+        "shares": [_named_figure(figures, name, *words) for name, words in SHARES.items()],
+        "numbers": [_named_figure(figures, name, *words) for name, words in NUMBERS.items()],
+        "confusion": _confusion(figures.confusion),
+        "calibration": _calibration(figures.calibration),
         "cost": {"per_pair": each, "currency": _currency(prelabeler)},
         "by_tag": [
             {
@@ -129,20 +129,20 @@ def worth(prelabeler: Prelabeler, found: Mapping[int, Evidence] | None = None) -
     }
 
 
-def _best(found: Mapping[int, Evidence]) -> Best | None:
-    return best_of({key: one.compared for key, one in found.items()})
+def _best(all_evidence: Mapping[int, Evidence]) -> Best | None:
+    return best_of({key: one.compared for key, one in all_evidence.items()})
 
 
-def _confusion(found: Confusion) -> ConfusionCounts:
+def _confusion(confusion: Confusion) -> ConfusionCounts:
     return {
-        "both": found.both,
-        "model_only": found.model_only,
-        "person_only": found.person_only,
-        "neither": found.neither,
+        "both": confusion.both,
+        "model_only": confusion.model_only,
+        "person_only": confusion.person_only,
+        "neither": confusion.neither,
     }
 
 
-def _calibration(found: Calibration) -> CalibrationFigures:
+def _calibration(calibration: Calibration) -> CalibrationFigures:
     bins: list[CalibrationBin] = [
         {
             "low": part.low,
@@ -158,9 +158,9 @@ def _calibration(found: Calibration) -> CalibrationFigures:
                 "why": part.relevant.why,
             },
         }
-        for part in found.bins
+        for part in calibration.bins
     ]
-    return {"bins": bins, "error": found.error, "brier": found.brier}
+    return {"bins": bins, "error": calibration.error, "brier": calibration.brier}
 
 
 def _best_of_several(best: Best | None, prelabeler: Prelabeler) -> BestOfSeveral | None:
@@ -206,8 +206,8 @@ def _currency(prelabeler: Prelabeler) -> str:
 
 def _queries(given: Evidence) -> dict[int, tuple[str, str, list[str]]]:
     """Of each query of the pairs: its id, text and tags."""
-    known = Query.objects.in_bulk({query for query, _ in given.pairs})
-    return {key: (query.external_id, query.text, query.tags) for key, query in known.items()}
+    queries = Query.objects.in_bulk({query for query, _ in given.pairs})
+    return {key: (query.external_id, query.text, query.tags) for key, query in queries.items()}
 
 
 def _by_query(given: Evidence, names: dict[int, tuple[str, str, list[str]]]) -> list[QueryWorth]:
@@ -239,8 +239,8 @@ def _by_query(given: Evidence, names: dict[int, tuple[str, str, list[str]]]) -> 
     )
 
 
-def _named_figure(found: Quality, name: str, title: str, meaning: str) -> NamedFigure:
-    return {"name": name, "title": title, "meaning": meaning, **_interval(getattr(found, name))}
+def _named_figure(figures: Quality, name: str, title: str, meaning: str) -> NamedFigure:
+    return {"name": name, "title": title, "meaning": meaning, **_interval(getattr(figures, name))}
 
 
 def _interval(figure: Figure | Share) -> Interval:

@@ -59,12 +59,12 @@ def preflight(
     """
     ordered = order_run(run_frame)
     lengths = ordered.group_by("query_id").len()
-    wanted, found = set(query_ids), set(lengths["query_id"].to_list())
-    missing, unknown = sorted(wanted - found), sorted(found - wanted)
+    wanted, answered = set(query_ids), set(lengths["query_id"].to_list())
+    missing, unknown = sorted(wanted - answered), sorted(answered - wanted)
     return Preflight(
         rows=run_frame.height,
-        queries=len(found),
-        queries_in_common=len(wanted & found),
+        queries=len(answered),
+        queries_in_common=len(wanted & answered),
         missing_queries=len(missing),
         missing_query_ids=missing[:LISTED],
         unknown_queries=len(unknown),
@@ -144,15 +144,15 @@ def overlap(runs: Mapping[str, pl.DataFrame], depth: int) -> list[list[float]]:
 
     runs: name -> frame of query_id, document_id, score, perhaps rank. The result is square, in their order.
     """
-    found = [tops(run, depth).select("query_id", "document_id") for run in runs.values()]
+    pairs_by_run = [tops(run, depth).select("query_id", "document_id") for run in runs.values()]
     owners = pl.concat(
-        frame.with_columns(run=pl.lit(index, dtype=pl.Int64)) for index, frame in enumerate(found)
+        frame.with_columns(run=pl.lit(index, dtype=pl.Int64)) for index, frame in enumerate(pairs_by_run)
     )
     codes = owners.select(pl.struct("query_id", "document_id").rank("dense").alias("pair"), "run")
     both = codes.join(codes, on="pair", suffix="_other").group_by("run", "run_other").len()
-    shared = np.zeros((len(found), len(found)))
+    shared = np.zeros((len(pairs_by_run), len(pairs_by_run)))
     shared[both["run"].to_numpy(), both["run_other"].to_numpy()] = both["len"].to_numpy()
-    sizes = np.array([max(frame.height, 1) for frame in found])
+    sizes = np.array([max(frame.height, 1) for frame in pairs_by_run])
     return [[float(share) for share in row] for row in shared / sizes[:, None]]
 
 

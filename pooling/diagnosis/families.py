@@ -29,8 +29,8 @@ def rank_biased_overlap(runs: Mapping[str, pl.DataFrame], *, depth: int) -> Floa
     shared, queries = np.zeros((len(tops), len(tops))), np.zeros((len(tops), len(tops)))
     lists = [by_query(top) for top in tops]
     for query_id in sorted(set().union(*lists)):
-        present = np.array([query_id in found for found in lists])
-        overlap = overlap_of([found.get(query_id, []) for found in lists])
+        present = np.array([query_id in ranking for ranking in lists])
+        overlap = overlap_of([ranking.get(query_id, []) for ranking in lists])
         shared += overlap
         queries += present[:, None] | present[None, :]
     return shared / np.maximum(queries, 1)
@@ -112,18 +112,18 @@ class DryDepth:
 def dry_depth(pooled: pl.DataFrame, qrels: pl.DataFrame, *, min_relevance: int = 1) -> DryDepth:
     """The depth where finds dry up, from the best rank of each pair and the labels so far."""
     labels = qrels.filter(pl.col("relevance") >= 0)
-    known = pooled.select("query_id", "document_id", "best_rank").join(
+    rows = pooled.select("query_id", "document_id", "best_rank").join(
         labels, on=["query_id", "document_id"], how="left"
     )
-    rank = known["best_rank"].to_numpy().astype(np.int64)
-    labelled = known["relevance"].is_not_null().to_numpy()
-    relevant = (known["relevance"] >= min_relevance).fill_null(False).to_numpy()
+    rank = rows["best_rank"].to_numpy().astype(np.int64)
+    labelled = rows["relevance"].is_not_null().to_numpy()
+    relevant = (rows["relevance"] >= min_relevance).fill_null(False).to_numpy()
     size = int(rank.max(initial=0)) + 1
-    pairs, with_label, found = (
+    pairs, with_label, finds = (
         np.bincount(rank[chosen], minlength=size)[1:] for chosen in (rank > 0, labelled, relevant)
     )
     window = np.ones(WINDOW)
-    near_found, near_labelled = (np.convolve(counts, window)[: size - 1] for counts in (found, with_label))
-    wet = np.flatnonzero((near_labelled > 0) & (near_found >= DRY * near_labelled))
+    near_finds, near_labelled = (np.convolve(counts, window)[: size - 1] for counts in (finds, with_label))
+    wet = np.flatnonzero((near_labelled > 0) & (near_finds >= DRY * near_labelled))
     depth = (int(wet[-1]) + 1 if len(wet) else 0) if labelled.any() else None
-    return DryDepth(depth, pairs.tolist(), with_label.tolist(), found.tolist())
+    return DryDepth(depth, pairs.tolist(), with_label.tolist(), finds.tolist())

@@ -49,17 +49,17 @@ def number_tops(
     rows: pair, run, rank, sorted by rank. pairs: query_id, document_id in the order of their numbers, which
     is bytewise. Runs are ordered as everywhere (`pooling/ranking/ranking.py`).
     """
-    known = pl.DataFrame({"query_id": list(query_ids)}, schema={"query_id": pl.String})
+    queries = pl.DataFrame({"query_id": list(query_ids)}, schema={"query_id": pl.String})
     tops = [
         order_run(frame, depth=depth)
-        .join(known, on="query_id", how="semi")
+        .join(queries, on="query_id", how="semi")
         .select(*PAIR, run=pl.lit(index, dtype=pl.UInt16), rank="position")
         for index, frame in enumerate(runs.values())
     ]
-    found = pl.concat(tops)
-    pairs = found.select(PAIR).unique().sort(PAIR)
+    top_rows = pl.concat(tops)
+    pairs = top_rows.select(PAIR).unique().sort(PAIR)
     numbered = pairs.with_row_index("pair").with_columns(pl.col("pair").cast(pl.Int64))
-    rows = found.join(numbered, on=PAIR, how="left").select(ROW).sort("rank", "pair", "run")
+    rows = top_rows.join(numbered, on=PAIR, how="left").select(ROW).sort("rank", "pair", "run")
     return rows, pairs
 
 
@@ -89,7 +89,7 @@ class Tops:
     def _rows(self, is_kept: Booleans) -> Tops:
         return Tops(self.pair[is_kept], self.run[is_kept], self.rank[is_kept], self.query, self.queries)
 
-    def found_by(self) -> Integers:
+    def run_counts(self) -> Integers:
         """(P,) how many runs found each pair; the pool is where that is above 0."""
         return np.bincount(self.pair, minlength=len(self.query))
 
@@ -110,20 +110,20 @@ class Tops:
 
     def query_sizes(self) -> Integers:
         """(Q,) the pairs of each query's pool."""
-        return np.bincount(self.query[self.found_by() > 0], minlength=self.queries)
+        return np.bincount(self.query[self.run_counts() > 0], minlength=self.queries)
 
     def overlap(self, runs: Sequence[int]) -> Floats:
         """(R, R) the share of run i's rows that run j has too."""
         ones = np.ones(len(self.pair), dtype=np.int32)
         # A row for each pair: rows are short, and quick to put in order.
-        found = sparse.csr_matrix((ones, (self.pair, self.place_of(runs))), (len(self.query), len(runs)))
-        shared = (found.T @ found).toarray().astype(np.float64)
+        membership = sparse.csr_matrix((ones, (self.pair, self.place_of(runs))), (len(self.query), len(runs)))
+        shared = (membership.T @ membership).toarray().astype(np.float64)
         shares: Floats = shared / np.maximum(shared.diagonal(), 1)[:, None]
         return shares
 
     def alone(self, runs: Sequence[int], among: Booleans | None = None) -> Integers:
         """(R,) the pairs that each run alone found; with `among` (P,), those of them alone."""
-        lone = self.found_by() == 1
+        lone = self.run_counts() == 1
         rows = (lone if among is None else lone & among)[self.pair]
         return np.bincount(self.place_of(runs)[rows], minlength=len(runs))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pooling.diagnosis.stored import Diagnosis, Sizes
 
-SHOWN_DEPTHS = (1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
+TABLE_DEPTHS = (1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class HeatRow:
 
 def growth(sizes: Sequence[int]) -> list[Bar]:
     """Pairs in the pool at some depths, the last one always among them; sizes: pairs at depth 1, 2, …."""
-    depths = [depth for depth in SHOWN_DEPTHS if depth < len(sizes)] + [len(sizes)]
+    depths = [depth for depth in TABLE_DEPTHS if depth < len(sizes)] + [len(sizes)]
     return [Bar(str(depth), sizes[depth - 1], sizes[depth - 1] / sizes[-1]) for depth in depths]
 
 

@@ -109,10 +109,10 @@ def as_text(diagnosis: Diagnosis, labels: LabelFinds | None = None) -> str:
     if thin["count"]:
         listed = ", ".join(f"{query_id} ({pairs:,})" for query_id, pairs in thin["queries"][:10])
         lines.append(f"Thin queries (fewer than {thin['below']:g} pairs): {thin['count']:,}; {listed}.")
-    shown = sorted(
+    usual_depths = sorted(
         {depth for depth in (1, 5, 10, 20, 50, 100, 200, 500) if depth < len(diagnosis["size_by_depth"])}
     )
-    depths = [*shown, len(diagnosis["size_by_depth"])]
+    depths = [*usual_depths, len(diagnosis["size_by_depth"])]
     grown = ", ".join(f"{diagnosis['size_by_depth'][depth - 1]:,} at {depth}" for depth in depths)
     lines.append(f"Pairs by depth: {grown}.")
     if labels:

@@ -34,9 +34,9 @@ class Answer:
 
 def hits_in(answer: Json, ids: HitPath, scores: HitPath | None, k: int) -> Hits:
     """The first `k` documents of an answer; `PathError` for a hit without a usable id."""
-    found = hits_of(answer, ids)
+    hits = hits_of(answer, ids)
     pairs = [(_id_of(hit, ids, number), None if scores is None else within(hit, scores))
-             for number, hit in enumerate(found, start=1)]  # fmt: skip
+             for number, hit in enumerate(hits, start=1)]  # fmt: skip
     return ranked(pairs, k)
 
 
@@ -48,13 +48,13 @@ def ranked(pairs: Iterable[tuple[str, object]], k: int) -> Hits:
     """
     ids: list[str] = []
     scores: list[float | None] = []
-    known: set[str] = set()
+    document_ids: set[str] = set()
     repeated = 0
     for document, score in pairs:
-        if document in known:
+        if document in document_ids:
             repeated += 1
         elif len(ids) < k:
-            known.add(document)
+            document_ids.add(document)
             ids.append(document)
             scores.append(_number(score))
     return Hits(ids, _falling(scores), repeated)
@@ -68,10 +68,10 @@ def text_of(value: object) -> str | None:
 
 
 def _id_of(hit: Json, path: HitPath, number: int) -> str:
-    found = text_of(within(hit, path))
-    if found is None:
+    document_id = text_of(within(hit, path))
+    if document_id is None:
         raise PathError(f"Hit {number} has no id where the path has it; the hit is {shape_of(hit)}.")
-    return found
+    return document_id
 
 
 def _number(score: object) -> float | None:
@@ -85,7 +85,7 @@ def _number(score: object) -> float | None:
 
 
 def _falling(scores: Sequence[float | None]) -> list[float] | None:
-    known = [score for score in scores if score is not None]
-    if len(known) < len(scores) or any(after > one for one, after in pairwise(known)):
+    numbers = [score for score in scores if score is not None]
+    if len(numbers) < len(scores) or any(after > one for one, after in pairwise(numbers)):
         return None
-    return known
+    return numbers

@@ -111,5 +111,5 @@ def _settings(body: dict[str, Any], before: EngineSettings | None = None) -> Eng
     """The body's settings, on top of a preset or of what was there."""
     preset = body.pop("preset", "")
     base = preset_named(preset) if preset else before or EngineSettings()
-    known = {one.name for one in fields(EngineSettings)}
-    return replace(base, **{name: value for name, value in body.items() if name in known})
+    names = {one.name for one in fields(EngineSettings)}
+    return replace(base, **{name: value for name, value in body.items() if name in names})

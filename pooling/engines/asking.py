@@ -92,9 +92,9 @@ class Pace:
     def counted(self) -> tuple[int, int]:
         """Requests and retries since the last time somebody asked."""
         with self._lock:
-            found = self.requests, self.retries
+            counts = self.requests, self.retries
             self.requests = self.retries = 0
-        return found
+        return counts
 
     def stop(self) -> None:
         self._stopped.set()

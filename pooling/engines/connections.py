@@ -145,10 +145,10 @@ def guarded(allowed: AllowedNetworks, deadline: Deadline) -> httpcore2.NetworkBa
             self, host: str, port: int, timeout: float | None = None, *args: Any, **options: Any
         ) -> httpcore2.NetworkStream:
             try:
-                found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+                entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             except UnicodeError:  # no name can look like this: a..b, or a part of more than 63 letters
                 raise socket.gaierror(socket.EAI_NONAME, "Unknown host name") from None
-            addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+            addresses = list(dict.fromkeys(str(entry[4][0]) for entry in entries))
             refuse_private(host, addresses, allowed)
             return BoundedStream(super().connect_tcp(addresses[0], port, left(), *args, **options))
 

@@ -14,7 +14,7 @@ from pooling.engines.connections import AllowedNetworks
 from pooling.engines.options import EngineSettings
 from pooling.engines.paths import PathError, read_paths
 from pooling.engines.presets import PRESETS
-from pooling.engines.sql import SqlAsker, checked_statement, known_databases
+from pooling.engines.sql import SqlAsker, checked_statement, database_names
 from pooling.engines.templates import TemplateError, checked_address, checked_body, places_in
 from pooling.engines.web import WebAsker
 from pooling.interface.problems import InputError
@@ -39,22 +39,24 @@ def settings_of(engine: Engine) -> EngineSettings:
     return EngineSettings(**{one.name: getattr(engine, one.name) for one in fields(EngineSettings)})
 
 
-def options_shown(engine: Engine) -> list[tuple[str, str]]:
+def setting_rows(engine: Engine) -> list[tuple[str, str]]:
     """Title and value of each setting that an engine has, as its page shows them."""
     settings = settings_of(engine)
-    known = [
+    options = [
         one for one in options_of(EngineSettings).values() if getattr(settings, one.name) not in ("", None)
     ]
     without_key = () if engine.sealed_key else ("key_header",)
-    return list(option_rows([one for one in known if one.name not in without_key], settings))
+    return list(option_rows([one for one in options if one.name not in without_key], settings))
 
 
 def preset_named(name: str) -> EngineSettings:
     """The settings to begin with; `InputError` for a name that there is not."""
     if name not in PRESETS:
         raise InputError(f"Unknown preset “{name}”. Known: {', '.join(PRESETS)}.", field="preset")
-    known = PRESETS[name]
-    taken = {one.name: getattr(known, one.name) for one in fields(EngineSettings) if hasattr(known, one.name)}
+    preset = PRESETS[name]
+    taken = {
+        one.name: getattr(preset, one.name) for one in fields(EngineSettings) if hasattr(preset, one.name)
+    }
     return EngineSettings(**taken)
 
 
@@ -94,11 +96,11 @@ def _check_sql(values: dict[str, object], problems: dict[str, str]) -> None:
     _check(
         problems, "statement", lambda: values.update(statement=checked_statement(str(values["statement"])))
     )
-    if values["database"] not in known_databases():
-        known = (
-            ", ".join(known_databases()) or "none; an administrator names them in SOUNDINGS_SEARCH_DATABASES"
+    if values["database"] not in database_names():
+        databases = (
+            ", ".join(database_names()) or "none; an administrator names them in SOUNDINGS_SEARCH_DATABASES"
         )
-        problems["database"] = f"Choose a database of the site's settings. There are: {known}."
+        problems["database"] = f"Choose a database of the site's settings. There are: {databases}."
 
 
 def _check_web(values: dict[str, object], problems: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from django import forms
 from pooling.engine_models import Engine
 from pooling.engines.description import settings_of
 from pooling.engines.options import DEEPEST, EngineSettings
-from pooling.engines.sql import known_databases
+from pooling.engines.sql import database_names
 from pooling.engines.stored import LONGEST_KEY, checked_key, key_of
 from pooling.interface.forms import FIRST, GroupedForm
 from pooling.interface.option_fields import form_fields
@@ -68,7 +68,7 @@ class EngineForm(GroupedForm, forms.Form):
             {} if settings is None else {name: getattr(settings, name) for name in options_of(EngineSettings)}
         )
         super().__init__(data, label_suffix="", initial=initial)
-        names = known_databases()
+        names = database_names()
         offered = [("", "–"), *((name, name) for name in names)]
         self.fields["database"].choices = offered  # type: ignore[attr-defined]
         if not names and not (engine and engine.statement):

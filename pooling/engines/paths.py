@@ -51,16 +51,16 @@ def read_path(text: str) -> HitPath:
     """
     rest, steps = text.strip().removeprefix("$"), list[Step]()
     while rest:
-        found = _STEP.match(rest)
-        if found is None:
+        match = _STEP.match(rest)
+        if match is None:
             problem = f"“{rest[:60]}” is not read. Write for instance hits.hits[*]._id."
             raise PathError(f"The path “{text[:100]}”: {problem}")
-        name, optional, quoted, also_optional, place = found.groups()
+        name, optional, quoted, also_optional, place = match.groups()
         if place is not None:
             steps.append(Step() if place == "*" else Step(place=int(place[:9])))
         else:
             steps.append(Step(name or quoted, may_be_missing=bool(optional or also_optional)))
-        rest = rest[found.end() :]
+        rest = rest[match.end() :]
     last = max((number for number, step in enumerate(steps) if step.is_every), default=None)
     if last is None:
         raise PathError(f"The path “{text[:100]}” has no [*], which is the list of the hits.")
@@ -104,17 +104,17 @@ def _walked(value: Json, steps: Sequence[Step], answer: Json) -> Iterator[Json]:
         for element in value:
             yield from _walked(element, rest, answer)
         return
-    found: Json = None
+    inner: Json = None
     if step.name is not None:
-        found = value.get(step.name) if isinstance(value, dict) else None
+        inner = value.get(step.name) if isinstance(value, dict) else None
     elif isinstance(value, list) and step.place is not None and step.place < len(value):
-        found = value[step.place]
-    if found is None:
+        inner = value[step.place]
+    if inner is None:
         if step.may_be_missing and isinstance(value, dict):
             return
         wanted = f"“{step.name}”" if step.name is not None else f"element {step.place}"
         raise PathError(f"The answer has no {wanted} where the path has it; it is {shape_of(answer)}.")
-    yield from _walked(found, rest, answer)
+    yield from _walked(inner, rest, answer)
 
 
 def shape_of(value: Json) -> str:

@@ -31,7 +31,7 @@ from pooling.jobs.running import JobCancelledError, note_stored, start_job
 from pooling.models import Collection, Job, Pool, Query, Run
 from pooling.pools.versions import Extension, extend_pool, extension_choice
 from pooling.runs.engine_records import EngineRecord, Latency
-from pooling.runs.stored import RunImported, refuse_known_name, run_import_result, store_answers
+from pooling.runs.stored import RunImported, refuse_taken_name, run_import_result, store_answers
 from pooling.signals import engine_failed
 from pooling.storage.storing import checked_name
 
@@ -39,7 +39,7 @@ from pooling.storage.storing import checked_name
 BATCH = 20
 # What nobody resumed by then is dropped when the engine is asked again.
 KEPT = timedelta(days=7)
-FIRST_SHOWN = 20
+FIRST_HITS = 20
 
 
 class TriedHit(NamedTuple):
@@ -77,7 +77,7 @@ def try_engine(collection: Collection, settings: EngineSettings, key: str, query
     return Trial(
         query=f"{query.external_id}: {query.text}",
         latency_ms=answer.latency_ms,
-        hits=list(map(TriedHit, places, hits.ids, scores))[:FIRST_SHOWN],
+        hits=list(map(TriedHit, places, hits.ids, scores))[:FIRST_HITS],
         found=len(hits.ids),
         repeated=hits.repeated,
         note="" if hits.scores or not hits.ids else NO_SCORES,
@@ -94,7 +94,7 @@ def begin_asking(
     collection = engine.collection
     settings = {**asdict(settings_of(engine)), **({"depth": depth} if depth else {})}
     name = checked_name(name, "run") if name else _free_name(engine)
-    refuse_known_name(collection, name)
+    refuse_taken_name(collection, name)
     if not collection.queries.listed().exists():
         raise InputError(f"“{collection.slug}” has no queries yet. Import them first.")
     if pool is not None:
@@ -202,8 +202,8 @@ def _ask_all(asking: EngineAsking, settings: EngineSettings, pace: Pace, progres
     batch: list[EngineAnswer] = []
     try:
         # Everything is read before the first request: the database is not kept open for hours.
-        with closing(answers(askers, _questions(list(left), settings), pace)) as found:
-            for query, answer in found:
+        with closing(answers(askers, _questions(list(left), settings), pace)) as stream:
+            for query, answer in stream:
                 batch.append(_row(asking, query, answer))
                 if len(batch) == BATCH:
                     done += _keep(asking, batch, pace)

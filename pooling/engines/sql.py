@@ -44,7 +44,7 @@ _DENIED = {"printf", "format", "zeroblob", "randomblob", "load_extension", "read
 _OF_INDEXES = {"data_version", "page_size"}
 
 
-def known_databases() -> list[str]:
+def database_names() -> list[str]:
     """The names of the databases that engines may ask."""
     return list(site.SEARCH_DATABASES)
 
@@ -64,8 +64,8 @@ def checked_statement(statement: str) -> str:
     places = places_in(bare)
     strange = next((place for place in places if place not in IN_STATEMENT), None)
     if strange is not None:
-        known = ", ".join(f"{{{{{place}}}}}" for place in IN_STATEMENT)
-        raise TemplateError(f"“{{{{{strange[:60]}}}}}” has no value in SQL; it can hold {known}.")
+        allowed = ", ".join(f"{{{{{place}}}}}" for place in IN_STATEMENT)
+        raise TemplateError(f"“{{{{{strange[:60]}}}}}” has no value in SQL; it can hold {allowed}.")
     if not {"query", "vector"} & set(places):
         raise TemplateError("The statement has no {{query}}, so every query would get the same answer.")
     if "k" not in places:
@@ -188,13 +188,13 @@ def _permission(action: int, first: str | None, second: str | None, *more: str |
 
 
 def _id_of(value: object) -> str:
-    found = str(value) if isinstance(value, UUID) else text_of(value)
-    if found is None:
+    document_id = str(value) if isinstance(value, UUID) else text_of(value)
+    if document_id is None:
         kind = type(value).__name__
         raise EngineError(
             f"The first column has to be the document's id, a text or a whole number; it is {kind}."
         )
-    return found
+    return document_id
 
 
 def _connection(name: str) -> BaseDatabaseWrapper:
@@ -202,15 +202,15 @@ def _connection(name: str) -> BaseDatabaseWrapper:
     if name not in site.SEARCH_DATABASES:
         problem = f"There is no database “{name}” in the settings of this site (SOUNDINGS_SEARCH_DATABASES)."
         raise EngineError(problem)
-    known: dict[str, Any] = dict(site.SEARCH_DATABASES[name])
-    options = dict(known.get("OPTIONS", {}))
-    if known["ENGINE"] == "django.db.backends.postgresql":
+    settings: dict[str, Any] = dict(site.SEARCH_DATABASES[name])
+    options = dict(settings.get("OPTIONS", {}))
+    if settings["ENGINE"] == "django.db.backends.postgresql":
         # Values travel apart from the text, and a text with several statements is refused.
-        known["OPTIONS"] = {"connect_timeout": 10, **options, "server_side_binding": True}
-    elif known["ENGINE"] == "django.db.backends.sqlite3":
-        known |= {"NAME": f"file:{known['NAME']}?mode=ro", "OPTIONS": {**options, "uri": True}}
+        settings["OPTIONS"] = {"connect_timeout": 10, **options, "server_side_binding": True}
+    elif settings["ENGINE"] == "django.db.backends.sqlite3":
+        settings |= {"NAME": f"file:{settings['NAME']}?mode=ro", "OPTIONS": {**options, "uri": True}}
     else:
         raise EngineError(f"The database “{name}” is neither PostgreSQL nor SQLite.")
-    connection = ConnectionHandler({DEFAULT_DB_ALIAS: known}).create_connection(DEFAULT_DB_ALIAS)
+    connection = ConnectionHandler({DEFAULT_DB_ALIAS: settings}).create_connection(DEFAULT_DB_ALIAS)
     connection.inc_thread_sharing()  # one thread at a time
     return connection

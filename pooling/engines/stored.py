@@ -44,8 +44,8 @@ def engine_named(collection: Collection, name: str) -> Engine:
     """The engine of this name; `InputError` lists those that there are."""
     engine = Engine.objects.filter(collection=collection, name=name).first()
     if engine is None:
-        known = ", ".join(collection.engines.values_list("name", flat=True)) or "none yet"
-        problem = f"“{collection.slug}” has no engine “{name}”. There are: {known}."
+        names = ", ".join(collection.engines.values_list("name", flat=True)) or "none yet"
+        problem = f"“{collection.slug}” has no engine “{name}”. There are: {names}."
         raise InputError(problem, field="engine", missing=True)
     return engine
 

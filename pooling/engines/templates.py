@@ -106,7 +106,7 @@ def checked_body(template: str) -> str:
 def parsed_body(template: str) -> Json:
     """The body as JSON, its places still in it as strings."""
     quoted = _STRING_OR_PLACE.sub(
-        lambda found: found[0] if found[1] is None else json.dumps(found[0]), template
+        lambda match: match[0] if match[1] is None else json.dumps(match[0]), template
     )
     try:
         parsed: Json = json.loads(quoted)
@@ -166,8 +166,8 @@ def _vector(question: Question) -> Sequence[float]:
     return question.vector
 
 
-def _check_places(template: str, known: Sequence[str], where: str) -> None:
-    strange = next((place for place in places_in(template) if place not in known), None)
+def _check_places(template: str, allowed: Sequence[str], where: str) -> None:
+    strange = next((place for place in places_in(template) if place not in allowed), None)
     if strange is not None:
-        places = ", ".join(f"{{{{{place}}}}}" for place in known)
+        places = ", ".join(f"{{{{{place}}}}}" for place in allowed)
         raise TemplateError(f"“{{{{{strange[:60]}}}}}” has no value in {where}; it can hold {places}.")

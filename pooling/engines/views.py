@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from pooling.engine_models import Engine
-from pooling.engines.description import checked, options_shown, preset_named
+from pooling.engines.description import checked, preset_named, setting_rows
 from pooling.engines.forms import AskingForm, EngineForm
 from pooling.engines.lists import ENGINES, where_of
 from pooling.engines.presets import PRESETS
@@ -24,7 +24,7 @@ from pooling.people.access import ADMIN, collection_for
 from pooling.tables.answers import answer
 
 FIRST_RUNS = 10
-SHOWN_QUERIES = 200
+MOST_QUERIES = 200
 
 
 @login_required
@@ -73,7 +73,7 @@ def _form(request: HttpRequest, collection: Collection, form: EngineForm) -> Htt
         "queries": (
             collection.queries.listed()
             .order_by("pk")
-            .only("external_id", "text", "collection")[:SHOWN_QUERIES]
+            .only("external_id", "text", "collection")[:MOST_QUERIES]
         ),
     }
     if "try" in request.POST:
@@ -116,15 +116,15 @@ def _tried(request: HttpRequest, collection: Collection, form: EngineForm) -> di
 @require_safe
 def engine(request: HttpRequest, slug: str, engine_id: int) -> HttpResponse:
     """One engine: how it is asked, and the runs of its answers."""
-    shown = engine_for(request.user, slug, engine_id)
-    runs = Run.objects.filter(collection=shown.collection, preflight__engine__id=shown.pk)
+    engine = engine_for(request.user, slug, engine_id)
+    runs = Run.objects.filter(collection=engine.collection, preflight__engine__id=engine.pk)
     context = {
-        "collection": shown.collection,
+        "collection": engine.collection,
         "section": "engines",
-        "engine": shown,
-        "where": where_of(shown),
-        "settings": options_shown(shown),
-        "form": AskingForm(engine=shown),
+        "engine": engine,
+        "where": where_of(engine),
+        "settings": setting_rows(engine),
+        "form": AskingForm(engine=engine),
         "runs": runs.order_by("-pk")[:FIRST_RUNS],
     }
     return render(request, "pooling/engine.html", context)
@@ -134,17 +134,17 @@ def engine(request: HttpRequest, slug: str, engine_id: int) -> HttpResponse:
 @require_POST
 def engine_ask(request: HttpRequest, slug: str, engine_id: int) -> HttpResponse:
     """Ask an engine for all queries, in the background; the run can extend a pool."""
-    shown = engine_for(request.user, slug, engine_id)
-    form = AskingForm(request.POST, engine=shown)
+    engine = engine_for(request.user, slug, engine_id)
+    form = AskingForm(request.POST, engine=engine)
     if not form.is_valid():
         messages.error(request, " ".join(str(errors[0]) for errors in form.errors.values()))
-        return redirect(shown)
+        return redirect(engine)
     values = form.cleaned_data
     try:
         job = start_asking(
-            shown, person(request), name=values["name"] or None, depth=values["depth"], pool=values["pool"]
+            engine, person(request), name=values["name"] or None, depth=values["depth"], pool=values["pool"]
         )
     except refusals() as error:
         messages.error(request, str(error))
-        return redirect(shown)
+        return redirect(engine)
     return go_on(request, job)

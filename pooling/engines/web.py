@@ -113,7 +113,7 @@ class WebAsker:
     def _counted(self, blocks: Iterator[bytes], head: dict[str, str]) -> bytes:
         if head.get("content-encoding", "identity").lower() not in ("", "identity"):
             raise EngineError(f"{self._host} sends a compressed answer, although that was not asked for.")
-        found, size = [], 0
+        parts, size = [], 0
         for block in blocks:
             size += len(block)
             if size > MOST_ANSWER_BYTES:
@@ -121,8 +121,8 @@ class WebAsker:
                     f"The answer of {self._host} is longer than {MOST_ANSWER_BYTES:,} bytes. Ask for ids and "
                     "scores only, without the texts."
                 )
-            found.append(block)
-        return b"".join(found)
+            parts.append(block)
+        return b"".join(parts)
 
     def _parsed(self, head: dict[str, str], raw: bytes) -> Json:
         if "html" in head.get("content-type", "") or raw.lstrip()[:1] == b"<":
@@ -131,10 +131,10 @@ class WebAsker:
                 "page or a proxy often answers like this."
             )
         try:
-            found: Json = json.loads(raw)
+            answer: Json = json.loads(raw)
         except (ValueError, RecursionError):
             raise EngineError(f"The answer of {self._host} is not JSON.") from None
-        return found
+        return answer
 
     def _refusal(self, status: int, head: dict[str, str], raw: bytes) -> EngineError:
         """The error of an answer with another status than success."""
@@ -194,6 +194,6 @@ def _reason_in(answer: Json) -> str:
     if not isinstance(answer, dict):
         return ""
     for name in ("error", "errors", "root_cause", "reason", "message", "detail", "status", "root"):
-        if isinstance(answer.get(name), str | list | dict) and (found := _reason_in(answer[name])):
-            return found
+        if isinstance(answer.get(name), str | list | dict) and (reason := _reason_in(answer[name])):
+            return reason
     return ""

@@ -25,7 +25,7 @@ class FormatError(ValueError):
         return type(self), (self.path, self.line, self.problem, self.remedy)
 
 
-def shown(value: object, limit: int = 60) -> str:
+def excerpt(value: object, limit: int = 60) -> str:
     """A value from a file, quoted, on one line and not too long for a message."""
     text = str(value)
     return repr(text if len(text) <= limit else text[: limit - 1] + "…")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.names import DOCUMENT, QUERY, plain_name
 from pooling.formats.records import records_source
 from pooling.formats.rows import checked_id
@@ -46,29 +46,29 @@ def read_gold(
     """
     file, records = records_source(source, file_name, max_bytes)
     lines: dict[tuple[str, str], int] = {}
-    found = []
+    questions = []
     for line, record in records:
         gold = _record(file, line, {plain_name(name): value for name, value in record.items()})
         first = lines.setdefault((gold.query, gold.document), line)
         if first != line:
-            pair = f"query {shown(gold.query)}, document {shown(gold.document)}"
+            pair = f"query {excerpt(gold.query)}, document {excerpt(gold.document)}"
             problem = f"{pair} appears again (first on line {first})"
             raise file.error(line, problem, "Give every pair once.")
-        found.append(gold)
-    if not found:
+        questions.append(gold)
+    if not questions:
         raise file.empty()
-    return found
+    return questions
 
 
 def _record(file: Source, line: int, record: dict[str, Any]) -> GoldRecord:
     query, document = _column(file, line, record, QUERY), _column(file, line, record, DOCUMENT)
     answer = ANSWERS.get(number_text(record[_column(file, line, record, ANSWER)]).lower())
     if answer is None:
-        given = shown(record[_column(file, line, record, ANSWER)])
+        given = excerpt(record[_column(file, line, record, ANSWER)])
         raise file.error(line, f"{given} is not a valid answer", "Write relevant or not_relevant, or 1 or 0.")
     practice = FLAGS.get(_optional(record, PRACTICE).lower())
     if practice is None:
-        given = shown(_optional(record, PRACTICE))
+        given = excerpt(_optional(record, PRACTICE))
         raise file.error(line, f"practice is {given}", "Write 1 for a practice question and 0 for others.")
     return GoldRecord(
         checked_id(file, line, "query", record[query]),
@@ -84,8 +84,10 @@ def _column(file: Source, line: int, record: dict[str, Any], names: tuple[str, .
     for name in names:
         if record.get(name) is not None:
             return name
-    found = shown(", ".join(record), 80)
-    raise file.error(line, f"no {names[0]} among {found}", "Name the columns query_id, document_id, answer.")
+    columns = excerpt(", ".join(record), 80)
+    raise file.error(
+        line, f"no {names[0]} among {columns}", "Name the columns query_id, document_id, answer."
+    )
 
 
 def _optional(record: dict[str, Any], names: tuple[str, ...]) -> str:

@@ -36,24 +36,24 @@ def first_repeated(repeated: pl.DataFrame) -> tuple[int, int]:
 
 def alike_notes(frame: pl.DataFrame) -> tuple[str, ...]:
     """Notes on ids that differ only in Unicode form or in blanks around them: they stay different."""
-    found = []
+    notes = []
     for column, kind in (("query_id", "query"), ("document_id", "document")):
         ids = frame[column].unique()
         unusual = ids.filter(ids.str.contains(r"[^\x21-\x7e]"))
         if len(unusual):
-            found += [alike_note(kind, *pair) for pair in first_alike(ids, unusual)]
-    return tuple(found)
+            notes += [alike_note(kind, *pair) for pair in first_alike(ids, unusual)]
+    return tuple(notes)
 
 
 def first_alike(ids: pl.Series, unusual: pl.Series) -> list[tuple[str, str]]:
     wanted = {plain_form(text): text for text in unusual}
     plain = pl.Series(sorted(wanted.keys()), dtype=pl.String)
-    known = ids.filter(ids.is_in(plain.implode())).to_list()
-    return clash(wanted, known) or clash_among(unusual)
+    matches = ids.filter(ids.is_in(plain.implode())).to_list()
+    return clash(wanted, matches) or clash_among(unusual)
 
 
-def clash(wanted: dict[str, str], known: Iterable[str]) -> list[tuple[str, str]]:
-    return [(wanted[text], text) for text in sorted(known) if wanted[text] != text][:1]
+def clash(wanted: dict[str, str], ids: Iterable[str]) -> list[tuple[str, str]]:
+    return [(wanted[text], text) for text in sorted(ids) if wanted[text] != text][:1]
 
 
 def clash_among(unusual: Iterable[str]) -> list[tuple[str, str]]:

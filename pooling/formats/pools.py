@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.kinds.delimited import delimited_records
 from pooling.formats.registry import source_of
 from pooling.formats.rows import checked_id
@@ -47,7 +47,7 @@ def read_pool(source: Path | str) -> pl.DataFrame:
         row = _row(file, line, record)
         first = lines.setdefault(row[:2], line)
         if first != line:
-            pair = f"query {shown(row[0])}, document {shown(row[1])}"
+            pair = f"query {excerpt(row[0])}, document {excerpt(row[1])}"
             raise file.error(line, f"{pair} appears again (first on line {first})", "Give every pair once.")
         rows.append(row)
     if not rows:
@@ -58,14 +58,14 @@ def read_pool(source: Path | str) -> pl.DataFrame:
 def _refuse_absent(file: Source, record: dict[str, Any]) -> None:
     absent = [name for name in COLUMNS if name not in record and name not in OPTIONAL]
     if absent:
-        problem = f"no column {' or '.join(absent)} among {shown(', '.join(record), 80)}"
+        problem = f"no column {' or '.join(absent)} among {excerpt(', '.join(record), 80)}"
         raise file.error(1, problem, "Give a file written by `pool --output`.")
 
 
 def _row(file: Source, line: int, record: dict[str, Any]) -> _Row:
     in_audit = FLAGS.get(record["in_audit"])
     if in_audit is None:
-        raise file.error(line, f"in_audit is {shown(record['in_audit'])}", "Write 1 or 0.")
+        raise file.error(line, f"in_audit is {excerpt(record['in_audit'])}", "Write 1 or 0.")
     return (
         checked_id(file, line, "query", record["query_id"]),
         checked_id(file, line, "document", record["document_id"]),
@@ -78,7 +78,7 @@ def _row(file: Source, line: int, record: dict[str, Any]) -> _Row:
 
 def _number(file: Source, line: int, name: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal() and 0 < len(text) < 10):
-        raise file.error(line, f"the {name} is {shown(text)}", "Write a whole number.")
+        raise file.error(line, f"the {name} is {excerpt(text)}", "Write a whole number.")
     return int(text)
 
 
@@ -90,6 +90,6 @@ def _probability(file: Source, line: int, text: str) -> float | None:
     except ValueError:
         value = 0.0
     if not 0 < value <= 1:
-        problem = f"the inclusion probability is {shown(text)}"
+        problem = f"the inclusion probability is {excerpt(text)}"
         raise file.error(line, problem, "Write a number above 0 up to 1, or nothing.")
     return value

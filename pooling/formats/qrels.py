@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pooling.formats import trec
 from pooling.formats.bytes.lines import QRELS
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.pairs import PAIR, alike_notes, hashes, repeated_rows
 from pooling.formats.registry import source_of
 from pooling.formats.runs import column_notes, comment_notes, line_of
@@ -94,12 +94,12 @@ def refuse_conflict(file: Source, frame: pl.DataFrame, repeated: pl.DataFrame) -
     conflicts = first_of_pair.filter(pl.col("value") != pl.col("first_value"))
     if not conflicts.height:
         return
-    found = conflicts.row(0, named=True)
-    earlier = line_of(file, frame, found["first"])
+    conflict = conflicts.row(0, named=True)
+    earlier = line_of(file, frame, conflict["first"])
     place = "" if earlier is None else f" on line {earlier}"
     raise file.error(
-        line_of(file, frame, found["row"]),
-        f"query {shown(found['query_id'])}, document {shown(found['document_id'])} has relevance "
-        f"{found['value']:.0f} here and {found['first_value']:.0f}{place or ' before'}",
+        line_of(file, frame, conflict["row"]),
+        f"query {excerpt(conflict['query_id'])}, document {excerpt(conflict['document_id'])} has relevance "
+        f"{conflict['value']:.0f} here and {conflict['first_value']:.0f}{place or ' before'}",
         "Keep one of the two.",
     )

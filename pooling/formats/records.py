@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pooling.formats.bytes.folders import files_in, texts_in
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.judgments.elements import first_sign
 from pooling.formats.judgments.quepid import NEED, PAIRS, query_of_pair
 from pooling.formats.kinds.delimited import tsv_rows, with_header
@@ -38,7 +38,7 @@ from pooling.formats.tables import MOST_FIELDS
 #: Characters of all names of the fields of a record, up to which their layout is kept.
 LONGEST_NAMES = 2_000
 #: A first line with none of these names no columns.
-KNOWN_NAMES = frozenset((*ID, *DOCUMENT_TEXT, *TITLE, *QUERY, *DOCUMENT, "metadata", "answer"))
+FIELD_NAMES = frozenset((*ID, *DOCUMENT_TEXT, *TITLE, *QUERY, *DOCUMENT, "metadata", "answer"))
 TWO_COLUMNS = ["_id", "text"]
 #: Names of fields in one sentence.
 MOST_NAMED = 8
@@ -89,14 +89,16 @@ def read_queries(
             if pair := query_of_pair(record):
                 query = _named_by_text(*pair)
                 if texts.setdefault(query.id, query.text) != query.text:
-                    problem = f"{shown(texts[query.id])} and {shown(query.text)} are both query {query.id}"
+                    problem = (
+                        f"{excerpt(texts[query.id])} and {excerpt(query.text)} are both query {query.id}"
+                    )
                     raise file.error(line, problem, "Give the queries ids in JSON lines.")
                 if query.id in lines:
                     continue
             else:
                 parts = Parts(file, line, record, QUERY)
                 query = QueryRecord(parts.id, parts.text(required=True), parts.rest())
-                _rename_known(query.metadata)
+                _rename_metadata(query.metadata)
                 if fields is not None:
                     fields.add(parts)
             first = lines.setdefault(query.id, before + line)
@@ -109,12 +111,12 @@ def read_queries(
     return queries
 
 
-def _rename_known(metadata: dict[str, Any]) -> None:
+def _rename_metadata(metadata: dict[str, Any]) -> None:
     """Give fields that have several known names the one that other code reads."""
     for name in list(metadata):
-        known = "narrative" if name == NEED else METADATA.get(plain_name(name))
-        if known and known not in metadata:
-            metadata[known] = metadata.pop(name)
+        standard_name = "narrative" if name == NEED else METADATA.get(plain_name(name))
+        if standard_name and standard_name not in metadata:
+            metadata[standard_name] = metadata.pop(name)
 
 
 def _named_by_text(text: str, narrative: str) -> QueryRecord:
@@ -180,7 +182,7 @@ def _plain_text(file: Source) -> dict[str, str]:
     """A text as a record, called after its file."""
     if file.size > MAX_LINE_BYTES:
         raise file.too_long(1)
-    return {"_id": file.shown, "text": "\n".join(line for _, line in file.text_lines())}
+    return {"_id": file.display_name, "text": "\n".join(line for _, line in file.text_lines())}
 
 
 def records_source(
@@ -206,7 +208,7 @@ def _without_header(file: Source) -> Iterator[Record] | None:
     if file.format != "tsv":
         return None
     first = next((line for _, line in file.text_lines()), "").split("\t")
-    if len(first) != len(TWO_COLUMNS) or any(plain_name(name) in KNOWN_NAMES for name in first):
+    if len(first) != len(TWO_COLUMNS) or any(plain_name(name) in FIELD_NAMES for name in first):
         return None
     if not any(letter.isdigit() for letter in first[0]) and len(first[1].split()) == 1:
         return None
@@ -215,7 +217,7 @@ def _without_header(file: Source) -> Iterator[Record] | None:
 
 def refuse_second(file: Source, kind: str, identifier: str, *, first: int, line: int) -> None:
     if first != line:
-        problem = f"{kind} {shown(identifier)} appears again (first on line {first})"
+        problem = f"{kind} {excerpt(identifier)} appears again (first on line {first})"
         raise file.error(line, problem, "Give every record a unique id.")
 
 
@@ -223,7 +225,7 @@ def refuse_odd_weight(file: Source, query: QueryRecord, line: int) -> None:
     try:
         weight_of(query.metadata)
     except ValueError as error:
-        problem = f"query {shown(query.id)}: {error}"
+        problem = f"query {excerpt(query.id)}: {error}"
         raise file.error(line, problem, "Write how often the query is asked, or leave it out.") from None
 
 
@@ -272,8 +274,8 @@ class Parts:
             raise file.error(line, f"{len(record):,} fields", f"Give a record at most {MOST_FIELDS:,}.")
         self.layout = _layout_of(tuple(record), ids)
         if self.layout.id is None:
-            found = shown(", ".join(record), 80)
-            raise file.error(line, f"no id among the fields {found}", "Name the id _id.")
+            fields = excerpt(", ".join(record), 80)
+            raise file.error(line, f"no id among the fields {fields}", "Name the id _id.")
         self.id = checked_id(file, line, "record's", record[self.layout.id])
 
     @property
@@ -283,9 +285,9 @@ class Parts:
     def text(self, *, required: bool) -> str:
         text = self._words(self.layout.text)
         if required and text is None:
-            found, likely = shown(", ".join(self.layout.others), 80), likely_text(self.record)
-            remedy = f"Rename {shown(likely)} to text, if that is the text." if likely else NAME_THE_TEXT
-            raise self.file.error(self.line, f"no text among the fields {found}", remedy)
+            fields, likely = excerpt(", ".join(self.layout.others), 80), likely_text(self.record)
+            remedy = f"Rename {excerpt(likely)} to text, if that is the text." if likely else NAME_THE_TEXT
+            raise self.file.error(self.line, f"no text among the fields {fields}", remedy)
         return text or ""
 
     def _words(self, name: str | None) -> str | None:
@@ -336,8 +338,8 @@ class FieldsRead:
         """The remedy where no field was read as the text."""
         fields = sorted({*self.names("id"), *self.names("others")})
         likely = next((name for name, _ in self.likely.most_common(1)), None)
-        remedy = f"Rename {shown(likely)} to text, if that is the text." if likely else NAME_THE_TEXT
-        return f"The fields are {shown(', '.join(fields), 80)}. {remedy}"
+        remedy = f"Rename {excerpt(likely)} to text, if that is the text." if likely else NAME_THE_TEXT
+        return f"The fields are {excerpt(', '.join(fields), 80)}. {remedy}"
 
     def __str__(self) -> str:
         """A sentence where the names do not say it: `Read as text: segment. Kept as metadata: url.`"""

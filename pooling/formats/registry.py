@@ -67,9 +67,9 @@ class Format:
 def formats() -> dict[str, Format]:
     """Every format by its name; found on first use, because a format is read with what looks formats up."""
     modules = (import_module(f"{kinds.__name__}.{module.name}") for module in iter_modules(kinds.__path__))
-    found: dict[str, Format] = {format.name: format for module in modules for format in module.FORMATS}
-    first = [name for name in USUAL if name in found]
-    return {name: found[name] for name in (*first, *sorted(found.keys() - {*first}))}
+    by_name: dict[str, Format] = {format.name: format for module in modules for format in module.FORMATS}
+    first = [name for name in USUAL if name in by_name]
+    return {name: by_name[name] for name in (*first, *sorted(by_name.keys() - {*first}))}
 
 
 @cache

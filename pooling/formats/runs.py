@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pooling.formats import trec
 from pooling.formats.bytes.lines import RUN, Layout
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.pairs import alike_notes, first_repeated, hashes, repeated_rows
 from pooling.formats.registry import name_of, source_of
 from pooling.formats.sources import Source
@@ -52,7 +52,7 @@ def read_run(
     notes += rank_notes(frame)
     columns = [pl.col("query_id"), pl.col("document_id"), pl.col("value").alias("score")]
     columns += [usable_rank(frame)] if with_rank else []
-    run_name = name or name_of(file.shown)
+    run_name = name or name_of(file.display_name)
     return RunFile(run_name, tag or run_name, frame.select(columns), notes)
 
 
@@ -113,7 +113,7 @@ def refuse_repeated(file: Source, frame: pl.DataFrame) -> None:
     earlier = also(line_of(file, frame, first))
     raise file.error(
         line_of(file, frame, second),
-        f"document {shown(document)} appears again for query {shown(query)}{earlier}",
+        f"document {excerpt(document)} appears again for query {excerpt(query)}{earlier}",
         "Keep one row of each document; if these are passages of one document, keep the best.",
     )
 

@@ -44,14 +44,14 @@ def without_gz(name: str) -> str:
 
 @dataclass(frozen=True)
 class Source:
-    """One file to read; `shown` is the name that errors use, `format` the name of its format.
+    """One file to read; `display_name` is the name that errors use, `format` the name of its format.
 
     Of a table: `separator`, where it is not the one of its format; `names` of the columns, where no line
     has them.
     """
 
     path: Path
-    shown: str
+    display_name: str
     max_bytes: int | None = None
     format: str = "trec"
     separator: str = ""
@@ -72,10 +72,10 @@ class Source:
         return self.path.stat().st_size
 
     def error(self, line: int | None, problem: str, remedy: str) -> FormatError:
-        return FormatError(self.shown, line, problem, remedy)
+        return FormatError(self.display_name, line, problem, remedy)
 
     def opened_raw(self) -> BinaryIO:
-        require_file(self.path, self.shown)
+        require_file(self.path, self.display_name)
         try:
             return self.path.open("rb")
         except OSError as error:
@@ -113,7 +113,7 @@ class Source:
     def refuse_other_packers(self, beginning: bytes) -> None:
         for magic, name in OTHER_PACKERS.items():
             if beginning.startswith(magic):
-                if self.shown.lower().endswith((".xlsx", ".ods")):
+                if self.display_name.lower().endswith((".xlsx", ".ods")):
                     raise self.error(None, "a workbook is not read", "Save the sheet as CSV in UTF-8.")
                 raise self.error(
                     None, f"the file is compressed with {name}", "Decompress it, or compress it with gzip."

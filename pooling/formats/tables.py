@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.names import DOCUMENT, QUERY, RANK, RELEVANCE, SCORE, column_named
 from pooling.formats.registry import formats
 from pooling.formats.rows import Row, checked_id, frame_of
@@ -34,10 +34,10 @@ class Roles:
         needed["score" if self.kind == "run" else "relevance"] = self.value or self.rank
         missing = [name for name, column in needed.items() if column is None]
         if missing:
-            found = shown(", ".join(self.names), 80)
+            columns = excerpt(", ".join(self.names), 80)
             raise self.source.error(
                 line,
-                f"no column {' or '.join(missing)} among {found}",
+                f"no column {' or '.join(missing)} among {columns}",
                 f"Name the columns {', '.join(needed)}" + self._where(),
             )
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pooling.formats.bytes.lines import Layout, separator_of
 from pooling.formats.bytes.shape import LineShape, shape_of
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.pairs import hashes
 from pooling.formats.rows import Row, frame_of
 from pooling.formats.sources import Source
@@ -179,10 +179,10 @@ def check_fields(source: Source, layout: Layout, number: int, fields: list[str],
         raise source.error(number, problem, f"Write {layout.expected}{advice(layout, len(fields))}.")
 
 
-def advice(layout: Layout, found: int) -> str:
-    if found > layout.fields:
+def advice(layout: Layout, count: int) -> str:
+    if count > layout.fields:
         return f" and nothing after the {layout.expected.split()[-1]}; ids contain no spaces"
-    return " with all fields" if layout.kind == "qrels" or found < layout.fields - 1 else ", the tag included"
+    return " with all fields" if layout.kind == "qrels" or count < layout.fields - 1 else ", the tag included"
 
 
 def foreign_beginning(layout: Layout, fields: list[str]) -> tuple[str, str] | None:
@@ -194,7 +194,7 @@ def foreign_beginning(layout: Layout, fields: list[str]) -> tuple[str, str] | No
     value = fields[layout.columns.index("value")] if len(fields) == layout.fields else ""
     if is_word(value) or fields[-1].lower() in HEADER_ENDS:
         return (
-            f"this looks like a header ({shown(' '.join(fields))})",
+            f"this looks like a header ({excerpt(' '.join(fields))})",
             f"Remove the line (each line is {layout.expected}), or give the file the suffix .tsv or .csv.",
         )
     return None

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pooling.formats.errors import FormatError, shown
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.registry import Target, writing
 from pooling.heavy import pl
 
@@ -76,10 +76,10 @@ def qrels_content(frame: pl.DataFrame, path: Path | str, format: str) -> bytes:
 
 
 def content_of(frame: pl.DataFrame, target: Target, format: str, kind: str) -> bytes:
-    known = writing(kind)
-    if format not in known:
-        raise ValueError(f"Unknown format {format!r}; known are {', '.join(known)}.")
-    content = known[format].writers[kind](frame, target)
+    formats = writing(kind)
+    if format not in formats:
+        raise ValueError(f"Unknown format {format!r}; known are {', '.join(formats)}.")
+    content = formats[format].writers[kind](frame, target)
     return content.encode() if isinstance(content, str) else content
 
 
@@ -131,7 +131,7 @@ def refuse(
             continue
         bad = frame[column].filter(frame[column].str.contains(pattern))
         if len(bad):
-            raise FormatError(path, None, f"the id {shown(bad[0])} is empty or contains {what}", remedy)
+            raise FormatError(path, None, f"the id {excerpt(bad[0])} is empty or contains {what}", remedy)
 
 
 def delimitable(path: Path | str, frame: pl.DataFrame) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.names import QUERY, TEXT, column_named
 from pooling.formats.records import read_queries
 from pooling.heavy import pl
@@ -70,13 +70,13 @@ def _llama_index(retriever: Any, k: int) -> Ask:
 
 
 def _haystack(retriever: Any, k: int) -> Ask:
-    known = _parameters(retriever.run)
-    if "query" not in known:
+    parameters = _parameters(retriever.run)
+    if "query" not in parameters:
         raise ValueError(
-            f"The retriever is {described(retriever)}, whose run takes {', '.join(known) or 'nothing'} and "
-            "no query. Give a function from a text to its documents instead."
+            f"The retriever is {described(retriever)}, whose run takes {', '.join(parameters) or 'nothing'} "
+            "and no query. Give a function from a text to its documents instead."
         )
-    more = {"top_k": k} if "top_k" in known else {}
+    more = {"top_k": k} if "top_k" in parameters else {}
     return lambda text: retriever.run(query=text, **more)
 
 
@@ -89,13 +89,13 @@ def _parameters(function: Callable[..., Any]) -> list[str]:
 
 def texts_of(queries: Any) -> dict[Any, str]:
     """Query id -> text, from a dict, a file of queries, a frame, or records with an id and a text."""
-    found = dict(_texts(queries))
-    for query, text in found.items():
+    texts = dict(_texts(queries))
+    for query, text in texts.items():
         if not isinstance(text, str):
-            raise ValueError(f"Query {shown(query)} is {described(text)}; give its text.")
-    if not found:
+            raise ValueError(f"Query {excerpt(query)} is {described(text)}; give its text.")
+    if not texts:
         raise ValueError("There are no queries to ask.")
-    return found
+    return texts
 
 
 def _texts(queries: Any) -> Iterable[tuple[Any, Any]]:
@@ -106,7 +106,7 @@ def _texts(queries: Any) -> Iterable[tuple[Any, Any]]:
         text = column_named(columns.names, TEXT)
         id = column_named([name for name in columns.names if name != text], (*QUERY, "_id", "id"))
         if text is None or id is None:
-            has = shown(", ".join(columns.names), 80)
+            has = excerpt(", ".join(columns.names), 80)
             raise ValueError(f"The queries have the columns {has}; they need query_id and text.")
         return list(zip(columns.column(id), columns.column(text), strict=True))
     if isinstance(queries, Mapping):
@@ -130,8 +130,8 @@ def _record(query: Any) -> tuple[Any, Any]:
 
 
 def _fields(query: Any) -> list[str]:
-    known = ("query_id", "qid", "id", "text", "query")
-    return [name for name in known if isinstance(getattr(query, name, None), str | int)]
+    names = ("query_id", "qid", "id", "text", "query")
+    return [name for name in names if isinstance(getattr(query, name, None), str | int)]
 
 
 def retriever_run(
@@ -147,7 +147,7 @@ def retriever_run(
         progress(place / len(texts), f"{place:,} of {len(texts):,} queries")
         answer = inside(ask(text))
         if answer is None:
-            raise reading.error(f"answered query {shown(query)} with nothing. Return a list of documents.")
+            raise reading.error(f"answered query {excerpt(query)} with nothing. Return a list of documents.")
         if isinstance(answer, Iterable) and not isinstance(answer, Mapping | str | set | frozenset):
             answer = list(islice(answer, k))
         lists.add(query, answer)

@@ -17,10 +17,10 @@ _LENGTHS, _FLOATS = {24: ">B", 25: ">H", 26: ">I", 27: ">Q"}, {25: ">e", 26: ">f
 def numbers_by_query(content: bytes) -> dict[str, dict[str, float]]:
     """Query -> document -> number; `ValueError` for anything else."""
     try:
-        found = _Reader(content).lists()
+        lists = _Reader(content).lists()
     except (IndexError, struct.error) as error:
         raise ValueError("it is cut off") from error
-    return found
+    return lists
 
 
 class _Reader:
@@ -30,13 +30,13 @@ class _Reader:
         self._content, self._at = content, 0
 
     def lists(self) -> dict[str, dict[str, float]]:
-        found = {}
+        scores = {}
         for _ in range(self._size(_MAP)):
             query = self._text()
-            found[query] = {self._text(): self._number() for _ in range(self._size(_MAP))}
+            scores[query] = {self._text(): self._number() for _ in range(self._size(_MAP))}
         if self._at != len(self._content):
             raise ValueError("something follows the lists")
-        return found
+        return scores
 
     def _head(self) -> tuple[int, int]:
         """The kind of the next value, and what else its first byte says."""

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any
 from uuid import UUID
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.values import INT32
 from pooling.formats.wording import counted
 from pooling.heavy import np, pl
@@ -61,7 +61,7 @@ def _text_of(value: Any, of: str, reading: Reading) -> str:
     if value is None or value != value:  # NaN, which stands for nothing in pandas
         raise reading.error(f"has an empty {of} id. Fill or remove it.")
     raise reading.error(
-        f"has the {of} id {shown(repr(value))} of the type {type(value).__name__}. Write ids as text."
+        f"has the {of} id {excerpt(repr(value))} of the type {type(value).__name__}. Write ids as text."
     )
 
 
@@ -85,12 +85,12 @@ def _series_of_numbers(values: Sequence[Any], pairs: pl.DataFrame, reading: Read
     kinds = set(map(type, values))
     if kinds <= {int, float, type(None)} or (kinds == {bool} and reading.kind == QRELS):
         return pl.Series(values, dtype=pl.Float64, strict=False)
-    found = []
+    floats = []
     for place, value in enumerate(values):
         if not _is_number(value, reading.kind):
             raise _no_number(values, place, pairs, reading)
-        found.append(None if value is None else float(value))
-    return pl.Series(found, dtype=pl.Float64)
+        floats.append(None if value is None else float(value))
+    return pl.Series(floats, dtype=pl.Float64)
 
 
 def _is_number(value: Any, kind: str) -> bool:
@@ -112,12 +112,12 @@ def _no_number(values: Sequence[Any], place: int, pairs: pl.DataFrame, reading: 
     value, name = values[place], VALUES[reading.kind]
     if isinstance(value, Mapping | list | tuple | set):
         return reading.error(
-            f"is nested too deep: at {shown(query)}, {shown(document)} is {shown(repr(value))} instead of a "
-            f"{name}. Give {{query: {{document: {name}}}}}."
+            f"is nested too deep: at {excerpt(query)}, {excerpt(document)} is {excerpt(repr(value))} "
+            f"instead of a {name}. Give {{query: {{document: {name}}}}}."
         )
     return reading.error(
-        f"has the {name} {shown(repr(value))} for query {shown(query)} and document {shown(document)}, which "
-        "is not a number. Write a number."
+        f"has the {name} {excerpt(repr(value))} for query {excerpt(query)} and document {excerpt(document)}, "
+        "which is not a number. Write a number."
     )
 
 
@@ -147,7 +147,7 @@ def refuse_odd_values(frame: pl.DataFrame, reading: Reading) -> None:
         if bool(wrong.any()):
             query, document, odd = frame.filter(wrong).select(*PAIR, "value").row(0)
             raise reading.error(
-                f"has the relevance {odd:g} for query {shown(query)} and document {shown(document)}; a "
+                f"has the relevance {odd:g} for query {excerpt(query)} and document {excerpt(document)}; a "
                 "relevance is a whole number. Choose a threshold (relevance >= 0.5) or a scale "
                 "(round(3 * relevance))."
             )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.names import DOCUMENT, QUERY, RANK, RELEVANCE, SCORE, column_named
 from pooling.heavy import np, pl
 from pooling.inputs.checks import numbers, text_ids
@@ -105,7 +105,7 @@ def frame_of_columns(columns: Columns, reading: Reading) -> pl.DataFrame:
         needed["relevance" if reading.kind == QRELS else "score"] = value or rank
     absent = [name for name, column in needed.items() if column is None]
     if query is None or document is None or absent:
-        has = f"it has {shown(', '.join(columns.names), 80)}" if columns.names else "it has none"
+        has = f"it has {excerpt(', '.join(columns.names), 80)}" if columns.names else "it has none"
         raise reading.error(
             f"has no column {', '.join(absent)}: {has}, and needs {', '.join(reading.columns)}."
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 
 #: A path, a frame, a dict, a list, or an object of another library: see `pooling.inputs.reading`.
 Source: TypeAlias = Any
@@ -44,7 +44,7 @@ class Keys:
         for name in ("query_ids", "document_ids"):
             ids = getattr(self, name)
             if isinstance(ids, str | bytes) or (ids is not None and not isinstance(ids, Iterable)):
-                raise ValueError(f"{name} is {shown(ids)}; give a list of ids.")
+                raise ValueError(f"{name} is {excerpt(ids)}; give a list of ids.")
             if ids is not None and not isinstance(ids, Mapping):
                 object.__setattr__(self, name, list(ids))
         if isinstance(self.query_ids, Mapping):  # queries as {id: text}
@@ -118,5 +118,5 @@ def described(source: object) -> str:
     if source is None:
         return "None"
     if isinstance(source, str | int | float | bool):
-        return f"{article} {name}, {shown(source)}"
+        return f"{article} {name}, {excerpt(source)}"
     return f"{article} {name}"

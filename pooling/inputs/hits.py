@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.names import HIT_ID, HIT_SCORE, QUERY, RELEVANCE, column_named
 from pooling.heavy import np
 from pooling.inputs.given import QRELS, Reading, described
@@ -32,11 +32,13 @@ def hit_of(entry: Any, reading: Reading) -> Hit:
         return _of_record(entry, reading)
     if isinstance(entry, list | tuple) and not hasattr(entry, "_fields"):
         if len(entry) != 2 or isinstance(entry[0], list | tuple):
-            problem = f"has {shown(repr(entry))} in a list of documents. Give ids, or pairs of id and score."
+            problem = (
+                f"has {excerpt(repr(entry))} in a list of documents. Give ids, or pairs of id and score."
+            )
             raise reading.error(problem)
         inner, score = entry
-        found = hit_of(inner, reading)
-        return Hit(found.id, score, not isinstance(inner, str | int | np.integer))
+        hit = hit_of(inner, reading)
+        return Hit(hit.id, score, not isinstance(inner, str | int | np.integer))
     return _of_object(entry, reading)
 
 
@@ -54,7 +56,9 @@ def _of_record(entry: Mapping[Any, Any], reading: Reading) -> Hit:
         return Hit(entry[key] if key in entry else inner[key], score)
     name = column_named(names, HIT_ID)
     if name is None:
-        problem = f"has a dict without an id among {shown(', '.join(names), 80)}. Name its key with id_key=."
+        problem = (
+            f"has a dict without an id among {excerpt(', '.join(names), 80)}. Name its key with id_key=."
+        )
         raise reading.error(problem)
     return Hit(entry[name], score)
 
@@ -82,7 +86,7 @@ def _of_object(entry: Any, reading: Reading) -> Hit:
             f"has {described(entry)} in a list of documents. Give ids, pairs of id and score, or documents."
         )
         raise reading.error(problem)
-    keys = shown(", ".join(map(str, metadata)), 80) if metadata else "none"
+    keys = excerpt(", ".join(map(str, metadata)), 80) if metadata else "none"
     raise reading.error(
         f"has {described(entry)} without an id. Name the key of its metadata that holds the id with id_key=; "
         f"the keys are {keys}."
@@ -94,7 +98,7 @@ def _metadata(parts: Sequence[Any]) -> Mapping[Any, Any] | None:
 
 
 def _no_key(key: str, keys: Sequence[str], reading: Reading) -> ValueError:
-    there = f"its keys are {shown(', '.join(keys), 80)}" if keys else "it has no keys"
+    there = f"its keys are {excerpt(', '.join(keys), 80)}" if keys else "it has no keys"
     return reading.error(f"has a document without {key!r}; {there}. Name another key with id_key=.")
 
 

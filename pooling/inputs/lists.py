@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.kinds.ranx import lists_inside
 from pooling.formats.names import DOCUMENT, QUERY, RELEVANCE, SCORE, column_named
 from pooling.formats.values import BadValueError
@@ -40,12 +40,12 @@ class Lists:
         elif isinstance(documents, set | frozenset):
             if self.reading.kind == RUN:
                 raise self.reading.error(
-                    f"has a set for query {shown(query)}, which has no order. Give a list, the best first."
+                    f"has a set for query {excerpt(query)}, which has no order. Give a list, the best first."
                 )
             self._extend(query, list(documents), [1] * len(documents))
         elif isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
             raise self.reading.error(
-                f"has {described(documents)} for query {shown(query)}. Give a list of documents, the best "
+                f"has {described(documents)} for query {excerpt(query)}. Give a list of documents, the best "
                 "first, or a dict of documents and numbers."
             )
         else:
@@ -57,7 +57,7 @@ class Lists:
         if values is not None and len(values) != len(entries):
             raise self.reading.error(
                 f"has {counted(len(entries), 'document')} and {counted(len(values), 'score')} for query "
-                f"{shown(query)}. Give as many of each."
+                f"{excerpt(query)}. Give as many of each."
             )
         if isinstance(documents, np.ndarray) and documents.dtype.kind == "i":  # negative: an empty place
             kept = [place for place, entry in enumerate(entries) if entry >= 0]
@@ -183,8 +183,8 @@ def _of_rows(source: Sequence[Any], reading: Reading) -> pl.DataFrame:
     first = source[0]
     names: list[str] = list(first) if isinstance(first, Mapping) else list(getattr(first, "_fields", ()))
     if not names:
-        known = (*QUERY, *DOCUMENT, *SCORE, *RELEVANCE)
-        names = [name for name in known if hasattr(first, name)]
+        fields = (*QUERY, *DOCUMENT, *SCORE, *RELEVANCE)
+        names = [name for name in fields if hasattr(first, name)]
 
     def column(name: str) -> list[Any]:
         try:

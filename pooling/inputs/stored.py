@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pooling.formats import read_qrels
-from pooling.formats.errors import FormatError, shown
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.registry import formats_by_suffix, source_of
 from pooling.formats.sources import Source, without_gz
 from pooling.heavy import pl
@@ -84,13 +84,13 @@ def _of_folder(path: Path, kind: str, notes: list[str]) -> pl.DataFrame:
 
 def _splits_in(folder: Path, *, only_qrels: bool) -> dict[str, list[Path]]:
     """Split -> its files, which Hugging Face numbers: test-00000-of-00002.parquet."""
-    found: dict[str, list[Path]] = {}
-    known = formats_by_suffix()
+    splits: dict[str, list[Path]] = {}
+    suffixes = formats_by_suffix()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         name = Path(without_gz(path.name))
-        if path.is_file() and (name.suffix.lower() in known) and (name.stem == "qrels" or not only_qrels):
-            found.setdefault(name.stem.partition("-0")[0], []).append(path)
-    return found
+        if path.is_file() and (name.suffix.lower() in suffixes) and (name.stem == "qrels" or not only_qrels):
+            splits.setdefault(name.stem.partition("-0")[0], []).append(path)
+    return splits
 
 
 def _chosen(folder: Path, splits: Mapping[str, list[Path]], notes: list[str]) -> list[Path]:
@@ -99,7 +99,7 @@ def _chosen(folder: Path, splits: Mapping[str, list[Path]], notes: list[str]) ->
         return next(iter(splits.values()))
     name = next((one for one in _SPLITS if one in splits), None)
     if name is None:
-        listed = shown(", ".join(sorted(splits)), 80)
+        listed = excerpt(", ".join(sorted(splits)), 80)
         raise FormatError(folder.name, None, f"this folder has {listed}", "Give one of these files.")
     others = ", ".join(sorted(splits.keys() - {name}))
     notes.append(f"{folder.name}: the labels are those of {name}; there are {others} too.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.kinds.json_lines import json_line_records
 from pooling.formats.registry import source_of
 from pooling.formats.rows import checked_id
@@ -127,7 +127,7 @@ def read_served(path: Path) -> dict[str, ServedList]:
         except (KeyError, TypeError, ValueError, IndexError):
             raise source.error(line, "this is not a list of interleave", REMEDY) from None
         if one.id in found:
-            raise source.error(line, f"the list {shown(one.id)} is there twice", REMEDY)
+            raise source.error(line, f"the list {excerpt(one.id)} is there twice", REMEDY)
         if found and one.runs != next(iter(found.values())).runs:
             raise source.error(line, "the rankers are others than above", "Judge each experiment by itself.")
         found[one.id] = one
@@ -195,5 +195,5 @@ def _clicks(source: Source, line: int, record: Mapping[str, Any]) -> list[str]:
         return [checked_id(source, line, "document", record["document_id"])]
     clicks = record.get("clicks", [])
     if not isinstance(clicks, list):
-        raise source.error(line, f"clicks is {shown(clicks)}, not a list", "Write a list of document ids.")
+        raise source.error(line, f"clicks is {excerpt(clicks)}, not a list", "Write a list of document ids.")
     return [checked_id(source, line, "document", one) for one in clicks]

@@ -27,7 +27,7 @@ from pooling.jobs.running import (
 from pooling.models import Collection, Job
 from pooling.people.access import ADMIN, collection_for, job_for
 from pooling.tables.answers import answer
-from pooling.tables.shown import ShownTable
+from pooling.tables.shown import TableView
 
 # htmx stops asking when it is answered with this.
 STOP_POLLING = 286
@@ -84,7 +84,7 @@ def own_jobs(request: HttpRequest) -> HttpResponseBase:
     return _list(request, OWN_JOBS.shown(request, jobs_of_person(person(request))), None)
 
 
-def _list(request: HttpRequest, table: ShownTable, collection: Collection | None) -> HttpResponseBase:
+def _list(request: HttpRequest, table: TableView, collection: Collection | None) -> HttpResponseBase:
     is_moving = any(not shown.row.is_finished for shown in table.rows)
     context = {"collection": collection, "section": "jobs", "table": table, "is_moving": is_moving}
     answered = answer(request, "pooling/jobs.html", context)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.names import column_named
 from pooling.formats.records import records_source
 from pooling.formats.sources import Source
@@ -65,9 +65,8 @@ def read_log_table(path: Path | str, strata: str = BY_TRAFFIC) -> LogTable:
         stratum = _stratum(source, line, record, strata)
         row = found.setdefault(query_key(text), _Row(text, size, 0.0, stratum))
         if row.stratum != stratum:
-            problem = (
-                f"query {shown(text)} is in the stratum {shown(stratum)} here and {shown(row.stratum)} before"
-            )
+            strata_of_query = f"{excerpt(stratum)} here and {excerpt(row.stratum)} before"
+            problem = f"query {excerpt(text)} is in the stratum {strata_of_query}"
             raise source.error(line, problem, "Give each query one stratum.")
         if size > row.most:
             row.text, row.most = text, size
@@ -101,10 +100,10 @@ def _texts(
 def _text(source: Source, line: int, record: Mapping[str, Any]) -> str:
     name = column_named(record, TEXT)
     if name is None:
-        found = shown(", ".join(map(str, record)), 80)
+        found = excerpt(", ".join(map(str, record)), 80)
         raise source.error(line, f"no query among the columns {found}", "Call the column query.")
     if not isinstance(record[name], str):
-        raise source.error(line, f"the query is not text but {shown(record[name])}", "Write a string.")
+        raise source.error(line, f"the query is not text but {excerpt(record[name])}", "Write a string.")
     return str(record[name])
 
 
@@ -119,7 +118,7 @@ def _unquoted(text: str) -> str:
 def _count(source: Source, line: int, record: Mapping[str, Any]) -> float:
     name = column_named(record, COUNT)
     if name is None:
-        found = shown(", ".join(map(str, record)), 80)
+        found = excerpt(", ".join(map(str, record)), 80)
         raise source.error(line, f"no count among the columns {found}", "Call the column count.")
     try:
         size = float(record[name])
@@ -127,7 +126,7 @@ def _count(source: Source, line: int, record: Mapping[str, Any]) -> float:
         size = math.nan
     if isinstance(record[name], bool) or not 0 < size < math.inf:
         raise source.error(
-            line, f"the count {shown(record[name])} is not a number above 0", "Write how often."
+            line, f"the count {excerpt(record[name])} is not a number above 0", "Write how often."
         )
     return size
 
@@ -138,7 +137,7 @@ def _shown(source: Source, line: int, record: Mapping[str, Any]) -> float:
     except (TypeError, ValueError):
         share = math.nan
     if not 0 < share <= 1:
-        problem = f"{SHOWN} is {shown(record[SHOWN])}, not a share"
+        problem = f"{SHOWN} is {excerpt(record[SHOWN])}, not a share"
         raise source.error(line, problem, "Write a number above 0, up to 1.")
     return share
 
@@ -148,7 +147,7 @@ def _stratum(source: Source, line: int, record: Mapping[str, Any], strata: str) 
         return WHOLE_LOG
     value = record.get(strata)
     if value is None or str(value).strip() == "":
-        found = shown(", ".join(map(str, record)), 80)
+        found = excerpt(", ".join(map(str, record)), 80)
         raise source.error(
             line, f"no {strata} among the columns {found}", "Name a column that every row has."
         )

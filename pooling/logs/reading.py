@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pooling.formats.errors import FormatError, shown
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.names import column_named
 from pooling.formats.records import records_source
 from pooling.formats.registry import source_of
@@ -142,7 +142,7 @@ def _number(source: Source, line: int, record: Mapping[str, Any]) -> int | None:
         return int(record[name])
     except (TypeError, ValueError):
         raise source.error(
-            line, f"{shown(record[name])} is no number of people", "Write a whole number."
+            line, f"{excerpt(record[name])} is no number of people", "Write a whole number."
         ) from None
 
 

@@ -149,7 +149,7 @@ def pattern_rows(source: Source, pattern: re.Pattern[str], faults: Faults) -> It
             continue
         found = {name: value or "" for name, value in match.groupdict().items()}
         time = _time(found["time"], faults) if "time" in found else None
-        search = f"{source.shown} {number}" if is_each else found.get("search", "")
+        search = f"{source.display_name} {number}" if is_each else found.get("search", "")
         yield LogRow(unquote_plus(found["query"]), search, found.get("client", ""), time)
 
 

@@ -169,16 +169,16 @@ class Choice:
         not among `runs`.
         """
         kind = STRATEGIES.get(self.strategy)
-        found = {
+        problems = {
             **dict.fromkeys(options_of(Choice)),
             "depths": self._depths_problem(runs),
             "strategy": None if kind else str(UnknownStrategyError(self.strategy)),
             **problems_of(self),
         }
         if self.audit_share and kind is not None and kind.samples:
-            found["audit_share"] = "Sampling is a random sample already; leave the audit share at 0."
-        found["reach"] = found.get("reach") or self._reach_problem(kind.samples if kind else False)
-        return {name: problem for name, problem in found.items() if problem}
+            problems["audit_share"] = "Sampling is a random sample already; leave the audit share at 0."
+        problems["reach"] = problems.get("reach") or self._reach_problem(kind.samples if kind else False)
+        return {name: problem for name, problem in problems.items() if problem}
 
     def _reach_problem(self, samples: bool) -> str | None:
         if self.reach is None:

@@ -124,9 +124,9 @@ def blocks(tops: list[Top], queries: int) -> Iterator[tuple[int, int]]:
 
 def merge_block(tops: list[Top], first: int, last: int, finders: bool) -> pl.DataFrame:
     """Group the rows of some queries by pair; the finders of a pair stand best rank first."""
-    found = pl.concat([top.slice(first, last) for top in tops]).sort("rank", maintain_order=True)
+    rows = pl.concat([top.slice(first, last) for top in tops]).sort("rank", maintain_order=True)
     lists = (pl.col("run").alias("runs"), pl.col("rank").alias("ranks"))[0 if finders else 1 :]
-    merged = found.group_by("number", "document_id").agg(lists).sort("number", "document_id")
+    merged = rows.group_by("number", "document_id").agg(lists).sort("number", "document_id")
     counts = merged["ranks"].list.len()
     starts = np.cumsum(counts.to_numpy(), dtype=np.int64) - counts.to_numpy()
     ranks = merged["ranks"].explode().to_numpy()
@@ -142,8 +142,8 @@ def merge_block(tops: list[Top], first: int, last: int, finders: bool) -> pl.Dat
 def numbers_of(ids: pl.Series, queries: pl.Series) -> NDArray[np.int64]:
     """The places of some query ids in `queries`."""
     table = pl.DataFrame({"query_id": queries, "number": np.arange(len(queries))})
-    found = pl.DataFrame({"query_id": ids}).join(table, on="query_id", how="left", maintain_order="left")
-    return found["number"].to_numpy()
+    rows = pl.DataFrame({"query_id": ids}).join(table, on="query_id", how="left", maintain_order="left")
+    return rows["number"].to_numpy()
 
 
 def with_query_ids(merged: pl.DataFrame, queries: pl.Series) -> pl.DataFrame:
@@ -247,8 +247,8 @@ def pairs_beyond(
     beyond = merged.join(ordered, on=pair, how="anti")
     if text is None or choice.reach is None:
         return beyond.sort(pair)
-    found = order_run(text, ties="docid", scores="float64", depth=choice.reach).select(pair)
-    alone = found.join(merged, on=pair, how="anti").with_columns(
+    ranked = order_run(text, ties="docid", scores="float64", depth=choice.reach).select(pair)
+    alone = ranked.join(merged, on=pair, how="anti").with_columns(
         run_count=pl.lit(0, dtype=pl.UInt32),
         best_rank=pl.lit(None, dtype=pl.UInt32),
         rrf=pl.lit(0.0),

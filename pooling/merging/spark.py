@@ -38,8 +38,8 @@ def missing() -> str | None:
     if not (installed("pyspark") and installed("pyarrow")):
         return NO_PYSPARK
     home = os.environ.get("JAVA_HOME")
-    found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
-    return None if found else NO_JAVA
+    has_java = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
+    return None if has_java else NO_JAVA
 
 
 def installed(module: str) -> bool:

@@ -53,7 +53,7 @@ def require_creator(user: User | AnonymousUser) -> None:
         raise PermissionDenied("On this site, site admins create collections. Ask one of them.")
 
 
-def known_role(role: str) -> None:
+def check_role(role: str) -> None:
     """`InputError` for a role that does not exist."""
     if role not in Role.values:
         raise InputError(f"Unknown role “{role}”. Choose one of {', '.join(Role.values)}.", field="role")

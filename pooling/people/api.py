@@ -42,12 +42,12 @@ class Collections(APIView):
         user = person(request)
         roles = dict(Membership.objects.filter(user=user).values_list("collection_id", "role"))
 
-        def shown(rows: Sequence[Collection]) -> Any:
+        def as_json(rows: Sequence[Collection]) -> Any:
             for row in rows:
                 row.role = roles.get(row.pk, "admin")  # type: ignore[attr-defined]
             return serializers.CollectionSerializer(rows, many=True).data
 
-        return listed(request, collections_of(user).filter(archived_at=None), shown)
+        return listed(request, collections_of(user).filter(archived_at=None), as_json)
 
     @takes(
         serializers.CollectionSerializer,

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Invitation, Membership
-from pooling.people.access import known_role
+from pooling.people.access import check_role
 from pooling.people.activity_log import record_action
 from pooling.people.link_tokens import hashed, is_of_an_admin, new_token
 
@@ -42,7 +42,7 @@ def invite(
 
     `note` tells admins whom it is for; the person who follows the link does not see it.
     """
-    known_role(role)
+    check_role(role)
     if not 1 <= days <= LONGEST_DAYS:
         raise InputError(f"An invitation is valid for 1 to {LONGEST_DAYS} days.", field="days")
     token = new_token()
@@ -65,7 +65,7 @@ def offer(collection: Collection, username: str, role: str, *, by: User, user: U
 
     Asking again while the first offer stands only changes its role.
     """
-    known_role(role)
+    check_role(role)
     standing = _standing(collection.invitations.filter(username=username))
     invitation = standing.first() or Invitation(collection=collection, username=username)
     invitation.role, invitation.user, invitation.invited_by = role, user, by
@@ -98,8 +98,8 @@ def decline_offer(invitation: Invitation) -> None:
 
 def invitation_of(token: str) -> Invitation:
     """The invitation a link stands for; `InputError` says why one cannot be used any more."""
-    found = Invitation.objects.select_related("collection", "invited_by").filter(token_sha256=hashed(token))
-    return _usable(found.first())
+    matches = Invitation.objects.select_related("collection", "invited_by").filter(token_sha256=hashed(token))
+    return _usable(matches.first())
 
 
 @transaction.atomic

@@ -13,7 +13,7 @@ from django.utils.text import slugify
 from pooling.interface.markdown import LONGEST_MARKDOWN
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Membership, Role
-from pooling.people.access import known_role
+from pooling.people.access import check_role
 from pooling.people.activity_log import record_action
 from pooling.people.image_hosts import image_hosts_in
 from pooling.people.invitations import withdraw_those_of
@@ -115,7 +115,7 @@ def add_member(
     `group` names a group of the provider that decided it, here and below.
     """
     user = account_named(username)
-    known_role(role)
+    check_role(role)
     try:
         with transaction.atomic():
             record_action(collection, by, "member added", user, role=role, **_through(group))
@@ -131,7 +131,7 @@ def change_role(membership: Membership, role: str, *, by: User | None = None, gr
 
     Anyone who is no longer an admin leaves no open invitation behind.
     """
-    known_role(role)
+    check_role(role)
     if role != Role.ADMIN:
         _keep_an_admin(membership)
         withdraw_those_of(membership.user, membership.collection, by=by)

@@ -72,10 +72,10 @@ class PoolPairs(APIView):
             rows = rows.filter(query__external_id=query)
         context = {"runs": pool.diagnostics.get("runs", [])}
 
-        def shown(some: Any) -> Any:
+        def as_json(some: Any) -> Any:
             return serializers.PooledPairSerializer(some, many=True, context=context).data
 
-        return listed(request, rows.order_by("query", "position"), shown)
+        return listed(request, rows.order_by("query", "position"), as_json)
 
 
 class PoolFile(APIView):

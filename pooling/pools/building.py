@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from pooling.diagnosis.summary import diagnose
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
@@ -142,13 +142,13 @@ def read_tops(
 
     Cut to the depth while reading, so that fifty deep runs need the memory of their tops alone.
     """
-    known = pl.DataFrame({"query_id": list(query_keys)}, schema={"query_id": pl.String})
+    queries = pl.DataFrame({"query_id": list(query_keys)}, schema={"query_id": pl.String})
     hidden = documents_left_out(runs[0].collection)
     frames, left_out = {}, {}
     for done, run in enumerate(runs):
         progress(0.4 * done / len(runs), f"Reading run “{run.name}”.")
         frame = read_stored_run(run, need_rank=choice.ties == "rank")
-        frame = frame.join(known, on="query_id", how="semi", maintain_order="left")
+        frame = frame.join(queries, on="query_id", how="semi", maintain_order="left")
         left_out[run.name] = run.query_count - frame["query_id"].n_unique()
         top = order_run(frame, ties=choice.ties, scores=choice.scores, depth=choice.reach_of(run.name))
         if not STRATEGIES[choice.strategy].needs_scores:
@@ -166,8 +166,8 @@ def ranked_texts(
     if choice.reach is None or not texts.exists():
         return None
     query_ids = {query for frame in frames.values() for query in frame["query_id"].unique().to_list()}
-    known = collection.queries.listed().values_list("external_id", "text")
-    queries = {query: text for query, text in known if query in query_ids}
+    listed = collection.queries.listed().values_list("external_id", "text")
+    queries = {query: text for query, text in listed if query in query_ids}
     rows = texts.order_by("pk").values_list("external_id", "title", "text").iterator(chunk_size=2_000)
     return text_ranking(
         queries,
@@ -238,19 +238,19 @@ def store_pool(pool: Pool, runs: Sequence[Run], pooled: pl.DataFrame) -> Pool:
 
 def _stage(stage: Staged, pooled: pl.DataFrame) -> None:
     for batch in pooled.iter_slices(BATCH):
-        stage.fill(batch.with_columns(_found_by(batch)))
+        stage.fill(batch.with_columns(_finders(batch)))
     stage.settle()
 
 
-def _found_by(pooled: pl.DataFrame) -> pl.Series:
+def _finders(pooled: pl.DataFrame) -> pl.Series:
     """Of each pair, JSON of `[run, rank]` in the order of the runs."""
     numbered = pooled.select(pl.int_range(pl.len()).alias("pair"), "runs", "ranks")
     finders = numbered.filter(pl.col("runs").list.len() > 0).explode("runs", "ranks")
     each = finders.sort("pair", "runs", "ranks").select("pair", one=pl.format("[{}, {}]", "runs", "ranks"))
     joined = each.group_by("pair").agg(pl.col("one").str.join(", "))
-    found = numbered.join(joined, on="pair", how="left", maintain_order="left")
+    rows = numbered.join(joined, on="pair", how="left", maintain_order="left")
     # Pairs that somebody picked were found by no run.
-    return found.select(found_by=pl.format("[{}]", pl.col("one").fill_null("")))["found_by"]
+    return rows.select(found_by=pl.format("[{}]", pl.col("one").fill_null("")))["found_by"]
 
 
 def _store(pool: Pool, runs: Sequence[Run], stage: Staged) -> None:
@@ -327,9 +327,9 @@ def _refuse_odd_ids(pool: Pool) -> None:
     collection = pool.collection
     for rows, field in ((Query, "query"), (Document, "document")):
         some = rows.everything.filter(odd, collection=collection)
-        found = pool.entries.filter(**{f"{field}__in": some}).values_list(f"{field}__external_id", flat=True)
-        if (id := found.first()) is not None:
-            problem = f"The {field} id {shown(id)} has a tab or a line end, which TSV cannot hold."
+        ids = pool.entries.filter(**{f"{field}__in": some}).values_list(f"{field}__external_id", flat=True)
+        if (id := ids.first()) is not None:
+            problem = f"The {field} id {excerpt(id)} has a tab or a line end, which TSV cannot hold."
             raise InputError(
                 f"{problem} Download the pool as Label Studio tasks, or import it with another id."
             )

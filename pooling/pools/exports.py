@@ -38,10 +38,12 @@ def label_studio_tasks(pool: Pool) -> Iterator[str]:
             query=query, document__deleted_at=None, inclusion_probability__isnull=False
         )
         keys = dict(chosen.values_list("pk", "document__external_id"))
-        drawn = sorted(keys, key=lambda key: sha256(f"{query.external_id}\n{keys[key]}".encode()).digest())
-        for start in range(0, len(drawn), BATCH):
-            some = PoolEntry.objects.select_related("document").in_bulk(drawn[start : start + BATCH])
-            for key in drawn[start : start + BATCH]:
+        shuffled_keys = sorted(
+            keys, key=lambda key: sha256(f"{query.external_id}\n{keys[key]}".encode()).digest()
+        )
+        for start in range(0, len(shuffled_keys), BATCH):
+            some = PoolEntry.objects.select_related("document").in_bulk(shuffled_keys[start : start + BATCH])
+            for key in shuffled_keys[start : start + BATCH]:
                 yield (",\n" if number else "\n") + json.dumps(_task(query, some[key]), ensure_ascii=False)
                 number += 1
     yield "\n]\n"

@@ -123,12 +123,12 @@ def _pooled(pools: QuerySet[Any, Any]) -> Sequence[Dependant]:
 @depends_on(Collection)
 def _parts_of(collection: Collection) -> Sequence[Dependant]:
     kinds = (("query", Query), ("document", Document), ("run", Run), ("pool", Pool))
-    found = []
+    dependants = []
     for noun, model in kinds:
         rows = model.objects.filter(collection=collection)
         if many := rows.aggregate(many=Count("pk"))["many"]:
-            found.append(Dependant(counted(many, noun), "goes with it" if many == 1 else "go with it"))
-    return found
+            dependants.append(Dependant(counted(many, noun), "goes with it" if many == 1 else "go with it"))
+    return dependants
 
 
 @when("restoring", Pool)

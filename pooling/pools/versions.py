@@ -142,7 +142,7 @@ def extend_pool(
     return store_pool(made, all_runs, pooled)
 
 
-def options_shown(pool: Pool) -> list[Option]:
+def page_options(pool: Pool) -> list[Option]:
     """The options of a pool as its page names them: a budget of a later version is of new pairs."""
     options = {**OF_POOL, **(options_of(Extension) if pool.extends_id else {})}
     return list(options.values())
@@ -192,11 +192,13 @@ def extension_choice(pool: Pool, runs: Sequence[Run], extension: Extension) -> C
         choice = replace(choice, seed=pool.seed)
     problems = choice.problems({*before, *(run.name for run in runs)})
     strange = next((run.name for run in runs if run.collection_id != pool.collection_id), None)
-    known = next((run.name for run in runs if run.name in before), None)
+    repeated_name = next((run.name for run in runs if run.name in before), None)
     if strange is not None:
         problems["runs"] = f"Run “{strange}” belongs to another collection. Import it into this one first."
-    elif known is not None:
-        problems["runs"] = f"Run “{known}” is already in pool “{pool.name}”. Choose runs that are not."
+    elif repeated_name is not None:
+        problems["runs"] = (
+            f"Run “{repeated_name}” is already in pool “{pool.name}”. Choose runs that are not."
+        )
     elif not runs and all(choice.depth_of(run) == pool.depth_of(run) for run in before):
         problems["runs"] = "Nothing would be new. Add a run or choose a greater depth."
     if choice.depth < pool.depth:

@@ -28,7 +28,7 @@ from pooling.pools.exports import POOL_FILES
 from pooling.pools.figures import pool_figures
 from pooling.pools.forms import ExtensionForm, PoolForm
 from pooling.pools.lists import POOLED_PAIRS, POOLED_QUERIES, POOLS
-from pooling.pools.versions import extend_or_start, options_shown
+from pooling.pools.versions import extend_or_start, page_options
 from pooling.tables.answers import answer
 
 
@@ -107,13 +107,13 @@ def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     context |= {"later": Pool.objects.filter(extends=pool).first(), "new": pool.diagnostics.get("new")}
     if pool.is_picked:
         return render(request, "pooling/pool_picked.html", {**context, "section": "pools"})
-    known: PoolDiagnostics = pool.diagnostics
-    sizes = known["size_by_depth"]
+    diagnostics: PoolDiagnostics = pool.diagnostics
+    sizes = diagnostics["size_by_depth"]
     context |= {"growth": pictures.growth(sizes), "curve": pictures.curve(sizes)}
-    context["heat_map"] = pictures.heat_map(known["runs"], known["overlap"])
-    context |= {"sizes": pictures.distribution(known["sizes"]), "by_run": pictures.by_run(known)}
-    context["left_out"] = {run: n for run, n in known["left_out_queries"].items() if n}
-    context["settings"] = list(option_rows(options_shown(pool), pool))
+    context["heat_map"] = pictures.heat_map(diagnostics["runs"], diagnostics["overlap"])
+    context |= {"sizes": pictures.distribution(diagnostics["sizes"]), "by_run": pictures.by_run(diagnostics)}
+    context["left_out"] = {run: n for run, n in diagnostics["left_out_queries"].items() if n}
+    context["settings"] = list(option_rows(page_options(pool), pool))
     return render(request, "pooling/pool.html", {**context, "section": "pools"})
 
 

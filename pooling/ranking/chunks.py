@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.registry import source_of
 from pooling.heavy import pl
 from pooling.ranking.chunk_rule import ChunksRule
@@ -58,23 +58,25 @@ class Chunks:
         """The document of each chunk id of a run; ValueError for a chunk without one."""
         frame = ids.alias("chunk_id").to_frame()
         if self.mapping is not None:
-            found = frame.join(self._frame, on="chunk_id", how="left", maintain_order="left")["document_id"]
-            if found.null_count():
+            documents = frame.join(self._frame, on="chunk_id", how="left", maintain_order="left")[
+                "document_id"
+            ]
+            if documents.null_count():
                 there = sentence_on(
                     Side("chunks", ids), Side(f"chunks of {self.name}", self._frame["chunk_id"])
                 )
                 remedy = f"Add its line there. {there}"
-                self._refuse(ids, found.is_null(), run, what=f"is not in {self.name}", remedy=remedy)
-            return found
+                self._refuse(ids, documents.is_null(), run, what=f"is not in {self.name}", remedy=remedy)
+            return documents
         # The last separator, found as the first of the reversed text: Polars has no search from the right.
         parts = pl.col("chunk_id").str.split(str(self.separator))
         before = parts.list.head(parts.list.len() - 1).list.join(str(self.separator))
-        found = frame.select(
+        documents = frame.select(
             pl.when(parts.list.len() > 1).then(before).otherwise(pl.col("chunk_id")).alias("document_id")
         )["document_id"]
         what = f"has no document before its “{self.separator}”"
-        self._refuse(ids, found == "", run, what=what, remedy="Choose another separator.")
-        return found
+        self._refuse(ids, documents == "", run, what=what, remedy="Choose another separator.")
+        return documents
 
     @staticmethod
     def _refuse(ids: pl.Series, wrong: pl.Series, run: str, *, what: str, remedy: str) -> None:
@@ -115,7 +117,7 @@ class CollapsedRun:
 
     def shortened(self, k: int) -> int:
         """Queries that had `k` chunks or more and are left with fewer documents."""
-        return sum(self.before[query] >= k > found for query, found in self.after.items())
+        return sum(self.before[query] >= k > documents for query, documents in self.after.items())
 
     def warning(self, k: int) -> str | None:
         """A sentence when lists that reached down to `k` no longer do."""
@@ -174,11 +176,11 @@ def read_chunk_map(path: Path) -> Chunks:
             )
         chunk, document = fields
         if mapping.setdefault(chunk, document) != document:
-            what = f"chunk {shown(chunk)} is of {shown(mapping[chunk])} and of {shown(document)}"
+            what = f"chunk {excerpt(chunk)} is of {excerpt(mapping[chunk])} and of {excerpt(document)}"
             raise file.error(number, what, "Keep one line for each chunk.")
     if not mapping:
         raise file.empty()
-    return Chunks(mapping=mapping, name=file.shown)
+    return Chunks(mapping=mapping, name=file.display_name)
 
 
 def collapse_notes(collapsed: CollapsedRun, chunks: Chunks, cutoffs: Iterable[int] = ()) -> list[str]:

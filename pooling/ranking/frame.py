@@ -30,9 +30,10 @@ from pooling.ranking.sample import audit_size, spread_budget, walk
 
 def frame_keys(query_id: str, document_ids: Iterable[str], seed: int) -> list[bytes]:
     """Keys that order the documents of a query in the audit."""
-    drawn = hashlib.blake2b(f"{seed}\0{query_id}".encode(), digest_size=32).digest()
+    query_key = hashlib.blake2b(f"{seed}\0{query_id}".encode(), digest_size=32).digest()
     return [
-        hashlib.blake2b(document.encode(), key=drawn, digest_size=16).digest() for document in document_ids
+        hashlib.blake2b(document.encode(), key=query_key, digest_size=16).digest()
+        for document in document_ids
     ]
 
 
@@ -92,26 +93,26 @@ def choose_from_frame(
 
 def _before(kept: pl.DataFrame | None) -> dict[str, dict[str, tuple[bool, float | None]]]:
     """Query -> document -> in_audit and inclusion_probability."""
-    found: dict[str, dict[str, tuple[bool, float | None]]] = {}
+    by_query: dict[str, dict[str, tuple[bool, float | None]]] = {}
     if kept is not None:
         columns = ("query_id", "document_id", "in_audit", "inclusion_probability")
         for query, document, in_audit, probability in kept.select(columns).iter_rows():
-            found.setdefault(query, {})[document] = in_audit, probability
-    return found
+            by_query.setdefault(query, {})[document] = in_audit, probability
+    return by_query
 
 
 @dataclass(frozen=True)
 class _Frame:
     """The documents of a query's frame, those of the pool first; the arrays go by their numbers.
 
-    order: in audit order. was_certain, was_drawn, was_kept: in the version that is extended.
+    order: in audit order. was_certain, was_audited, was_kept: in the version that is extended.
     """
 
     pool: pl.DataFrame
     rest: pl.DataFrame
     order: Integers
     was_certain: Booleans
-    was_drawn: Booleans
+    was_audited: Booleans
     was_kept: Booleans
 
     @classmethod
@@ -138,7 +139,7 @@ class _Frame:
     @property
     def is_eligible(self) -> Booleans:
         """Documents that a judgment can still be spent on."""
-        return ~(self.was_certain | self.was_drawn)
+        return ~(self.was_certain | self.was_audited)
 
     def chosen(self, budget: int | None, audit_share: float, with_reserve: bool) -> pl.DataFrame:
         """The rows of the query: see `choose_from_frame`."""
@@ -149,15 +150,15 @@ class _Frame:
         place = np.full(size, -1)
         place[eligible] = np.arange(len(eligible))
         order, new = place[self.order][self.is_eligible[self.order]], int(is_new.sum())
-        drawn = max(self._due(), audit_size(audit_share, new if budget is None else budget))
-        budget = min(new + drawn if budget is None else budget, len(eligible))
-        if drawn > budget:
+        sample_size = max(self._due(), audit_size(audit_share, new if budget is None else budget))
+        budget = min(new + sample_size if budget is None else budget, len(eligible))
+        if sample_size > budget:
             raise ValueError(
                 f"The audit of query {self.pool['query_id'][0]} needs {self._due():,} of the documents that "
                 "are new in its frame. Give a larger budget, or none."
             )
-        reached, sample = walk(order, budget, drawn, new)
-        in_audit, certain = self.was_drawn.copy(), self.was_certain.copy()
+        reached, sample = walk(order, budget, sample_size, new)
+        in_audit, certain = self.was_audited.copy(), self.was_certain.copy()
         in_audit[eligible[sample]] = True
         certain[eligible[:reached]] = True
         rows = self._rows(in_audit, audit_share, with_reserve)
@@ -172,7 +173,7 @@ class _Frame:
 
     def _due(self) -> int:
         """Number of documents before the last that was drawn and must be drawn too."""
-        before = np.flatnonzero(self.was_drawn[self.order])
+        before = np.flatnonzero(self.was_audited[self.order])
         return int(self.is_eligible[self.order[: before[-1]]].sum()) if len(before) else 0
 
     def _rows(self, in_audit: Booleans, audit_share: float, with_reserve: bool) -> Integers:

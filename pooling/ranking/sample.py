@@ -103,10 +103,10 @@ def audit_size(share: float, budget: int) -> int:
 
 def audit_order(query_id: str, document_ids: pl.Series, seed: int) -> Integers:
     """Row numbers of a query's documents in audit order, whatever the order in which they are given."""
-    return drawn_order(query_id, document_ids.arg_sort().to_numpy().astype(np.int64), seed)
+    return sampling_order(query_id, document_ids.arg_sort().to_numpy().astype(np.int64), seed)
 
 
-def drawn_order(query_id: str, bytewise: Integers, seed: int) -> Integers:
+def sampling_order(query_id: str, bytewise: Integers, seed: int) -> Integers:
     """`audit_order`; bytewise: row numbers of the documents in bytewise order of their ids."""
     key = hashlib.blake2b(f"{seed}\0{query_id}".encode(), digest_size=16).digest()
     generator = np.random.Philox(key=np.frombuffer(key, dtype="<u8").astype(np.uint64))

@@ -23,13 +23,13 @@ from pooling.ranking.sample import spread_budget
 class Standing:
     """Progress of a query's selection, by document number.
 
-    reached: the greedy part has come to it. drawn: it belongs to the audit. free: judging it costs nothing,
-    because it is judged elsewhere. spent: documents handed out so far. hidden: documents of a deeper frame
-    that have no number: they are left as well, and the audit speaks for them.
+    reached: the greedy part has come to it. in_audit: it belongs to the audit. free: judging it costs
+    nothing, because it is judged elsewhere. spent: documents handed out so far. hidden: documents of a
+    deeper frame that have no number: they are left as well, and the audit speaks for them.
     """
 
     reached: Booleans
-    drawn: Booleans
+    in_audit: Booleans
     free: Booleans
     spent: int
     hidden: int = 0
@@ -68,13 +68,13 @@ class _Walk:
         standing: Standing,
         share: float,
     ) -> None:
-        self.reached, self.drawn = standing.reached.tolist(), standing.drawn.tolist()
+        self.reached, self.in_audit = standing.reached.tolist(), standing.in_audit.tolist()
         self.free, self.spent, self.share = standing.free.tolist(), standing.spent, share
         self.order, self.audit_order = iter(order), iter(audit_order)
-        self.audit = sum(self.drawn)
+        self.audit = sum(self.in_audit)
         self.rest = len(self.reached) - sum(self.reached) + standing.hidden
         self.audit_left = sum(
-            drawn and not reached for drawn, reached in zip(self.drawn, self.reached, strict=True)
+            in_audit and not reached for in_audit, reached in zip(self.in_audit, self.reached, strict=True)
         )
 
     def batches(self, budget: int, size: int) -> Iterator[Batch]:
@@ -91,7 +91,7 @@ class _Walk:
                     if number is None:
                         break
                     reached.append(number)
-                    if self.drawn[number]:
+                    if self.in_audit[number]:
                         continue
                 if not self.free[number]:
                     handed.append(number)
@@ -108,8 +108,8 @@ class _Walk:
 
     def draw(self) -> int | None:
         for number in self.audit_order:
-            if not (self.drawn[number] or self.reached[number]):
-                self.drawn[number] = True
+            if not (self.in_audit[number] or self.reached[number]):
+                self.in_audit[number] = True
                 self.audit += 1
                 self.audit_left += 1
                 return number
@@ -120,7 +120,7 @@ class _Walk:
             if not self.reached[number]:
                 self.reached[number] = True
                 self.rest -= 1
-                self.audit_left -= self.drawn[number]
+                self.audit_left -= self.in_audit[number]
                 return number
         return None
 

@@ -36,7 +36,7 @@ class Offer(NamedTuple):
     share: float
 
 
-def known_share(side: Side, other: Side) -> float:
+def shared_fraction(side: Side, other: Side) -> float:
     """The share of a side's distinct ids that the other side has; 1 for a side without any."""
     ids = side.ids.unique()
     return 1.0 if ids.is_empty() else int(ids.is_in(other.ids.unique().implode()).sum()) / len(ids)
@@ -47,16 +47,16 @@ def sentence_on(side: Side, other: Side, *, chunks: str = "") -> str:
 
     chunks: how to say that chunks count as their documents, with `{}` for the separator of their ids.
 
-    >>> found, labelled = pl.Series(["D1", "D2"]), pl.Series(["d1", "d2"])
-    >>> sentences = sentence_on(Side("documents of run bm25", found), Side("labels", labelled))
+    >>> hits, labelled = pl.Series(["D1", "D2"]), pl.Series(["d1", "d2"])
+    >>> sentences = sentence_on(Side("documents of run bm25", hits), Side("labels", labelled))
     >>> print(sentences.replace(". ", ".\n"))
     0 of the 2 documents of run bm25 are among the labels: “D1”, “D2” here, “d1”, “d2” there.
     Ignoring upper and lower case, 100 % would match.
     """
     ids, others = side.ids.unique(maintain_order=True), other.ids.unique(maintain_order=True)
-    is_known = ids.is_in(others.implode())
-    examples = f"{_examples(ids.filter(~is_known))} here, {_examples(others)} there"
-    start = f"{is_known.sum():,} of the {len(ids):,} {side.name} are among the {other.name}: {examples}."
+    is_shared = ids.is_in(others.implode())
+    examples = f"{_examples(ids.filter(~is_shared))} here, {_examples(others)} there"
+    start = f"{is_shared.sum():,} of the {len(ids):,} {side.name} are among the {other.name}: {examples}."
     offer = offered(ids, others, chunks=chunks)
     return start if offer is None else f"{start} {offer.words}, {100 * offer.share:.0f} % would match."
 
@@ -77,8 +77,8 @@ def offered(ids: pl.Series, others: pl.Series, *, chunks: str = "") -> Offer | N
     there = others.head(LOOKED_AT).to_list()
 
     def met(change: Change, change_there: Change) -> float:
-        known = set(map(change_there, there)) - {""}
-        return sum(change(one) in known for one in tried) / max(len(tried), 1)
+        ids_there = set(map(change_there, there)) - {""}
+        return sum(change(one) in ids_there for one in tried) / max(len(tried), 1)
 
     least = max(WORTH, TIMES * met(str, str))
     offers = [Offer(words, met(*both)) for words, *both in _changes(tried, there, chunks)]

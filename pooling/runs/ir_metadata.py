@@ -70,25 +70,25 @@ def keep_metadata(run: Run, metadata: Metadata) -> None:
 
 def _head(source: Source) -> tuple[int, list[str]] | None:
     """The number of the line where the YAML begins, and its lines; comments of other kinds may come first."""
-    found: list[str] | None = None
+    lines: list[str] | None = None
     size, first = 0, 0
     for number, line in source.lines():
         if not line.startswith(b"#"):
             break
         text = source.decoded(number, line)[1:]
         text = text[1:] if text.startswith(" ") else text
-        if found is None:
+        if lines is None:
             if text.strip() == START:
-                found, first = [], number
+                lines, first = [], number
             continue
         if text.strip() == END:
-            return first + 1, found
+            return first + 1, lines
         size += len(line)
         if size > MOST_BYTES:
             problem = f"more than {MOST_BYTES:,} bytes of ir_metadata"
             raise source.error(number, problem, "Shorten it.")
-        found.append(text)
-    if found is not None:
+        lines.append(text)
+    if lines is not None:
         raise source.error(first, "ir_metadata begins here and does not end", f"Add the line # {END}.")
     return None
 

@@ -23,18 +23,18 @@ def notes_on_documents(collection: Collection, frame: pl.DataFrame, *, if_few: b
     distinct = frame["document_id"].unique(maintain_order=True)
     # An id with a NUL is refused by whoever stores it, and PostgreSQL is not asked for one.
     ids = [one for one in distinct.gather_every(-(-len(distinct) // LOOKED_UP)) if "\0" not in one]
-    known = {
+    existing_ids = {
         one
         for start in range(0, len(ids), BATCH)
         for one in external_ids.filter(external_id__in=ids[start : start + BATCH])
     }
-    missing = [one for one in ids if one not in known]
+    missing = [one for one in ids if one not in existing_ids]
     if not missing:
         return []
     looked_up = f"{len(ids):,} documents" + (" that were looked up" if len(ids) < len(distinct) else "")
     examples = _quoted(missing[:EXAMPLES])
     note = f"{len(missing):,} of its {looked_up} are not in the collection, such as {examples}."
-    if len(known) >= LOW * len(ids):
+    if len(existing_ids) >= LOW * len(ids):
         return [] if if_few else [note]
     offer = offered(pl.Series(ids), pl.Series(list(theirs[:LOOKED_AT])), chunks=COLLAPSE)
     would = f" {offer.words}, {100 * offer.share:.0f} % would match." if offer else ""

@@ -49,10 +49,10 @@ def pairs_of(folder: Path) -> pl.DataFrame:
 
 def _folder(collection: Collection, runs: Sequence[Run], ceiling: int) -> Path:
     queries = Query.everything.filter(collection=collection)
-    known = queries.aggregate(count=Count("pk"), last=Max("pk"))
+    totals = queries.aggregate(count=Count("pk"), last=Max("pk"))
     without = list(queries.filter(ARCHIVED_OR_DELETED).order_by("pk").values_list("pk", flat=True))
     hidden = documents_left_out(collection)
-    facts = [ceiling, known["count"], known["last"], *(run.file.name for run in runs), without, hidden]
+    facts = [ceiling, totals["count"], totals["last"], *(run.file.name for run in runs), without, hidden]
     name = hashlib.blake2b(repr(facts).encode(), digest_size=12).hexdigest()
     return Path(settings.DERIVED_DIR) / "tops" / str(collection.pk) / f"{ceiling}-{name}"
 

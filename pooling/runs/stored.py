@@ -104,7 +104,7 @@ def store_answers(
     run_file: its frame has the columns `COLUMNS`, the rows of a query in the engine's order.
     """
     name = checked_name(run_file.name, "run")
-    refuse_known_name(collection, name)
+    refuse_taken_name(collection, name)
     frame = run_file.frame.select(COLUMNS)
     sha256 = hashlib.sha256(frame.write_csv(separator="\t").encode()).hexdigest()
     source = _Source(f"engine “{record['name']}”", sha256, "The same lists are already stored as")
@@ -128,7 +128,7 @@ def read_new_run(
     progress = progress or (lambda share, detail: None)
     source = _Source(file_name or path.name, sha256_of(path))
     name = checked_name(name or name_of(source.file_name), "run")
-    refuse_known_name(collection, name)
+    refuse_taken_name(collection, name)
     progress(0.1, f"Reading {source.file_name}.")
     most = settings.MAX_UPLOAD_BYTES
     run_file = read_run(path, name=name, file_name=file_name, with_rank=True, need_rank=False, max_bytes=most)
@@ -159,7 +159,7 @@ def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, CollapsedChu
     return replace(run_file, frame=collapsed.frame), facts
 
 
-def refuse_known_name(collection: Collection, name: str) -> None:
+def refuse_taken_name(collection: Collection, name: str) -> None:
     """`InputError` for a name that another run of the collection has."""
     if collection.runs.filter(name=name).exists():
         raise _name_exists(name)
@@ -309,12 +309,12 @@ class RowsOfRun(Sequence[StoredRow]):
 def runs_named(collection: Collection, names: Iterable[str]) -> list[Run]:
     """The runs of these names, in this order; `InputError` names those that are missing."""
     names = list(dict.fromkeys(names))
-    known = {run.name: run for run in collection.runs.filter(name__in=names)}
-    missing = [name for name in names if name not in known]
+    runs_by_name = {run.name: run for run in collection.runs.filter(name__in=names)}
+    missing = [name for name in names if name not in runs_by_name]
     if missing:
         problem = f"There is no run “{'”, “'.join(missing)}” in “{collection.slug}”. Import it first."
         raise InputError(problem, field="runs")
-    return [known[name] for name in names]
+    return [runs_by_name[name] for name in names]
 
 
 class RunProvenance(TypedDict):
@@ -337,7 +337,7 @@ def provenance_of(run: Run) -> RunProvenance:
     return provenance
 
 
-def _shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
+def _preview(collection: Collection, path: Path, file_name: str) -> list[Shown]:
     frame = read_run(path, file_name=file_name, need_rank=False, max_bytes=settings.MAX_UPLOAD_BYTES).frame
     first = frame.select("query_id", "document_id", "score").head(FIRST_ROWS)
     rows = [(query, document, f"{score:g}") for query, document, score in first.iter_rows()]
@@ -361,7 +361,7 @@ def _imported(
 
 importer(
     "run",
-    showing=Showing(_shown, imported=partial(_imported, stores=False)),
+    showing=Showing(_preview, imported=partial(_imported, stores=False)),
     title="Importing a run",
     stages=((0.0, "Read the file"), (0.5, "Check its rows"), (0.8, "Store the run")),
     begins_at="run_import",

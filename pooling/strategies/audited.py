@@ -23,7 +23,7 @@ SHARE = 0.2
 class Audited(Strategy):
     """A strategy that sees the labels of audit documents only when it reaches them.
 
-    `reached` and `drawn` (by query id; True for the documents of the greedy part and of the audit) are
+    `reached` and `in_audit` (by query id; True for the documents of the greedy part and of the audit) are
     facts of the campaign like the labels: to take one up again, set them before telling the labels.
     """
 
@@ -40,24 +40,26 @@ class Audited(Strategy):
         super().__init__(candidates, seed=seed)
         self.greedy = greedy(candidates, seed=seed)
         self.orders = dict(orders or {query: drawing(one, seed) for query, one in self.candidates.items()})
-        self.drawn = {query_id: np.zeros(len(one), dtype=bool) for query_id, one in self.candidates.items()}
+        self.in_audit = {
+            query_id: np.zeros(len(one), dtype=bool) for query_id, one in self.candidates.items()
+        }
         self.reached = {query_id: np.zeros(len(one), dtype=bool) for query_id, one in self.candidates.items()}
 
     def learn(self, one: Candidates, number: int, old: int, new: int) -> None:
         query_id = one.query_id
-        if not self.drawn[query_id][number]:
+        if not self.in_audit[query_id][number]:
             self.reached[query_id][number] = True
         if self.reached[query_id][number]:
             self.greedy.tell_number(one, number, None if new == UNKNOWN else bool(new))
 
     def draw(self, one: Candidates) -> int | None:
         """Let the next document of the audit order join the audit, reached ones aside; None at the end."""
-        drawn, reached = self.drawn[one.query_id], self.reached[one.query_id]
+        in_audit, reached = self.in_audit[one.query_id], self.reached[one.query_id]
         order = self.orders[one.query_id]
-        left = order[~(drawn | reached)[order]]
+        left = order[~(in_audit | reached)[order]]
         if not len(left):
             return None
-        drawn[left[0]] = True
+        in_audit[left[0]] = True
         return int(left[0])
 
     def reach(self, one: Candidates, is_open: Booleans) -> int | None:
@@ -65,7 +67,7 @@ class Audited(Strategy):
 
         `is_open` is False for documents that are being judged. None when every document is reached.
         """
-        hidden = self.drawn[one.query_id] & ~self.reached[one.query_id]
+        hidden = self.in_audit[one.query_id] & ~self.reached[one.query_id]
         picked = self.greedy.pick(one, self.greedy.open_documents(one) & (is_open | hidden), 1)
         if not picked:
             return None
@@ -88,16 +90,16 @@ class Audited(Strategy):
 
     def next_number(self, one: Candidates, is_open: Booleans) -> int | None:
         """A document that is drawn or reached and still open, else one more of the greedy part."""
-        begun = np.flatnonzero(is_open & (self.drawn[one.query_id] | self.reached[one.query_id]))
+        begun = np.flatnonzero(is_open & (self.in_audit[one.query_id] | self.reached[one.query_id]))
         return int(begun[0]) if len(begun) else self.reach(one, is_open)
 
     def probabilities(self, one: Candidates) -> Floats:
         """Inclusion probability of each document: 1 where reached, the audit's share of the rest, else
         nan.
         """
-        drawn, reached = self.drawn[one.query_id], self.reached[one.query_id]
+        in_audit, reached = self.in_audit[one.query_id], self.reached[one.query_id]
         result = np.where(reached, 1.0, np.nan)
-        left = drawn & ~reached
+        left = in_audit & ~reached
         result[left] = left.sum() / max(int((~reached).sum()), 1)
         return result
 
@@ -113,12 +115,12 @@ class Hybrid(Audited):
     """
 
     def next_number(self, one: Candidates, is_open: Booleans) -> int | None:
-        drawn, reached = self.drawn[one.query_id], self.reached[one.query_id]
-        begun = np.flatnonzero(is_open & (drawn | reached))
+        in_audit, reached = self.in_audit[one.query_id], self.reached[one.query_id]
+        begun = np.flatnonzero(is_open & (in_audit | reached))
         if len(begun):
             return int(begun[0])
-        judged = int((drawn | reached).sum())
-        if (drawn & ~reached).sum() < SHARE * (judged + 1) and (number := self.draw(one)) is not None:
+        judged = int((in_audit | reached).sum())
+        if (in_audit & ~reached).sum() < SHARE * (judged + 1) and (number := self.draw(one)) is not None:
             return number
         return self.reach(one, is_open)
 
@@ -147,7 +149,7 @@ def campaign(
             audit
             and spent == budget - 1
             and rest.sum() > 1
-            and not (rest & strategy.drawn[one.query_id]).any()
+            and not (rest & strategy.in_audit[one.query_id]).any()
         ):
             spend(strategy, one, strategy.draw(one), answer)
             return

@@ -140,9 +140,9 @@ def candidates_of_query(
 ) -> Candidates:
     """finds: (document id, rrf, [(run, rank) …]) of each document, in any order."""
     ordered = sorted(finds, key=lambda find: (find[1], find[0]), reverse=True)
-    counts = [len(found_by) for _, _, found_by in ordered]
-    best_first = (sorted(found_by, key=lambda find: (find[1], find[0])) for _, _, found_by in ordered)
-    pairs = np.array([find for found_by in best_first for find in found_by], np.int64).reshape(-1, 2)
+    counts = [len(places) for _, _, places in ordered]
+    best_first = (sorted(places, key=lambda find: (find[1], find[0])) for _, _, places in ordered)
+    pairs = np.array([find for places in best_first for find in places], np.int64).reshape(-1, 2)
     return Candidates(
         query_id=query_id,
         documents=[document for document, _, _ in ordered],

@@ -12,7 +12,7 @@ from django.utils import translation
 
 from pooling.interface.downloads import streamed
 from pooling.tables.remembered import remember_columns
-from pooling.tables.shown import ShownTable
+from pooling.tables.shown import TableView
 from pooling.tables.state import column_names
 
 CSV = "text/csv; charset=utf-8"
@@ -23,7 +23,7 @@ def answer(request: HttpRequest, template: str, context: Mapping[str, object]) -
     its columns.
     """
     for table in context.values():
-        if not isinstance(table, ShownTable):
+        if not isinstance(table, TableView):
             continue
         if table.state.wants_file:
             translation.activate(settings.LANGUAGE_CODE)  # a file is the same for everybody
@@ -35,7 +35,7 @@ def answer(request: HttpRequest, template: str, context: Mapping[str, object]) -
     return render(request, template, dict(context))
 
 
-def _chosen(request: HttpRequest, table: ShownTable) -> tuple[str, ...]:
+def _chosen(request: HttpRequest, table: TableView) -> tuple[str, ...]:
     names = table.state.names
-    chosen = names.known(column_names(request.GET, names))
+    chosen = names.columns_among(column_names(request.GET, names))
     return () if chosen == names.by_default else chosen

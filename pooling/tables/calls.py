@@ -50,15 +50,15 @@ def listed(
     number, size = _number(request, "page", 1), _number(request, "per_page", MOST_ON_A_PAGE)
     if size > MOST_ON_A_PAGE:
         raise InputError(f"A page has at most {MOST_ON_A_PAGE:,} rows.", field="per_page")
-    found = narrowed(rows, state, table.search)
+    matches = narrowed(rows, state, table.search)
     start = (number - 1) * size
     if state.sort:
-        count = number_of(found)
-        some = _cut(in_order(found, state, count), start, size)
+        count = number_of(matches)
+        some = _cut(in_order(matches, state, count), start, size)
     else:
-        some = list(found[start : start + size + 1])
+        some = list(matches[start : start + size + 1])
         is_last = len(some) <= size and (some or not start)
-        count = start + len(some) if is_last else number_of(found)
+        count = start + len(some) if is_last else number_of(matches)
         some = some[:size]
     table.prepare(some)
     answer = serializer(some, many=True).data if isinstance(serializer, type) else serializer(some)
@@ -93,7 +93,7 @@ def _sortable(names: Names) -> list[str]:
 
 
 def _parameters(table: Table) -> list[OpenApiParameter]:
-    known = [
+    parameters = [
         OpenApiParameter("page", int, description="Which page, from 1."),
         OpenApiParameter("per_page", int, description=f"Rows of a page: 1 to {MOST_ON_A_PAGE}, the default."),
         OpenApiParameter(TOTAL, int, OpenApiParameter.HEADER, response=[200], description="Rows in all."),
@@ -102,22 +102,22 @@ def _parameters(table: Table) -> list[OpenApiParameter]:
         ),
     ]
     if table.search:
-        known.append(OpenApiParameter("q", str, description=f"{table.search_hint}."))
+        parameters.append(OpenApiParameter("q", str, description=f"{table.search_hint}."))
     if sortable := _sortable(Names(table.columns, table.filters, sort="")):
         description = f"{', '.join(sortable)}; after a minus from the greatest to the least."
-        known.append(OpenApiParameter("sort", str, description=description))
+        parameters.append(OpenApiParameter("sort", str, description=description))
     for one in table.filters:
         choices = [choice.key for choice in one.choices]
-        known.append(OpenApiParameter(one.key, str, enum=choices, default=one.default))
-    return known
+        parameters.append(OpenApiParameter(one.key, str, enum=choices, default=one.default))
+    return parameters
 
 
 def _refuse_unknown(request: Request, names: Names) -> None:
     parameters = request.query_params
-    known = _sortable(names)
+    sortable = _sortable(names)
     sort = parameters.get("sort", "")
-    if sort and sort.removeprefix("-") not in known:
-        problem = f"Sort by one of {', '.join(known)}." if known else "This list cannot be sorted."
+    if sort and sort.removeprefix("-") not in sortable:
+        problem = f"Sort by one of {', '.join(sortable)}." if sortable else "This list cannot be sorted."
         raise InputError(problem, field="sort")
     for one in names.filters:
         choices = [choice.key for choice in one.choices]
@@ -139,8 +139,8 @@ def _cut(rows: Rows, start: int, size: int) -> list[Any]:
     if not isinstance(rows, QuerySet):
         return list(rows[start : start + size])
     keys = list(rows.values_list("pk", flat=True)[start : start + size])
-    found = rows.order_by().in_bulk(keys)
-    return [found[key] for key in keys if key in found]
+    rows_by_key = rows.order_by().in_bulk(keys)
+    return [rows_by_key[key] for key in keys if key in rows_by_key]
 
 
 def _headers(request: Request, number: int, size: int, count: int) -> dict[str, str]:

@@ -81,8 +81,8 @@ class Filter:
 
     def chosen(self, key: str) -> Choice | None:
         """The choice of that name, or the default where there is none such."""
-        known = {choice.key: choice for choice in self.choices}
-        return known.get(key) or known.get(self.default)
+        by_key = {choice.key: choice for choice in self.choices}
+        return by_key.get(key) or by_key.get(self.default)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class NaturalKey(Func):
         return self.as_sql(compiler, connection, template='%(expressions)s COLLATE "soundings_natural"')
 
 
-def _known_to_sqlite(connection: BaseDatabaseWrapper, **_: object) -> None:
+def _add_to_sqlite(connection: BaseDatabaseWrapper, **_: object) -> None:
     if isinstance(connection, SQLite):
         connection.connection.create_function("natural_key", 1, _or_null, deterministic=True)
 
@@ -54,4 +54,4 @@ def _or_null(text: str | None) -> str | None:
     return None if text is None else natural_key(str(text))
 
 
-connection_created.connect(_known_to_sqlite, dispatch_uid="natural_key")
+connection_created.connect(_add_to_sqlite, dispatch_uid="natural_key")

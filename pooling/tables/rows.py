@@ -64,10 +64,10 @@ def _where(rows: Rows, condition: Q | Callable[[Any], bool]) -> Rows:
 
 
 def _any(lookups: Sequence[str], word: str) -> Q:
-    found = Q(pk__in=[])
+    condition = Q(pk__in=[])
     for lookup in lookups:
-        found |= Q(**{lookup: word})
-    return found
+        condition |= Q(**{lookup: word})
+    return condition
 
 
 def _is_in(word: str, columns: Iterable[Column], row: Any) -> bool:
@@ -81,9 +81,9 @@ def in_order(rows: Rows, state: State, count: int) -> Rows:
         return rows
     if isinstance(rows, QuerySet):
         return _by_database(rows, column, state.is_descending, count)
-    known = [row for row in rows if column.of(row) is not None]
-    known.sort(key=lambda row: _sortable(column.of(row)), reverse=state.is_descending)
-    return [*known, *(row for row in rows if column.of(row) is None)]
+    with_value = [row for row in rows if column.of(row) is not None]
+    with_value.sort(key=lambda row: _sortable(column.of(row)), reverse=state.is_descending)
+    return [*with_value, *(row for row in rows if column.of(row) is None)]
 
 
 def _by_database(rows: QuerySet[Any], column: Column, is_descending: bool, count: int) -> QuerySet[Any]:
@@ -127,8 +127,8 @@ def page_of_rows(rows: Rows, number: str, count: int, per_page: int = PER_PAGE) 
     pages.count = count  # counted already
     page = pages.get_page(number)
     keys = list(page.object_list)
-    found = rows.order_by().in_bulk(keys)
-    page.object_list = [found[key] for key in keys if key in found]
+    rows_by_key = rows.order_by().in_bulk(keys)
+    page.object_list = [rows_by_key[key] for key in keys if key in rows_by_key]
     return page
 
 

@@ -44,7 +44,7 @@ class Cell:
 def cells_of(columns: list[Column], row: Any, around: Mapping[str, object]) -> list[Cell]:
     """The cells of a row; the first is its heading. `around`: what templates of cells know besides it."""
     return [
-        Cell(_shown(column, row, around), gettext(column.title), _style(column), place == 0)
+        Cell(_cell_text(column, row, around), gettext(column.title), _style(column), place == 0)
         for place, column in enumerate(columns)
     ]
 
@@ -53,7 +53,7 @@ def _style(column: Column) -> str:
     return f"{'number ' if column.number else ''}{'fixed ' if column.fixed else ''}{column.style}".strip()
 
 
-def _shown(column: Column, row: Any, around: Mapping[str, object]) -> str:
+def _cell_text(column: Column, row: Any, around: Mapping[str, object]) -> str:
     value = column.of(row)
     if column.template:
         return get_template(column.template).render({**around, "row": row, "value": value})
@@ -138,7 +138,7 @@ class Action(NamedTuple):
     address: str
 
 
-class ShownRow(NamedTuple):
+class TableRow(NamedTuple):
     """A row: its key for the checkbox, the name that the checkbox is called by, and its cells."""
 
     key: str
@@ -163,7 +163,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class ShownTable:
+class TableView:
     """One table of a page: `rows` are those of the page, `all_rows` those that search and filters leave."""
 
     look: Look
@@ -221,13 +221,13 @@ class ShownTable:
         return state.address(*more) + (f"#{self.look.anchor}" if self.look.anchor and not more else "")
 
     @cached_property
-    def rows(self) -> list[ShownRow]:
-        found = list(self.page.object_list)
-        self.prepare(found)
+    def rows(self) -> list[TableRow]:
+        objects = list(self.page.object_list)
+        self.prepare(objects)
         name = self.columns[0]
         return [
-            ShownRow(str(self.key_of(row)), str(name.of(row)), cells_of(self.columns, row, self.around), row)
-            for row in found
+            TableRow(str(self.key_of(row)), str(name.of(row)), cells_of(self.columns, row, self.around), row)
+            for row in objects
         ]
 
     @property
@@ -250,9 +250,9 @@ class ShownTable:
     @property
     def choices(self) -> list[ColumnChoice]:
         """The columns that can be left out; none where there is nothing to choose."""
-        shown = {column.key for column in self.columns}
+        visible = {column.key for column in self.columns}
         can = [column for column in self.state.names.columns[1:] if not column.fixed]
-        return [ColumnChoice(column.key, gettext(column.title), column.key in shown) for column in can]
+        return [ColumnChoice(column.key, gettext(column.title), column.key in visible) for column in can]
 
     @property
     def offered(self) -> list[Action]:

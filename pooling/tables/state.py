@@ -38,7 +38,7 @@ class Names:
         """Columns that are shown until somebody chooses."""
         return tuple(column.key for column in self.columns if not column.hidden)
 
-    def known(self, keys: list[str]) -> tuple[str, ...]:
+    def columns_among(self, keys: list[str]) -> tuple[str, ...]:
         """The columns of those names in the table's order, with those that are always there; or none."""
         if not {column.key for column in self.columns} & set(keys):
             return ()
@@ -126,7 +126,7 @@ def read_state(parameters: QueryDict, names: Names) -> State:
 
     sort = value_of("sort")
     sortable = {column.key for column in names.columns if names.sorts(column)}
-    filters = {one.key: found.key for one in names.filters if (found := one.chosen(value_of(one.key)))}
+    filters = {one.key: choice.key for one in names.filters if (choice := one.chosen(value_of(one.key)))}
     own = {names.prefix + name for name in (*OWN, *(one.key for one in names.filters))} | {names.choose}
     kept = [(name, value) for name, values in parameters.lists() if name not in own for value in values]
     return State(
@@ -134,7 +134,7 @@ def read_state(parameters: QueryDict, names: Names) -> State:
         sort=sort if sort.removeprefix("-") in sortable else names.sort,
         search=value_of("q").strip()[:LONGEST_SEARCH],
         filters=filters,
-        columns=names.known(column_names(parameters, names)),
+        columns=names.columns_among(column_names(parameters, names)),
         page=value_of("page")[:9] or "1",
         wants_file=value_of("format") == "csv",
         kept=tuple(kept) if len(urlencode(kept)) <= LONGEST_KEPT else (),

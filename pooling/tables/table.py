@@ -44,7 +44,7 @@ from pooling.tables.actions import added_to
 from pooling.tables.columns import BulkAction, Column, Empty, Filter
 from pooling.tables.remembered import remembered_columns
 from pooling.tables.rows import PER_PAGE, Rows, in_order, narrowed, number_of, only, page_of_rows
-from pooling.tables.shown import Look, ShownTable
+from pooling.tables.shown import Look, TableView
 from pooling.tables.state import Names, read_state
 
 
@@ -86,25 +86,27 @@ class Table:
     key: Callable[[Any], object] = _key
     per_page: int = PER_PAGE
 
-    def shown(self, request: HttpRequest, rows: Rows, collection: Collection | None = None) -> ShownTable:
+    def shown(self, request: HttpRequest, rows: Rows, collection: Collection | None = None) -> TableView:
         """The rows as the address asks for them; `collection.role` says whose actions are offered."""
         is_stored = isinstance(rows, QuerySet)
         is_admin = getattr(collection, "role", None) == "admin"
         columns = tuple(column for column in self.columns if is_admin or not column.admin_only)
         names = Names(columns, self.filters, self.sort, self.prefix, self.choose, is_stored)
         state = read_state(request.GET, names)
-        keys = state.columns or names.known(remembered_columns(request, self.name)) or names.by_default
-        found = narrowed(rows, state, self.search)
+        keys = (
+            state.columns or names.columns_among(remembered_columns(request, self.name)) or names.by_default
+        )
+        matches = narrowed(rows, state, self.search)
         if state.wants_file and (chosen := request.GET.getlist(self.choose)):
-            found = only(found, chosen, self.key)
-        count = number_of(found)
-        found = in_order(found, state, count)
-        return ShownTable(
+            matches = only(matches, chosen, self.key)
+        count = number_of(matches)
+        matches = in_order(matches, state, count)
+        return TableView(
             look=self._look(),
             state=state,
             columns=[column for column in columns if column.key in keys],
-            page=page_of_rows(found, state.page, count, self.per_page),
-            all_rows=found,
+            page=page_of_rows(matches, state.page, count, self.per_page),
+            all_rows=matches,
             collection=collection,
             actions=[*self.actions, *added_to(self.name)],
             prepare=self.prepare,

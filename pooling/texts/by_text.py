@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pooling.formats.errors import FormatError, shown
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.models import Collection, Query
@@ -10,7 +10,7 @@ from pooling.models import Collection, Query
 MOST_NAMED, FIRST = 5, 500
 
 
-class KnownQueries:
+class QueryLookup:
     """The queries of a collection by id and by text; `place` is the file that errors name."""
 
     def __init__(self, collection: Collection, place: str) -> None:
@@ -25,16 +25,16 @@ class KnownQueries:
 
     def with_text(self, text: str, line: int | None = None) -> tuple[str, int] | None:
         """Id and key of the query with this text; `FormatError` where several have it."""
-        found = self._by_text.get(text.strip(), [])
-        if len(found) > 1:
-            ids = ", ".join(id for id, _ in found[:MOST_NAMED])
+        matches = self._by_text.get(text.strip(), [])
+        if len(matches) > 1:
+            ids = ", ".join(id for id, _ in matches[:MOST_NAMED])
             raise FormatError(
                 self.place,
                 line,
-                f"the query text {shown(text)} is that of {len(found)} queries ({ids})",
+                f"the query text {excerpt(text)} is that of {len(matches)} queries ({ids})",
                 "Give files that say which, by id.",
             )
-        return found[0] if found else None
+        return matches[0] if matches else None
 
 
 def with_ids(collection: Collection, frame: pl.DataFrame, place: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -47,17 +47,17 @@ def with_ids(collection: Collection, frame: pl.DataFrame, place: str) -> tuple[p
     # Texts of all queries are read only for files that may need them.
     if Query.everything.filter(collection=collection, external_id__in=names[:FIRST]).exists():
         return frame, ()
-    known = KnownQueries(collection, place)
-    if not known.by_id.keys().isdisjoint(names):
+    queries = QueryLookup(collection, place)
+    if not queries.by_id.keys().isdisjoint(names):
         return frame, ()
     ids: dict[str, str] = {}
     texts: dict[str, str] = {}
     for name in names:
-        if (found := known.with_text(name)) is None:
+        if (match := queries.with_text(name)) is None:
             continue
-        ids[name] = found[0]
-        if (first := texts.setdefault(found[0], name)) != name:
-            problem = f"{shown(first)} and {shown(name)} are both the text of query {shown(found[0])}"
+        ids[name] = match[0]
+        if (first := texts.setdefault(match[0], name)) != name:
+            problem = f"{excerpt(first)} and {excerpt(name)} are both the text of query {excerpt(match[0])}"
             raise FormatError(place, None, problem, "Write it in one way.")
     if not ids:
         return frame, ()

@@ -142,8 +142,8 @@ def import_queries(
 def _store_queries(made: TextImport, records: list[QueryRecord], place: str) -> ImportSummary:
     collection = made.collection
     everything = Query.everything.filter(collection=collection)
-    known = {query.external_id: query for query in everything}
-    deleted = [query for record in records if (query := known.get(record.id)) and query.deleted_at]
+    queries_by_id = {query.external_id: query for query in everything}
+    deleted = [query for record in records if (query := queries_by_id.get(record.id)) and query.deleted_at]
     new = [
         Query(
             collection=collection,
@@ -153,13 +153,14 @@ def _store_queries(made: TextImport, records: list[QueryRecord], place: str) -> 
             brought_by=made,
         )
         for record in records
-        if record.id not in known
+        if record.id not in queries_by_id
     ]
     differing = [
-        (known[record.id], record)
+        (queries_by_id[record.id], record)
         for record in records
-        if record.id in known
-        and (known[record.id].text, known[record.id].metadata) != (record.text, record.metadata)
+        if record.id in queries_by_id
+        and (queries_by_id[record.id].text, queries_by_id[record.id].metadata)
+        != (record.text, record.metadata)
     ]
     _refuse_new_wording(differing, place)
     for query, record in differing:
@@ -301,14 +302,14 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
         yield batch
 
 
-def _queries_shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
+def _query_preview(collection: Collection, path: Path, file_name: str) -> list[Shown]:
     fields = FieldsRead()
     records = read_queries(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES, fields=fields)
     rows = [(record.id, record.text) for record in records[:FIRST_ROWS]]
     return [Shown("First queries", ("Query", "Text"), rows, len(records), note=str(fields))]
 
 
-def _documents_shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
+def _document_preview(collection: Collection, path: Path, file_name: str) -> list[Shown]:
     rows: list[tuple[str, ...]] = []
     count = 0
     fields = FieldsRead()
@@ -318,12 +319,12 @@ def _documents_shown(collection: Collection, path: Path, file_name: str) -> list
     return [Shown("First documents", ("Document", "Title", "Text begins"), rows, count, note=str(fields))]
 
 
-importer("queries", showing=Showing(_queries_shown), title="Importing queries", begins_at="queries")(
+importer("queries", showing=Showing(_query_preview), title="Importing queries", begins_at="queries")(
     import_queries
 )
 importer(
     "documents",
-    showing=Showing(_documents_shown),
+    showing=Showing(_document_preview),
     title="Importing documents",
     stages=((0.0, "Check the file"), (0.7, "Store the documents")),
     begins_at="documents",

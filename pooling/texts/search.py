@@ -33,7 +33,7 @@ BATCH = 2000
 AT_ONCE = 5000
 MOST_WORDS = 20
 LONGEST = 300
-SHOWN = 20
+MOST_MATCHES = 20
 #: Scripts whose words the index does not find: they have no spaces between them, or endings grown onto them.
 INSIDE_WORDS = re.compile(rf"{UNSPACED.pattern}|[\uac00-\ud7a3]")
 #: Texts of these scripts are read one after the other, so that a collection may have this many.
@@ -152,7 +152,7 @@ def _index_in_background(job: Job, progress: Progress) -> TextsIndexed:
     return {"texts": count, "detail": f"{count:,} texts indexed.", "url": job.collection.get_absolute_url()}
 
 
-def search_documents(collection: Collection, words: str, *, limit: int = SHOWN) -> TextMatches:
+def search_documents(collection: Collection, words: str, *, limit: int = MOST_MATCHES) -> TextMatches:
     """The documents that have all the words, in title or text, or any of them where none has all.
 
     "Words in quotes" stand together, and a word after a minus is not there. `InputError` for nothing to look
@@ -161,9 +161,9 @@ def search_documents(collection: Collection, words: str, *, limit: int = SHOWN) 
     wanted, unwanted = _terms(words)
     if any(map(INSIDE_WORDS.search, wanted)):
         return _containing(collection, wanted, unwanted, limit)
-    found = _search(collection, wanted, unwanted, limit, every=True)
-    if found or len(wanted) == 1:
-        return TextMatches(found, any_word=False)
+    documents = _search(collection, wanted, unwanted, limit, every=True)
+    if documents or len(wanted) == 1:
+        return TextMatches(documents, any_word=False)
     return TextMatches(_search(collection, wanted, unwanted, limit, every=False), any_word=True)
 
 
@@ -180,8 +180,8 @@ def _containing(collection: Collection, wanted: list[str], unwanted: list[str], 
     in_title = reduce(or_, [Q(title__contains=term) for term in wanted])
     ordered = collection.documents.exclude(lacks).order_by(Case(When(in_title, then=0), default=1), "pk")
     for any_word, condition in ((False, reduce(and_, has)), (True, reduce(or_, has))):
-        if found := list(ordered.filter(condition).values_list("pk", flat=True)[:limit]):
-            return TextMatches(found, any_word)
+        if documents := list(ordered.filter(condition).values_list("pk", flat=True)[:limit]):
+            return TextMatches(documents, any_word)
     return TextMatches([], any_word=len(wanted) > 1)
 
 

@@ -42,8 +42,8 @@ def text_ranking(
     while part := list(islice(stream, PART)):
         ids = [document for document, _ in part]
         rest += ids if done + len(ids) <= depth else []
-        for query, found in _scores(words, part, depth, language):
-            best[query] = heapq.nlargest(depth, [*best[query], *((score, ids[at]) for score, at in found)])
+        for query, hits in _scores(words, part, depth, language):
+            best[query] = heapq.nlargest(depth, [*best[query], *((score, ids[at]) for score, at in hits)])
         done += len(ids)
         if progress:
             progress(min(0.9, done / (done + PART)), f"{done:,} texts ranked.")
@@ -76,10 +76,10 @@ def _scores(
     index = bm25s.BM25()
     index.index((numbers, vocabulary), show_progress=False)
     for query, terms in words.items():
-        known = [vocabulary[term] for term in terms if term in vocabulary]
-        if not known:
+        term_ids = [vocabulary[term] for term in terms if term in vocabulary]
+        if not term_ids:
             continue
-        scores = index.get_scores_from_ids(known)
+        scores = index.get_scores_from_ids(term_ids)
         count = min(depth, int(np.count_nonzero(scores > 0)))
         top = np.argpartition(-scores, count - 1)[:count].tolist() if count else []
         yield query, [(float(scores[at]), at) for at in top]

@@ -153,8 +153,8 @@ def _stem_of(word: str, language: str) -> str:
         return _KOREAN_ENDING.sub("", folded(whole, language))
     if language in WITHOUT_STEMS:
         return folded(whole, language)
-    found: str = _stemmer(LANGUAGES[language].lower()).stemWord(folded(whole, language))
-    return found
+    root: str = _stemmer(LANGUAGES[language].lower()).stemWord(folded(whole, language))
+    return root
 
 
 _OWN = local()

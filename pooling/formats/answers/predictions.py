@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.values import BadValueError
 
 
@@ -23,7 +23,7 @@ def lists_of_predictions(content: Mapping[Any, Any]) -> Mapping[Any, Any]:
         for split, lists in (splits.items() if isinstance(splits, Mapping) else ())
     ]
     if len(parts) != 1 or not isinstance(parts[0][1], Mapping):
-        there = shown("; ".join(name for name, _ in parts), 80) if parts else "none"
+        there = excerpt("; ".join(name for name, _ in parts), 80) if parts else "none"
         problem = f"predictions of MTEB with one subset and split are read, and here are {there}"
         raise BadValueError(problem, "Give what one of them holds, {query: {document: score}}.")
     lists: Mapping[Any, Any] = parts[0][1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.values import BadValueError
 from pooling.formats.wording import counted
 
@@ -46,7 +46,7 @@ def lists_of_rank_eval(content: Mapping[Any, Any], kind: str) -> dict[Any, tuple
     if isinstance(failures, Mapping) and failures:
         query, why = next(iter(failures.items()))
         many = counted(len(failures), "query")
-        problem = f"the engine failed for {many}, such as {shown(query)} ({_reason(why)})"
+        problem = f"the engine failed for {many}, such as {excerpt(query)} ({_reason(why)})"
         raise BadValueError(problem, "Ask again: queries without an answer would count as 0.")
     lists = {query: _hits(query, detail) for query, detail in details.items()}
     _refuse_two_indexes(lists)
@@ -58,14 +58,14 @@ def lists_of_rank_eval(content: Mapping[Any, Any], kind: str) -> dict[Any, tuple
 def _hits(query: Any, detail: Any) -> list[Mapping[Any, Any]]:
     hits = detail.get("hits") if isinstance(detail, Mapping) else None
     if not isinstance(hits, list):
-        raise BadValueError(f"the details of query {shown(query)} have no list of hits", _AGAIN)
-    found = []
+        raise BadValueError(f"the details of query {excerpt(query)} have no list of hits", _AGAIN)
+    records = []
     for one in hits:
         hit = one.get("hit") if isinstance(one, Mapping) else None
         if not isinstance(hit, Mapping) or not isinstance(hit.get("_id"), str):
-            raise BadValueError(f"a hit of query {shown(query)} has no _id", _AGAIN)
-        found.append(hit)
-    return found
+            raise BadValueError(f"a hit of query {excerpt(query)} has no _id", _AGAIN)
+        records.append(hit)
+    return records
 
 
 def _scored(query: Any, hits: list[Mapping[Any, Any]]) -> tuple[tuple[Any, Any], ...]:
@@ -74,8 +74,8 @@ def _scored(query: Any, hits: list[Mapping[Any, Any]]) -> tuple[tuple[Any, Any],
         scores = [-float(place) for place in range(1, len(hits) + 1)]
     for hit, score in zip(hits, scores, strict=True):
         if isinstance(score, bool) or not isinstance(score, int | float):
-            pair = f"query {shown(query)}, document {shown(hit['_id'])}"
-            raise BadValueError(f"{pair}: the score {shown(score)} is not a number", _AGAIN)
+            pair = f"query {excerpt(query)}, document {excerpt(hit['_id'])}"
+            raise BadValueError(f"{pair}: the score {excerpt(score)} is not a number", _AGAIN)
     return tuple((hit["_id"], score) for hit, score in zip(hits, scores, strict=True))
 
 
@@ -85,7 +85,7 @@ def _refuse_two_indexes(lists: Mapping[Any, list[Mapping[Any, Any]]]) -> None:
     for hit in (hit for hits in lists.values() for hit in hits):
         document, index = hit["_id"], hit.get("_index")
         if (first := indexes.setdefault(document, index)) != index:
-            problem = f"document {shown(document)} is in the indexes {shown(first)} and {shown(index)}"
+            problem = f"document {excerpt(document)} is in the indexes {excerpt(first)} and {excerpt(index)}"
             raise BadValueError(problem, "Ask one index at a time, or give the documents unique ids.")
 
 
@@ -93,4 +93,4 @@ def _reason(error: Any) -> str:
     """The engine's reason, wherever it says so."""
     while isinstance(error, Mapping):
         error = error.get("reason") or error.get("error") or error.get("type")
-    return shown(error)[1:-1] if error else "no reason is given"
+    return excerpt(error)[1:-1] if error else "no reason is given"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.names import HIT_ID, HIT_SCORE, LISTS, QUERY, RELEVANCE, column_named
 from pooling.formats.values import BadValueError
 
@@ -35,11 +35,13 @@ def _pair(entry: Any, kind: str) -> tuple[Any, Any]:
         document = column_named(names, HIT_ID)
         number = column_named(names, HIT_SCORE if kind == "run" else (*RELEVANCE, "_score"))
         if document is None:
-            raise BadValueError(f"an entry without an id among {shown(', '.join(names), 80)}", "Name it _id.")
+            raise BadValueError(
+                f"an entry without an id among {excerpt(', '.join(names), 80)}", "Name it _id."
+            )
         return entry[document], None if number is None else entry[number]
     if isinstance(entry, list | tuple):
         if len(entry) != 2:
-            raise BadValueError(f"{shown(entry)} is no pair of id and number", SHAPES)
+            raise BadValueError(f"{excerpt(entry)} is no pair of id and number", SHAPES)
         return entry[0], entry[1]
     return entry, None
 

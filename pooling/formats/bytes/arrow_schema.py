@@ -49,11 +49,11 @@ class _Schema:
 
     def cells(self) -> dict[str, int]:
         schema = self._table_in(self._follow(0), _HEADER)
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for field in self._tables_in(schema, _FIELDS):
             name = self._text_in(field)
-            found[name] = max(found.get(name, 1), self._cells(field, 1))
-        return found
+            counts[name] = max(counts.get(name, 1), self._cells(field, 1))
+        return counts
 
     def _cells(self, field: int, depth: int) -> int:
         self._left -= 1
@@ -71,8 +71,8 @@ class _Schema:
         return max(size // CELL_BYTES, 1) if kind == _FIXED_BINARY else max(size, 1) * max(inner, 1)
 
     def _number(self, form: str, place: int) -> int:
-        found: int = struct.unpack_from(form, self._content, place)[0]
-        return found
+        number: int = struct.unpack_from(form, self._content, place)[0]
+        return number
 
     def _follow(self, place: int) -> int:
         return place + self._number("<I", place)

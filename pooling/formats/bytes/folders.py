@@ -28,14 +28,14 @@ def files_in(folder: Path, name: str, suffixes: Collection[str]) -> list[Path]:
 
 def texts_in(folder: Path) -> list[Path]:
     """The plain texts below a folder; FormatError where it has none, or far too many."""
-    found = sorted(path for path in folder.rglob("*") if _suffix(path) in PLAIN_TEXT and path.is_file())
-    if not found:
+    paths = sorted(path for path in folder.rglob("*") if _suffix(path) in PLAIN_TEXT and path.is_file())
+    if not paths:
         problem = "this folder has no queries.*, corpus.* or other file of records, and no .txt or .md file"
         raise FormatError(folder.name, None, problem, "Give the files themselves.")
-    if len(found) > MOST_FILES:
-        problem = f"{len(found):,} texts in one folder"
+    if len(paths) > MOST_FILES:
+        problem = f"{len(paths):,} texts in one folder"
         raise FormatError(folder.name, None, problem, "Write them as JSON lines.")
-    return found
+    return paths
 
 
 def _suffix(path: Path) -> str:

@@ -179,13 +179,13 @@ class Index:
         number = number[rows]
         same = np.flatnonzero(self._keys[number] == keys[rows])
         crowded = rows[self._shared[number]]
-        found, others = self._search(keys[crowded])
-        return np.concatenate((rows[same], crowded[found])), np.concatenate((number[same], others))
+        places, others = self._search(keys[crowded])
+        return np.concatenate((rows[same], crowded[places])), np.concatenate((number[same], others))
 
     def _search(self, keys: Words) -> tuple[Integers, Integers]:
-        known = self._keys[self._others]
-        first = np.searchsorted(known, keys)
-        count = np.searchsorted(known, keys, side="right") - first
+        other_keys = self._keys[self._others]
+        first = np.searchsorted(other_keys, keys)
+        count = np.searchsorted(other_keys, keys, side="right") - first
         return np.repeat(np.arange(len(keys)), count), self._others[ranges(first, count)]
 
 
@@ -206,10 +206,10 @@ def any_twice(keys: Words) -> bool:
     return bool((keys[lost] == keys[holder[lost]]).any() or (left[1:] == left[:-1]).any())
 
 
-def same_ids(ids: Ids, index: Index, known: Ids) -> tuple[Integers, Integers]:
-    """All (row of `ids`, row of `known`) with the same id; `index` is that of the known keys."""
+def same_ids(ids: Ids, index: Index, indexed: Ids) -> tuple[Integers, Integers]:
+    """All (row of `ids`, row of `indexed`) with the same id; `index` is that of `indexed`."""
     rows, others = index.find(ids.keys)
-    same = ids[rows].compare(known[others]) == 0
+    same = ids[rows].compare(indexed[others]) == 0
     return rows[same], others[same]
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from pooling.formats.bytes.arrow_schema import KEY, UnreadableError, cells_of_columns
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.sources import GZIP_MAGIC, PARQUET_MAGIC, Source
 
 Content: TypeAlias = bytes | mmap.mmap
@@ -177,7 +177,7 @@ class Parquet:
                 if isinstance(header := page.get(place), dict):
                     values += _count(header, 1)
                     if header.get(encoding) == DELTA_BYTE_ARRAY:
-                        problem = f"the column {shown(name)} is delta-encoded (DELTA_BYTE_ARRAY)"
+                        problem = f"the column {excerpt(name)} is delta-encoded (DELTA_BYTE_ARRAY)"
                         raise self.source.error(None, problem, "Use plain or dictionary encoding.")
         if thrift.at > end:
             raise DamagedError

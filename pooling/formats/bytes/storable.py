@@ -40,4 +40,4 @@ def unstorable_in(value: Any, name: str = "") -> str | None:
         inner = (unstorable_in(each, name) for each in value)
     else:
         return None
-    return next((found for found in inner if found is not None), None)
+    return next((holder for holder in inner if holder is not None), None)

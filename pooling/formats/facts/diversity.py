@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.facts.records import FactRecord, SupportRecord
 from pooling.formats.sources import Source
 
@@ -35,5 +35,7 @@ def _rows(source: Source) -> Iterator[Row]:
         query, fact, document, label = fields
         digits = label.removeprefix("-")
         if not (digits.isascii() and digits.isdecimal()):
-            raise source.error(line, f"the label {shown(label)} is not a whole number", "Write 0, 1 or more.")
+            raise source.error(
+                line, f"the label {excerpt(label)} is not a whole number", "Write 0, 1 or more."
+            )
         yield line, query, fact, document, int(label[:10])

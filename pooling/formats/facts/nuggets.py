@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.facts.own import importance_of, needed, text_of
 from pooling.formats.facts.records import ASSIGNMENTS, FactRecord, SupportRecord
 from pooling.formats.registry import Record
@@ -36,7 +36,7 @@ def read_nuggets(source: Source, records: Iterable[Record]) -> tuple[list[FactRe
             if assigned is None:
                 continue
             if assigned not in ASSIGNMENTS:
-                problem = f"the assignment {shown(assigned)} is unknown"
+                problem = f"the assignment {excerpt(assigned)} is unknown"
                 raise source.error(line, problem, f"It is one of {', '.join(ASSIGNMENTS)}.")
             supports.append(SupportRecord(query, str(number), ANSWER, ASSIGNMENTS[assigned], line))
     return facts, supports
@@ -55,7 +55,7 @@ def read_bank(source: Source, records: Iterable[Record]) -> Iterator[FactRecord]
         for title, question in bank.items():
             if not isinstance(question, dict):
                 raise source.error(
-                    line, f"the question {shown(title)} is not an object", "Write its answers."
+                    line, f"the question {excerpt(title)} is not an object", "Write its answers."
                 )
             group = text_of(source, line, question, "question") or title
             for answer in _answers(source, line, question):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.facts.records import (
     IMPORTANCES,
     VERDICTS,
@@ -48,10 +48,10 @@ def read_supports(
     for line, record in records:
         fact_id = checked_id(source, line, "fact", needed(source, line, record, "fact_id"))
         document = checked_id(source, line, "document", needed(source, line, record, "document_id"))
-        query = _query(source, line, record, fact_id=fact_id, known=queries.get(fact_id, set()))
+        query = _query(source, line, record, fact_id=fact_id, queries=queries.get(fact_id, set()))
         verdict = needed(source, line, record, "verdict")
         if not isinstance(verdict, str) or verdict not in VERDICTS:
-            problem = f"the verdict {shown(verdict)} is unknown"
+            problem = f"the verdict {excerpt(verdict)} is unknown"
             raise source.error(line, problem, f"It is one of {', '.join(VERDICTS)}.")
         span = _span(source, line, record)
         yield SupportRecord(query, fact_id, document, VERDICTS[verdict], line, span)
@@ -63,30 +63,30 @@ def _span(source: Source, line: int, record: Mapping[str, Any]) -> tuple[int, in
         return None
     numbers = [one for one in value if type(one) is int] if isinstance(value, list) else []
     if len(numbers) != 2 or len(value) != 2 or not 0 <= numbers[0] < numbers[1]:
-        problem = f"the span {shown(value)} is not [start, end]"
+        problem = f"the span {excerpt(value)} is not [start, end]"
         raise source.error(line, problem, "Write two whole numbers of characters, the smaller first.")
     return numbers[0], numbers[1]
 
 
-def _query(source: Source, line: int, record: Mapping[str, Any], *, fact_id: str, known: set[str]) -> str:
+def _query(source: Source, line: int, record: Mapping[str, Any], *, fact_id: str, queries: set[str]) -> str:
     if record.get("query_id") is not None:
         query = checked_id(source, line, "query", record["query_id"])
-        if query not in known:
-            problem = f"query {shown(query)} has no fact {shown(fact_id)}"
+        if query not in queries:
+            problem = f"query {excerpt(query)} has no fact {excerpt(fact_id)}"
             raise source.error(line, problem, "Name facts of the facts file.")
         return query
-    if len(known) != 1:
-        found = "no fact" if not known else f"a fact of {len(known)} queries"
-        remedy = "Name facts of the facts file." if not known else "Add query_id."
-        raise source.error(line, f"{shown(fact_id)} is {found}", remedy)
-    return next(iter(known))
+    if len(queries) != 1:
+        description = "no fact" if not queries else f"a fact of {len(queries)} queries"
+        remedy = "Name facts of the facts file." if not queries else "Add query_id."
+        raise source.error(line, f"{excerpt(fact_id)} is {description}", remedy)
+    return next(iter(queries))
 
 
 def needed(source: Source, line: int, record: Mapping[str, Any], name: str) -> Any:
     """A field that must be there."""
     if record.get(name) is None:
-        found = shown(", ".join(map(str, record)), 80)
-        raise source.error(line, f"no {name} among the fields {found}", f"Add {name}.")
+        fields = excerpt(", ".join(map(str, record)), 80)
+        raise source.error(line, f"no {name} among the fields {fields}", f"Add {name}.")
     return record[name]
 
 
@@ -96,14 +96,14 @@ def text_of(source: Source, line: int, record: Mapping[str, Any], name: str) -> 
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise source.error(line, f"{name} is not text but {shown(value)}", "Write a string.")
+        raise source.error(line, f"{name} is not text but {excerpt(value)}", "Write a string.")
     return " ".join(value.split())
 
 
 def importance_of(source: Source, line: int, record: Mapping[str, Any]) -> Importance:
     """vital by default."""
     value = record.get("importance", "vital")
-    for known in IMPORTANCES:
-        if value == known:
-            return known
-    raise source.error(line, f"the importance {shown(value)} is unknown", "It is vital or okay.")
+    for importance in IMPORTANCES:
+        if value == importance:
+            return importance
+    raise source.error(line, f"the importance {excerpt(value)} is unknown", "It is vital or okay.")

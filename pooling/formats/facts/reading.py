@@ -39,17 +39,17 @@ def read_facts(path: Path | str, *, file_name: str | None = None, max_bytes: int
     has_ids = False
     first, records = _records(source)
     if first is None:
-        (found, supports), has_ids = read_diversity(source), True
+        (facts, supports), has_ids = read_diversity(source), True
     elif "nuggets" in first:
-        found, supports = read_nuggets(source, records)
+        facts, supports = read_nuggets(source, records)
     elif "nugget_bank" in first:
-        found = list(read_bank(source, records))
+        facts = list(read_bank(source, records))
     elif has_reference(first):
-        found = list(read_references(source, records))
+        facts = list(read_references(source, records))
     else:
-        found, has_ids = list(facts_of(source, records)), True
+        facts, has_ids = list(facts_of(source, records)), True
     kept, notes = unique_supports(source, supports)
-    return FactFile(unique_facts(source, found), kept, notes, has_ids)
+    return FactFile(unique_facts(source, facts), kept, notes, has_ids)
 
 
 def read_supports_of(
@@ -65,9 +65,9 @@ def read_supports_of(
     if first is not None:
         return unique_supports(source, read_supports(source, records, facts))
     _, supports = read_diversity(source)
-    known = {(fact.query_id, fact.fact_id) for fact in facts}
+    fact_ids = {(fact.query_id, fact.fact_id) for fact in facts}
     for one in supports:
-        if (one.query_id, one.fact_id) not in known:
+        if (one.query_id, one.fact_id) not in fact_ids:
             problem = f"query {one.query_id} has no fact {one.fact_id}"
             raise source.error(one.line, problem, "Name facts of the facts file.")
     return unique_supports(source, supports)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.sources import Source
 
 Importance = Literal["vital", "okay"]
@@ -61,9 +61,8 @@ def unique_facts(source: Source, facts: Iterable[FactRecord]) -> tuple[FactRecor
     for fact in facts:
         key = (fact.query_id, fact.fact_id)
         if key in seen:
-            problem = (
-                f"the fact {shown(fact.fact_id)} of query {shown(fact.query_id)} is on line {seen[key]} too"
-            )
+            names = f"the fact {excerpt(fact.fact_id)} of query {excerpt(fact.query_id)}"
+            problem = f"{names} is on line {seen[key]} too"
             raise source.error(fact.line, problem, "Give each fact of a query its own id.")
         if len(fact.text) > LONGEST_FACT:
             problem = f"a fact of {len(fact.text):,} characters; the most are {LONGEST_FACT:,}"
@@ -92,7 +91,7 @@ def unique_supports(
             continue
         if first.weight != one.weight:
             problem = (
-                f"fact {shown(one.fact_id)}, document {shown(one.document_id)} has another verdict here "
+                f"fact {excerpt(one.fact_id)}, document {excerpt(one.document_id)} has another verdict here "
                 f"than on line {first.line}"
             )
             raise source.error(one.line, problem, "Keep one of the two.")

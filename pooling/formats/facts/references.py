@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.facts.own import text_of
 from pooling.formats.facts.records import FactRecord
 from pooling.formats.registry import Record
@@ -31,8 +31,8 @@ def read_references(source: Source, records: Iterable[Record]) -> Iterator[FactR
     for line, record in records:
         question, reference = _named(record, QUESTIONS), _named(record, REFERENCES)
         if question is None or reference is None:
-            found = shown(", ".join(map(str, record)), 80)
-            problem = f"no question with its reference among the fields {found}"
+            fields = excerpt(", ".join(map(str, record)), 80)
+            problem = f"no question with its reference among the fields {fields}"
             raise source.error(line, problem, "Add user_input and reference.")
         question_text = text_of(source, line, record, question)
         if record.get("query_id") is None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pooling.formats.errors import FormatError, shown
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.facts.records import VERDICTS, FactRecord, SupportRecord
 
 WORDS = {weight: verdict for verdict, weight in VERDICTS.items()}
@@ -78,7 +78,7 @@ def diversity_lines(facts: Sequence[FactRecord], supports: Iterable[SupportRecor
 
 def _word(text: str) -> str:
     if text.split() != [text]:
-        problem = f"the id {shown(text)} holds a blank, which TREC's diversity qrels cannot write"
+        problem = f"the id {excerpt(text)} holds a blank, which TREC's diversity qrels cannot write"
         raise FormatError("diversity", None, problem, "Export JSON lines instead.")
     return text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.judgments.elements import first_sign, json_elements
 from pooling.formats.judgments.records import (
     UNNAMED,
@@ -43,7 +43,7 @@ def read_argilla(source: Source, names: Names) -> Iterator[JudgmentRecord]:
         if chosen_question:
             responses = {name: given for name, given in responses.items() if name == chosen_question}
         if len(responses) > 1:
-            problem = f"{len(responses)} questions are answered ({shown(', '.join(responses), 80)})"
+            problem = f"{len(responses)} questions are answered ({excerpt(', '.join(responses), 80)})"
             raise source.error(line, problem, "Choose one with --question.")
         if not any(responses.values()):
             yield passed_over(line, "records without a response")
@@ -54,10 +54,10 @@ def read_argilla(source: Source, names: Names) -> Iterator[JudgmentRecord]:
             query, by_text, document = pair_of(source, line, fields, names)
             for value, person, status in given:
                 if status and status != SUBMITTED:
-                    yield passed_over(line, f"responses with the status {shown(status)}")
+                    yield passed_over(line, f"responses with the status {excerpt(status)}")
                     continue
                 if isinstance(value, list | dict) or value is None:
-                    problem = f"the response {shown(value)} to {shown(question)} is not one value"
+                    problem = f"the response {excerpt(value)} to {excerpt(question)} is not one value"
                     raise source.error(line, problem, "Choose a question with one answer with --question.")
                 saw = _has_suggestion(record, question, nested)
                 remark = "" if status is not None else NO_STATUS
@@ -67,13 +67,15 @@ def read_argilla(source: Source, names: Names) -> Iterator[JudgmentRecord]:
 
 
 def _nested(source: Source, line: int, record: Mapping[str, Any]) -> dict[str, list[Response]]:
-    found: dict[str, list[Response]] = {}
+    answers: dict[str, list[Response]] = {}
     for question, given in (record.get("responses") or {}).items():
         if not isinstance(given, list):
-            raise source.error(line, f"the responses to {shown(question)} are not a list", "Export it again.")
+            raise source.error(
+                line, f"the responses to {excerpt(question)} are not a list", "Export it again."
+            )
         rows = [object_of(source, line, one, "a response") for one in given]
         if rows:
-            found[question] = [
+            answers[question] = [
                 (
                     row.get("value"),
                     _person(row.get("user_id")),
@@ -81,17 +83,17 @@ def _nested(source: Source, line: int, record: Mapping[str, Any]) -> dict[str, l
                 )
                 for row in rows
             ]
-    return found
+    return answers
 
 
 def _flat(record: Mapping[str, Any]) -> dict[str, list[Response]]:
-    found: dict[str, list[Response]] = {}
+    answers: dict[str, list[Response]] = {}
     for name, values in record.items():
         if not name.endswith(RESPONSES) or not isinstance(values, list) or not values:
             continue
         question = name.removesuffix(RESPONSES)
         users, statuses = record.get(question + USERS) or [], record.get(question + STATUS)
-        found[question] = [
+        answers[question] = [
             (
                 value,
                 _person(users[place] if place < len(users) else None),
@@ -99,7 +101,7 @@ def _flat(record: Mapping[str, Any]) -> dict[str, list[Response]]:
             )
             for place, value in enumerate(values)
         ]
-    return found
+    return answers
 
 
 def _fields(record: Mapping[str, Any]) -> Mapping[str, Any]:

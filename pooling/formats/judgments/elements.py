@@ -14,7 +14,7 @@ from pooling.formats.bytes.nesting import (
     refuse_deeper,
     refuse_halves,
 )
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.sources import MAX_LINE_BYTES, OutputBudget, Source
 
 BLANKS = " \t\r\n"
@@ -34,12 +34,12 @@ def json_elements(source: Source, member: str | None = None) -> Iterator[tuple[i
         text.end()
         return
     text.expect("{", "not a JSON object")
-    found = False
+    has_member = False
     while text.peek() != "}":
         name = text.value()
         text.expect(":", "a name without a value")
-        if name == member and text.peek() == "[" and not found:
-            found = True
+        if name == member and text.peek() == "[" and not has_member:
+            has_member = True
             text.take()
             yield from _elements(text)
         else:
@@ -48,8 +48,8 @@ def json_elements(source: Source, member: str | None = None) -> Iterator[tuple[i
             text.expect(",", "two members without a comma")
     text.take()
     text.end()
-    if not found:
-        raise source.error(None, f"the object has no list {shown(member)}", REMEDY)
+    if not has_member:
+        raise source.error(None, f"the object has no list {excerpt(member)}", REMEDY)
 
 
 def first_sign(source: Source) -> str:
@@ -97,7 +97,7 @@ class _Text:
 
     def expect(self, sign: str, problem: str) -> None:
         if self.peek() != sign:
-            begins = shown(self._text[self._at : self._at + 20])
+            begins = excerpt(self._text[self._at : self._at + 20])
             raise self.source.error(self.line, f"{problem}; it goes on with {begins}", REMEDY)
         self.take()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.judgments.elements import json_elements
 from pooling.formats.judgments.records import (
     UNNAMED,
@@ -32,7 +32,7 @@ def read_label_studio(source: Source, names: Names) -> Iterator[JudgmentRecord]:
         task = object_of(source, line, element, "a task")
         annotations = task.get("annotations", task.get("completions"))
         if not isinstance(annotations, list):
-            problem = f"no list of annotations among {shown(', '.join(task), 80)}"
+            problem = f"no list of annotations among {excerpt(', '.join(task), 80)}"
             raise source.error(line, problem, "Export the project as JSON, not as JSON-MIN.")
         data = object_of(source, line, task.get("data"), "the data of a task")
         if not annotations:
@@ -44,7 +44,7 @@ def read_label_studio(source: Source, names: Names) -> Iterator[JudgmentRecord]:
                 continue
             unread = _unread(annotation.get("result"))
             for kind in unread:
-                yield passed_over(line, f"answers of the kind {shown(kind)}, which is not read")
+                yield passed_over(line, f"answers of the kind {excerpt(kind)}, which is not read")
             answer = _answer(source, line, annotation.get("result"), names.question)
             if answer is None:
                 if not unread:
@@ -77,7 +77,7 @@ def _unread(results: Any) -> list[str]:
 
 def _answer(source: Source, line: int, results: Any, chosen_question: str) -> tuple[str, str, str] | None:
     """Question, value and note of an annotation; None for one without an answer."""
-    found: dict[str, list[Any]] = {}
+    answers: dict[str, list[Any]] = {}
     note = ""
     for one in results if isinstance(results, list) else []:
         result = object_of(source, line, one, "a result")
@@ -86,17 +86,17 @@ def _answer(source: Source, line: int, results: Any, chosen_question: str) -> tu
             continue
         if kind in ANSWERS:
             given = value.get(ANSWERS[kind])
-            found[str(result.get("from_name"))] = given if isinstance(given, list) else [given]
+            answers[str(result.get("from_name"))] = given if isinstance(given, list) else [given]
         elif kind == NOTE and isinstance(written := value.get("text"), list | str):
             note = "\n".join(map(str, written)) if isinstance(written, list) else written
     if chosen_question:
-        found = {name: values for name, values in found.items() if name == chosen_question}
-    if len(found) > 1:
-        problem = f"{len(found)} questions are answered ({', '.join(found)})"
+        answers = {name: values for name, values in answers.items() if name == chosen_question}
+    if len(answers) > 1:
+        problem = f"{len(answers)} questions are answered ({', '.join(answers)})"
         raise source.error(line, problem, "Choose one with --question.")
-    for question, values in found.items():
+    for question, values in answers.items():
         if len(values) != 1 or isinstance(values[0], list | dict):
-            problem = f"{len(values)} answers to {shown(question)}"
+            problem = f"{len(values)} answers to {excerpt(question)}"
             raise source.error(line, problem, "A judgment has one answer.")
         return question, str(values[0]), note
     return None

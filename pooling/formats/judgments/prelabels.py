@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.judgments.elements import first_sign, json_elements
 from pooling.formats.judgments.records import as_text, field_of, object_of
 from pooling.formats.kinds.json_lines import json_line_records
@@ -53,7 +53,7 @@ def read_own(source: Source) -> Iterator[PrelabelRecord]:
         model, prompt = _way_of(source, line, record.get("source"))
         relevance = number_text(record.get("relevance", ""))
         if relevance not in ("0", "1"):
-            problem = f"the relevance is {shown(relevance)}"
+            problem = f"the relevance is {excerpt(relevance)}"
             raise source.error(line, problem, "A pre-label is 1, relevant, or 0, not relevant.")
         yield PrelabelRecord(
             line,
@@ -102,11 +102,11 @@ def read_prelabels(
 ) -> Iterator[PrelabelRecord]:
     """The pre-labels of a file; FormatError for what cannot be read, and for a file without any."""
     source = source_of(path, file_name, max_bytes)
-    found = False
+    has_any = False
     for record in PRELABEL_FORMATS[format](source):
-        found = True
+        has_any = True
         yield record
-    if not found:
+    if not has_any:
         raise source.error(None, "there is no pre-label in this file", "Check that the export is not empty.")
 
 
@@ -115,9 +115,9 @@ def _way_of(source: Source, line: int, value: Any) -> tuple[str, tuple[str, int,
     parts = str(value or "").split(":")
     if parts[0] == "llm":
         parts = parts[1:]
-        found = _PROMPT.fullmatch(parts[-2]) if len(parts) > 2 else None
-        if found and len(found["name"]) <= LONGEST_PROMPT and len(parts[-1]) <= LONGEST_HASH:
-            prompt = (found["name"], int(found["version"]), parts[-1])
+        match = _PROMPT.fullmatch(parts[-2]) if len(parts) > 2 else None
+        if match and len(match["name"]) <= LONGEST_PROMPT and len(parts[-1]) <= LONGEST_HASH:
+            prompt = (match["name"], int(match["version"]), parts[-1])
             return _model(source, line, ":".join(parts[:-2])), prompt
     return _model(source, line, ":".join(parts)), ("", 0, "")
 
@@ -125,7 +125,7 @@ def _way_of(source: Source, line: int, value: Any) -> tuple[str, tuple[str, int,
 def _model(source: Source, line: int, value: Any) -> str:
     name = str(value or "").strip()
     if not name or len(name) > LONGEST_MODEL or not name.isprintable():
-        problem = f"the model {shown(name)} is empty, too long or not printable"
+        problem = f"the model {excerpt(name)} is empty, too long or not printable"
         raise source.error(line, problem, f"Name it in at most {LONGEST_MODEL} characters.")
     return name
 
@@ -137,7 +137,7 @@ def _grade(source: Source, line: int, value: Any) -> int | None:
 def _needed_grade(source: Source, line: int, value: Any) -> int:
     text = number_text(value)
     if text not in ("0", "1", "2", "3"):
-        raise source.error(line, f"the grade is {shown(text)}", f"Grades are 0 to {HIGHEST_GRADE}.")
+        raise source.error(line, f"the grade is {excerpt(text)}", f"Grades are 0 to {HIGHEST_GRADE}.")
     return int(text)
 
 
@@ -149,7 +149,7 @@ def _score(source: Source, line: int, value: Any) -> float | None:
     except (TypeError, ValueError):
         score = math.nan
     if not 0 <= score <= 1:
-        raise source.error(line, f"the score is {shown(value)}", "A score is between 0 and 1.")
+        raise source.error(line, f"the score is {excerpt(value)}", "A score is between 0 and 1.")
     return score
 
 

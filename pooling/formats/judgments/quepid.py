@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pooling.formats.bytes.nesting import loads
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.judgments.elements import first_sign, json_elements
 from pooling.formats.judgments.records import (
     CANNOT_JUDGE,
@@ -118,7 +118,7 @@ def _table(source: Source) -> Iterator[JudgmentRecord]:
     header = [name.strip() for name in next(rows, (0, []))[1]]
     plain = [plain_name(name) for name in header]
     if plain[:1] != ["query"] or plain[1:2] not in (["docid"], ["doc_id"]) or len(plain) < 3:
-        problem = f"the columns are {shown(', '.join(header), 80)}"
+        problem = f"the columns are {excerpt(', '.join(header), 80)}"
         raise source.error(1, problem, "Quepid's are query, docid and rating, or one for each judge.")
     judges = [UNNAMED] if plain[2:] == [RATING] else header[2:]
     if len(set(judges)) != len(judges):

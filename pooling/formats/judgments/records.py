@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from pooling.formats.errors import FormatError, shown
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.names import DOCUMENT, QUERY, plain_name
 from pooling.formats.sources import Source
 
@@ -87,7 +87,7 @@ def read_map(pairs: Sequence[str]) -> dict[str, str]:
     >>> read_map(["1=relevant", "Off topic=not_relevant"])
     {'1': 'relevant', 'off topic': 'not_relevant'}
     """
-    found: dict[str, str] = {}
+    verdicts: dict[str, str] = {}
     for pair in pairs:
         value, sign, verdict = pair.rpartition("=")
         verdict = verdict.strip().lower()
@@ -96,9 +96,9 @@ def read_map(pairs: Sequence[str]) -> dict[str, str]:
                 f"“{pair}” is not VALUE=VERDICT; a verdict is {', '.join(VERDICTS)} or {LEAVE_OUT}"
             )
         plain = plain_value(value)
-        if found.setdefault(plain, verdict) != verdict:
+        if verdicts.setdefault(plain, verdict) != verdict:
             raise ValueError(f"the value “{value.strip()}” is mapped to two verdicts")
-    return found
+    return verdicts
 
 
 def plain_value(value: object) -> str:
@@ -120,7 +120,7 @@ def verdict_of(record: JudgmentRecord, values: Mapping[str, str], place: str) ->
     try:
         return values[plain_value(record.value)]
     except KeyError:
-        problem = f"the value {shown(record.value)} of query {shown(record.query)} is in no map"
+        problem = f"the value {excerpt(record.value)} of query {excerpt(record.query)} is in no map"
         example = f"{plain_value(record.value)}={RELEVANT}"
         remedy = f"Say what it means under “What values mean” (--map), such as {example}."
         raise FormatError(place, record.line, problem, remedy) from None
@@ -151,9 +151,9 @@ def pair_of(source: Source, line: int, fields: Mapping[str, Any], names: Names) 
         ("document", document, "--document-field"),
     ):
         if value is None or value == "":
-            found = shown(", ".join(fields), 80)
+            named = excerpt(", ".join(fields), 80)
             raise source.error(
-                line, f"no {what} id among the fields {found}", f"Name its field with {option}."
+                line, f"no {what} id among the fields {named}", f"Name its field with {option}."
             )
     return as_text(source, line, "query", query), by_text, as_text(source, line, "document", document)
 
@@ -164,13 +164,13 @@ def as_text(source: Source, line: int, what: str, value: Any) -> str:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise source.error(line, f"the {what} {shown(value)} is not text", "Write it as a string.")
+    raise source.error(line, f"the {what} {excerpt(value)} is not text", "Write it as a string.")
 
 
 def refuse_another(source: Source, line: int, first: str, question: str) -> None:
     """FormatError where records answer different questions: their answers must not be taken for one kind."""
     if question != first:
-        problem = f"{shown(question)} is answered here, and {shown(first)} before"
+        problem = f"{excerpt(question)} is answered here, and {excerpt(first)} before"
         raise source.error(line, problem, "Choose one with --question.")
 
 
@@ -190,5 +190,5 @@ def utc_text(source: Source, line: int, value: str) -> str:
         return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
     except (ValueError, OverflowError):
         raise source.error(
-            line, f"the time {shown(value)} is not an ISO time", "Write 2026-01-31T12:00:00Z."
+            line, f"the time {excerpt(value)} is not an ISO time", "Write 2026-01-31T12:00:00Z."
         ) from None

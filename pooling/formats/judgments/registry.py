@@ -29,12 +29,12 @@ def read_judgments(
     are errors too.
     """
     source = source_of(path, file_name, max_bytes)
-    found, passed = False, Counter[str]()
+    has_judgment, passed = False, Counter[str]()
     for record in JUDGMENT_FORMATS[format].read(source, names):
-        found = found or not record.passed
+        has_judgment = has_judgment or not record.passed
         if record.passed:
             passed[record.passed] += 1
         yield record
-    if not found:
+    if not has_judgment:
         remedy = sentence_on_passed(passed) if passed else "Check that the export is not empty."
         raise source.error(None, "there is no judgment in this file", remedy)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pooling.formats.cells import unguarded
-from pooling.formats.errors import shown
+from pooling.formats.errors import excerpt
 from pooling.formats.judgments.records import JudgmentFormat, JudgmentRecord, Names
 from pooling.formats.kinds.json_lines import json_line_records
 from pooling.formats.registry import Record
@@ -102,17 +102,17 @@ def _checked(source: Source, line: int, record: Mapping[str, Any]) -> Mapping[st
     """The columns in their types; those that a file does not have say nothing."""
     missing = [name for name in NEEDED if name not in record]
     if missing:
-        found = shown(", ".join(map(str, record)), 80)
-        raise source.error(line, f"no column {', '.join(missing)} among {found}", REMEDY)
+        columns = excerpt(", ".join(map(str, record)), 80)
+        raise source.error(line, f"no column {', '.join(missing)} among {columns}", REMEDY)
     row: dict[str, Any] = {name: _text(source, line, name, record.get(name)) for name in TEXTS}
     row |= {name: _number(source, line, name, record.get(name)) for name in NUMBERS}
     row |= {name: _flag(source, line, name, record.get(name)) for name in FLAGS}
     for name, words in WORDS.items():
         if row[name] not in words:
             allowed = ", ".join(word for word in words if word)
-            raise source.error(line, f"{name} is {shown(row[name])}", f"It is one of {allowed}.")
+            raise source.error(line, f"{name} is {excerpt(row[name])}", f"It is one of {allowed}.")
     if (row["kind"] == "verdict") != bool(row["verdict"]):
-        raise source.error(line, f"a {row['kind']} with the verdict {shown(row['verdict'])}", REMEDY)
+        raise source.error(line, f"a {row['kind']} with the verdict {excerpt(row['verdict'])}", REMEDY)
     return row
 
 
@@ -122,7 +122,7 @@ def _text(source: Source, line: int, name: str, value: Any) -> str:
     if isinstance(value, int) and name in ("query_id", "document_id", "annotator"):
         return str(value)
     if not isinstance(value, str):
-        raise source.error(line, f"{name} is {shown(value)}, which is not text", REMEDY)
+        raise source.error(line, f"{name} is {excerpt(value)}, which is not text", REMEDY)
     most = LONGEST_HASH if name.endswith(("sha256", "hash")) else LONGEST.get(name)
     if most is not None and len(value) > most:
         raise source.error(line, f"{name} has {len(value)} characters; the most are {most}", REMEDY)
@@ -135,16 +135,16 @@ def _number(source: Source, line: int, name: str, value: Any) -> int | None:
     text = str(value)
     most = 2**62 if name in ("event", "undoes", "repeats") else LARGEST
     if isinstance(value, bool) or not (text.isascii() and text.isdecimal()) or int(text[:25]) > most:
-        raise source.error(line, f"{name} is {shown(value)}, which is not a whole number", REMEDY)
+        raise source.error(line, f"{name} is {excerpt(value)}, which is not a whole number", REMEDY)
     return int(text)
 
 
 def _flag(source: Source, line: int, name: str, value: Any) -> bool:
-    known = {"": False, "0": False, "1": True, "False": False, "True": True, "None": False}
+    flags = {"": False, "0": False, "1": True, "False": False, "True": True, "None": False}
     try:
-        return known[str(value)]
+        return flags[str(value)]
     except KeyError:
-        raise source.error(line, f"{name} is {shown(value)}", "It is 0 or 1.") from None
+        raise source.error(line, f"{name} is {excerpt(value)}", "It is 0 or 1.") from None
 
 
 FORMATS = (JudgmentFormat("soundings", "Soundings (export of judgments)", read_soundings, has_values=False),)

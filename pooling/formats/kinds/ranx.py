@@ -11,7 +11,7 @@ from pooling.formats.answers.predictions import lists_of_predictions
 from pooling.formats.answers.rank_eval import is_rank_eval, lists_of_rank_eval
 from pooling.formats.answers.ranked_lists import list_of_record, pairs_in
 from pooling.formats.bytes.nesting import loads, problem_of
-from pooling.formats.errors import FormatError, shown
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.judgments.elements import first_sign, json_elements
 from pooling.formats.registry import Format, Record, Target
 from pooling.formats.rows import Row, checked_id
@@ -53,12 +53,12 @@ def rows_of_list(source: Source, line: int, query: Any, entries: Any, *, kind: s
     try:
         pairs = pairs_in(entries, kind) if is_list else entries.items()
     except BadValueError as bad:
-        raise source.error(line or None, f"query {shown(query)}: {bad.problem}", bad.remedy) from bad
+        raise source.error(line or None, f"query {excerpt(query)}: {bad.problem}", bad.remedy) from bad
     for rank, (document, number) in enumerate(pairs, start=1):
         try:
             value = parse(json_number(number))
         except BadValueError as bad:
-            pair = f"query {shown(query)}, document {shown(document)}: {bad.problem}"
+            pair = f"query {excerpt(query)}, document {excerpt(document)}: {bad.problem}"
             raise source.error(line or None, pair, bad.remedy) from bad
         yield Row(
             checked_id(source, line, "query", query),
@@ -79,7 +79,7 @@ def lists_inside(content: Mapping[Any, Any], kind: str) -> Mapping[Any, Any]:
 
 def json_number(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadValueError(f"{shown(value)} is not a number", "Write {query: {document: number}}.")
+        raise BadValueError(f"{excerpt(value)} is not a number", "Write {query: {document: number}}.")
     return repr(value)
 
 
@@ -106,21 +106,21 @@ def json_object_of(source: Source) -> dict[str, Any]:
         if len(members) != len(pairs):
             twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
             raise source.error(
-                None, f"the key {shown(twice)} comes twice in one object", "Keep one of the two."
+                None, f"the key {excerpt(twice)} comes twice in one object", "Keep one of the two."
             )
         return members
 
     try:
-        found = loads(content, object_pairs_hook=unique)
+        value = loads(content, object_pairs_hook=unique)
     except FormatError:
         raise
     except ValueError as error:
         line = getattr(error, "lineno", None)
         problem = problem_of(error, "Write {query: {document: number}}.")
         raise source.error(line, *problem) from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise source.error(None, "not a JSON object", "Write {query: {document: number}}.")
-    return found
+    return value
 
 
 def ranx_text(frame: pl.DataFrame, target: Target) -> str:

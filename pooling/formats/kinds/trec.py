@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pooling.formats.errors import FormatError, shown
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.registry import Format, Target
 from pooling.formats.writing import delimited, refuse
 from pooling.heavy import pl
@@ -15,7 +15,7 @@ BLANK = r"[ \t\n\r\x00]|^$"
 def run_text(frame: pl.DataFrame, target: Target) -> str:
     refuse_blanks(target, frame)
     if re.search(BLANK, target.tag):
-        problem = f"the tag {shown(target.tag)} is empty or contains a space"
+        problem = f"the tag {excerpt(target.tag)} is empty or contains a space"
         raise FormatError(target.path, None, problem, "Give a tag without spaces.")
     q0, tag = pl.lit("Q0"), pl.lit(target.tag).alias("tag")
     return delimited(frame.select("query_id", q0, "document_id", "rank", "score", tag), " ")

@@ -17,7 +17,7 @@ from evaluation.estimates.sample import PAIR
 from evaluation.pool_estimates.pool_file import design_of_files
 from evaluation.pool_estimates.stored_sample import read_sample
 from evaluation.reports.making import ReportRequest, create_requested
-from labeling.adaptive.next_documents import Course, Entry, Known, Planner
+from labeling.adaptive.next_documents import Course, Entry, History, Planner
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.judging.leases import claim
@@ -202,7 +202,7 @@ def estimated(
     labels: dict[int, bool] = {}
     for spent in range(3):
         planner = Planner(course, entries)
-        state = Known(reached=reached, drawn=drawn, spent=spent, free=[], labels=labels)
+        state = History(reached=reached, audit=drawn, spent=spent, free=[], labels=labels)
         planner.tell(state)
         batch = planner.batches(state, spent + 1, 1)[0]
         reached += batch.reached
@@ -268,7 +268,7 @@ def test_hidden_gold_has_its_label_and_holds_up_no_estimate(world: World, runs: 
     entry = left_out[0]
     query, document = entry.query.external_id, entry.document.external_id
     answer = "relevant" if is_relevant(document) else "not_relevant"
-    add_question(world.collection, NewQuestion(query, document, answer, "Known."), user=world.ada)
+    add_question(world.collection, NewQuestion(query, document, answer, "History."), user=world.ada)
     options = AdaptiveOptions(budget=3 * 12)
     queue = open_queue(pool, name="live", judgments_per_item=1, adaptive=options, user=world.ada)
     judge_all(queue, world.ben)

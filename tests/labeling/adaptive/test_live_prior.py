@@ -19,7 +19,7 @@ from labeling.adaptive import reordering
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.next_documents import summed
 from labeling.adaptive.options import AdaptiveOptions
-from labeling.adaptive.planners import known_of, planner_of
+from labeling.adaptive.planners import history_of, planner_of
 from labeling.adaptive.query_state import read_state
 from labeling.adaptive.state import order_by_query
 from labeling.judging.leases import claim
@@ -126,7 +126,7 @@ def test_queries_teach_each_other_anew_when_scores_are_taken_up_changed_or_put_a
         for plan in plans:
             state = read_state(queue, plan.query_id)
             planners.append(planner_of(selection, plan, state))
-            known.append(known_of(plan, state))
+            known.append(history_of(plan, state))
             planners[-1].tell(known[-1])
         together = STRATEGIES["learned"].start({one.one.query_id: one.one for one in planners})
         for planner, one in zip(planners, known, strict=True):

@@ -33,7 +33,7 @@ def agrees(fitted: Fitted, truth: np.ndarray) -> float:
 def test_one_known_pair_gives_the_odds_worked_by_hand() -> None:
     # Ada's answer to the known pair 0 (relevant) was right: sensitivity at the end solves its own equation.
     fitted = dawid_skene(
-        np.array([0, 1]), np.array([0, 0]), np.array([True, True]), known=np.array([1.0, np.nan])
+        np.array([0, 1]), np.array([0, 0]), np.array([True, True]), gold_answers=np.array([1.0, np.nan])
     )
     chance = fitted.relevant[1]
     sensitivity = (4 + 1 + chance) / (5 + 1 + chance)
@@ -61,7 +61,7 @@ def test_known_answers_stay_and_expose_a_majority_that_is_wrong() -> None:
     people = [(0.95, 0.95), (0.5, 0.5), (0.5, 0.5)]
     pair, annotator, relevant, truth = votes(3, people)
     known = np.where(np.arange(400) < 60, truth, np.nan).astype(float)
-    fitted = dawid_skene(pair, annotator, relevant, known=known)
+    fitted = dawid_skene(pair, annotator, relevant, gold_answers=known)
     assert (fitted.relevant[:60] == truth[:60]).all()
     assert agrees(fitted, truth) > 0.9
 

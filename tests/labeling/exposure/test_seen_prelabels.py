@@ -327,12 +327,12 @@ def test_what_was_seen_is_compared_with_the_control_arm(
     ):
         judge(queue, world.ben, item.pk, verdict)
     judge(queue, world.ben, items[5].pk, "relevant")  # a second thought is no first impression
-    found = seen_and_blind(queue)
-    assert found is not None
-    assert (found.by_lot, found.seen, found.control, found.blind) == (True, 3, 2, 3)
-    assert found.found.seen.agreeing.count == 2
-    assert found.found.blind.agreeing.count == 1
-    assert (found.found.verdict or "").startswith("Seen before, people agree with the model on 67 %")
+    comparison = seen_and_blind(queue)
+    assert comparison is not None
+    assert (comparison.by_lot, comparison.seen, comparison.control, comparison.blind) == (True, 3, 2, 3)
+    assert comparison.anchoring.seen.agreeing.count == 2
+    assert comparison.anchoring.blind.agreeing.count == 1
+    assert (comparison.anchoring.verdict or "").startswith("Seen before, people agree with the model on 67 %")
 
 
 def test_verdicts_changed_after_a_conflict_are_counted(
@@ -342,9 +342,9 @@ def test_verdicts_changed_after_a_conflict_are_counted(
     first, second = queue.items.order_by("pk")[:2]
     for item, verdict in ((first, "not_relevant"), (second, "not_relevant"), (first, "relevant")):
         judge(queue, world.ben, item.pk, verdict)
-    found = seen_and_blind(queue)
-    assert found is not None
-    assert (found.revealed, found.changed, found.seen, found.blind) == (2, 1, 0, 2)
+    comparison = seen_and_blind(queue)
+    assert comparison is not None
+    assert (comparison.revealed, comparison.changed, comparison.seen, comparison.blind) == (2, 1, 0, 2)
 
 
 def test_a_queue_is_opened_so_by_command(world: World, prelabeler: Prelabeler) -> None:

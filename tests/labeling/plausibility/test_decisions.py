@@ -38,8 +38,8 @@ def decide(world: World, queue: Queue, decision: str, **more: str) -> Any:
 def test_admins_see_a_proposal_where_it_matters_and_nobody_else_does(world: World) -> None:
     queue = clicked_queue(world)
     (proposal,) = proposals(queue)
-    assert (proposal.username, proposal.found.answers) == ("ben", 30)
-    assert [one.found for one in proposals_in(world.collection)] == [proposal.found]
+    assert (proposal.username, proposal.finding.answers) == ("ben", 30)
+    assert [one.finding for one in proposals_in(world.collection)] == [proposal.finding]
     words = "30 of 30 answers came faster than anybody can read."
     pages = (
         queue.get_absolute_url(),

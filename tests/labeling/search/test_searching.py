@@ -18,7 +18,7 @@ from labeling.judging.leases import claim, release
 from labeling.judging.verdicts import undo
 from labeling.models import Lease, Queue
 from labeling.queues.opening import open_queue
-from labeling.search.documents import add_found, query_named, search_for
+from labeling.search.documents import add_document, query_named, search_for
 from labeling.search.finds import search_finds
 from pooling.interface.problems import InputError
 from pooling.models import Pool
@@ -58,7 +58,7 @@ def test_what_is_added_gets_a_queue_of_its_own_and_is_counted(world: World, clie
     searched = search_for(query, "bus ferry tickets", world.ben).search
     assert search_finds(world.collection) is None
     for document in ("d1", "d4", "d5"):
-        add_found(query, document, user=world.ben, like=queue, search=searched)
+        add_document(query, document, user=world.ben, like=queue, search=searched)
     pool = Pool.objects.get(strategy="search")
     more = Queue.objects.get(pool=pool)
     assert (more.name, pool.pair_count, more.items.count()) == ("Sample 1", 3, 3)
@@ -83,7 +83,7 @@ def test_what_is_added_gets_a_queue_of_its_own_and_is_counted(world: World, clie
 def test_what_cannot_be_added_is_said_and_a_closed_queue_is_followed_by_another(world: World) -> None:
     queue = queue_of(world)
     query = query_named(world.collection, "q2")
-    add_found(query, "d1", user=world.ben, like=queue)
+    add_document(query, "d1", user=world.ben, like=queue)
     for document, sentence in {
         "d1": "was already added for this query",
         "d2": "This document is already in a pool for this query",
@@ -91,11 +91,11 @@ def test_what_cannot_be_added_is_said_and_a_closed_queue_is_followed_by_another(
         "nul\0": "There is no document",
     }.items():
         with pytest.raises(InputError, match=sentence):
-            add_found(query, document, user=world.ben, like=queue)
+            add_document(query, document, user=world.ben, like=queue)
     with pytest.raises(InputError, match="There is no query “q9”"):
         query_named(world.collection, "q9")
     Queue.objects.filter(pool__strategy="search").update(state="closed")
-    add_found(query, "d4", user=world.ben, like=queue)
+    add_document(query, "d4", user=world.ben, like=queue)
     assert Queue.objects.filter(pool__strategy="search").count() == 2
 
 
@@ -109,11 +109,11 @@ def hit(world: World, user: User, document: str) -> dict[str, Any]:
 def test_only_who_added_a_document_learns_that_it_was_added(world: World) -> None:
     queue = queue_of(world)
     query = query_named(world.collection, "q2")
-    add_found(query, "d1", user=world.ben, like=queue)
+    add_document(query, "d1", user=world.ben, like=queue)
     assert [hit(world, world.ben, "d1")[name] for name in ("in_pool", "added")] == [False, True]
     assert [hit(world, world.cleo, "d1")[name] for name in ("in_pool", "added")] == [True, False]
     with pytest.raises(InputError, match="This document is already in a pool for this query"):
-        add_found(query, "d1", user=world.cleo, like=queue)
+        add_document(query, "d1", user=world.cleo, like=queue)
 
 
 def test_a_gold_question_beyond_the_pool_looks_as_if_a_pool_held_it(world: World) -> None:
@@ -121,7 +121,7 @@ def test_a_gold_question_beyond_the_pool_looks_as_if_a_pool_held_it(world: World
     add_question(world.collection, NewQuestion(query="q2", document="d4", answer="relevant"), user=world.ada)
     assert hit(world, world.ben, "d4")["in_pool"]
     with pytest.raises(InputError, match="This document is already in a pool for this query"):
-        add_found(query_named(world.collection, "q2"), "d4", user=world.ben, like=queue)
+        add_document(query_named(world.collection, "q2"), "d4", user=world.ben, like=queue)
 
 
 def test_a_pair_on_screen_shows_no_verdict_of_before(world: World) -> None:

@@ -38,7 +38,7 @@ def test_twenty_blind_labels_of_a_band_say_more_than_its_scores() -> None:
     scores = np.repeat([0.1, 0.8], [400, 100])
     known = np.repeat([0.1, 0.8], [20, 19])
     relevant = np.concatenate([np.arange(20) < 10, np.ones(19, dtype=bool)])
-    plan, _ = plan_by_scores(scores, 100, 2, known_scores=known, known_relevant=relevant)
+    plan, _ = plan_by_scores(scores, 100, 2, labelled_scores=known, labelled_relevant=relevant)
     first, second = plan.strata
     assert (first.rate, first.rests_on, first.labels) == (pytest.approx(11 / 22), "labels", 20)
     assert (second.rate, second.rests_on, second.labels) == (pytest.approx(0.8), "scores", 19)
@@ -53,7 +53,7 @@ def test_the_half_width_is_that_of_a_stratified_sample_and_compared_with_a_simpl
     relevant = np.tile(np.arange(98) < 49, 2)
     relevant[:98] = np.arange(98) < 9
     plan, _ = plan_by_scores(
-        np.repeat([0.05, 0.5], [800, 200]), 160, 2, known_scores=known, known_relevant=relevant
+        np.repeat([0.05, 0.5], [800, 200]), 160, 2, labelled_scores=known, labelled_relevant=relevant
     )
     # 10 and 50 % after Laplace, in all 18 %: 1000² · 0.84 · 0.18 · 0.82 / 160.
     assert plan.simple_half_width == pytest.approx(1.95996 * 774.9**0.5, abs=0.01)

@@ -15,10 +15,10 @@ from evaluation.estimates.totals import estimated_total
 from labeling.worth.plans import (
     checked,
     cut_points,
-    drawn_design,
     half_width_plan,
     neyman_allocation,
     strata_of,
+    stratified_design,
     verification_design,
     zero_failure_plan,
     zero_failure_size,
@@ -195,7 +195,7 @@ def test_what_cannot_be_allocated_is_refused(total: int, rates: list[float], mes
 
 def test_a_design_draws_so_many_of_each_stratum_and_says_with_which_chance() -> None:
     strata = np.arange(90) // 60
-    found = drawn_design(pairs(90), strata, [15, 30], seed=3)
+    found = stratified_design(pairs(90), strata, [15, 30], seed=3)
     counted = found.group_by("stratum", maintain_order=True).agg(
         pl.len(), pl.col("inclusion_probability").first()
     )
@@ -206,14 +206,14 @@ def test_a_design_draws_so_many_of_each_stratum_and_says_with_which_chance() -> 
 
 def test_a_draw_depends_on_pairs_and_seed_alone_and_a_larger_one_goes_on() -> None:
     strata = np.arange(90) // 60
-    first = drawn_design(pairs(90), strata, [15, 10], seed=3)
-    turned = drawn_design(pairs(90).reverse(), strata[::-1], [15, 10], seed=3)
+    first = stratified_design(pairs(90), strata, [15, 10], seed=3)
+    turned = stratified_design(pairs(90).reverse(), strata[::-1], [15, 10], seed=3)
     assert turned.equals(first)
-    larger = drawn_design(pairs(90), strata, [20, 10], seed=3).filter(pl.col("stratum") == "0")
+    larger = stratified_design(pairs(90), strata, [20, 10], seed=3).filter(pl.col("stratum") == "0")
     names = first.filter(pl.col("stratum") == "0")["document_id"]
     assert larger["document_id"][:15].to_list() == names.to_list()
     assert (
-        drawn_design(pairs(90), strata, [15, 10], seed=4)["document_id"].to_list()
+        stratified_design(pairs(90), strata, [15, 10], seed=4)["document_id"].to_list()
         != first["document_id"].to_list()
     )
 
@@ -228,7 +228,7 @@ def test_negatives_and_positives_are_samples_of_their_own() -> None:
     assert sides == {False: "0", True: "1"}
     assert found.filter(pl.col("stratum") == "0").height == zero_failure_plan(60, 0.1).size
     with pytest.raises(ValueError, match="Stratum 1 has 30 pairs"):
-        drawn_design(pairs(90), said.astype(int), [10, 31])
+        stratified_design(pairs(90), said.astype(int), [10, 31])
 
 
 def test_a_labelled_draw_by_score_is_a_sample_that_estimates_totals() -> None:
@@ -247,7 +247,7 @@ def test_a_labelled_draw_by_score_is_a_sample_that_estimates_totals() -> None:
     def estimates(taken: np.ndarray) -> np.ndarray:
         found = []
         for seed in range(80):
-            sample = drawn_design(pairs(600), strata, taken, seed=seed).join(
+            sample = stratified_design(pairs(600), strata, taken, seed=seed).join(
                 labels, on=["query_id", "document_id"]
             )
             found.append(estimated_total(sample).value or 0.0)

@@ -36,7 +36,7 @@ def estimate(strategy: Audited, one: Candidates, relevant: Sequence[bool]) -> Fr
     """Reached relevant documents, and those of the audit in the rest times (documents there) / (audit
     there).
     """
-    reached, drawn = strategy.reached[one.query_id], strategy.drawn[one.query_id]
+    reached, drawn = strategy.reached[one.query_id], strategy.in_audit[one.query_id]
     certain = sum(relevant[number] for number in np.flatnonzero(reached))
     rest, sample = int((~reached).sum()), np.flatnonzero(drawn & ~reached)
     if not rest:
@@ -123,7 +123,7 @@ def test_over_all_draws_the_estimate_is_right_when_audit_hits_count(
 
     def judge(strategy: Audited) -> None:
         greedy_picks(strategy, one, relevant, audit, steps)
-        if not (strategy.drawn["q"] & ~strategy.reached["q"]).any():
+        if not (strategy.in_audit["q"] & ~strategy.reached["q"]).any():
             number = strategy.draw(one)
             assert number is not None
             strategy.tell_number(one, number, relevant[number])
@@ -153,7 +153,7 @@ def test_a_fixed_order_reaches_what_the_pool_was_built_with(budget: int) -> None
             campaign(strategy, one, budget=budget, audit=audit, answer=lambda number: number % 2 == 0)
             reached, sample = walk(np.array(order), budget, audit)
             assert np.flatnonzero(strategy.reached["q"]).tolist() == list(range(reached))
-            assert np.flatnonzero(strategy.drawn["q"]).tolist() == sorted(sample.tolist())
+            assert np.flatnonzero(strategy.in_audit["q"]).tolist() == sorted(sample.tolist())
 
 
 def test_the_hybrid_gives_each_document_the_probability_it_had() -> None:

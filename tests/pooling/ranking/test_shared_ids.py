@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from pooling.ranking.shared_ids import COLLAPSE, Side, known_share, offered, sentence_on
+from pooling.ranking.shared_ids import COLLAPSE, Side, offered, sentence_on, shared_fraction
 
 PLAIN = [f"d{number}" for number in range(1, 21)]
 CASES = {
@@ -51,7 +51,7 @@ def test_nothing_is_offered_for_ids_that_have_nothing_to_do_with_each_other() ->
 def test_the_sentence_counts_distinct_ids_and_names_three_of_each() -> None:
     here = Side("documents of run a", pl.Series(["x1", "x1", "x2", "d1"]))
     there = Side("documents with a label", pl.Series(PLAIN))
-    assert known_share(here, there) == 1 / 3
+    assert shared_fraction(here, there) == 1 / 3
     assert sentence_on(here, there) == (
         "1 of the 3 documents of run a are among the documents with a label: "
         "“x1”, “x2” here, “d1”, “d2”, “d3” there."

@@ -86,7 +86,7 @@ def test_of_two_imports_at_once_the_second_is_refused_and_leaves_no_file(
     world.import_runs()
     before = stored_files(settings)
     # The other import commits its row between this one's look at the names and its own row.
-    monkeypatch.setattr("pooling.runs.stored.refuse_known_name", lambda collection, name: None)
+    monkeypatch.setattr("pooling.runs.stored.refuse_taken_name", lambda collection, name: None)
     with pytest.raises(InputError, match="Run “alpha” already exists"):
         import_run(world.collection, world.folder / "alpha.run")
     assert stored_files(settings) == before

@@ -19,7 +19,7 @@ from pooling.runs.lists import RUNS
 from pooling.tables.actions import add_actions
 from pooling.tables.columns import BulkAction, Choice, Column, Empty, Filter
 from pooling.tables.natural import natural_key
-from pooling.tables.shown import ShownTable
+from pooling.tables.shown import TableView
 from pooling.tables.table import Table
 from pooling.texts.lists import QUERIES
 from tests.world import World
@@ -32,11 +32,11 @@ def make_runs(collection: Collection, names: Sequence[str], **facts: Any) -> Non
     Run.objects.bulk_create(Run(collection=collection, name=name, **known) for name in names)
 
 
-def shown(table: Table, rows: Any, query: str = "", **facts: Any) -> ShownTable:
+def shown(table: Table, rows: Any, query: str = "", **facts: Any) -> TableView:
     return table.shown(RequestFactory().get(f"/?{query}"), rows, **facts)
 
 
-def firsts(table: ShownTable) -> list[str]:
+def firsts(table: TableView) -> list[str]:
     """The first cell of each row of the page."""
     return [row.name for row in table.rows]
 
