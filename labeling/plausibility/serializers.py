@@ -15,11 +15,13 @@ class WorkProposalSerializer(serializers.Serializer[Any]):
     """Somebody whose last answers an admin should look at."""
 
     annotator = serializers.CharField(source="username")
-    answers = serializers.IntegerField(source="found.answers", help_text="The last ones, of which it speaks.")
-    chance = serializers.FloatField(
-        source="found.chance", help_text="How often careful people show signs as strong."
+    answers = serializers.IntegerField(
+        source="finding.answers", help_text="The last ones, of which it speaks."
     )
-    signs = serializers.ListField(source="found.sentences", child=serializers.CharField())
+    chance = serializers.FloatField(
+        source="finding.chance", help_text="How often careful people show signs as strong."
+    )
+    signs = serializers.ListField(source="finding.sentences", child=serializers.CharField())
 
 
 WorkDecisionSerializer = shape(WorkDecision)
