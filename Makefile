@@ -3,7 +3,6 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-# What is never imported, most of all files, is not compiled.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: demo run test quick slow company postgres fuzz spark lint style types format map docs bench migrations-check messages pictures requirements bill audit
@@ -105,21 +104,21 @@ bench: $(VENV)/.installed-dev
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing Soundings into $(VENV) …"
-	$(PIP) install --no-compile --constraint constraints.txt --editable ".[site]"
+	$(PIP) install --constraint constraints.txt --editable ".[site]"
 	touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing Soundings and what its tests need into $(VENV) …"
-	$(PIP) install --no-compile --constraint constraints.txt --editable ".[dev,examples]"
+	$(PIP) install --constraint constraints.txt --editable ".[dev,examples]"
 	touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-docs: $(VENV)/.installed
 	@echo "Installing MkDocs into $(VENV) …"
-	$(PIP) install --no-compile --constraint constraints.txt --editable ".[site,docs]"
+	$(PIP) install --constraint constraints.txt --editable ".[site,docs]"
 	touch $@
 
 $(VENV)/.installed-spark: $(VENV)/.installed-dev
 	@echo "Installing PySpark into $(VENV) …"
-	$(PIP) install --no-compile --constraint constraints.txt --editable ".[dev,examples,spark]"
+	$(PIP) install --constraint constraints.txt --editable ".[dev,examples,spark]"
 	touch $@

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True, reset_sequences=True)
 @pytest.mark.parametrize("setting", SETTINGS[:2], ids=lambda setting: setting.name)
 def test_nothing_that_an_annotator_reads_tells_what_is_hidden(settings: Settings, setting: Setting) -> None:
     settings.SECRET_KEY = "the same for everybody who runs this test"
-    campaign = run_campaign(4, 26, setting)
+    campaign = run_campaign(3, 40, setting)
     assert campaign.hidden.count("gold") >= 5
     found = told_apart(campaign)
     assert {name: score for name, score in found.items() if score > AT_MOST} == {}
