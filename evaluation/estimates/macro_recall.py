@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from evaluation.estimates.intervals import FEWEST_FOR_GAMMA
 from evaluation.estimates.sample import PAIR, AuditSample
 from evaluation.estimates.totals import SampleArrays
-from pooling.heavy import Floats, Integers, NDArray, np, pl, special, stats
+from pooling.heavy import Floats, Integers, NDArray, np, pl, special
 
 #: Fewer queries say nothing of a mean over queries.
 FEWEST_QUERIES = 10
@@ -227,7 +227,7 @@ class _Model:
 
 def _reach(values: Floats, confidence: float) -> float:
     error = values.std(ddof=1) / np.sqrt(len(values))
-    return float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * error)
+    return float(special.stdtrit(len(values) - 1, (1 + confidence) / 2) * error)
 
 
 def chances(

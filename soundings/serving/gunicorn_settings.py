@@ -3,6 +3,7 @@
 The process that looks after those that answer loads no more than this: what they need is imported in them.
 """
 
+import gc
 import os
 from typing import Any
 
@@ -21,6 +22,9 @@ timeout = 300
 graceful_timeout = 10
 loglevel = "warning"
 
+# Nothing of what is loaded is garbage: looking for some takes a sixth of the start, and is repeated for good.
+gc.disable()
+
 
 def when_ready(server: Any) -> None:
     """Before the first process is started: load what several of them can share."""
@@ -28,6 +32,7 @@ def when_ready(server: Any) -> None:
         from soundings.serving.warming import load_what_forks  # Cut: not in a process that does not answer
 
         load_what_forks()
+        gc.freeze()
 
 
 def post_worker_init(worker: object) -> None:
@@ -37,6 +42,8 @@ def post_worker_init(worker: object) -> None:
 
     load_what_forks()
     load_the_rest()
+    gc.freeze()
+    gc.enable()
     if IN_WEB in os.environ:
         # Cut: models need a Django that is set up.
         from soundings.serving.housekeeping import keep_house_in_web
