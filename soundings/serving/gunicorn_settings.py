@@ -15,6 +15,8 @@ worker_class = "soundings.serving.patient.PatientWorker"
 threads = 4
 # Of a thousand files that a process may have open by default, the rest is for what the site does.
 worker_connections = 800
+# An address may hold the runs of a whole track: the head of a request has its bound in `line`.
+limit_request_line = 0
 # Longer than a person reads: the next verdict finds its connection open.
 keepalive = 75
 # An upload of some gigabytes over a slow line must not look like a worker that hangs.
