@@ -131,7 +131,7 @@ def report_ceiling(request: HttpRequest, report_id: int) -> HttpResponse:
         page = page_of(
             request, [name for name in run_names(report) if name != choice.stage1], RANKERS_PER_PAGE
         )
-        context |= {"page": page, "rows": ceiling_rows(report, choice, page.object_list)}
+        context |= {"page": page, "rows": ceiling_rows(report, choice, list(page))}
     except InputError as error:
         context["problem"] = str(error)
     return render(request, "evaluation/report_ceiling.html", context)
