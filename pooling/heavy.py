@@ -22,7 +22,6 @@ __all__ = [
     "pl",
     "sparse",
     "special",
-    "stats",
 ]
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
-    from scipy import optimize, sparse, special, stats
+    from scipy import optimize, sparse, special
 
     Booleans = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -50,7 +49,5 @@ else:
             return value
 
     alt, np, npt, pd, pl = map(_Library, ("altair", "numpy", "numpy.typing", "pandas", "polars"))
-    optimize, sparse, special, stats = (
-        _Library(f"scipy.{name}") for name in ("optimize", "sparse", "special", "stats")
-    )
+    optimize, sparse, special = (_Library(f"scipy.{name}") for name in ("optimize", "sparse", "special"))
     ArrayLike = NDArray = Booleans = Floats = Integers = Numbers = Any

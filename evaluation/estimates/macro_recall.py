@@ -36,7 +36,7 @@ from evaluation.estimates.intervals import FEWEST_FOR_GAMMA, DesignOf
 from evaluation.estimates.sample import PAIR, AuditSample
 from evaluation.estimates.totals import SampleArrays
 from evaluation.measures.hajek import Design, effective_size, weighted_means
-from pooling.heavy import Floats, Integers, NDArray, np, pl, special, stats
+from pooling.heavy import Floats, Integers, NDArray, np, pl, special
 
 #: Fewer queries, or drawn ones that are worth fewer of equal weight, say nothing of a mean over queries.
 FEWEST_QUERIES = 10
@@ -256,7 +256,7 @@ class _Model:
 
 def _reach(values: Floats, confidence: float) -> float:
     error = values.std(ddof=1) / np.sqrt(len(values))
-    return float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * error)
+    return float(special.stdtrit(len(values) - 1, (1 + confidence) / 2) * error)
 
 
 def chances(

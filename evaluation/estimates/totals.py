@@ -19,7 +19,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-from pooling.heavy import Floats, NDArray, np, pl, stats
+from pooling.heavy import Floats, NDArray, np, pl, special
 from pooling.ranking.bounds import Remainder as Remainder
 from pooling.ranking.bounds import largest_unrefuted as largest_unrefuted
 from pooling.ranking.bounds import most_missing as most_missing
@@ -40,7 +40,7 @@ class Estimate:
         """The normal interval; meant for five and more relevant documents in the audit."""
         if self.value is None or self.standard_error is None:
             return None
-        reach = float(stats.norm.ppf((1 + confidence) / 2)) * self.standard_error
+        reach = float(special.ndtri((1 + confidence) / 2)) * self.standard_error
         return self.value - reach, self.value + reach
 
 

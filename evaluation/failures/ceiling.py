@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,11 +25,13 @@ from evaluation.report_store.files import run_names, runs_of
 from evaluation.report_store.options import headline_k
 from evaluation.scoring.evaluating import evaluate
 from pooling.interface.api import answers
+from pooling.interface.pages import page_of
 from pooling.interface.problems import InputError
 from pooling.runs.stored import read_stored_run
 
 #: Places of the first stage that are looked at, as far as they are more than K.
 DEPTHS = (10, 20, 50, 100, 200, 500, 1000)
+RANKERS_PER_PAGE = 15
 
 
 class CeilingForm(forms.Form):
@@ -77,11 +80,14 @@ class CeilingRow:
         return [("found", 0.0, found), ("lost", found, lost), ("missed", found + lost, missed)]
 
 
-def ceiling_rows(report: Report, choice: CeilingChoice) -> list[CeilingRow]:
-    """A row for each other run and K1 from K on. `InputError` where the report is too large for a page, and
-    where a run was deleted.
+def ceiling_rows(
+    report: Report, choice: CeilingChoice, rankers: Sequence[str] | None = None
+) -> list[CeilingRow]:
+    """A row for each of these runs, or each other one, and K1 from K on. `InputError` where the report is too
+    large for a page, and where a run was deleted.
     """
-    runs = {run.name: run for run in runs_of(report)}
+    named = rankers if rankers is None else {choice.stage1, *rankers}
+    runs = {run.name: run for run in runs_of(report) if named is None or run.name in named}
     if sum(run.row_count for run in runs.values()) > settings.BACKGROUND_REPORT_ROWS:
         raise InputError(
             "These runs are too large for a page. Download them, and use: soundings evaluate … --stage1 RUN"
@@ -122,7 +128,10 @@ def report_ceiling(request: HttpRequest, report_id: int) -> HttpResponse:
         "cutoffs": report.options["k"],
     }
     try:
-        context["rows"] = ceiling_rows(report, choice)
+        page = page_of(
+            request, [name for name in run_names(report) if name != choice.stage1], RANKERS_PER_PAGE
+        )
+        context |= {"page": page, "rows": ceiling_rows(report, choice, list(page))}
     except InputError as error:
         context["problem"] = str(error)
     return render(request, "evaluation/report_ceiling.html", context)

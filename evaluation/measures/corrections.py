@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pooling.heavy import Floats, np, npt, stats
+from pooling.heavy import Floats, np, npt
 
 
 def holm(p_values: Floats) -> Floats:
@@ -27,7 +27,10 @@ def benjamini_hochberg(p_values: Floats) -> Floats:
 
     Benjamini and Hochberg, Controlling the false discovery rate (1995).
     """
-    result: Floats = stats.false_discovery_control(p_values, method="bh")
+    order = np.argsort(p_values)[::-1]
+    stepped = p_values[order] * len(p_values) / np.arange(len(p_values), 0, -1)
+    result = np.empty(len(p_values))
+    result[order] = np.minimum(np.minimum.accumulate(stepped), 1.0)
     return result
 
 

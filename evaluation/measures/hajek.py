@@ -11,7 +11,7 @@ from statistics import NormalDist
 
 from evaluation.measures.intervals import FEWEST_QUERIES
 from evaluation.measures.student import student_limit
-from pooling.heavy import Floats, Integers, np, stats
+from pooling.heavy import Floats, Integers, np, special
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class WeightedMeans:
         """(M,) Student's test of a mean of 0, on both sides; NaN where there is no degree of freedom."""
         with np.errstate(divide="ignore", invalid="ignore"):
             size = np.abs(self.mean / self.error)
-        tails: Floats = 2 * stats.t.sf(size, np.maximum(self.freedom, 1))
+        tails: Floats = 2 * special.stdtr(np.maximum(self.freedom, 1), -size)
         return np.where((self.freedom > 0) & (self.error > 0), tails, np.nan)
 
     def reach(self, level: float) -> Floats:

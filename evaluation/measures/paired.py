@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pooling.heavy import Floats, np, npt
+from pooling.heavy import Floats, np, npt, special
 
 PERMUTATIONS = 10_000
 # Sums of the same numbers in another order differ in the last digits, and still count as equal.
@@ -66,12 +66,10 @@ def t_test(differences: Floats) -> Floats:
 
     Student, The probable error of a mean (1908).
     """
-    from scipy.special import stdtr  # the same as `stats.t`, which takes longer to load than to use
-
     n, mean, deviation = _moments(differences)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(mean == 0, 0.0, mean * np.sqrt(n) / deviation)
-    p: Floats = 2 * stdtr(np.maximum(n - 1, 1), -np.abs(statistic))
+    p: Floats = 2 * special.stdtr(np.maximum(n - 1, 1), -np.abs(statistic))
     return np.where(n < 2, np.nan, p)
 
 

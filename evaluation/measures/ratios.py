@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from evaluation.measures.intervals import LARGEST_RESAMPLED, Resampling, resamples
 from evaluation.measures.student import student_limit
-from pooling.heavy import Floats, np, stats
+from pooling.heavy import Floats, np, special
 
 # As for means: a resample has no less spread than a third of that of the queries.
 _LEAST_SPREAD = 1 / 3
@@ -90,7 +90,7 @@ def _limits(
     widened = spread * float(np.sqrt(queries / freedom))
     seen = resampled[~np.isnan(resampled)]
     reach = student_limit(level, freedom) * widened
-    p = float(2 * stats.t.sf(abs(value) / widened, freedom))
+    p = float(2 * special.stdtr(freedom, -abs(value) / widened))
     if len(seen):
         reach = max(reach, float(np.quantile(seen, level)) * spread)
         p = max(p, (1 + np.count_nonzero(seen >= abs(value) / spread)) / (len(seen) + 1))

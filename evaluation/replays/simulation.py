@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, TypedDict
 
 from evaluation.replays.replaying import BUDGETS, EFFORTS, LabelledPool, Replay, all_knowing, replay
-from pooling.heavy import Floats, np, stats
+from pooling.heavy import Floats, np
 from pooling.interface.results import Progress
 from pooling.strategies import strategy_named
 
@@ -298,7 +298,8 @@ def tau(values: Floats, truth: Floats) -> float | None:
     """Kendall's tau-b; None when there is no order to compare."""
     if np.isnan(values).any() or len(set(values)) < 2 or len(set(truth)) < 2:
         return None
-    return defined(float(stats.kendalltau(values, truth).statistic))
+    ours, theirs = (np.sign(column[:, None] - column) for column in (values, truth))
+    return float((ours * theirs).sum() / np.sqrt((ours**2).sum() * (theirs**2).sum()))
 
 
 def defined(value: float) -> float | None:

@@ -58,7 +58,7 @@ from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
-from pooling.jobs.running import start_job
+from pooling.jobs.running import start_once
 from pooling.models import Collection, Job, Pool, Run
 from pooling.pools.building import pooled_frame
 from pooling.runs.stored import provenance_of, read_stored_run
@@ -67,6 +67,8 @@ from pooling.storage.storing import checked_name, disk_errors_named
 LEVEL = 0.95
 SEED = 0
 SAMPLES = 10_000
+# Beyond them, comparing each run with each takes longest.
+FEW_RUNS = 8
 
 
 @dataclass(frozen=True)
@@ -123,13 +125,14 @@ def request_report(collection: Collection, request: ReportRequest, user: User | 
     inputs = _resolved(collection, request)
     if is_large(inputs.runs):
         fixed = {"release": inputs.release.name, "runs": [run.name for run in inputs.runs], "k": inputs.k}
-        return start_job(collection, "report", {**asdict(request), **fixed}, user)
+        return start_once(collection, "report", {**asdict(request), **fixed}, user)
     return create_report(collection, inputs, user=user)
 
 
 def is_large(runs: Sequence[Run]) -> bool:
-    """Large enough for the worker."""
-    return bool(sum(run.row_count for run in runs) > settings.BACKGROUND_REPORT_ROWS)
+    """A report that takes more than about a second, which is the worker's."""
+    rows = sum(run.row_count for run in runs)
+    return len(runs) > FEW_RUNS or bool(rows > settings.BACKGROUND_REPORT_ROWS)
 
 
 # What `create_report` tells of its progress.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 
 from django.contrib.auth.models import User
 
@@ -13,14 +14,17 @@ from evaluation.report_store.choices import runs_chosen
 from evaluation.report_store.links import Link, link_to
 from evaluation.reports.making import STAGES, ReportRequest, create_requested, is_large
 from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.models import QrelsRelease
 from labeling.qrels.labels import has_labels
 from labeling.qrels.releases import free_name, no_labels, release_qrels, take_back
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
-from pooling.jobs.running import start_job
+from pooling.jobs.running import start_once
 from pooling.models import Collection, Job
 
+# Nobody who clicks twice waits longer in between.
+TWO_CLICKS = timedelta(minutes=1)
 NUMBERED = re.compile(r"v(\d{1,6})", re.ASCII)
 
 
@@ -50,14 +54,14 @@ def request_measuring(collection: Collection, choice: Measuring, user: User | No
     """
     runs = runs_chosen(collection, choice.runs)
     settled = Measuring(
-        release=free_name(collection, choice.release or proposed_release(collection)),
+        release=free_name(collection, choice.release) if choice.release else None,
         rule=_checked_rule(choice.rule),
         runs=[run.name for run in runs],
     )
     if not has_labels(collection):
         raise no_labels(collection)
     if is_large(runs):
-        return start_job(collection, "release and measure", asdict(settled), user)
+        return start_once(collection, "release and measure", asdict(settled), user)
     return release_and_measure(collection, settled, user=user)
 
 
@@ -66,6 +70,19 @@ def _checked_rule(rule: str) -> str:
         problem = f"There is no rule “{rule}”. Choose one of {', '.join(RULES_IN_WORDS)}."
         raise InputError(problem, field="rule")
     return rule
+
+
+def _is_second_click(before: QrelsRelease, release: QrelsRelease) -> bool:
+    """The newest release before one has its labels, and is as young as that of somebody who clicks twice."""
+    apart = release.released_at - before.released_at
+    same = ("sha256", "rule", "released_by_id")
+    return apart < TWO_CLICKS and all(getattr(before, name) == getattr(release, name) for name in same)
+
+
+def _report_on(release: QrelsRelease, runs: Sequence[str] | None) -> Report | None:
+    """The newest report on a release that measures just these runs."""
+    reports = Report.objects.filter(release=release).order_by("-pk")
+    return next((report for report in reports if runs and set(report.result["runs"]) == set(runs)), None)
 
 
 @job_kind(
@@ -88,13 +105,20 @@ def release_and_measure(
 ) -> Report:
     """Freeze the labels, measure the runs on them, and return the report; where the runs cannot be measured,
     the release is taken back."""
-    name = choice.release or proposed_release(collection)
     if progress:
         progress(0.0, "Releasing the labels.")
+    name = choice.release or proposed_release(collection)
+    before = collection.releases.order_by("-pk").first()
     release = release_qrels(collection, name=name, rule=choice.rule, user=user)
+    if not choice.release and before and _is_second_click(before, release):
+        take_back(release, by=user)
+        release = before
+    request = ReportRequest(release=release.name, runs=choice.runs)
+    if release == before and (made := _report_on(before, choice.runs)):
+        return made
     try:
-        request = ReportRequest(release=release.name, runs=choice.runs)
         return create_requested(collection, request, user=user, progress=progress)
     except BaseException:
-        take_back(release, by=user)
+        if release != before:
+            take_back(release, by=user)
         raise

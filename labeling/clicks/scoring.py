@@ -15,7 +15,7 @@ from labeling.clicks.models import (
     position_based,
     weighed,
 )
-from pooling.heavy import Floats, Integers, np
+from pooling.heavy import Floats, Integers, np, special
 
 ESTIMATES = {"pbm": position_based, "sdbn": dependent, "ctr": click_rates}
 LEAST_IMPRESSIONS, LEAST_USERS = 10, 3
@@ -121,11 +121,9 @@ def _scored(
 
 def _gamma_limits(clicks: Floats, looked: Floats) -> tuple[Floats, Floats]:
     """Exact limits of a rate: G(.025; c) and G(.975; c + 1), divided by the exposure."""
-    from scipy.stats import gamma
-
     tail = (1 - LEVEL) / 2
-    low = np.where(clicks > 0, gamma.ppf(tail, np.maximum(clicks, 1e-9)), 0.0) / looked
-    return np.minimum(low, 1.0), np.minimum(gamma.ppf(1 - tail, clicks + 1) / looked, 1.0)
+    low = np.where(clicks > 0, special.gammaincinv(np.maximum(clicks, 1e-9), tail), 0.0) / looked
+    return np.minimum(low, 1.0), np.minimum(special.gammaincinv(clicks + 1, 1 - tail) / looked, 1.0)
 
 
 def score_lines(scores: list[ClickScore]) -> Iterator[str]:

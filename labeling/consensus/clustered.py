@@ -16,7 +16,7 @@ from collections.abc import Callable
 from labeling.consensus.agreement import Figure, cohen_kappa
 from labeling.consensus.shares import Share, share_of
 from pooling.formats.wording import plural
-from pooling.heavy import ArrayLike, Booleans, Floats, Integers, np, stats
+from pooling.heavy import ArrayLike, Booleans, Floats, Integers, np, special
 
 #: Labels of fewer queries say nothing of the next query.
 FEWEST_QUERIES = 8
@@ -104,7 +104,7 @@ def _jackknifed(
     if math.isnan(error):
         return Figure(value, why=ONE_QUERY)
     error = max(error, _standard_error(labels, statistic))
-    reach, middle = float(stats.t.ppf(1 - level / 2, queries - 2)) * error, math.atanh(value)
+    reach, middle = float(special.stdtrit(queries - 2, 1 - level / 2)) * error, math.atanh(value)
     return Figure(value, math.tanh(middle - reach), math.tanh(middle + reach))
 
 

@@ -22,7 +22,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pooling.heavy import ArrayLike, Integers, np, pl, stats
+from pooling.heavy import ArrayLike, Integers, np, pl, special
 from pooling.ranking.bounds import Remainder, most_missing
 from pooling.ranking.sample import sampling_order
 
@@ -102,7 +102,7 @@ def half_width_plan(population: int, half_width: float, rate: float = 0.5, confi
         raise ValueError(f"The supposed rate is {rate:g}; it must be between 0 and 1.")
 
     rate = min(max(rate, LEAST_RATE), 1 - LEAST_RATE)
-    wanted = float(stats.norm.ppf((1 + confidence) / 2)) ** 2 * rate * (1 - rate) / half_width**2
+    wanted = float(special.ndtri((1 + confidence) / 2)) ** 2 * rate * (1 - rate) / half_width**2
     size = wanted / (1 + (wanted - 1) / population) if population else 0.0
     return Plan(population, min(math.ceil(round(size, 9)), population), HALF_WIDTH, half_width, confidence)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, TypedDict
 
 from labeling.worth.plans import LEAST_IN_STRATUM, LEAST_RATE, cut_points, neyman_allocation, strata_of
-from pooling.heavy import ArrayLike, NDArray, np, stats
+from pooling.heavy import ArrayLike, NDArray, np, special
 
 #: This many blind labels of a band say more of its rate than its scores do.
 ENOUGH_LABELS = 20
@@ -205,7 +205,7 @@ def expected_half_width(
     of, taken = np.asarray(sizes, dtype=np.float64), np.asarray(allocation, dtype=np.float64)
     rate = np.clip(np.asarray(rates, dtype=np.float64), LEAST_RATE, 1 - LEAST_RATE)
     variance = of**2 * (1 - taken / of) * rate * (1 - rate) / taken
-    return float(stats.norm.ppf((1 + confidence) / 2) * math.sqrt(variance.sum()))
+    return float(special.ndtri((1 + confidence) / 2) * math.sqrt(variance.sum()))
 
 
 def _band(low: Any, high: Any, scores: NDArray[np.float64], relevant: NDArray[np.float64]) -> Stratum:

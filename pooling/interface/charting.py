@@ -45,6 +45,8 @@ def finished(layers: Sequence[alt.Chart], size: tuple[int, int], theme: Theme) -
     """Layers as one picture of a theme. `size` is that of the whole picture, so that a page can leave room
     for it before it is there.
     """
+    # A point for each run and query is more than the 5,000 that Altair takes by itself.
+    alt.data_transformers.disable_max_rows()
     fit = alt.AutoSizeParams(type="fit", contains="padding")
     sized = alt.layer(*layers).properties(width=size[0], height=size[1], autosize=fit)
     words = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFont": FONT, "titleFont": FONT}

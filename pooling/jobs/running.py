@@ -57,6 +57,17 @@ def start_job(collection: Collection, kind: str, arguments: Mapping[str, Any], u
     return job
 
 
+def start_once(collection: Collection, kind: str, arguments: Mapping[str, Any], user: User | None) -> Job:
+    """`start_job`, or the job that does just that already: a second click starts nothing."""
+    with transaction.atomic():
+        Collection.everything.select_for_update(no_key=True).get(pk=collection.pk)
+        unfinished = Job.objects.filter(
+            collection=collection, kind=kind, state__in=(Job.State.QUEUED, Job.State.RUNNING)
+        )
+        same = unfinished.filter(arguments=dict(arguments)).first()
+        return same or start_job(collection, kind, arguments, user)
+
+
 def _enqueue(job_id: int) -> None:
     task = run_job.enqueue(job_id)
     Job.objects.filter(pk=job_id).update(task=task.id)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pooling.heavy import np, stats
+from pooling.heavy import ArrayLike, Floats, np, special
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,24 @@ def most_missing(remainder: Remainder, confidence: float = 0.95) -> int | None:
     if not remainder.sampled:
         return None if remainder.size else 0
 
-    candidates = np.arange(remainder.relevant, remainder.size - (remainder.sampled - remainder.relevant) + 1)
-    chance = stats.hypergeom.cdf(remainder.relevant, remainder.size, candidates, remainder.sampled)
-    return int(candidates[chance > 1 - confidence].max(initial=remainder.relevant))
+    possible = range(remainder.relevant + 1, remainder.size - (remainder.sampled - remainder.relevant) + 1)
+    level = 1 - confidence + 1e-12  # a chance that equals the level, but for its last digits, is refuted
+    unrefuted = bisect_left(possible, True, key=lambda many: _few_drawn(remainder, many) <= level)
+    return remainder.relevant + unrefuted
+
+
+def _few_drawn(remainder: Remainder, many: int) -> float:
+    """P(at most `relevant` drawn) where `many` of the remainder are relevant, as the hypergeometric sum."""
+    others = remainder.size - many
+    drawn = np.arange(max(0, remainder.sampled - others), min(remainder.relevant, many) + 1)
+    ways = _log_choices(many, drawn) + _log_choices(others, remainder.sampled - drawn)
+    return float(np.exp(ways - _log_choices(remainder.size, remainder.sampled)).sum())
+
+
+def _log_choices(of: int, taken: ArrayLike) -> Floats:
+    taken = np.asarray(taken)
+    result: Floats = special.gammaln(of + 1) - special.gammaln(taken + 1) - special.gammaln(of - taken + 1)
+    return result
 
 
 def most_missing_in_all(remainders: Iterable[Remainder], confidence: float = 0.95) -> int | None:
@@ -57,12 +73,10 @@ def most_missing_in_all(remainders: Iterable[Remainder], confidence: float = 0.9
 
 def largest_unrefuted(relevant: int, fraction: float, level: float) -> int:
     """The largest M with P(Binomial(M, fraction) ≤ relevant) > level."""
-    from scipy.special import bdtr  # the same sum as `stats.binom.cdf`, many times faster for single numbers
-
     low, high = relevant, relevant + 1
-    while bdtr(relevant, high, fraction) > level:
+    while special.bdtr(relevant, high, fraction) > level:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if bdtr(relevant, middle, fraction) > level else (low, middle)
+        low, high = (middle, high) if special.bdtr(relevant, middle, fraction) > level else (low, middle)
     return low

@@ -52,7 +52,7 @@ def prepare_database(
     missing = missing_migrations()
     if not missing:
         return 0
-    say(f"Preparing the database ({counted(missing, 'migration')}); this can take half a minute …")
+    say(f"Preparing the database ({counted(missing, 'migration')}); this can take some seconds …")
     with _alone():
         return upgrade(progress)
 

@@ -3,6 +3,7 @@
 The process that looks after those that answer loads no more than this: what they need is imported in them.
 """
 
+import gc
 import os
 from typing import Any
 
@@ -14,12 +15,17 @@ worker_class = "soundings.serving.patient.PatientWorker"
 threads = 4
 # Of a thousand files that a process may have open by default, the rest is for what the site does.
 worker_connections = 800
+# An address may hold the runs of a whole track: the head of a request has its bound in `line`.
+limit_request_line = 0
 # Longer than a person reads: the next verdict finds its connection open.
 keepalive = 75
 # An upload of some gigabytes over a slow line must not look like a worker that hangs.
 timeout = 300
 graceful_timeout = 10
 loglevel = "warning"
+
+# Nothing of what is loaded is garbage: looking for some takes a sixth of the start, and is repeated for good.
+gc.disable()
 
 
 def when_ready(server: Any) -> None:
@@ -28,6 +34,7 @@ def when_ready(server: Any) -> None:
         from soundings.serving.warming import load_what_forks  # Cut: not in a process that does not answer
 
         load_what_forks()
+        gc.freeze()
 
 
 def post_worker_init(worker: object) -> None:
@@ -37,6 +44,8 @@ def post_worker_init(worker: object) -> None:
 
     load_what_forks()
     load_the_rest()
+    gc.freeze()
+    gc.enable()
     if IN_WEB in os.environ:
         # Cut: models need a Django that is set up.
         from soundings.serving.housekeeping import keep_house_in_web

@@ -11,7 +11,7 @@ from importlib import import_module
 from django.db import connections
 from django.urls import get_resolver
 
-BEFORE_THE_FORK = ("scipy.stats", "evaluation.measures.paired")
+BEFORE_THE_FORK = ("scipy.special", "scipy.optimize")
 # Which need which library: reports and their answers, pictures, plans, the order of adaptive queues, quality.
 AFTER_THE_FORK = (
     "polars",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -11,9 +12,12 @@ import django
 
 def main() -> int:
     """Do the work of these queues until told to stop."""
+    gc.disable()  # nothing of what is loaded is garbage
     django.setup()
     from soundings.serving.work import Work  # Cut: it needs models, and these a Django that is set up
 
+    gc.freeze()
+    gc.enable()
     return Work(sys.argv[1:]).run()
 
 

@@ -19,7 +19,7 @@ from soundings.serving.processes import WEB, WORKER, require_free_port, serve_si
 
 
 class Command(InputCommand):
-    """Check, bring the tables up to date, then serve until Ctrl+C or SIGTERM."""
+    """Bring the tables up to date, then serve until Ctrl+C or SIGTERM."""
 
     help = "Serve the site and run its background jobs."
 
@@ -43,7 +43,6 @@ class Command(InputCommand):
         if options["no_migrate"]:
             require_ready_database()
         prepare(self)
-        self.check()
         created = create_first_admin() if options["only"] != WORKER else None
         if created:
             name, password = created

@@ -30,6 +30,11 @@ def test_the_svg_names_every_run() -> None:
     assert ">dense &amp; &lt;odd&gt;</text>" in svg
 
 
+def test_a_picture_may_have_a_point_for_each_run_and_query() -> None:
+    many = charts.recall_curve(make_curve(*(f"run {number}" for number in range(1_700))))
+    assert len(many.to_dict()["datasets"]) > 0
+
+
 def test_the_png_is_one() -> None:
     assert charts.to_png(charts.recall_curve(make_curve("BM25"))).startswith(PNG)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from evaluation.failures import ceiling
 from evaluation.models import Report
 from evaluation.reports.making import ReportRequest, create_requested
 from labeling.qrels.imported import import_qrels
 from labeling.qrels.releases import release_qrels
+from pooling.runs.stored import import_run
 from tests.world import World, qrels_text
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +38,21 @@ def test_recall_comes_in_three_parts_that_add_up(world: World, client: Client) -
     assert "found, lost" in page.lower()
     assert f"{row['lost']:.3f}" in page
     assert f"/reports/{report.pk}/ceiling/" in client.get(f"/reports/{report.pk}/").content.decode()
+
+
+def test_many_runs_are_pages_of_rows_and_one_answer_over_http(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ceiling, "RANKERS_PER_PAGE", 1)
+    (world.folder / "gamma.run").write_text("q1 Q0 d1 1 1.0 gamma\n")
+    import_run(world.collection, world.folder / "gamma.run", user=world.ada)
+    report = report_of(world)
+    client.force_login(world.vera)
+    address = f"/reports/{report.pk}/ceiling/?stage1=alpha&k=2"
+    first, second = (client.get(f"{address}&page={page}").context["rows"] for page in (1, 2))
+    assert ([row.run for row in first], [row.run for row in second]) == (["beta"], ["gamma"])
+    rows = client.get(f"/api{address}").json()["rows"]
+    assert [row["run"] for row in rows] == ["beta", "gamma"]
 
 
 def test_one_run_has_no_ceiling_and_an_unknown_one_is_refused(world: World, client: Client) -> None:

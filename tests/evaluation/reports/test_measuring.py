@@ -12,6 +12,7 @@ from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from evaluation.models import Report
+from evaluation.reports import making
 from evaluation.reports.measuring import proposed_release
 from labeling.judging.leases import claim
 from labeling.models import QrelsRelease
@@ -42,8 +43,33 @@ def test_one_click_makes_a_release_and_a_report_of_all_runs_with_names_proposed(
     assert found["Location"] == report.get_absolute_url()
     assert report.release.name == "v1"
     assert sorted(report.result["runs"]) == ["alpha", "beta"]
+
+
+def test_a_second_click_makes_no_second_release_and_labels_that_are_new_do(
+    labelled: World, client: Client
+) -> None:
+    client.force_login(labelled.ada)
+    first = client.post(PAGE)
+    assert client.post(PAGE)["Location"] == first["Location"]
+    assert Report.objects.get().release == QrelsRelease.objects.get()
+    path = labelled.folder / "labels.qrels"
+    path.write_text("q1 0 d9 1\n")
+    import_qrels(labelled.collection, path, user=labelled.ada)
     client.post(PAGE)
     assert sorted(QrelsRelease.objects.values_list("name", flat=True)) == ["v1", "v2"]
+
+
+def test_a_second_click_leads_to_the_job_of_the_first(
+    labelled: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "FEW_RUNS", 1)
+    client.force_login(labelled.ada)
+    first = client.post(PAGE)
+    assert first["Location"] == Job.objects.get().get_absolute_url()
+    assert client.post(PAGE)["Location"] == first["Location"]
+    alpha = labelled.collection.runs.get(name="alpha")
+    client.post(PAGE, {"release": "June", "rule": "unanimous", "runs": [alpha.pk]})
+    assert Job.objects.count() == 1
 
 
 def test_the_name_follows_the_largest_there_is(labelled: World) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -12,6 +15,7 @@ from pytest_django import Settings
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from soundings.installation.first_use import missing_migrations, prepare_database
+from tests.soundings.processes import manage
 from tests.world import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,3 +47,15 @@ def test_migrate_says_first_that_it_creates_the_tables_where_there_are_none() ->
         finally:
             cursor.execute("DROP TABLE IF EXISTS django_migrations")
             cursor.execute("ALTER TABLE put_aside RENAME TO django_migrations")
+
+
+@pytest.mark.slow
+def test_new_models_created_together_have_the_tables_that_they_have_one_by_one(tmp_path: Path) -> None:
+    tables = []
+    for command in (["create_user", "ada"], ["migrate"]):  # the second is Django's own
+        assert manage(tmp_path / command[0], *command).returncode == 0
+        with closing(sqlite3.connect(tmp_path / command[0] / "soundings.sqlite3")) as database:
+            rows = database.execute("SELECT type, name, sql FROM sqlite_master ORDER BY 1, 2")
+            tables.append(list(rows))
+
+    assert tables[0] == tables[1]
