@@ -13,7 +13,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
-from evaluation.fact_reports.stored import FactRow, fact_rows, facts_in, fill_others
+from evaluation.fact_reports.lists import FactsOfRun
+from evaluation.fact_reports.stored import FactRow, facts_in, fill_others
 from evaluation.fact_reports.views import NO_FACTS, chosen_cutoff, chosen_run
 from pooling.interface.shapes import shape
 from pooling.tables.calls import listed, lists
@@ -43,4 +44,4 @@ class ReportFacts(APIView):
             fill_others(report, run, k, rows)
             return ReportFactSerializer(rows, many=True).data
 
-        return listed(request, fact_rows(report, run), plain_rows)
+        return listed(request, FactsOfRun(report, run), plain_rows)

@@ -12,7 +12,7 @@ from evaluation.fact_reports.places import context_figures, document_facts, fact
 from evaluation.facts.evaluating import HowMeasured, evaluate_table
 from evaluation.facts.results import FACT_PRESETS, FactConventions
 from evaluation.facts.shapes import ReportFacts
-from evaluation.facts.table import FactTable, run_places, table_of_frames
+from evaluation.facts.table import FactTable, fact_table, run_places
 from evaluation.measures.significance import BOOTSTRAP_SAMPLES, LEVEL, IntervalSettings, interval_settings
 from evaluation.scoring.conventions import Conventions
 from labeling.facts.releasing import has_facts, released_frames
@@ -72,14 +72,14 @@ def measured_facts(
     names = [name for name in MEASURES if covered_by is None or name == "fact_recall"]
     keys = [(name, k) for name in names for k in request.k]
     frames = {run.name: _ordered(run, request) for run in request.runs}
-    table = table_of_frames(facts, supports, labels=labels)
+    table = fact_table(facts, supports, labels=labels)
     intervals = request.settings_of(len(table.query_ids))
     recall_alone = [("fact_recall", k) for k in request.k]
     try:
         how = HowMeasured(request.facts(), request.conventions, intervals)
         evaluation = evaluate_table(table, frames, keys, how, pool=pool)
         how = HowMeasured(request.facts("vital"), request.conventions, intervals)
-        of_vital = table_of_frames(facts, supports, importance="vital", labels=labels)
+        of_vital = fact_table(facts, supports, importance="vital", labels=labels)
         vital = evaluate_table(of_vital, frames, recall_alone, how, pool=pool)
     except ValueError as error:
         raise InputError(str(error)) from error

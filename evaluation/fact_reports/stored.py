@@ -67,16 +67,15 @@ def store_facts(report: Report, facts: MeasuredFacts) -> None:
     put_frame(beside(report, DOCUMENTS), facts.documents, max(len(facts.documents) // runs, 1))
 
 
-def fact_rows(report: Report, run: str) -> list[FactRow]:
-    """Every fact that counts, by query and in its order, as it stands in one run."""
-    mine = _places(report).filter(pl.col("run") == run).collect().drop("run")
-    return [FactRow(*row) for row in mine.iter_rows()]
+def places_of(report: Report, run: str) -> pl.LazyFrame:
+    """Every fact that counts, by query and in its order, with the columns of `FactRow`, as one run has it."""
+    return _places(report).filter(pl.col("run") == run).drop("run")
 
 
-def facts_of_run(report: Report, run: str, k: int) -> set[tuple[str, str]]:
-    """Query and fact of what a run's first K hold."""
+def placed_within(report: Report, run: str, k: int) -> pl.DataFrame:
+    """query_id, fact_id of what a run's first K hold."""
     rows = _places(report).filter((pl.col("run") == run) & (pl.col("place") <= k))
-    return set(rows.select("query_id", "fact_id").collect().iter_rows())
+    return rows.select("query_id", "fact_id").collect()
 
 
 def fill_others(report: Report, run: str, k: int, rows: Sequence[FactRow]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from evaluation.facts.measures import FACT_MEASURES, Counting, fact_count, recall_bounds
 from evaluation.facts.results import (
@@ -32,22 +32,19 @@ from evaluation.measures.significance import (
 )
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.inputs import cutoffs_array
-from pooling.formats.facts.records import FactRecord, SupportRecord
+from pooling.formats.facts.records import FactRecord, SupportRecord, support_frame
 from pooling.heavy import Floats, Integers, np, npt, pl
 from pooling.inputs.given import Runs, RunSource, Source
 from pooling.inputs.reading import named_runs, pool_frame, run_frame
 from pooling.ranking.ranking import order_run
 from pooling.ranking.shared_ids import no_query_in_common
 
-if TYPE_CHECKING:
-    pass
-
 Key = tuple[str, int | None]
 
 
 def evaluate_facts(
     facts: Iterable[FactRecord],
-    supports: Iterable[SupportRecord],
+    supports: Iterable[SupportRecord] | pl.DataFrame,
     runs: Runs,
     keys: Sequence[Key],
     *,
@@ -63,7 +60,7 @@ def evaluate_facts(
 ) -> FactEvaluation:
     """Which facts of each query the first K documents of each run hold.
 
-    - `facts`, `supports`: as `pooling.formats.facts.reading` reads them.
+    - `facts`, `supports`: as `pooling.formats.facts.reading` reads them; supports also one by one.
     - `runs`: as `evaluate` takes them.
     - `keys`: names of `FACT_MEASURES` with their K, None for those over the whole run.
     - `conventions`: which facts count, and out of which.
@@ -86,6 +83,8 @@ def evaluate_facts(
     (0.5, 0.5, 1.0)
     """
     conventions, order = conventions or FactConventions(), order or Conventions()
+    if not isinstance(supports, pl.DataFrame):
+        supports = support_frame(supports)
     table = fact_table(facts, supports, importance=conventions.importance, queries=queries, labels=labels)
     how = HowMeasured(
         conventions, order, interval_settings(len(table.query_ids), bootstrap_samples, seed, confidence)

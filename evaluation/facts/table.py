@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from evaluation.facts.query import QueryFacts, Retrieved
-from pooling.formats.facts.records import FactRecord, SupportRecord
+from pooling.formats.facts.records import FactRecord
 from pooling.heavy import Floats, Integers, np, pl
 
 _PAIR = ["query", "document_id"]
@@ -31,27 +31,7 @@ class FactTable:
         return sum(map(len, self.facts))
 
 
-#: What `supports` of `table_of_frames` holds; weight is null for what was pooled and not judged.
-SUPPORTS = ("query_id", "fact_id", "document_id", "weight")
-
-
 def fact_table(
-    facts: Iterable[FactRecord],
-    supports: Iterable[SupportRecord],
-    *,
-    importance: str = "all",
-    queries: Collection[str] | None = None,
-    labels: pl.DataFrame | None = None,
-) -> FactTable:
-    """The facts of this importance (`all`, `vital`) and these queries; one without them keeps its place.
-    labels: query_id, document_id, relevance; a document of relevance 0 supports nothing."""
-    rows = [(one.query_id, one.fact_id, one.document_id, one.weight) for one in supports]
-    kinds = (pl.String, pl.String, pl.String, pl.Float64)
-    frame = pl.DataFrame(rows, schema=dict(zip(SUPPORTS, kinds, strict=True)), orient="row")
-    return table_of_frames(facts, frame, importance=importance, queries=queries, labels=labels)
-
-
-def table_of_frames(
     facts: Iterable[FactRecord],
     supports: pl.DataFrame,
     *,
@@ -59,7 +39,9 @@ def table_of_frames(
     queries: Collection[str] | None = None,
     labels: pl.DataFrame | None = None,
 ) -> FactTable:
-    """The same for supports as a frame with the columns SUPPORTS."""
+    """The facts of this importance (`all`, `vital`) and these queries; one without them keeps its place.
+    supports: query_id, fact_id, document_id, weight (null for what was pooled and not judged). labels:
+    query_id, document_id, relevance; a document of relevance 0 supports nothing."""
     by_query: dict[str, list[FactRecord]] = {}
     for fact in facts:
         if queries is None or fact.query_id in queries:

@@ -12,7 +12,8 @@ from django.test import Client
 
 from evaluation.charts.of_facts import context_table, fact_curve_table
 from evaluation.charts.stored import figures_of
-from evaluation.fact_reports.stored import fact_rows, facts_in, fill_others, stale_documents
+from evaluation.fact_reports.lists import FactsOfRun
+from evaluation.fact_reports.stored import facts_in, fill_others, stale_documents
 from evaluation.models import Report
 from evaluation.reports.making import ReportRequest, create_requested
 from labeling.facts.editing import decide_facts
@@ -64,7 +65,7 @@ def test_a_report_holds_fact_recall_with_bounds_where_its_release_has_facts(worl
 
 def test_the_page_says_where_each_fact_stands_and_what_brings_nothing_new(world: World) -> None:
     report = report_of(world)
-    rows = {row.fact_id: row for row in fact_rows(report, "alpha")}
+    rows = {row.fact_id: row for row in FactsOfRun(report, "alpha")}
     fill_others(report, "alpha", 1, [rows["often"]])
     assert (rows["often"].place, rows["often"].document_id, rows["often"].others) == (2, "d4", ["beta"])
     assert [rows[name].where for name in ("lines", "often", "kept")] == ["place 1", "place 2", "place 1"]

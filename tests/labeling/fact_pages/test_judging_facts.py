@@ -341,5 +341,5 @@ def test_what_an_adjudicator_said_last_is_the_label(world: World) -> None:
     for admin, verdict in ((world.ada, "supports"), (world.cleo, "supports"), (world.ada, "no")):
         said = [FactVerdict("lines", 1, verdict)]
         store_page(queue, admin, item, FactPage(uuid4(), item.document.version, said, adjudicates=True))
-    labels = {one.fact_id: one.weight for one in support_labels(world.collection).supports}
+    labels = dict(support_labels(world.collection).supports.select("fact_id", "weight").iter_rows())
     assert labels["lines"] == 0
