@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from evaluation.facts.query import QueryFacts, Retrieved
 from pooling.formats.facts.records import FactRecord
@@ -24,6 +25,26 @@ class FactTable:
     facts: Sequence[Sequence[FactRecord]]
     queries: Sequence[QueryFacts]
     documents: pl.DataFrame
+
+    def vital(self) -> FactTable:
+        """The vital facts alone; places of runs are the same."""
+        kept = [[place for place, one in enumerate(some) if one.importance == "vital"] for some in self.facts]
+        return replace(
+            self,
+            facts=[[some[place] for place in places] for some, places in zip(self.facts, kept, strict=True)],
+            queries=[
+                QueryFacts(one.weights[:, places], one.irrelevant)
+                for one, places in zip(self.queries, kept, strict=True)
+            ],
+        )
+
+    @cached_property
+    def document_ids(self) -> Sequence[Sequence[str]]:
+        """The ids of each query's documents, in the order of their rows."""
+        ids: list[list[str]] = [[] for _ in self.query_ids]
+        for query, document in self.documents.sort("query", "row").select(_PAIR).iter_rows():
+            ids[query].append(document)
+        return ids
 
     @property
     def fact_total(self) -> int:

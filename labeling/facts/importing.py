@@ -33,6 +33,7 @@ from pooling.storage.frames import rows_frame
 from pooling.storage.imports import importer
 from pooling.storage.storing import (
     disk_errors_named,
+    insert_frame,
     keys_of,
     sha256_of,
     tell_the_planner,
@@ -272,29 +273,14 @@ def _stored_facts(
     last: dict[int, int] = {}
     for fact in stored.values():
         last[fact.query_id] = max(last.get(fact.query_id, 0), fact.position)
-    now, new, changed, versions, to_confirm = timezone.now(), [], [], [], 0
+    new, changed, versions, to_confirm = [], [], [], 0
     for one in records:
         query = queries[one.query_id]
         known = stored.get((query, one.fact_id))
         if known is None:
             last[query] = last.get(query, 0) + 1
-            new.append(
-                Fact(
-                    collection=collection,
-                    query_id=query,
-                    external_id=one.fact_id,
-                    text=one.text or one.fact_id,
-                    importance=one.importance,
-                    group=one.group[:300],
-                    position=last[query],
-                    origin=Fact.Origin.IMPORTED,
-                    state=Fact.State.PROPOSED if is_proposed else Fact.State.CONFIRMED,
-                    created_by=user,
-                    created_at=now,
-                    confirmed_by=None if is_proposed else user,
-                    confirmed_at=None if is_proposed else now,
-                )
-            )
+            text, group = one.text or one.fact_id, one.group[:300]
+            new.append((query, one.fact_id, text, one.importance, group, last[query]))
         elif file.has_ids and _differs(known, one):
             if known.state == Fact.State.CONFIRMED and _is_another(known, one):
                 known.state, to_confirm = Fact.State.PROPOSED, to_confirm + 1
@@ -306,13 +292,39 @@ def _stored_facts(
                 )
             known.importance, known.group = one.importance, one.group[:300]
             changed.append(known)
-    Fact.objects.bulk_create(new, batch_size=BATCH)
-    versions += [FactVersion(fact=fact, version=1, text=fact.text, changed_by=user) for fact in new]
+    _insert_facts(collection, new, user, is_proposed=is_proposed)
     FactVersion.objects.bulk_create(versions, batch_size=BATCH)
     fields = ["text", "version", "meaning", "importance", "group", "state"]
     Fact.objects.bulk_update(changed, fields, batch_size=200)
     tell_the_planner(Fact, len(new))
     return len(new), len(changed), to_confirm
+
+
+def _insert_facts(
+    collection: Collection, new: Sequence[tuple[Any, ...]], user: User | None, *, is_proposed: bool
+) -> None:
+    """Insert facts, and the first version of each. new: query, id, text, importance, group, position."""
+    texts = dict.fromkeys(("external_id", "text", "importance", "group"), pl.String)
+    frame = pl.DataFrame(new, schema={"query_id": pl.Int64, **texts, "position": pl.Int64}, orient="row")
+    now = timezone.now()
+    constants = _constants(
+        Fact,
+        collection=collection,
+        version=1,
+        meaning=1,
+        edited=False,
+        origin=Fact.Origin.IMPORTED,
+        state=Fact.State.PROPOSED if is_proposed else Fact.State.CONFIRMED,
+        created_by=user,
+        created_at=now,
+        confirmed_by=None if is_proposed else user,
+        confirmed_at=None if is_proposed else now,
+    )
+    insert_frame(Fact, frame.with_columns(**constants))
+    keys = rows_frame(collection.facts.order_by(), fact_id="pk", query_id="query", external_id="external_id")
+    versions = frame.join(keys, on=["query_id", "external_id"]).select("fact_id", "text")
+    constants = _constants(FactVersion, version=1, same_meaning=False, changed_by=user, changed_at=now)
+    insert_frame(FactVersion, versions.with_columns(**constants))
 
 
 def _differs(known: Fact, one: FactRecord) -> bool:
