@@ -9,6 +9,7 @@ from typing import Any, Literal
 from django.db.models.functions import Length
 
 from evaluation.fact_reports.places import context_figures, document_facts, fact_places
+from evaluation.facts.comparing import open_facts, top_of
 from evaluation.facts.evaluating import HowMeasured, evaluate_table, placed_runs
 from evaluation.facts.results import FACT_PRESETS, FactConventions
 from evaluation.facts.shapes import ReportFacts
@@ -51,11 +52,12 @@ class FactRequest:
 
 @dataclass(frozen=True)
 class MeasuredFacts:
-    """Figures, and two frames: see `fact_places` and `document_facts`, with `run` as their first column."""
+    """Figures, and frames: see `fact_places`, `document_facts` and `top_of`, with `run` before the rest."""
 
     figures: ReportFacts
     places: pl.DataFrame
     documents: pl.DataFrame
+    tops: pl.DataFrame
 
 
 def measured_facts(
@@ -83,6 +85,7 @@ def measured_facts(
         vital = evaluate_table(table.vital(), placed, recall_alone, how, pool=pool)
     except ValueError as error:
         raise InputError(str(error)) from error
+    known = open_facts(table)
     lengths = _lengths(release.collection, table, frames, max(request.k))
     documents = {name: document_facts(table, run, max(request.k)) for name, run in placed.items()}
     return MeasuredFacts(
@@ -95,6 +98,10 @@ def measured_facts(
         },
         pl.concat(fact_places(table, run).select(_named(name), pl.all()) for name, run in placed.items()),
         pl.concat(rows.frame.select(_named(name), pl.all()) for name, rows in documents.items()),
+        pl.concat(
+            top_of(table, known, frame, max(request.k)).select(_named(name), pl.all())
+            for name, frame in frames.items()
+        ),
     )
 
 

@@ -16,6 +16,7 @@ from evaluation.charts.page import Picture, picture_of
 from evaluation.charts.stored import kinds_of, usual_choice
 from evaluation.fact_reports.lists import FactsOfRun, fact_list
 from evaluation.fact_reports.stored import (
+    difference_of,
     fact_table_rows,
     facts_in,
     fill_others,
@@ -58,6 +59,7 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
         "run": run,
         "k": k,
         "other": other,
+        "difference": difference_of(report, run, other, k) if other else None,
         "only_here": _number_beside(ours, theirs),
         "only_there": _number_beside(theirs, ours),
         "cutoffs": report.options["k"],

@@ -15,6 +15,7 @@ from django.utils.safestring import mark_safe
 from django.utils.text import Truncator
 from django.views.decorators.http import require_GET, require_http_methods
 
+from labeling.fact_pages.draft_requests import last_drafter
 from labeling.fact_pages.files import FACT_FILES, FACT_TITLES
 from labeling.fact_pages.forms import FactChangeForm, FactForm, FactsFileForm
 from labeling.fact_pages.lists import QUERIES_WITH_FACTS, queries_with_facts
@@ -93,7 +94,11 @@ def query_facts(request: HttpRequest, slug: str) -> HttpResponse:
     context = _shown(collection, query) | {"problem": problem, "section": "facts"}
     if request.headers.get("HX-Request"):
         return render(request, "labeling/_query_facts.html", context)
-    rest = {"documents": _relevant_documents(collection, query), "form": FactForm()}
+    rest = {
+        "drafter": last_drafter(collection),
+        "documents": _relevant_documents(collection, query),
+        "form": FactForm(),
+    }
     return render(request, "labeling/query_facts.html", {**context, **rest})
 
 

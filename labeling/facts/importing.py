@@ -153,9 +153,13 @@ def import_gold_supports(
     found, _ = _supports_in(collection, path, place)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
-        origin = {"created_by": user, "created_at": timezone.now()}
         stored, left_out = _stored(
-            GoldSupport, collection, found.drop_nulls("weight"), verdict="answer", **origin
+            GoldSupport,
+            collection,
+            found.drop_nulls("weight"),
+            verdict="answer",
+            created_by=user,
+            created_at=timezone.now(),
         )
         record_action(collection, user, "gold supports imported", place, supports=stored)
     left_out += found["weight"].null_count()

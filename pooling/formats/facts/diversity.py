@@ -50,9 +50,9 @@ def _rows(source: Source) -> Iterator[SupportRecord]:
         if len(fields) != 4:
             problem = f"{len(fields)} fields; diversity qrels have 4: topic, subtopic, document, label"
             raise source.error(line, problem, "Give such a file, or facts as JSON lines.")
-        *pair, label = fields
+        query, fact, document, label = fields
         try:
             relevance = parse_relevance(label)
         except BadValueError as bad:
             raise source.error(line, bad.problem, bad.remedy) from bad
-        yield SupportRecord(*pair, None if relevance < 0 else float(relevance > 0), line)
+        yield SupportRecord(query, fact, document, None if relevance < 0 else float(relevance > 0), line)

@@ -133,6 +133,21 @@ def test_a_viewer_reads_the_facts_of_a_report(world: World) -> None:
     assert (unknown.status_code, "no run “gamma”" in unknown.content.decode()) == (404, True)
 
 
+def test_two_runs_are_compared_with_interval_and_bounds(world: World, client: Client) -> None:
+    report = report_of(world, [one for one in SAID if one[1:3] != ("often", "d1")])
+    client.force_login(world.vera)
+    figures = client.get(f"/api/reports/{report.pk}/facts/difference/?run=alpha&against=beta&k=1").json()
+    # At 1 alpha holds one of two facts of q1 and the one of q2; beta both of q1 and none of q2.
+    assert (figures["run"], figures["other"], figures["difference"]) == (0.75, 0.5, 0.25)
+    # Nobody judged d1, which alpha has first, for the other fact of q1.
+    assert (figures["bound_low"], figures["bound_high"]) == (0.25, 0.5)
+    page = client.get(f"/reports/{report.pk}/facts/?run=alpha&against=beta&k=1").content.decode()
+    assert "it is between 0.250 and 0.500" in page
+    assert "alpha holds more in any case" in page
+    same = client.get(f"/api/reports/{report.pk}/facts/difference/?run=alpha&against=alpha")
+    assert (same.status_code, "Name two runs" in same.content.decode()) == (400, True)
+
+
 def test_a_release_freezes_facts_with_their_checksums(world: World, tmp_path: Path) -> None:
     release = report_of(world).release
     decide_facts(list(Fact.objects.all()), "rejected", user=world.ada)

@@ -59,6 +59,26 @@ def test_a_skipped_document_comes_again_when_nothing_else_is_left(world: World) 
     assert client.get(address).context["page"]["item"] == first["item"]
 
 
+def test_who_leaves_the_page_gives_the_document_back_to_others(world: World) -> None:
+    bring_facts(world)
+    queue = fact_queue(world)
+    at, kind = f"/api/queues/{queue.pk}/facts/", "application/json"
+    client = signed_in("ben")
+    left = lease_on(client.get(f"/queues/{queue.pk}/facts/judge/").content.decode())
+    assert signed_in("cleo").post(f"{at}claim/").json()["page"] is None
+    # Loaded again before the page that was left has said so: what it says takes nothing away.
+    again = lease_on(client.get(f"/queues/{queue.pk}/facts/judge/").content.decode())
+    assert client.post(f"{at}release/", {"lease": left}, content_type=kind).json() == {"released": 0}
+    assert client.post(f"{at}release/", {"lease": again}, content_type=kind).json() == {"released": 1}
+    assert signed_in("cleo").post(f"{at}claim/").json()["page"]["item"]
+    assert signed_in("cleo").post(f"{at}release/").json() == {"released": 1}
+    assert signed_in("dan").post(f"{at}release/").status_code == 404
+
+
+def lease_on(page: str) -> str:
+    return page.partition('data-lease="')[2].partition('"')[0]
+
+
 def test_skipping_over_http_gives_the_next_document(world: World) -> None:
     bring_facts(world)
     queue, client = fact_queue(world, documents=2), signed_in("ben")
