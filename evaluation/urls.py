@@ -96,6 +96,7 @@ api_urlpatterns: list[URLPattern] = [
         call("ceiling/", ceiling.ReportCeiling, "api_report_ceiling"),
         call("documents/", document_recall.ReportDocuments, "api_report_documents"),
         call("facts/", fact_api.ReportFacts, "api_report_facts"),
+        call("facts/difference/", fact_api.ReportFactDifference, "api_report_fact_difference"),
         call("queries/", where_api.ReportQueries, "api_report_queries"),
         call("queries/missed/", where_api.MissedDocuments, "api_report_missed"),
         call("queries/detail/", where_api.ReportQuery, "api_report_query"),

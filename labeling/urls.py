@@ -8,6 +8,7 @@ from labeling.adjudication import label_views
 from labeling.adjudication import views as adjudication_views
 from labeling.exposure import api as prelabel_use_api
 from labeling.fact_pages import api as fact_keeping_api
+from labeling.fact_pages import draft_requests
 from labeling.fact_pages import support_api as supports_api
 from labeling.fact_pages import support_views as supports
 from labeling.fact_pages import views as fact_keeping
@@ -58,6 +59,7 @@ urlpatterns: list[URLPattern] = [
         page("facts/import/", fact_keeping.facts_import, "facts_import"),
         page("facts/download/<slug:format>/", fact_keeping.facts_download, "facts_download"),
         page("facts/query/", fact_keeping.query_facts, "query_facts"),
+        page("facts/draft/", draft_requests.facts_draft, "facts_draft"),
         page("facts/queue/", supports.fact_queue_new, "fact_queue_new"),
         page("messages/", message_views.message_list, "messages"),
         page("prelabels/", prelabeler_views.prelabelers, "prelabelers"),
@@ -173,6 +175,7 @@ api_urlpatterns: list[URLPattern] = [
         call("facts/", supports_api.FactQueueProgress, "api_fact_queue"),
         call("facts/claim/", supports_api.FactClaim, "api_fact_claim"),
         call("facts/pages/", supports_api.FactPages, "api_fact_pages"),
+        call("facts/release/", supports_api.FactRelease, "api_fact_release"),
         call("facts/skip/", supports_api.FactSkip, "api_fact_skip"),
         call("facts/undo/", supports_api.FactUndo, "api_fact_undo"),
     ),
@@ -185,6 +188,7 @@ api_urlpatterns: list[URLPattern] = [
         call("search-finds/", search_api.FindsBySearch, "api_search_finds"),
         call("prelabelers/", prelabeler_api.Prelabelers, "api_prelabelers"),
         call("facts/", fact_keeping_api.Facts, "api_facts"),
+        call("facts/drafts/", draft_requests.FactDrafts, "api_facts_draft"),
         call("facts/import/", fact_keeping_api.FactsFile, "api_facts_import"),
         call("facts/files/<slug:format>/", fact_keeping_api.FactsDownload, "api_facts_download"),
         call("facts/queues/", supports_api.FactQueues, "api_fact_queues"),

@@ -13,12 +13,43 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
-from evaluation.fact_reports.stored import FactRow, fact_rows, facts_in, fill_others
+from evaluation.fact_reports.lists import FactsOfRun
+from evaluation.fact_reports.stored import FactRow, difference_of, facts_in, fill_others
 from evaluation.fact_reports.views import NO_FACTS, chosen_cutoff, chosen_run
+from evaluation.facts.comparing import FactDifference
+from pooling.interface.api import answers
+from pooling.interface.problems import InputError
 from pooling.interface.shapes import shape
 from pooling.tables.calls import listed, lists
 
+PARAMETERS = [
+    OpenApiParameter("run", OpenApiTypes.STR, description="The run; the report's first if left out."),
+    OpenApiParameter("k", OpenApiTypes.INT, description="One of the report's K; else the usual one."),
+]
+AGAINST = OpenApiParameter("against", OpenApiTypes.STR, description="The run that is subtracted.")
 ReportFactSerializer = shape(FactRow, "ReportFact")
+
+
+class ReportFactDifference(APIView):
+    """Two runs of a report compared by facts."""
+
+    @answers(FactDifference, parameters=[*PARAMETERS, AGAINST])
+    def get(self, request: Request, report_id: int) -> object:
+        """The difference of their fact recall, with its interval over queries, and bounds for what nobody
+        judged.
+        """
+        report = report_for(request.user, report_id)
+        if facts_in(report) is None:
+            raise Http404(NO_FACTS)
+        parameters = request._request.GET
+        other = chosen_run(report, parameters.get("against", ""))
+        run, k = chosen_run(report, parameters.get("run", "")), chosen_cutoff(report, parameters.get("k", ""))
+        if run == other:
+            raise InputError("Name two runs, as run and as against.", field="against")
+        difference = difference_of(report, run, other, k)
+        if difference is None:
+            raise InputError("This report has no bounds of differences. Make it again.", missing=True)
+        return difference
 
 
 class ReportFacts(APIView):
@@ -26,10 +57,7 @@ class ReportFacts(APIView):
 
     @lists(
         ReportFactSerializer,
-        parameters=[
-            OpenApiParameter("run", OpenApiTypes.STR, description="The run; the report's first if left out."),
-            OpenApiParameter("k", OpenApiTypes.INT, description="One of the report's K; else the usual one."),
-        ],
+        parameters=PARAMETERS,
     )
     def get(self, request: Request, report_id: int) -> Response:
         """List where each fact stands in a run: the place of the first document that supports it."""
@@ -43,4 +71,4 @@ class ReportFacts(APIView):
             fill_others(report, run, k, rows)
             return ReportFactSerializer(rows, many=True).data
 
-        return listed(request, fact_rows(report, run), plain_rows)
+        return listed(request, FactsOfRun(report, run), plain_rows)

@@ -9,10 +9,11 @@ from typing import Any, Literal
 from django.db.models.functions import Length
 
 from evaluation.fact_reports.places import context_figures, document_facts, fact_places
-from evaluation.facts.evaluating import HowMeasured, evaluate_table
+from evaluation.facts.comparing import open_facts, top_of
+from evaluation.facts.evaluating import HowMeasured, evaluate_table, placed_runs
 from evaluation.facts.results import FACT_PRESETS, FactConventions
 from evaluation.facts.shapes import ReportFacts
-from evaluation.facts.table import FactTable, run_places, table_of_frames
+from evaluation.facts.table import FactTable, fact_table
 from evaluation.measures.significance import BOOTSTRAP_SAMPLES, LEVEL, IntervalSettings, interval_settings
 from evaluation.scoring.conventions import Conventions
 from labeling.facts.releasing import has_facts, released_frames
@@ -51,11 +52,12 @@ class FactRequest:
 
 @dataclass(frozen=True)
 class MeasuredFacts:
-    """Figures, and two frames: see `fact_places` and `document_facts`, with `run` as their first column."""
+    """Figures, and frames: see `fact_places`, `document_facts` and `top_of`, with `run` before the rest."""
 
     figures: ReportFacts
     places: pl.DataFrame
     documents: pl.DataFrame
+    tops: pl.DataFrame
 
 
 def measured_facts(
@@ -72,35 +74,34 @@ def measured_facts(
     names = [name for name in MEASURES if covered_by is None or name == "fact_recall"]
     keys = [(name, k) for name in names for k in request.k]
     frames = {run.name: _ordered(run, request) for run in request.runs}
-    table = table_of_frames(facts, supports, labels=labels)
+    table = fact_table(facts, supports, labels=labels)
     intervals = request.settings_of(len(table.query_ids))
     recall_alone = [("fact_recall", k) for k in request.k]
     try:
+        placed = placed_runs(table, frames, keys, request.conventions)
         how = HowMeasured(request.facts(), request.conventions, intervals)
-        evaluation = evaluate_table(table, frames, keys, how, pool=pool)
+        evaluation = evaluate_table(table, placed, keys, how, pool=pool)
         how = HowMeasured(request.facts("vital"), request.conventions, intervals)
-        of_vital = table_of_frames(facts, supports, importance="vital", labels=labels)
-        vital = evaluate_table(of_vital, frames, recall_alone, how, pool=pool)
+        vital = evaluate_table(table.vital(), placed, recall_alone, how, pool=pool)
     except ValueError as error:
         raise InputError(str(error)) from error
+    known = open_facts(table)
     lengths = _lengths(release.collection, table, frames, max(request.k))
-    places, documents, context = [], [], {}
-    for name, frame in frames.items():
-        placed = run_places(table, frame, max(request.k))
-        places.append(fact_places(table, placed).select(_named(name), pl.all()))
-        rows = document_facts(table, placed, max(request.k))
-        documents.append(rows.frame.select(_named(name), pl.all()))
-        context[name] = context_figures(rows, frame, lengths, cutoffs=request.k, intervals=intervals)
+    documents = {name: document_facts(table, run, max(request.k)) for name, run in placed.items()}
     return MeasuredFacts(
         {
             **evaluation.to_dict(),
             "runs": evaluation.with_lines(),
             "vital": vital.with_lines(),
-            "context": context,
+            "context": context_figures(documents, frames, lengths, cutoffs=request.k, intervals=intervals),
             "covered_by": covered_by,
         },
-        pl.concat(places),
-        pl.concat(documents),
+        pl.concat(fact_places(table, run).select(_named(name), pl.all()) for name, run in placed.items()),
+        pl.concat(rows.frame.select(_named(name), pl.all()) for name, rows in documents.items()),
+        pl.concat(
+            top_of(table, known, frame, max(request.k)).select(_named(name), pl.all())
+            for name, frame in frames.items()
+        ),
     )
 
 

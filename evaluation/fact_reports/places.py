@@ -17,7 +17,7 @@ def fact_places(table: FactTable, run: RunPlaces) -> pl.DataFrame:
     findable (whether any judged document supports it), judged (whether any document was judged for it). A row
     for each fact.
     """
-    documents = _ids(table)
+    documents = table.document_ids
     whole, part, findable, judged, first = [], [], [], [], []
     for number, facts in enumerate(table.facts):
         weights, places = table.queries[number].judged_weights, run.places[number][:, None]
@@ -104,7 +104,7 @@ class DocumentFacts:
 
 def document_facts(table: FactTable, run: RunPlaces, deepest: int) -> DocumentFacts:
     """The documents in the first `deepest` that support a fact, with how many they support and add."""
-    documents = _ids(table)
+    documents = table.document_ids
     rows: list[tuple[str, str, int, int, int]] = []
     for number, query in enumerate(table.query_ids):
         supports, places = table.queries[number].supports, run.places[number]
@@ -128,40 +128,36 @@ def document_facts(table: FactTable, run: RunPlaces, deepest: int) -> DocumentFa
     return DocumentFacts(table, pl.DataFrame(rows, schema=schema, orient="row"))
 
 
-def _ids(table: FactTable) -> list[list[str]]:
-    """The ids of each query's documents, in the order of their rows."""
-    ids: list[list[str]] = [[] for _ in table.query_ids]
-    for query, document, _ in (
-        table.documents.select("query", "document_id", "row").sort("query", "row").rows()
-    ):
-        ids[query].append(document)
-    return ids
-
-
 def context_figures(
-    rows: DocumentFacts,
-    frame: pl.DataFrame,
+    runs: Mapping[str, DocumentFacts],
+    frames: Mapping[str, pl.DataFrame],
     lengths: Mapping[str, int],
     *,
     cutoffs: Sequence[int],
     intervals: IntervalSettings,
-) -> dict[str, ContextFigure]:
-    """By K: see `ContextFigure`. Queries with a text that is not known in their first K are left out."""
-    characters = rows.characters(frame, lengths, cutoffs)
-    counts, stale = rows.fact_counts(cutoffs), rows.nothing_new(cutoffs)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        density = np.where(characters > 0, 1000 * counts / characters, np.nan)
-    low, high = _limits(density, intervals)
-    return {
-        str(k): {
-            "characters": _mean(characters[:, place]),
-            "facts": _mean(density[:, place]),
-            "low": low[place],
-            "high": high[place],
-            "nothing_new": _mean(stale[:, place]),
+) -> dict[str, dict[str, ContextFigure]]:
+    """By run and K: see `ContextFigure`. A query with a text that is not known in its first K is left out."""
+    characters = [runs[name].characters(frame, lengths, cutoffs) for name, frame in frames.items()]
+    densities = []
+    for name, lengths_of_run in zip(frames, characters, strict=True):
+        counts = runs[name].fact_counts(cutoffs)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            densities.append(np.where(lengths_of_run > 0, 1000 * counts / lengths_of_run, np.nan))
+    low, high = _limits(np.concatenate(densities, axis=1), intervals)
+    figures: dict[str, dict[str, ContextFigure]] = {}
+    for number, name in enumerate(frames):
+        stale, density, first = runs[name].nothing_new(cutoffs), densities[number], number * len(cutoffs)
+        figures[name] = {
+            str(k): {
+                "characters": _mean(characters[number][:, place]),
+                "facts": _mean(density[:, place]),
+                "low": low[first + place],
+                "high": high[first + place],
+                "nothing_new": _mean(stale[:, place]),
+            }
+            for place, k in enumerate(cutoffs)
         }
-        for place, k in enumerate(cutoffs)
-    }
+    return figures
 
 
 def _limits(values: Floats, made: IntervalSettings) -> tuple[Sequence[float | None], Sequence[float | None]]:

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypedDict
 
+from django.core.files.storage import default_storage
+
 from evaluation.fact_reports.making import MeasuredFacts
+from evaluation.facts.comparing import ComparedRun, FactDifference, compared_facts
 from evaluation.facts.shapes import ContextFigure, FactFigure, ReportFacts
 from evaluation.models import Report
 from evaluation.report_store.files import beside, put_frame
 from pooling.heavy import pl
 from pooling.storage.copies import local_path
 
-PLACES, DOCUMENTS = "facts.parquet", "fact-documents.parquet"
+PLACES, DOCUMENTS, TOPS = "facts.parquet", "fact-documents.parquet", "fact-tops.parquet"
 
 
 @dataclass
@@ -63,20 +66,41 @@ def facts_in(report: Report) -> ReportFacts | None:
 def store_facts(report: Report, facts: MeasuredFacts) -> None:
     """Write the frames next to the report's other files, a row group for each run."""
     runs = max(facts.places["run"].n_unique(), 1)
-    put_frame(beside(report, PLACES), facts.places, max(len(facts.places) // runs, 1))
-    put_frame(beside(report, DOCUMENTS), facts.documents, max(len(facts.documents) // runs, 1))
+    for name, frame in ((PLACES, facts.places), (DOCUMENTS, facts.documents), (TOPS, facts.tops)):
+        put_frame(beside(report, name), frame, max(len(frame) // runs, 1))
 
 
-def fact_rows(report: Report, run: str) -> list[FactRow]:
-    """Every fact that counts, by query and in its order, as it stands in one run."""
-    mine = _places(report).filter(pl.col("run") == run).collect().drop("run")
-    return [FactRow(*row) for row in mine.iter_rows()]
+def places_of(report: Report, run: str) -> pl.LazyFrame:
+    """Every fact that counts, by query and in its order, with the columns of `FactRow`, as one run has it."""
+    return _places(report).filter(pl.col("run") == run).drop("run")
 
 
-def facts_of_run(report: Report, run: str, k: int) -> set[tuple[str, str]]:
-    """Query and fact of what a run's first K hold."""
+def placed_within(report: Report, run: str, k: int) -> pl.DataFrame:
+    """query_id, fact_id of what a run's first K hold."""
     rows = _places(report).filter((pl.col("run") == run) & (pl.col("place") <= k))
-    return set(rows.select("query_id", "fact_id").collect().iter_rows())
+    return rows.select("query_id", "fact_id").collect()
+
+
+def difference_of(report: Report, run: str, other: str, k: int) -> FactDifference | None:
+    """Two runs compared at one K; None where facts that no document supports do not count, for which there
+    are no bounds, and where a former version made the report."""
+    facts = facts_in(report)
+    place = beside(report, TOPS)
+    if facts is None or facts["conventions"]["denominator"] != "all" or not default_storage.exists(place):
+        return None
+    tops, both, places = pl.scan_parquet(local_path(place)), [], pl.DataFrame()
+    for name in (run, other):
+        places = places_of(report, name).select("query_id", "judged", "place").collect()
+        nearest = places["place"].cast(pl.Float64).fill_null(float("inf")).to_numpy()
+        both.append(ComparedRun(nearest, tops.filter(pl.col("run") == name).drop("run").collect()))
+    return compared_facts(
+        (both[0], both[1]),
+        k,
+        facts["conventions"]["interval"],
+        query=places["query_id"].rle_id().cast(pl.Int64).to_numpy(),  # every query of a report has a fact
+        is_judged=places["judged"].to_numpy(),
+        skips_missing=facts["conventions"]["missing"] == "skip",
+    )
 
 
 def fill_others(report: Report, run: str, k: int, rows: Sequence[FactRow]) -> None:

@@ -14,17 +14,18 @@ from django.views.decorators.http import require_safe
 from evaluation.access import report_for
 from evaluation.charts.page import Picture, picture_of
 from evaluation.charts.stored import kinds_of, usual_choice
-from evaluation.fact_reports.lists import fact_list
+from evaluation.fact_reports.lists import FactsOfRun, fact_list
 from evaluation.fact_reports.stored import (
-    fact_rows,
+    difference_of,
     fact_table_rows,
     facts_in,
-    facts_of_run,
     fill_others,
+    placed_within,
     stale_documents,
 )
 from evaluation.models import Report
 from evaluation.report_store.files import run_names, usual_cutoff
+from pooling.heavy import pl
 from pooling.interface.pages import parameter
 from pooling.interface.problems import InputError
 from pooling.tables.answers import answer
@@ -49,8 +50,7 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
     )
     other = next((name for name in runs if name == parameter(request, "against") and name != run), None)
     stale = stale_documents(report, run, k)
-    ours = facts_of_run(report, run, k) if other else set()
-    theirs = facts_of_run(report, other, k) if other else set()
+    ours, theirs = (placed_within(report, name, k) if name and other else None for name in (run, other))
     context = {
         "report": report,
         "collection": report.collection,
@@ -59,8 +59,9 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
         "run": run,
         "k": k,
         "other": other,
-        "only_here": len(ours - theirs),
-        "only_there": len(theirs - ours),
+        "difference": difference_of(report, run, other, k) if other else None,
+        "only_here": _number_beside(ours, theirs),
+        "only_there": _number_beside(theirs, ours),
         "cutoffs": report.options["k"],
         "rows": fact_table_rows(facts, runs, k),
         "curve": [
@@ -72,11 +73,16 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
         "stale": stale[:MOST_STALE],
         "more_stale": max(len(stale) - MOST_STALE, 0),
         "lines": [(name, facts["runs"][name][f"fact_recall@{k}"].get("line", "")) for name in runs],
-        "table": replace(fact_list(k, other, theirs), prepare=partial(fill_others, report, run, k)).shown(
-            request, fact_rows(report, run), report.collection
+        "table": replace(fact_list(k, other), prepare=partial(fill_others, report, run, k)).shown(
+            request, FactsOfRun(report, run, k, other), report.collection
         ),
     }
     return answer(request, "evaluation/report_facts.html", context)
+
+
+def _number_beside(facts: pl.DataFrame | None, others: pl.DataFrame | None) -> int:
+    """How many facts are not among the others."""
+    return 0 if facts is None or others is None else facts.join(others, on=facts.columns, how="anti").height
 
 
 def fact_pictures(report: Report) -> list[Picture]:

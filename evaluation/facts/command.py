@@ -174,8 +174,8 @@ def evaluated_facts(
     supports, notes = file.supports, [*file.notes]
     if options["supports"] is not None:
         more, more_notes = read_supports_of(file.facts, options["supports"])
-        supports, notes = (*supports, *more), [*notes, *more_notes]
-    if not supports:
+        supports, notes = pl.concat([supports, more]), [*notes, *more_notes]
+    if supports.is_empty():
         raise ValueError("The facts have no supports; name a file of them with --supports FILE.")
     order = arguments.get("conventions", Conventions())
     runs = named_runs(list(choice.runs))

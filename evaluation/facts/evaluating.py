@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from evaluation.facts.measures import FACT_MEASURES, Counting, fact_count, recall_bounds
 from evaluation.facts.results import (
@@ -32,22 +32,19 @@ from evaluation.measures.significance import (
 )
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.inputs import cutoffs_array
-from pooling.formats.facts.records import FactRecord, SupportRecord
+from pooling.formats.facts.records import FactRecord, SupportRecord, support_frame
 from pooling.heavy import Floats, Integers, np, npt, pl
-from pooling.inputs.given import Runs, RunSource, Source
+from pooling.inputs.given import Runs, Source
 from pooling.inputs.reading import named_runs, pool_frame, run_frame
 from pooling.ranking.ranking import order_run
 from pooling.ranking.shared_ids import no_query_in_common
-
-if TYPE_CHECKING:
-    pass
 
 Key = tuple[str, int | None]
 
 
 def evaluate_facts(
     facts: Iterable[FactRecord],
-    supports: Iterable[SupportRecord],
+    supports: Iterable[SupportRecord] | pl.DataFrame,
     runs: Runs,
     keys: Sequence[Key],
     *,
@@ -63,7 +60,7 @@ def evaluate_facts(
 ) -> FactEvaluation:
     """Which facts of each query the first K documents of each run hold.
 
-    - `facts`, `supports`: as `pooling.formats.facts.reading` reads them.
+    - `facts`, `supports`: as `pooling.formats.facts.reading` reads them; supports also one by one.
     - `runs`: as `evaluate` takes them.
     - `keys`: names of `FACT_MEASURES` with their K, None for those over the whole run.
     - `conventions`: which facts count, and out of which.
@@ -86,12 +83,14 @@ def evaluate_facts(
     (0.5, 0.5, 1.0)
     """
     conventions, order = conventions or FactConventions(), order or Conventions()
+    if not isinstance(supports, pl.DataFrame):
+        supports = support_frame(supports)
     table = fact_table(facts, supports, importance=conventions.importance, queries=queries, labels=labels)
     how = HowMeasured(
         conventions, order, interval_settings(len(table.query_ids), bootstrap_samples, seed, confidence)
     )
-    evaluation = evaluate_table(table, runs, keys, how, queries=queries, pool=pool)
-    return replace(evaluation, notes=tuple(notes))
+    placed = placed_runs(table, runs, keys, order, queries=queries)
+    return replace(evaluate_table(table, placed, keys, how, pool=pool), notes=tuple(notes))
 
 
 class HowMeasured(NamedTuple):
@@ -102,35 +101,50 @@ class HowMeasured(NamedTuple):
     intervals: IntervalSettings
 
 
-def evaluate_table(
+def placed_runs(
     table: FactTable,
     runs: Runs,
     keys: Sequence[Key],
-    how: HowMeasured,
+    order: Conventions,
     *,
     queries: Collection[str] | None = None,
-    pool: Source | None = None,
-) -> FactEvaluation:
-    """`evaluate_facts` for facts and supports that are a table already."""
-    conventions, order, made = how
+) -> dict[str, RunPlaces]:
+    """Where each run has the documents of the table."""
     if not table.query_ids:
         raise ValueError("No query with facts is left to score; check the facts, and the queries chosen.")
-    cutoffs = cutoffs_array([k for _, k in keys if k is not None] or [1])
-    placed = {
-        name: _placed(table, name, source, order=order, cutoffs=cutoffs)
-        for name, source in named_runs(runs).items()
-    }
+    deepest, placed = int(_cutoffs(keys)[-1]), {}
+    for name, source in named_runs(runs).items():
+        frame = run_frame(name, source, with_rank=order.ties == "rank")
+        ordered = order_run(frame, ties=order.ties, scores=order.scores)
+        placed[name] = places = run_places(table, ordered, deepest)
+        if places.unknown and not places.depth.any() and queries is None:
+            raise no_query_in_common(name, frame["query_id"], "the facts", pl.Series(table.query_ids))
+    return placed
+
+
+def _cutoffs(keys: Sequence[Key]) -> Integers:
+    return cutoffs_array([k for _, k in keys if k is not None] or [1])
+
+
+def evaluate_table(
+    table: FactTable,
+    placed: Mapping[str, RunPlaces],
+    keys: Sequence[Key],
+    how: HowMeasured,
+    *,
+    pool: Source | None = None,
+) -> FactEvaluation:
+    """`evaluate_facts` for facts and supports that are a table already, and runs as `placed_runs` gives them
+    for these keys."""
+    conventions, order, made = how
+    cutoffs = _cutoffs(keys)
     pooled = pooled_strangers(table, placed.values(), pool_frame(pool))
     counts = np.array([fact_count(one, conventions.counting) for one in table.queries])
     unjudged = np.array([one.fact_count > 0 and not one.is_judged.any() for one in table.queries])
     scope = _Scope(table, keys, cutoffs, conventions, counts, unjudged, order)
-    figures, values, missing = {}, {}, {}
+    worked, missing = {}, {}
     for name, places in placed.items():
-        if places.unknown and not places.depth.any() and queries is None:
-            of_run = run_frame(name, named_runs(runs)[name])["query_id"]
-            raise no_query_in_common(name, of_run, "the facts", pl.Series(table.query_ids))
-        worked = _worked(scope, places, strangers_outside(table, pooled, places, cutoffs))
-        figures[name], values[name] = _figures(scope, worked, made), worked.values
+        worked[name] = _worked(scope, places, strangers_outside(table, pooled, places, cutoffs))
         lacking = (places.depth == 0) & (counts > 0) & ~unjudged
         missing[name] = int(np.count_nonzero(lacking)), places.unknown
     return FactEvaluation(
@@ -140,8 +154,8 @@ def evaluate_table(
         tuple(keys),
         table,
         counts,
-        figures,
-        values,
+        _figures(scope, worked, made),
+        {name: one.values for name, one in worked.items()},
         made,
         missing,
         int(np.count_nonzero(unjudged)),
@@ -165,6 +179,10 @@ class _Scope:
     def counting(self) -> Counting:
         return self.conventions.counting
 
+    def column(self, k: int | None) -> int:
+        """Where the values at K are."""
+        return 0 if k is None else int(np.searchsorted(self.cutoffs, k))
+
     def kept(self, places: RunPlaces) -> npt.NDArray[np.bool_]:
         """(Q,) the queries in the means of a run."""
         kept = ((self.counts > 0) | (self.order.zero_relevant == "zero")) & ~self.unjudged
@@ -180,13 +198,6 @@ class _Worked(NamedTuple):
     high: Floats
     hits: Floats
     judged: Floats
-
-
-def _placed(
-    table: FactTable, name: str, source: RunSource, *, order: Conventions, cutoffs: Integers
-) -> RunPlaces:
-    frame = run_frame(name, source, with_rank=order.ties == "rank")
-    return run_places(table, order_run(frame, ties=order.ties, scores=order.scores), int(cutoffs[-1]))
 
 
 def _worked(scope: _Scope, places: RunPlaces, outside: Integers) -> _Worked:
@@ -209,20 +220,38 @@ def _worked(scope: _Scope, places: RunPlaces, outside: Integers) -> _Worked:
     return _Worked(values, low, high, hits, np.stack([judged, decided, every], axis=2))
 
 
-def _figures(scope: _Scope, worked: _Worked, made: IntervalSettings) -> dict[str, FactFigure]:
-    at = {k: column for column, k in enumerate(scope.cutoffs.tolist())}
-    columns = [worked.values[name][:, 0 if k is None else at[k]] for name, k in scope.keys]
+def _figures(
+    scope: _Scope, worked: Mapping[str, _Worked], made: IntervalSettings
+) -> dict[str, dict[str, FactFigure]]:
+    # Every column meets the same resamples of the queries, so they are drawn once for all runs.
+    tables = [_columns(scope, one) for one in worked.values()]
+    limits = mean_intervals(
+        np.concatenate(tables, axis=1), samples=made["samples"], seed=made["seed"], level=made["level"]
+    )
+    width = len(scope.keys)
+    figures = {}
+    for number, (name, one) in enumerate(worked.items()):
+        low, high = (side[number * width : (number + 1) * width] for side in limits)
+        figures[name] = _of_run(scope, one, tables[number], (low, high))
+    return figures
+
+
+def _columns(scope: _Scope, worked: _Worked) -> Floats:
+    """(Q, keys) the values of a run; NaN for a measure that needs more judged pairs than there are."""
+    columns = [worked.values[name][:, scope.column(k)] for name, k in scope.keys]
     table = np.stack(columns, axis=1)
-    pairs = {k: np.nansum(worked.judged[:, at[k]], axis=0) for _, k in scope.keys if k is not None}
     for place, (name, k) in enumerate(scope.keys):
-        # A pair that nobody judged would count as no support, which moves these both ways.
-        if (
-            name in NEED_PAIRS
-            and k is not None
-            and pairs[k][1] < scope.conventions.least_judged * pairs[k][2]
-        ):
-            table[:, place] = np.nan
-    limits = mean_intervals(table, samples=made["samples"], seed=made["seed"], level=made["level"])
+        if name in NEED_PAIRS and k is not None:
+            # A pair that nobody judged would count as no support, which moves these both ways.
+            _, decided, every = np.nansum(worked.judged[:, scope.column(k)], axis=0)
+            if decided < scope.conventions.least_judged * every:
+                table[:, place] = np.nan
+    return table
+
+
+def _of_run(
+    scope: _Scope, worked: _Worked, table: Floats, limits: tuple[Floats, Floats]
+) -> dict[str, FactFigure]:
     figures: dict[str, FactFigure] = {}
     for place, (name, k) in enumerate(scope.keys):
         column = table[:, place]
@@ -232,14 +261,15 @@ def _figures(scope: _Scope, worked: _Worked, made: IntervalSettings) -> dict[str
             "high": _plain(limits[1][place]),
             "queries": int(np.count_nonzero(~np.isnan(column))),
         }
-        if name == "fact_recall" and k is not None:
-            hits, counted = worked.hits[:, at[k]], ~np.isnan(column)
-            below = int(scope.counts[counted].sum())
-            figure["micro"] = float(hits[counted].sum()) / below if below else None
-            figure["bound_low"] = _mean(worked.low[:, at[k]])
-            figure["bound_high"] = _mean(worked.high[:, at[k]])
         if k is not None:
-            judged, decided, every = pairs[k]
+            at = scope.column(k)
+            if name == "fact_recall":
+                hits, counted = worked.hits[:, at], ~np.isnan(column)
+                below = int(scope.counts[counted].sum())
+                figure["micro"] = float(hits[counted].sum()) / below if below else None
+                figure["bound_low"] = _mean(worked.low[:, at])
+                figure["bound_high"] = _mean(worked.high[:, at])
+            judged, decided, every = np.nansum(worked.judged[:, at], axis=0)
             figure["judged_pairs"] = float(judged / every) if every else None
             figure["decided_pairs"] = float(decided / every) if every else None
         figures[key_of(name, k)] = figure

@@ -56,13 +56,19 @@ class QueryFacts:
         is_findable: Booleans = np.count_nonzero(self.judged_weights >= least, axis=0) > 0
         return is_findable
 
+    @cached_property
+    def _ideal(self) -> dict[int, Floats]:
+        return {}
+
     def ideal_gains(self, depth: int) -> Floats:
-        """(n,) the gains of the best order of the documents, at most `depth`; Σ over facts of
-        (1 - alpha)^(times it came before).
+        """(n,) the gains of the best order of the documents, at most `depth`, which no run changes; Σ over
+        facts of (1 - alpha)^(times it came before).
 
         Greedy; of equal gains the larger id first, as ndeval does. Clarke and others, Novelty and diversity
         in information retrieval evaluation (2008).
         """
+        if depth in self._ideal:
+            return self._ideal[depth]
         matrix = self.supports[self.supports.any(axis=1)].astype(np.float64)
         worth, gains = np.ones(self.fact_count), []
         left = np.ones(len(matrix), dtype=np.bool_)
@@ -72,7 +78,8 @@ class QueryFacts:
             gains.append(each[best])
             left[best] = False
             worth *= np.where(matrix[best] > 0, 1 - ALPHA, 1.0)
-        return np.array(gains, dtype=np.float64)
+        self._ideal[depth] = np.array(gains, dtype=np.float64)
+        return self._ideal[depth]
 
 
 @dataclass(frozen=True)
@@ -91,19 +98,23 @@ class Retrieved:
         ordered: Integers = rows[np.argsort(self.places[rows], kind="stable")]
         return ordered
 
-    def first_place(self, least: float) -> Floats:
-        """(F,) the place of the first document whose weight is at least this; infinite where none is."""
+    @cached_property
+    def whole_shares(self) -> Floats:
+        """(C, F) whether a document in the first K supports each fact, 1 or 0."""
+        return self._within(1.0).astype(np.float64)
+
+    def _within(self, least: float) -> Booleans:
+        """(C, F) whether a document in the first K has at least this weight."""
         there = self.facts.judged_weights >= least
-        first: Floats = np.min(np.where(there, self.places[:, None], np.inf), axis=0, initial=np.inf)
-        return first
+        first = np.min(np.where(there, self.places[:, None], np.inf), axis=0, initial=np.inf)
+        is_within: Booleans = first <= self.cutoffs[:, None]
+        return is_within
 
     def shares(self, *, partial: bool) -> Floats:
         """(C, F) what the first K hold of each fact: 1, 0.5 (with `partial`), 0."""
-        at = self.cutoffs[:, None]
-        whole = (self.first_place(1.0) <= at).astype(np.float64)
         if not partial:
-            return whole
-        best: Floats = np.maximum(whole, 0.5 * (self.first_place(0.5) <= at))
+            return self.whole_shares
+        best: Floats = np.maximum(self.whole_shares, 0.5 * self._within(0.5))
         return best
 
     @cached_property

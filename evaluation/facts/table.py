@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from evaluation.facts.query import QueryFacts, Retrieved
-from pooling.formats.facts.records import FactRecord, SupportRecord
+from pooling.formats.facts.records import FactRecord
 from pooling.heavy import Floats, Integers, np, pl
 
 _PAIR = ["query", "document_id"]
@@ -25,33 +26,33 @@ class FactTable:
     queries: Sequence[QueryFacts]
     documents: pl.DataFrame
 
+    def vital(self) -> FactTable:
+        """The vital facts alone; places of runs are the same."""
+        kept = [[place for place, one in enumerate(some) if one.importance == "vital"] for some in self.facts]
+        return replace(
+            self,
+            facts=[[some[place] for place in places] for some, places in zip(self.facts, kept, strict=True)],
+            queries=[
+                QueryFacts(one.weights[:, places], one.irrelevant)
+                for one, places in zip(self.queries, kept, strict=True)
+            ],
+        )
+
+    @cached_property
+    def document_ids(self) -> Sequence[Sequence[str]]:
+        """The ids of each query's documents, in the order of their rows."""
+        ids: list[list[str]] = [[] for _ in self.query_ids]
+        for query, document in self.documents.sort("query", "row").select(_PAIR).iter_rows():
+            ids[query].append(document)
+        return ids
+
     @property
     def fact_total(self) -> int:
         """Facts of all queries."""
         return sum(map(len, self.facts))
 
 
-#: What `supports` of `table_of_frames` holds; weight is null for what was pooled and not judged.
-SUPPORTS = ("query_id", "fact_id", "document_id", "weight")
-
-
 def fact_table(
-    facts: Iterable[FactRecord],
-    supports: Iterable[SupportRecord],
-    *,
-    importance: str = "all",
-    queries: Collection[str] | None = None,
-    labels: pl.DataFrame | None = None,
-) -> FactTable:
-    """The facts of this importance (`all`, `vital`) and these queries; one without them keeps its place.
-    labels: query_id, document_id, relevance; a document of relevance 0 supports nothing."""
-    rows = [(one.query_id, one.fact_id, one.document_id, one.weight) for one in supports]
-    kinds = (pl.String, pl.String, pl.String, pl.Float64)
-    frame = pl.DataFrame(rows, schema=dict(zip(SUPPORTS, kinds, strict=True)), orient="row")
-    return table_of_frames(facts, frame, importance=importance, queries=queries, labels=labels)
-
-
-def table_of_frames(
     facts: Iterable[FactRecord],
     supports: pl.DataFrame,
     *,
@@ -59,7 +60,9 @@ def table_of_frames(
     queries: Collection[str] | None = None,
     labels: pl.DataFrame | None = None,
 ) -> FactTable:
-    """The same for supports as a frame with the columns SUPPORTS."""
+    """The facts of this importance (`all`, `vital`) and these queries; one without them keeps its place.
+    supports: query_id, fact_id, document_id, weight (null for what was pooled and not judged). labels:
+    query_id, document_id, relevance; a document of relevance 0 supports nothing."""
     by_query: dict[str, list[FactRecord]] = {}
     for fact in facts:
         if queries is None or fact.query_id in queries:

@@ -33,7 +33,13 @@ from pooling.storage.copies import local_path
 # Counts up when the pictures change, so that those of older versions are drawn again.
 LOOK = 5
 # Written by `report_comparisons.py`.
-OTHERS = ("comparisons.json", "unjudged.parquet", "facts.parquet", "fact-documents.parquet")
+OTHERS = (
+    "comparisons.json",
+    "unjudged.parquet",
+    "facts.parquet",
+    "fact-documents.parquet",
+    "fact-tops.parquet",
+)
 TABLES = {"csv": "report.csv", "json": "report.json", "markdown": "report.md", "latex": "report.tex"}
 
 

@@ -57,6 +57,26 @@ def skip_item(item: FactItem, annotator: User, *, now: datetime | None = None) -
     leases.update(expires_at=now, skipped_at=now)
 
 
+def give_back(queue: Queue, annotator: User, lease: datetime | None, *, now: datetime | None = None) -> int:
+    """Give back the document that the person holds, so that others get it at once; how many were given back.
+
+    lease: until when the person's page says that it holds it. A page that was loaded again holds it until
+    later, and what the one before it sends on leaving takes nothing away from it.
+    """
+    now = now or timezone.now()
+    leases = FactLease.objects.filter(item__queue=queue, annotator=annotator, expires_at__gt=now)
+    if lease is not None:
+        leases = leases.filter(expires_at=lease)
+    return leases.update(expires_at=now)
+
+
+def lease_of(item: FactItem, annotator: User) -> datetime | None:
+    """Until when the person holds the document."""
+    return (
+        FactLease.objects.filter(item=item, annotator=annotator).values_list("expires_at", flat=True).first()
+    )
+
+
 def left_for(item: FactItem, annotator: User) -> int:
     """How many facts the person has yet to judge in the document."""
     return len({fact.pk for fact in facts_of_item(item, annotator)} - own_supports(item, annotator).keys())

@@ -12,6 +12,7 @@ from string import Template
 from typing import Any, Final, NamedTuple
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.facts.editing import folded, next_id, next_position
@@ -30,6 +31,7 @@ from labeling.language_models.prompting import NONE_GIVEN, TURN, Messages, lates
 from labeling.models import Fact, FactVersion, ImportedLabel, Judgment, Prelabeler, Verdict
 from labeling.prelabels.costs import Budget, Prices, most_input_tokens
 from labeling.prelabels.options import checked_url, hash_of, key_for, missing_key, site_prices
+from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.models import Collection, Document, Query
@@ -182,7 +184,7 @@ def read_facts(content: str) -> list[DraftedFact]:
     return found
 
 
-PROMPT, MOST_TOKENS = "facts", 2_000
+DRAFTS, MOST_TOKENS = "facts", 2_000
 OPTIONS: dict[str, Any] = {"temperature": 0.0, "seed": 1, "max_tokens": MOST_TOKENS}
 
 
@@ -202,7 +204,8 @@ class DraftOptions:
 @dataclass
 class Drafted:
     """What a pass did. failed: query -> why there is no usable answer. left: queries that the budget did not
-    reach. cost: by the usage that the server told, or at most.
+    reach. cost: by the usage that the server told, or at most. bare: queries without a relevant document to
+    draft from. full: with as many facts as there may be.
     """
 
     queries: int = 0
@@ -211,9 +214,41 @@ class Drafted:
     cost: Decimal = Decimal(0)
     failed: dict[str, str] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
+    bare: list[str] = field(default_factory=list)
+    full: list[str] = field(default_factory=list)
+
+    @property
+    def sentence(self) -> str:
+        """What was done."""
+        cost = f" for {self.cost:.4f}" if self.cost else ""
+        return (
+            f"{counted(self.facts, 'proposal')} for {counted(self.queries, 'query')}, with "
+            f"{counted(self.requests, 'request')}{cost}."
+        )
+
+    @property
+    def remarks(self) -> list[str]:
+        """What was not done, and why."""
+        remarks = [f"{query}: {problem}" for query, problem in self.failed.items()]
+        for queries, problem in (
+            (self.bare, "have no relevant document with a text to draft from"),
+            (self.full, f"have {MOST_FACTS} facts or more already"),
+        ):
+            if queries:
+                remarks.append(f"Queries that {problem}: {len(queries):,}, the first {queries[0]}.")
+        if self.left:
+            left = counted(len(self.left), "query")
+            remarks.append(f"The budget did not reach {left}, from {self.left[0]} on.")
+        return remarks
 
 
-def draft_facts(collection: Collection, options: DraftOptions, progress: Progress | None = None) -> Drafted:
+def draft_facts(
+    collection: Collection,
+    options: DraftOptions,
+    progress: Progress | None = None,
+    *,
+    user: User | None = None,
+) -> Drafted:
     """Ask a model for facts of queries, from documents that somebody found relevant, and store proposals.
 
     The model learns of the facts that a query has, rejected ones too, and does not propose them again. What
@@ -222,16 +257,16 @@ def draft_facts(collection: Collection, options: DraftOptions, progress: Progres
     """
     url = checked_url(options.base_url)
     prices = options.prices or site_prices(options.model)
-    _check(collection, options, url, prices)
+    check_drafts(collection, options, user)
     prompt, digest = _prompt(collection)
-    chosen = _queries(collection, options.queries)
+    chosen = queries_named(collection, options.queries)
     prelabeler, _ = Prelabeler.objects.get_or_create(
-        {"options": OPTIONS, "prompt_version": latest_version(PROMPT, settings.PROMPTS_DIR)},
+        {"options": OPTIONS, "prompt_version": latest_version(DRAFTS, settings.PROMPTS_DIR)},
         collection=collection,
         source=Prelabeler.Source.LANGUAGE_MODEL,
         model=checked_name(options.model, "model"),
         base_url=url,
-        prompt=PROMPT,
+        prompt=DRAFTS,
         prompt_hash=digest,
         options_hash=hash_of(OPTIONS),
     )
@@ -241,7 +276,8 @@ def draft_facts(collection: Collection, options: DraftOptions, progress: Progres
             progress(place / len(chosen), f"Query {query.external_id}")
         known = list(Fact.objects.filter(query=query).values_list("text", flat=True))
         documents = _relevant_texts(query)
-        if not documents or len(known) >= MOST_FACTS:
+        if len(known) >= MOST_FACTS or not documents:
+            (done.full if len(known) >= MOST_FACTS else done.bare).append(query.external_id)
             continue
         asking = Asking(options.model, SCHEMA, MOST_TOKENS, seed=1, logprobs=False)
         client = ModelClient(url, key_for(collection, url), timeout=settings.LLM_TIMEOUT)
@@ -261,7 +297,7 @@ def draft_facts(collection: Collection, options: DraftOptions, progress: Progres
         done.queries += 1
         done.facts += _store(query, found, prelabeler)
     facts = {"model": options.model, "facts": done.facts, "cost": str(done.cost)}
-    record_action(collection, None, "facts drafted", f"{done.queries} queries", **facts)
+    record_action(collection, user, "facts drafted", f"{done.queries} queries", **facts)
     return done
 
 
@@ -272,24 +308,26 @@ async def _drafts(
         return await drafting.facts_of(query.text, query.narrative, known, documents)
 
 
-def _check(collection: Collection, options: DraftOptions, url: str, prices: Prices | None) -> None:
-    if options.budget is not None and prices is None:
+def check_drafts(collection: Collection, options: DraftOptions, user: User | None) -> None:
+    """`InputError` for a budget without prices, and for a server whose key the user does not have."""
+    if options.budget is not None and not (options.prices or site_prices(options.model)):
         raise InputError("A budget needs prices: name them, or set SOUNDINGS_LLM_PRICES.", field="budget")
-    if problem := missing_key(collection, url):
+    if problem := missing_key(collection, checked_url(options.base_url), user):
         raise InputError(problem, field="base_url")
 
 
 def _prompt(collection: Collection) -> tuple[FactPrompt, str]:
     """The newest prompt with question and guidelines in it, and the SHA-256 of all that."""
-    version = latest_version(PROMPT, settings.PROMPTS_DIR)
-    written = (settings.PROMPTS_DIR / f"{PROMPT}-{version}.txt").read_text(encoding="utf-8")
+    version = latest_version(DRAFTS, settings.PROMPTS_DIR)
+    written = (settings.PROMPTS_DIR / f"{DRAFTS}-{version}.txt").read_text(encoding="utf-8")
     task, _, turn = written.partition(TURN)
     given = {"question": collection.question, "guidelines": collection.guidelines.strip() or NONE_GIVEN}
     digest = hashlib.sha256(json.dumps([written, given], sort_keys=True).encode()).hexdigest()
     return FactPrompt(Template(task).substitute(given), Template(turn.strip())), digest
 
 
-def _queries(collection: Collection, names: Sequence[str] | None) -> list[Query]:
+def queries_named(collection: Collection, names: Sequence[str] | None) -> list[Query]:
+    """The queries of these ids, or all; `InputError` for one that is not there."""
     rows = collection.queries.order_by("external_id")
     if names is None:
         return list(rows)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -19,17 +20,22 @@ STATE = Fact.State
 
 def queries_with_facts(collection: Collection) -> QuerySet[Query]:
     """The queries of a collection with `confirmed`, `vital`, `proposed` and `aside`, numbers of facts."""
-    confirmed = Q(facts__state=STATE.CONFIRMED)
     return (
         collection.queries.select_related("collection")
         .annotate(
-            confirmed=Count("facts", filter=confirmed),
-            vital=Count("facts", filter=confirmed & Q(facts__importance=Fact.Importance.VITAL)),
-            proposed=Count("facts", filter=Q(facts__state=STATE.PROPOSED)),
-            aside=Count("facts", filter=Q(facts__state__in=(STATE.REJECTED, STATE.MERGED))),
+            confirmed=_number(state=STATE.CONFIRMED),
+            vital=_number(state=STATE.CONFIRMED, importance=Fact.Importance.VITAL),
+            proposed=_number(state=STATE.PROPOSED),
+            aside=_number(state__in=(STATE.REJECTED, STATE.MERGED)),
         )
         .order_by("external_id")
     )
+
+
+def _number(**which: Any) -> Coalesce:
+    """How many such facts a query has; for the rows of one page alone unless a sort or filter needs it."""
+    facts = Fact.objects.filter(query=OuterRef("pk"), **which).order_by().values("query")
+    return Coalesce(Subquery(facts.annotate(many=Count("pk")).values("many")), 0)
 
 
 def count_pairs(rows: list[Any]) -> None:
@@ -37,12 +43,12 @@ def count_pairs(rows: list[Any]) -> None:
     queries = [row.pk for row in rows]
     confirmed = {"fact__query__in": queries, "fact__state": STATE.CONFIRMED}
     supports = Support.objects.filter(OF_THIS_MEANING, **confirmed)
-    by_people = supports.order_by().values_list("fact__query", "fact", "document").distinct()
+    both = ImportedSupport.objects.filter(fact=OuterRef("fact"), document=OuterRef("document"))
+    by_people = supports.filter(~Exists(both)).order_by().values_list("fact__query", "fact")
     counts = dict.fromkeys(queries, 0)
-    for query, _, _ in by_people:
-        counts[query] += 1
-    also = supports.filter(fact=OuterRef("fact"), document=OuterRef("document"))
-    brought = ImportedSupport.objects.filter(~Exists(also), **confirmed).order_by()
+    for query, _, many in by_people.annotate(many=Count("document", distinct=True)):
+        counts[query] += many
+    brought = ImportedSupport.objects.filter(**confirmed).order_by()
     for query, many in brought.values_list("fact__query").annotate(many=Count("pk")):
         counts[query] += many
     for row in rows:

@@ -9,12 +9,13 @@ from rest_framework.views import APIView
 
 from labeling.access import is_annotator
 from labeling.fact_pages import support_serializers as shapes
-from labeling.fact_pages.claims import claim_item, skip_item
+from labeling.fact_pages.claims import claim_item, give_back, skip_item
 from labeling.fact_pages.opening import open_fact_queue, options_from
 from labeling.fact_pages.progress import fact_progress
 from labeling.fact_pages.showing import ShownPage, shown_page
 from labeling.fact_pages.storing import store_page, undo_page
 from labeling.fact_pages.support_views import fact_queue_for
+from labeling.judging.serializers import ReleasedSerializer
 from labeling.models import FactItem, Queue
 from pooling.interface.api import answers, parsed, person, takes
 from pooling.people.access import ADMIN, JUDGES, READERS, collection_for, fetch
@@ -97,6 +98,17 @@ class FactSkip(APIView):
         item = fetch(queue.fact_items.all(), pk=parsed(shapes.FactSkipSerializer, request)["item"])
         skip_item(item, person(request))
         return Response({"page": _next(request, queue)})
+
+
+class FactRelease(APIView):
+    """Leaving a queue of facts."""
+
+    @takes(shapes.FactReleaseSerializer, gives=ReleasedSerializer)
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Give back the document that you hold, so that others get it at once."""
+        queue = fact_queue_for(person(request), queue_id, JUDGES, deleted_too=True)
+        lease = parsed(shapes.FactReleaseSerializer, request)["lease"]
+        return Response({"released": give_back(queue, person(request), lease)})
 
 
 def _next(request: Request, queue: Queue, item: FactItem | None = None) -> ShownPage | None:

@@ -118,5 +118,11 @@ class FactSkipSerializer(serializers.Serializer[Any]):
     item = ItemNumberField()
 
 
+class FactReleaseSerializer(serializers.Serializer[Any]):
+    """Which hold to end: the time until which the page says that it lasts; without one, whatever is held."""
+
+    lease = serializers.DateTimeField(required=False, allow_null=True, default=None)
+
+
 shape(progress.AgreementFigures, "FactAgreement")
 FactProgressSerializer = shape(progress.FactProgress)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.access import queue_for
-from labeling.fact_pages.claims import claim_item, left_for, skip_item
+from labeling.fact_pages.claims import claim_item, lease_of, left_for, skip_item
 from labeling.fact_pages.opening import open_fact_queue, options_from
 from labeling.fact_pages.progress import fact_progress, own_progress
 from labeling.fact_pages.showing import FACTS_ON_A_PAGE, shown_page
@@ -130,6 +130,7 @@ def _shown(
         "problem": problem,
         "verdicts": [(one.value, one.in_words) for one in SupportVerdict],
         "left": left_for(item, user) if item else 0,
+        "lease": lease_of(item, user) if item else None,
         "own": own_progress(queue, user),
         "can_undo": pages_given(queue, user).exists(),
         **guidelines_of(queue.collection),

@@ -9,9 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import urlencode
+from django.utils.safestring import mark_safe
+from django.utils.text import Truncator
 from django.views.decorators.http import require_GET, require_http_methods
 
+from labeling.fact_pages.draft_requests import last_drafter
 from labeling.fact_pages.files import FACT_FILES, FACT_TITLES
 from labeling.fact_pages.forms import FactChangeForm, FactForm, FactsFileForm
 from labeling.fact_pages.lists import QUERIES_WITH_FACTS, queries_with_facts
@@ -90,7 +94,11 @@ def query_facts(request: HttpRequest, slug: str) -> HttpResponse:
     context = _shown(collection, query) | {"problem": problem, "section": "facts"}
     if request.headers.get("HX-Request"):
         return render(request, "labeling/_query_facts.html", context)
-    rest = {"documents": _relevant_documents(collection, query), "form": FactForm()}
+    rest = {
+        "drafter": last_drafter(collection),
+        "documents": _relevant_documents(collection, query),
+        "form": FactForm(),
+    }
     return render(request, "labeling/query_facts.html", {**context, **rest})
 
 
@@ -137,17 +145,28 @@ def _first_problem(form: FactForm) -> str:
 def _shown(collection: Collection, query: Query) -> dict[str, object]:
     state = Fact.State
     every = list(Fact.objects.filter(query=query).select_related("merged_into").order_by("position", "pk"))
+    confirmed = [fact for fact in every if fact.state == state.CONFIRMED]
+    # Each once, not once for each fact that could be merged with it.
+    options = {fact.pk: _option(fact) for fact in confirmed}
     for fact in every:
         fact.remark = remark_on(fact.text)  # type: ignore[attr-defined]
+        others = (option for key, option in options.items() if key != fact.pk)
+        fact.others = mark_safe("".join(others))  # type: ignore[attr-defined]  # noqa: S308  escaped one by one
     return {
         "collection": collection,
         "query": query,
         "proposed": [fact for fact in every if fact.state == state.PROPOSED],
-        "confirmed": [fact for fact in every if fact.state == state.CONFIRMED],
+        "confirmed": confirmed,
         "aside": [fact for fact in every if fact.state in (state.REJECTED, state.MERGED)],
         "importances": Fact.Importance.choices,
         "groups": sorted({fact.group for fact in every if fact.group}),
     }
+
+
+def _option(fact: Fact) -> str:
+    """The fact as a choice of what others are merged into."""
+    words = Truncator(fact.text).chars(60)
+    return format_html('<option value="{0}">{0}: {1}</option>', fact.external_id, words)
 
 
 def _relevant_documents(collection: Collection, query: Query) -> list[tuple[str, str]]:

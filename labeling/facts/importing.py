@@ -5,40 +5,45 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import Model
 from django.urls import reverse
 from django.utils import timezone
 
 from labeling.facts.editing import LONGEST_FACT_ID, folded
 from labeling.facts.items import follow_facts
+from labeling.facts.labels import FACT_IDS
 from labeling.models import Fact, FactVersion, GoldSupport, ImportedSupport
 from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.facts.reading import read_facts, read_supports_of
-from pooling.formats.facts.records import FactFile, FactRecord, SupportRecord
-from pooling.formats.facts.writing import WORDS
+from pooling.formats.facts.records import FactFile, FactRecord
+from pooling.formats.facts.writing import in_words
 from pooling.formats.wording import counted
+from pooling.heavy import pl
 from pooling.interface.results import PAGE_ONLY, Imported, Progress
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
+from pooling.storage.frames import rows_frame
 from pooling.storage.imports import importer
 from pooling.storage.storing import (
     disk_errors_named,
+    insert_frame,
     keys_of,
-    plain_rows,
     sha256_of,
     tell_the_planner,
-    upsert_rows,
+    upsert_frame,
 )
 from pooling.texts.by_text import QueryLookup
 from pooling.texts.importing import lock
 
 BATCH = 1000
-Named = TypeVar("Named", FactRecord, SupportRecord)
+_FACT = ["query_id", "fact_id"]
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,8 @@ def import_facts(
         lock(collection)
         ids = {} if file.has_ids else _ids_by_text(collection, file.facts)
         is_proposed = proposed or not file.has_ids
-        named = replace(file, facts=tuple(_named(file.facts, ids)))
+        facts = tuple(one._replace(fact_id=ids.get(one[:2], one[1])) for one in file.facts)
+        named = replace(file, facts=facts)
         created, changed, to_confirm = _stored_facts(collection, named, place, user, is_proposed=is_proposed)
         digest = sha256_of(path)
         stored, left_out = _stored_supports(collection, _named(file.supports, ids), (place, digest), user)
@@ -147,33 +153,24 @@ def import_gold_supports(
     found, _ = _supports_in(collection, path, place)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
-        documents, facts = _known(collection, found)
-        rows = [
-            GoldSupport(
-                collection=collection,
-                fact_id=facts[one.query_id, one.fact_id],
-                document_id=documents[one.document_id],
-                answer=WORDS[one.weight],
-                created_by=user,
-            )
-            for one in found
-            if one.document_id in documents and one.weight is not None
-        ]
-        fields = ("collection", "fact", "document", "answer", "created_by", "created_at")
-        for start in range(0, len(rows), BATCH):
-            batch = plain_rows(fields, rows[start : start + BATCH])
-            upsert_rows(GoldSupport, fields, batch, unique=("fact", "document"))
-        record_action(collection, user, "gold supports imported", place, supports=len(rows))
-    return FactImport(0, 0, 0, len(rows), len(found) - len(rows), page=_page(collection))
+        stored, left_out = _stored(
+            GoldSupport,
+            collection,
+            found.drop_nulls("weight"),
+            verdict="answer",
+            created_by=user,
+            created_at=timezone.now(),
+        )
+        record_action(collection, user, "gold supports imported", place, supports=stored)
+    left_out += found["weight"].null_count()
+    return FactImport(0, 0, 0, stored, left_out, page=_page(collection))
 
 
 def _page(collection: Collection) -> str:
     return reverse("facts", args=[collection.slug])
 
 
-def _supports_in(
-    collection: Collection, path: Path, place: str
-) -> tuple[tuple[SupportRecord, ...], tuple[str, ...]]:
+def _supports_in(collection: Collection, path: Path, place: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """The supports of a file, all of facts that the collection has."""
     known = [
         FactRecord(query, fact)
@@ -219,7 +216,7 @@ def _of_known_queries(collection: Collection, file: FactFile, place: str) -> Fac
     return replace(
         file,
         facts=tuple(fact._replace(query_id=ids[fact.query_id]) for fact in file.facts),
-        supports=tuple(one._replace(query_id=ids[one.query_id]) for one in file.supports),
+        supports=file.supports.with_columns(pl.col("query_id").replace(ids)),
     )
 
 
@@ -250,9 +247,17 @@ def _free_id(wanted: str, used: set[str]) -> str:
     return wanted
 
 
-def _named(records: Sequence[Named], ids: dict[tuple[str, str], str]) -> list[Named]:
-    """The records of a file without ids under these; others as they are."""
-    return [one._replace(fact_id=ids.get((one.query_id, one.fact_id), one.fact_id)) for one in records]
+def _named(supports: pl.DataFrame, ids: dict[tuple[str, str], str]) -> pl.DataFrame:
+    """The supports of a file without ids under these; others as they are."""
+    if not ids:
+        return supports
+    names = pl.DataFrame(
+        [(*fact, name) for fact, name in ids.items()],
+        schema=dict.fromkeys((*_FACT, "name"), pl.String),
+        orient="row",
+    )
+    rows = supports.join(names, on=_FACT, how="left", maintain_order="left")
+    return rows.with_columns(fact_id=pl.coalesce("name", "fact_id")).drop("name")
 
 
 def _stored_facts(
@@ -272,29 +277,14 @@ def _stored_facts(
     last: dict[int, int] = {}
     for fact in stored.values():
         last[fact.query_id] = max(last.get(fact.query_id, 0), fact.position)
-    now, new, changed, versions, to_confirm = timezone.now(), [], [], [], 0
+    new, changed, versions, to_confirm = [], [], [], 0
     for one in records:
         query = queries[one.query_id]
         known = stored.get((query, one.fact_id))
         if known is None:
             last[query] = last.get(query, 0) + 1
-            new.append(
-                Fact(
-                    collection=collection,
-                    query_id=query,
-                    external_id=one.fact_id,
-                    text=one.text or one.fact_id,
-                    importance=one.importance,
-                    group=one.group[:300],
-                    position=last[query],
-                    origin=Fact.Origin.IMPORTED,
-                    state=Fact.State.PROPOSED if is_proposed else Fact.State.CONFIRMED,
-                    created_by=user,
-                    created_at=now,
-                    confirmed_by=None if is_proposed else user,
-                    confirmed_at=None if is_proposed else now,
-                )
-            )
+            text, group = one.text or one.fact_id, one.group[:300]
+            new.append((query, one.fact_id, text, one.importance, group, last[query]))
         elif file.has_ids and _differs(known, one):
             if known.state == Fact.State.CONFIRMED and _is_another(known, one):
                 known.state, to_confirm = Fact.State.PROPOSED, to_confirm + 1
@@ -306,13 +296,39 @@ def _stored_facts(
                 )
             known.importance, known.group = one.importance, one.group[:300]
             changed.append(known)
-    Fact.objects.bulk_create(new, batch_size=BATCH)
-    versions += [FactVersion(fact=fact, version=1, text=fact.text, changed_by=user) for fact in new]
+    _insert_facts(collection, new, user, is_proposed=is_proposed)
     FactVersion.objects.bulk_create(versions, batch_size=BATCH)
     fields = ["text", "version", "meaning", "importance", "group", "state"]
     Fact.objects.bulk_update(changed, fields, batch_size=200)
     tell_the_planner(Fact, len(new))
     return len(new), len(changed), to_confirm
+
+
+def _insert_facts(
+    collection: Collection, new: Sequence[tuple[Any, ...]], user: User | None, *, is_proposed: bool
+) -> None:
+    """Insert facts, and the first version of each. new: query, id, text, importance, group, position."""
+    texts = dict.fromkeys(("external_id", "text", "importance", "group"), pl.String)
+    frame = pl.DataFrame(new, schema={"query_id": pl.Int64, **texts, "position": pl.Int64}, orient="row")
+    now = timezone.now()
+    constants = _constants(
+        Fact,
+        collection=collection,
+        version=1,
+        meaning=1,
+        edited=False,
+        origin=Fact.Origin.IMPORTED,
+        state=Fact.State.PROPOSED if is_proposed else Fact.State.CONFIRMED,
+        created_by=user,
+        created_at=now,
+        confirmed_by=None if is_proposed else user,
+        confirmed_at=None if is_proposed else now,
+    )
+    insert_frame(Fact, frame.with_columns(**constants))
+    keys = rows_frame(collection.facts.order_by(), fact_id="pk", query_id="query", external_id="external_id")
+    versions = frame.join(keys, on=["query_id", "external_id"]).select("fact_id", "text")
+    constants = _constants(FactVersion, version=1, same_meaning=False, changed_by=user, changed_at=now)
+    insert_frame(FactVersion, versions.with_columns(**constants))
 
 
 def _differs(known: Fact, one: FactRecord) -> bool:
@@ -324,44 +340,58 @@ def _is_another(known: Fact, one: FactRecord) -> bool:
 
 
 def _stored_supports(
-    collection: Collection, records: Sequence[SupportRecord], file: tuple[str, str], user: User | None
+    collection: Collection, supports: pl.DataFrame, file: tuple[str, str], user: User | None
 ) -> tuple[int, int]:
     """Supports stored, and those of documents that are not there. `file`: name and SHA-256."""
-    if not records:
-        return 0, 0
-    documents, facts = _known(collection, records)
-    now = timezone.now()
-    rows = [
-        ImportedSupport(
-            collection=collection,
-            fact_id=facts[one.query_id, one.fact_id],
-            document_id=documents[one.document_id],
-            verdict=WORDS[one.weight],
-            span_start=one.span[0] if one.span else None,
-            span_end=one.span[1] if one.span else None,
-            source_name=file[0][-300:],
-            sha256=file[1],
-            imported_by=user,
-            imported_at=now,
-        )
-        for one in records
-        if one.document_id in documents
-    ]
-    fields = (
-        *("collection", "fact", "document", "verdict", "span_start", "span_end"),
-        *("source_name", "sha256", "imported_by", "imported_at"),
+    return _stored(
+        ImportedSupport,
+        collection,
+        supports,
+        verdict="verdict",
+        spans=("span_start", "span_end"),
+        source_name=file[0][-300:],
+        sha256=file[1],
+        imported_by=user,
+        imported_at=timezone.now(),
     )
-    for start in range(0, len(rows), BATCH):
-        batch = plain_rows(fields, rows[start : start + BATCH])
-        upsert_rows(ImportedSupport, fields, batch, unique=("fact", "document"))
-    tell_the_planner(ImportedSupport, len(rows))
-    return len(rows), len(records) - len(rows)
 
 
-def _known(
-    collection: Collection, records: Sequence[SupportRecord]
-) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
-    """The keys of documents that supports name, and of all facts."""
-    documents = keys_of(collection.documents, (one.document_id for one in records))
-    rows = collection.facts.values_list("query__external_id", "external_id", "pk")
-    return documents, {(query, fact): key for query, fact, key in rows}
+def _stored(
+    model: type[Model],
+    collection: Collection,
+    supports: pl.DataFrame,
+    *,
+    verdict: str,
+    spans: tuple[str, ...] = (),
+    **origin: Any,
+) -> tuple[int, int]:
+    """Rows stored, and those of documents that are not there; each in place of what the pair had."""
+    if supports.is_empty():
+        return 0, 0
+    documents = keys_of(collection.documents, supports["document_id"].unique())
+    facts = rows_frame(collection.facts.order_by(), **{"fact": "pk", **FACT_IDS})
+    known = pl.DataFrame(
+        {"document_id": list(documents), "document": list(documents.values())},
+        schema={"document_id": pl.String, "document": pl.Int64},
+    )
+    rows = supports.join(facts, on=_FACT).join(known, on="document_id").sort("fact", "document")
+    frame = rows.select(
+        fact_id="fact",
+        document_id="document",
+        **{verdict: in_words()},
+        **{name: pl.col(name) for name in spans},
+        **_constants(model, collection=collection, **origin),
+    )
+    upsert_frame(model, frame, unique=("fact_id", "document_id"))
+    tell_the_planner(model, len(frame))
+    return len(frame), supports.height - len(frame)
+
+
+def _constants(model: type[Model], **values: Any) -> dict[str, pl.Expr]:
+    """What all rows of an import have in common, by column, as the database takes it."""
+    constants = {}
+    for name, value in values.items():
+        field: Any = model._meta.get_field(name)
+        plain = field.get_db_prep_save(getattr(value, "pk", value), connection)
+        constants[field.column] = pl.lit(str(plain) if isinstance(plain, datetime) else plain)
+    return constants

@@ -23,13 +23,15 @@ from labeling.models import (
     Support,
     SupportVerdict,
 )
-from pooling.formats.facts.records import VERDICTS, FactRecord, Importance, SupportRecord
+from pooling.formats.facts.records import PAIR as IDS
+from pooling.formats.facts.records import VERDICTS, FactRecord
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.storage.frames import rows_frame
 
 PAIR: Final = ["fact", "document"]
+FACT_IDS: Final = {"query_id": "query__external_id", "fact_id": "external_id"}
 COUNTED: Final[dict[str, Any]] = {
     "fact__state": Fact.State.CONFIRMED,
     "fact__query__deleted_at": None,
@@ -62,12 +64,13 @@ class SupportCounts:
 class SupportLabels:
     """The confirmed facts of a collection and what documents say of them.
 
-    facts: sorted by query bytewise, then in their order. supports: judged pairs alone, sorted by query, fact
-    and document. undecided: query id, fact id and document id of pairs with votes and without a label.
+    facts: sorted by query bytewise, then in their order. supports: a frame of judged pairs alone, sorted by
+    query, fact and document. undecided: query id, fact id and document id of pairs with votes and without a
+    label.
     """
 
     facts: Sequence[FactRecord]
-    supports: Sequence[SupportRecord]
+    supports: pl.DataFrame
     undecided: Sequence[tuple[str, str, str]]
     counts: SupportCounts
 
@@ -80,12 +83,7 @@ def support_labels(collection: Collection, rule: str = "majority") -> SupportLab
        leave a pair without one.
     3. An imported support counts where nobody has voted.
     """
-    known = {
-        fact.pk: fact
-        for fact in Fact.objects.filter(
-            collection=collection, state=Fact.State.CONFIRMED, query__deleted_at=None
-        ).select_related("query")
-    }
+    known = _confirmed(collection)
     gold = _frame(GoldSupport.objects.filter(collection=collection, **COUNTED), "answer", "gold")
     ruled = _adjudicated(collection).join(gold, on=PAIR, how="anti")
     settled = pl.concat([gold, ruled])
@@ -97,40 +95,56 @@ def support_labels(collection: Collection, rule: str = "majority") -> SupportLab
     imported = imported.filter(pl.col("verdict") != SupportVerdict.CANNOT.value)
     imported = imported.join(decided, on=PAIR, how="anti").join(settled, on=PAIR, how="anti")
     labels = pl.concat([settled.filter(pl.col("verdict") != SupportVerdict.CANNOT.value), final, imported])
-    documents = dict(
-        collection.documents.filter(pk__in=_documents(labels, open_pairs)).values_list("pk", "external_id")
+    ids = pl.DataFrame(
+        list(collection.documents.values_list("pk", "external_id").iterator()),
+        schema={"document": pl.Int64, "document_id": pl.String},
+        orient="row",
     )
-    spans = _spans(collection)
-    supports = sorted(
-        (
-            SupportRecord(
-                known[fact].query.external_id,
-                known[fact].external_id,
-                documents[document],
-                VERDICTS[verdict],
-                span=spans.get((fact, document)) if verdict != "no" else None,
-            )
-            for fact, document, verdict in labels.select(*PAIR, "verdict").iter_rows()
-        ),
-        key=lambda one: (one.query_id, one.fact_id, one.document_id),
-    )
-    facts = [_record(fact) for fact in sorted(known.values(), key=_order)]
+    names = known.select("fact", "query_id", "fact_id")
+    supports = _supports(collection, labels).join(names, on="fact").join(ids, on="document")
+    facts = [
+        FactRecord(query, fact, text, "vital" if importance == Fact.Importance.VITAL else "okay", group)
+        for query, fact, text, importance, group in known.select(
+            "query_id", "fact_id", "text", "importance", "group"
+        ).iter_rows()
+    ]
     by_source = dict(labels.group_by("source").len().iter_rows())
     counts = SupportCounts(
         queries=len({fact.query_id for fact in facts}),
         facts=len(facts),
         vital=sum(fact.importance == "vital" for fact in facts),
         pairs=len(supports),
-        supports=sum(one.weight == 1 for one in supports),
-        partly=sum(one.weight == 0.5 for one in supports),
+        supports=int((supports["weight"] == 1).sum()),
+        partly=int((supports["weight"] == 0.5).sum()),
         **{name: by_source.get(name, 0) for name in ("human", "adjudicated", "gold", "imported")},
         undecided=len(open_pairs),
     )
-    undecided = [
-        (known[fact].query.external_id, known[fact].external_id, documents[document])
-        for fact, document in open_pairs.select(PAIR).iter_rows()
-    ]
-    return SupportLabels(facts, supports, sorted(undecided), counts)
+    undecided = open_pairs.join(names, on="fact").join(ids, on="document").select(IDS)
+    supports = supports.select(*IDS, "weight", "span_start", "span_end").sort(IDS)
+    return SupportLabels(facts, supports, sorted(undecided.iter_rows()), counts)
+
+
+def _confirmed(collection: Collection) -> pl.DataFrame:
+    """The facts that count, by query bytewise, then in their order."""
+    rows = Fact.objects.filter(collection=collection, state=Fact.State.CONFIRMED, query__deleted_at=None)
+    frame = rows_frame(
+        rows.order_by(), "text", "importance", "group", "position", **{"fact": "pk", **FACT_IDS}
+    )
+    return frame.sort("query_id", "position", "fact")
+
+
+def _supports(collection: Collection, labels: pl.DataFrame) -> pl.DataFrame:
+    """fact, document, weight, and the evidence of what supports at least in part."""
+    schema = dict.fromkeys((*PAIR, "span_start", "span_end"), pl.Int64)
+    rows = [(*pair, *span) for pair, span in _spans(collection).items()]
+    spans = pl.DataFrame(rows, schema=schema, orient="row")
+    weighed = labels.with_columns(
+        weight=pl.col("verdict").replace_strict(VERDICTS, return_dtype=pl.Float64)
+    ).join(spans, on=PAIR, how="left")
+    has_span = pl.col("weight") > 0
+    return weighed.select(
+        *PAIR, "weight", *(pl.when(has_span).then(name).alias(name) for name in ("span_start", "span_end"))
+    )
 
 
 @dataclass(frozen=True)
@@ -155,19 +169,6 @@ def fact_counts(collection: Collection) -> FactCounts:
         proposed=Count("pk", filter=Q(state=Fact.State.PROPOSED)),
     )
     return FactCounts(**found, verdicts=Support.objects.filter(collection=collection).count())
-
-
-def _order(fact: Fact) -> tuple[str, int, int]:
-    return fact.query.external_id, fact.position, fact.pk
-
-
-def _record(fact: Fact) -> FactRecord:
-    importance: Importance = "vital" if fact.importance == Fact.Importance.VITAL else "okay"
-    return FactRecord(fact.query.external_id, fact.external_id, fact.text, importance, fact.group)
-
-
-def _documents(*frames: pl.DataFrame) -> list[int]:
-    return sorted({document for frame in frames for document in frame["document"].to_list()})
 
 
 def _frame(rows: QuerySet[Any], verdict: str, source: str) -> pl.DataFrame:

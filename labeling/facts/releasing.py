@@ -17,8 +17,8 @@ from django.db.models import Min
 from labeling.facts.labels import support_labels
 from labeling.models import Fact, QrelsRelease, Queue
 from pooling.formats.errors import FormatError
-from pooling.formats.facts.reading import read_facts, read_supports_of
-from pooling.formats.facts.records import VERDICTS, FactFile, FactRecord
+from pooling.formats.facts.reading import read_facts
+from pooling.formats.facts.records import VERDICTS, FactRecord
 from pooling.formats.facts.writing import diversity_lines, facts_lines, supports_lines
 from pooling.formats.registry import Format
 from pooling.heavy import pl
@@ -94,23 +94,10 @@ def has_facts(release: QrelsRelease) -> bool:
     return bool(release.facts.name)
 
 
-def read_released_facts(release: QrelsRelease) -> FactFile:
-    """The facts and supports of a release; `InputError` where it has none, or a file was changed."""
-    with tempfile.TemporaryDirectory() as folder:
-        paths = {}
-        for name in ("facts", "supports"):
-            paths[name] = Path(folder) / f"{name}.jsonl"
-            paths[name].write_bytes(released_facts(release, name))
-        found = read_facts(paths["facts"])
-        if not paths["supports"].stat().st_size:
-            return found
-        supports, _ = read_supports_of(found.facts, paths["supports"])
-        return FactFile(found.facts, supports)
-
-
 def released_frames(release: QrelsRelease) -> tuple[Sequence[FactRecord], pl.DataFrame]:
     """The facts of a release, and its supports as a frame: query_id, fact_id, document_id, weight. Faster
-    than reading them one by one: the checksum says that we wrote them. `InputError` as above.
+    than reading them one by one: the checksum says that we wrote them. `InputError` where the release has
+    none, or a file was changed.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "facts.jsonl"
@@ -131,9 +118,8 @@ def released_facts(release: QrelsRelease, form: str) -> bytes:
         raise InputError(problem, field="format")
     if form != "diversity":
         return _content(release, form)
-    contents = read_released_facts(release)
     try:
-        return diversity_lines(contents.facts, contents.supports)
+        return diversity_lines(*released_frames(release))
     except FormatError as error:
         raise InputError(str(error), field="format") from error
 

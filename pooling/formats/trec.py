@@ -121,7 +121,7 @@ def scan(
         glob=False,
     )
     ranks = pl.col("rank") if rank else pl.lit(None, dtype=pl.Int32).alias("rank")
-    return lines.select("query_id", "document_id", "value", ranks, *hashes())
+    return lines.select(*layout.ids, "value", ranks, *hashes())
 
 
 def last_tag(source: Source) -> str:

@@ -15,12 +15,14 @@ Stages = Sequence[tuple[float, str]]
 
 @dataclass(frozen=True)
 class JobKind:
-    """A kind of job. `begins_at` is the name of the collection's page where such work is started."""
+    """A kind of job. `begins_at` is the name of the collection's page where such work is started, `line` the
+    queue of tasks in which it waits."""
 
     title: str
     stages: Stages = ()
     begins_at: str = ""
     can_be_cancelled: bool = True
+    line: str = "default"
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,13 @@ def job_kind(
     stages: Stages = (),
     begins_at: str = "",
     can_be_cancelled: bool = True,
+    line: str = "default",
 ) -> Callable[[Work], Work]:
     """Register a function as the work of jobs of kind `name`."""
 
     def register(work: Work) -> Work:
         WORK[name] = work
-        KINDS[name] = JobKind(title, stages, begins_at, can_be_cancelled)
+        KINDS[name] = JobKind(title, stages, begins_at, can_be_cancelled, line)
         if not can_be_cancelled:
             LASTING.add(name)
         return work

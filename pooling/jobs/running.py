@@ -25,7 +25,7 @@ from django_tasks.exceptions import TaskResultDoesNotExist
 
 from pooling.interface.problems import InputError, is_disk_full, is_outage, refusals
 from pooling.interface.results import Result
-from pooling.jobs.kinds import LASTING, WORK
+from pooling.jobs.kinds import LASTING, WORK, kind_of
 from pooling.jobs.workers import SILENCE, beating, is_gone, take
 from pooling.models import Collection, Job, JobCancellation
 
@@ -53,7 +53,7 @@ def start_job(collection: Collection, kind: str, arguments: Mapping[str, Any], u
         created_by=user,
         detail="Waiting for the worker.",
     )
-    transaction.on_commit(lambda: _enqueue(job.pk))
+    transaction.on_commit(lambda: _enqueue(job))
     return job
 
 
@@ -68,9 +68,9 @@ def start_once(collection: Collection, kind: str, arguments: Mapping[str, Any], 
         return same or start_job(collection, kind, arguments, user)
 
 
-def _enqueue(job_id: int) -> None:
-    task = run_job.enqueue(job_id)
-    Job.objects.filter(pk=job_id).update(task=task.id)
+def _enqueue(job: Job) -> None:
+    task = run_job.using(queue_name=kind_of(job).line).enqueue(job.pk)
+    Job.objects.filter(pk=job.pk).update(task=task.id)
 
 
 @task()
@@ -269,7 +269,7 @@ def enqueue_lost_jobs() -> int:
     waiting = Job.objects.filter(state=Job.State.QUEUED, created_at__lt=since).defer("arguments")
     lost = [job for job in waiting if not _is_ready(job.task)]
     for job in lost:
-        _enqueue(job.pk)
+        _enqueue(job)
     return len(lost)
 
 

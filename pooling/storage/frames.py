@@ -21,6 +21,8 @@ from django.db.models import (
 from pooling.heavy import pl
 
 MOMENT = "%Y-%m-%d %H:%M:%S%.f"
+#: Rows that are objects of Python at a time.
+AT_ONCE = 50_000
 #: The pair of a row by the ids that its collection has for query and document.
 PAIR_IDS = {"query_id": "query__external_id", "document_id": "document__external_id"}
 
@@ -57,8 +59,11 @@ def _frame_of(statement: str, values: Sequence[Any], schema: dict[str, pl.DataTy
     if connection.vendor != "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(statement, values)
-            # True and false come as 1 and 0, and times without their zone.
-            return pl.DataFrame(cursor.fetchall(), schema=schema, orient="row", strict=False)
+            chunks = [pl.DataFrame(schema=schema)]
+            while rows := cursor.fetchmany(AT_ONCE):
+                # True and false come as 1 and 0, and times without their zone.
+                chunks.append(pl.DataFrame(rows, schema=schema, orient="row", strict=False))
+            return pl.concat(chunks)
     text = BytesIO()
     # What is copied takes no parameters of its own.
     chosen = connection.ops.compose_sql(statement, values)  # type: ignore[attr-defined]

@@ -128,6 +128,27 @@ def insert_frame(model: type[Model], frame: pl.DataFrame) -> None:
         cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", frame.rows())  # noqa: S608
 
 
+def upsert_frame(model: type[Model], frame: pl.DataFrame, *, unique: Sequence[str]) -> None:
+    """Insert rows as `insert_frame` does; one that is there already by the columns `unique`, which no two
+    rows of the frame share, gets the other values.
+    """
+    quoted = connection.ops.quote_name
+    table, names = quoted(model._meta.db_table), ", ".join(map(quoted, frame.columns))
+    others = [quoted(name) for name in frame.columns if name not in unique]
+    changes = ", ".join(f"{name} = EXCLUDED.{name}" for name in others)
+    ending = f"ON CONFLICT ({', '.join(map(quoted, unique))}) DO UPDATE SET {changes}"
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(f"CREATE TEMPORARY TABLE upserted AS SELECT {names} FROM {table} LIMIT 0")  # noqa: S608
+            copy_frame("upserted", frame)
+            cursor.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM upserted {ending}")  # noqa: S608
+            cursor.execute("DROP TABLE upserted")
+            return
+        statement = f"INSERT INTO {table} ({names}) VALUES ({', '.join(['%s'] * frame.width)}) {ending}"  # noqa: S608
+        for some in frame.iter_slices(MANY_ROWS):
+            cursor.executemany(statement, some.rows())
+
+
 def plain_rows(fields: Sequence[str], instances: Sequence[Model]) -> list[list[Any]]:
     """The values of instances as the database takes them: rows for `upsert_rows`.
 

@@ -46,6 +46,7 @@ JUDGING = {
     "api_queue_messages",
     "api_fact_claim",
     "api_fact_pages",
+    "api_fact_release",
     "api_fact_skip",
     "api_fact_undo",
     "api_practice",

@@ -17,6 +17,7 @@ from labeling.fact_pages.storing import FactPage, FactVerdict, store_page
 from labeling.facts.importing import FactImport, import_facts
 from labeling.models import FactItem, Queue
 from pooling.formats.facts.reading import read_facts, read_supports_of
+from pooling.formats.facts.records import support_records
 from pooling.formats.facts.writing import WORDS
 from pooling.models import Collection, Pool
 from soundings.demo.annotators import SimulatedAnnotators
@@ -56,7 +57,7 @@ def judge_facts(queue: Queue, people: SimulatedAnnotators, examples: Path) -> tu
 def _known(examples: Path) -> Supports:
     facts = read_facts(examples / "facts.jsonl").facts
     supports, _ = read_supports_of(facts, examples / "supports.jsonl")
-    return {(one.query_id, one.fact_id, one.document_id): (WORDS[one.weight], one.span) for one in supports}
+    return {one[:3]: (WORDS[one.weight], one.span) for one in support_records(supports)}
 
 
 def _judge(item: FactItem, user: User, supports: Supports, people: SimulatedAnnotators) -> int:

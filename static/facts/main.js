@@ -1,5 +1,6 @@
 // Judging facts: keys, evidence, and choices that outlast a reload or a lost connection. The page works without it.
 
+import { Client } from "../judge/client.js";
 import { ActiveClock } from "../judge/clock.js";
 import { Keys, paintCaps } from "../judge/keys.js";
 import { painted, spanOf } from "../judge/layers.js";
@@ -120,6 +121,13 @@ class FactPage {
     this.say(number - 1, partly ? "partly" : "supports");
   }
 
+  /** Give the document back, for others to judge. */
+  part() {
+    const { api, account, lease } = this.root.dataset;
+    const formToken = this.form?.elements.csrfmiddlewaretoken.value;
+    if (this.form && lease) new Client(api, { account, formToken }).partingCall("", { lease });
+  }
+
   send() {
     if (!this.form || this.form.querySelector(".facts-save").disabled) return;
     this.form.requestSubmit();
@@ -211,5 +219,8 @@ new Keys({
   settings,
 });
 settings.addEventListener("change", () => paintCaps(document.querySelector(".judging"), settings));
+window.addEventListener("pagehide", () => page?.part());
+// A page that comes back as it was left holds nothing any more.
+window.addEventListener("pageshow", ({ persisted }) => persisted && window.location.reload());
 window.addEventListener("online", () => page?.send());
 start();

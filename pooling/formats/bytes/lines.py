@@ -24,6 +24,10 @@ class Layout:
         return len(self.columns)
 
     @property
+    def ids(self) -> list[str]:
+        return [name for name in self.columns if name.endswith("_id")]
+
+    @property
     def has_rank(self) -> bool:
         return "rank" in self.columns
 

@@ -13,7 +13,7 @@ from pooling.formats.facts.own import facts_of, read_supports
 from pooling.formats.facts.records import (
     FactFile,
     FactRecord,
-    SupportRecord,
+    support_frame,
     unique_facts,
     unique_supports,
 )
@@ -24,6 +24,7 @@ from pooling.formats.kinds.json_lines import json_line_records
 from pooling.formats.kinds.ranx import array_records
 from pooling.formats.registry import Record, source_of
 from pooling.formats.sources import Source
+from pooling.heavy import pl
 
 
 def read_facts(path: Path | str, *, file_name: str | None = None, max_bytes: int | None = None) -> FactFile:
@@ -35,13 +36,13 @@ def read_facts(path: Path | str, *, file_name: str | None = None, max_bytes: int
     verdicts on one fact and document.
     """
     source = source_of(path, file_name, max_bytes)
-    supports: list[SupportRecord] = []
-    has_ids = False
+    supports, has_ids = support_frame(), False
     first, records = _records(source)
     if first is None:
         (facts, supports), has_ids = read_diversity(source), True
     elif "nuggets" in first:
-        facts, supports = read_nuggets(source, records)
+        facts, assigned = read_nuggets(source, records)
+        supports = support_frame(assigned)
     elif "nugget_bank" in first:
         facts = list(read_bank(source, records))
     elif has_reference(first):
@@ -58,15 +59,16 @@ def read_supports_of(
     *,
     file_name: str | None = None,
     max_bytes: int | None = None,
-) -> tuple[tuple[SupportRecord, ...], tuple[str, ...]]:
-    """Supports of these facts, from JSON lines of our own or TREC diversity qrels, each once; and notes."""
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Supports of these facts as a frame, each once, from JSON lines of our own or TREC diversity qrels; and
+    notes."""
     source = source_of(path, file_name, max_bytes)
     first, records = _records(source)
     if first is not None:
-        return unique_supports(source, read_supports(source, records, facts))
-    _, supports = read_diversity(source)
+        return unique_supports(source, support_frame(read_supports(source, records, facts)))
+    named, supports = read_diversity(source)
     fact_ids = {(fact.query_id, fact.fact_id) for fact in facts}
-    for one in supports:
+    for one in named:
         if (one.query_id, one.fact_id) not in fact_ids:
             problem = f"query {one.query_id} has no fact {one.fact_id}"
             raise source.error(one.line, problem, "Name facts of the facts file.")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, Literal, NamedTuple
 
 from pooling.formats.errors import excerpt
 from pooling.formats.sources import Source
+from pooling.formats.wording import counted
+from pooling.heavy import pl
 
 Importance = Literal["vital", "okay"]
 IMPORTANCES: Final = ("vital", "okay")
@@ -43,13 +46,38 @@ class SupportRecord(NamedTuple):
     span: tuple[int, int] | None = None
 
 
+#: What makes a pair of a fact and a document, among the columns of a frame of supports.
+PAIR: Final = ("query_id", "fact_id", "document_id")
+AT_ONCE = 100_000
+
+
+def support_frame(supports: Iterable[SupportRecord] = ()) -> pl.DataFrame:
+    """Supports as columns: PAIR, weight, line, span_start, span_end. Few of them are objects at a time."""
+    schema = {
+        **dict.fromkeys(PAIR, pl.String),
+        "weight": pl.Float64,
+        **dict.fromkeys(("line", "span_start", "span_end"), pl.Int64),
+    }
+    rows, chunks = iter(supports), [pl.DataFrame(schema=schema)]
+    while some := [(*one[:5], *(one.span or (None, None))) for one in islice(rows, AT_ONCE)]:
+        chunks.append(pl.DataFrame(some, schema=schema, orient="row"))
+    return pl.concat(chunks)
+
+
+def support_records(frame: pl.DataFrame) -> Iterator[SupportRecord]:
+    """The rows of a frame of supports one by one."""
+    for query, fact, document, weight, line, start, end in frame.iter_rows():
+        yield SupportRecord(query, fact, document, weight, line, None if start is None else (start, end))
+
+
 @dataclass(frozen=True)
 class FactFile:
-    """Facts in the order of the file, each once, and the supports that the same file holds. has_ids: without
-    ids they are numbered as they come, and the same number is another fact in another file."""
+    """Facts in the order of the file, each once, and a frame of the supports that the same file holds.
+    has_ids: without ids they are numbered as they come, and the same number is another fact in another file.
+    """
 
     facts: tuple[FactRecord, ...]
-    supports: tuple[SupportRecord, ...] = ()
+    supports: pl.DataFrame
     notes: tuple[str, ...] = field(default=())
     has_ids: bool = True
 
@@ -78,23 +106,16 @@ def unique_facts(source: Source, facts: Iterable[FactRecord]) -> tuple[FactRecor
     return tuple(kept)
 
 
-def unique_supports(
-    source: Source, supports: Iterable[SupportRecord]
-) -> tuple[tuple[SupportRecord, ...], tuple[str, ...]]:
+def unique_supports(source: Source, supports: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """The supports, each once, and notes; FormatError for two verdicts on one fact and document."""
-    seen: dict[tuple[str, str, str], SupportRecord] = {}
-    repeated = 0
-    for one in supports:
-        key = (one.query_id, one.fact_id, one.document_id)
-        first = seen.setdefault(key, one)
-        if first is one:
-            continue
-        if first.weight != one.weight:
-            problem = (
-                f"fact {excerpt(one.fact_id)}, document {excerpt(one.document_id)} has another verdict here "
-                f"than on line {first.line}"
-            )
-            raise source.error(one.line, problem, "Keep one of the two.")
-        repeated += 1
-    notes = (f"{repeated:,} repeated supports with the same verdict were skipped.",) if repeated else ()
-    return tuple(seen.values()), notes
+    kept = supports.unique(PAIR, keep="first", maintain_order=True)
+    repeated = supports.height - kept.height
+    if not repeated:
+        return supports, ()
+    both = supports.join(kept.select(*PAIR, first="weight", first_line="line"), on=PAIR)
+    others = both.filter(pl.col("weight").ne_missing(pl.col("first"))).sort("line")
+    for one in others.head(1).iter_rows(named=True):
+        fact, document = excerpt(one["fact_id"]), excerpt(one["document_id"])
+        problem = f"fact {fact}, document {document} has another verdict here than on line {one['first_line']}"
+        raise source.error(one["line"], problem, "Keep one of the two.")
+    return kept, (f"{counted(repeated, 'repeated support')} with the same verdict skipped.",)

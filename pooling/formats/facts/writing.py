@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pooling.formats.errors import FormatError, excerpt
-from pooling.formats.facts.records import VERDICTS, FactRecord, SupportRecord
+from pooling.formats.facts.records import AT_ONCE, PAIR, VERDICTS, FactRecord
+from pooling.heavy import pl
 
 WORDS = {weight: verdict for verdict, weight in VERDICTS.items()}
 
@@ -26,18 +27,28 @@ def facts_lines(facts: Iterable[FactRecord]) -> bytes:
     )
 
 
-def supports_lines(supports: Iterable[SupportRecord]) -> bytes:
-    """`query_id, fact_id, document_id, verdict` and perhaps `span`, a line for each pair."""
-    return _lines(
-        {
-            "query_id": one.query_id,
-            "fact_id": one.fact_id,
-            "document_id": one.document_id,
-            "verdict": WORDS[one.weight],
-            **({} if one.span is None else {"span": list(one.span)}),
-        }
-        for one in supports
-    )
+def supports_lines(supports: pl.DataFrame) -> bytes:
+    """`query_id, fact_id, document_id, verdict` and perhaps `span`, a line for each row of a frame."""
+    pairs = [pl.format(f'"{name}": {{}}, ', _as_json(supports, name)) for name in PAIR]
+    verdict = pl.format('"verdict": "{}"', in_words())
+    span = pl.format(', "span": [{}, {}]', "span_start", "span_end").fill_null("")
+    return _text(supports.select(pl.concat_str(pl.lit("{"), *pairs, verdict, span, pl.lit("}\n"))))
+
+
+def in_words() -> pl.Expr:
+    """The verdict that a frame's column `weight` stands for."""
+    return pl.col("weight").replace_strict(list(WORDS), list(WORDS.values()), return_dtype=pl.String)
+
+
+def _text(lines: pl.DataFrame) -> bytes:
+    """The only column of a frame, a line for each row."""
+    return b"".join(some.select(pl.all().str.join("")).item().encode() for some in lines.iter_slices(AT_ONCE))
+
+
+def _as_json(rows: pl.DataFrame, name: str) -> pl.Expr:
+    """Each text of a column as a string of JSON, made once."""
+    texts = rows[name].unique()
+    return pl.col(name).replace_strict(texts, [json.dumps(one, ensure_ascii=False) for one in texts])
 
 
 def nuggets_lines(facts: Iterable[FactRecord], queries: Mapping[str, str]) -> bytes:
@@ -61,26 +72,31 @@ def subtopic_numbers(facts: Iterable[FactRecord]) -> dict[tuple[str, str], int]:
     return numbers
 
 
-def diversity_lines(facts: Sequence[FactRecord], supports: Iterable[SupportRecord]) -> bytes:
+def diversity_lines(facts: Sequence[FactRecord], supports: pl.DataFrame) -> bytes:
     """`topic subtopic docno rel` of TREC's diversity tasks: 1 where the document supports the fact wholly, 0
     where it was judged and does not. What nobody judged is left out.
 
     FormatError for an id with a blank, which the format cannot hold.
     """
+    judged = supports.filter(pl.col("weight").is_not_null())
+    for name in ("query_id", "document_id"):
+        for text in judged[name].unique():
+            _check_word(text)
     numbers = subtopic_numbers(facts)
-    return "".join(
-        f"{_word(one.query_id)} {numbers[one.query_id, one.fact_id]} {_word(one.document_id)} "
-        f"{int(one.weight >= 1)}\n"
-        for one in supports
-        if one.weight is not None
-    ).encode()
+    named = pl.DataFrame(
+        [(*fact, number) for fact, number in numbers.items()],
+        schema={**dict.fromkeys(PAIR[:2], pl.String), "number": pl.Int64},
+        orient="row",
+    )
+    rows = judged.join(named, on=PAIR[:2], how="left", maintain_order="left")
+    supported = (pl.col("weight") >= 1).cast(pl.Int8)
+    return _text(rows.select(pl.format("{} {} {} {}\n", "query_id", "number", "document_id", supported)))
 
 
-def _word(text: str) -> str:
+def _check_word(text: str) -> None:
     if text.split() != [text]:
         problem = f"the id {excerpt(text)} holds a blank, which TREC's diversity qrels cannot write"
         raise FormatError("diversity", None, problem, "Export JSON lines instead.")
-    return text
 
 
 def _lines(records: Iterable[Mapping[str, Any]]) -> bytes:

@@ -7,7 +7,6 @@ from typing import Any
 
 from labeling.fact_pages.drafting import DraftOptions, draft_facts
 from labeling.prelabels.costs import parse_budget, parse_prices
-from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
@@ -37,13 +36,6 @@ class Command(InputCommand):
         chosen = DraftOptions(options["model"], options["base_url"], options["queries"], budget, prices)
         with progress_bar("Drafting") as progress:
             done = draft_facts(collection, chosen, progress)
-        cost = f" for {done.cost:.4f}" if done.cost else ""
-        self.stdout.write(
-            f"{counted(done.facts, 'proposal')} for {counted(done.queries, 'query')}, with "
-            f"{counted(done.requests, 'request')}{cost}. Confirm them on the page “Facts”."
-        )
-        for query, problem in done.failed.items():
-            self.stderr.write(self.style.WARNING(f"{query}: {problem}"))
-        if done.left:
-            left = counted(len(done.left), "query")
-            self.stderr.write(self.style.WARNING(f"The budget did not reach {left}, from {done.left[0]} on."))
+        self.stdout.write(f"{done.sentence} Confirm them on the page “Facts”.")
+        for remark in done.remarks:
+            self.stderr.write(self.style.WARNING(remark))

@@ -21,7 +21,7 @@ from evaluation.facts.query import QueryFacts, Retrieved
 from evaluation.facts.results import FactConventions
 from evaluation.scoring.conventions import Conventions
 from pooling.formats.facts.reading import read_facts
-from pooling.formats.facts.records import FactRecord, SupportRecord
+from pooling.formats.facts.records import FactRecord, SupportRecord, support_records
 from tests.testdata import DATA, needs_data
 
 # Three facts; a supports two of them, b one again, c the third in part. The run: a, x, b.
@@ -208,7 +208,7 @@ def test_the_reference_bounds_with_documents_hidden() -> None:
     def is_hidden(one: SupportRecord) -> bool:
         return Random(f"hide{one.query_id}{one.document_id}").random() < 0.3
 
-    hidden = [one._replace(weight=None) if is_hidden(one) else one for one in file.supports]
+    hidden = [one._replace(weight=None) if is_hidden(one) else one for one in support_records(file.supports)]
     expected = json.loads((DATA / "living/facts/web2013.expected.json").read_text())
     keys = [("fact_recall", k) for k in (5, 10, 20)]
     paths = [NDEVAL / f"{run}.run.gz" for run in RUNS]

@@ -12,7 +12,8 @@ from django.test import Client
 
 from evaluation.charts.of_facts import context_table, fact_curve_table
 from evaluation.charts.stored import figures_of
-from evaluation.fact_reports.stored import fact_rows, facts_in, fill_others, stale_documents
+from evaluation.fact_reports.lists import FactsOfRun
+from evaluation.fact_reports.stored import facts_in, fill_others, stale_documents
 from evaluation.models import Report
 from evaluation.reports.making import ReportRequest, create_requested
 from labeling.facts.editing import decide_facts
@@ -64,7 +65,7 @@ def test_a_report_holds_fact_recall_with_bounds_where_its_release_has_facts(worl
 
 def test_the_page_says_where_each_fact_stands_and_what_brings_nothing_new(world: World) -> None:
     report = report_of(world)
-    rows = {row.fact_id: row for row in fact_rows(report, "alpha")}
+    rows = {row.fact_id: row for row in FactsOfRun(report, "alpha")}
     fill_others(report, "alpha", 1, [rows["often"]])
     assert (rows["often"].place, rows["often"].document_id, rows["often"].others) == (2, "d4", ["beta"])
     assert [rows[name].where for name in ("lines", "often", "kept")] == ["place 1", "place 2", "place 1"]
@@ -130,6 +131,21 @@ def test_a_viewer_reads_the_facts_of_a_report(world: World) -> None:
     assert "alpha holds 1 fact that beta misses in its first 1, and misses 1 that beta holds." in shown
     unknown = client.get(f"/reports/{report.pk}/facts/?run=gamma")
     assert (unknown.status_code, "no run “gamma”" in unknown.content.decode()) == (404, True)
+
+
+def test_two_runs_are_compared_with_interval_and_bounds(world: World, client: Client) -> None:
+    report = report_of(world, [one for one in SAID if one[1:3] != ("often", "d1")])
+    client.force_login(world.vera)
+    figures = client.get(f"/api/reports/{report.pk}/facts/difference/?run=alpha&against=beta&k=1").json()
+    # At 1 alpha holds one of two facts of q1 and the one of q2; beta both of q1 and none of q2.
+    assert (figures["run"], figures["other"], figures["difference"]) == (0.75, 0.5, 0.25)
+    # Nobody judged d1, which alpha has first, for the other fact of q1.
+    assert (figures["bound_low"], figures["bound_high"]) == (0.25, 0.5)
+    page = client.get(f"/reports/{report.pk}/facts/?run=alpha&against=beta&k=1").content.decode()
+    assert "it is between 0.250 and 0.500" in page
+    assert "alpha holds more in any case" in page
+    same = client.get(f"/api/reports/{report.pk}/facts/difference/?run=alpha&against=alpha")
+    assert (same.status_code, "Name two runs" in same.content.decode()) == (400, True)
 
 
 def test_a_release_freezes_facts_with_their_checksums(world: World, tmp_path: Path) -> None:

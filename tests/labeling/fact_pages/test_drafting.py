@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
+from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks
 
 from labeling.fact_pages.drafting import DraftOptions, draft_facts, read_facts
 from labeling.facts.labels import support_labels
 from labeling.language_models.answers import MalformedAnswerError
-from labeling.models import Fact
+from labeling.models import Fact, ImportedLabel
 from labeling.prelabels.costs import parse_budget, parse_prices
 from labeling.qrels.imported import import_qrels
 from pooling.interface.problems import InputError
@@ -134,3 +136,50 @@ def test_the_command_says_what_it_did(
     drafter.says = [said("Something.")]
     call_command("draft_facts", "harbour", "--model", "small", "--base-url", drafter.url, "--price", "1/1")
     assert "3 proposals for 3 queries, with 3 requests for 0.0033." in capsys.readouterr().out
+
+
+def test_a_button_on_the_facts_of_a_query_drafts_with_the_model_used_last(
+    world: World,
+    drafter: Drafter,
+    settings: Any,
+    client: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    settings.LLM_SERVERS = [drafter.url]
+    drafter.says = [said("Something."), said("Something else.")]
+    client.force_login(world.ada)
+    page = "/collections/harbour/facts/query/?query=q1"
+    assert "/facts/draft/?query=q1" in client.get(page).content.decode()
+    asked = {"query": "q1", "model": "small", "base_url": drafter.url}
+    with django_capture_on_commit_callbacks(execute=True):
+        assert client.post("/collections/harbour/facts/draft/", asked).status_code == 302
+    content = client.get(page).content.decode()
+    assert "Something." in content
+    assert "Draft with small" in content
+    refused = client.post("/collections/harbour/facts/draft/", {**asked, "budget": "1"})
+    assert "A budget needs prices" in refused.content.decode()
+
+
+def test_a_call_drafts_and_its_job_says_what_was_not_done(
+    world: World,
+    drafter: Drafter,
+    settings: Any,
+    client: Client,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    settings.LLM_SERVERS = [drafter.url]
+    drafter.says = [said("Something.")]
+    ImportedLabel.objects.filter(query__external_id="q2").delete()
+    client.force_login(world.ada)
+    asked = {"model": "small", "queries": ["q1", "q2"], "budget": 1, "input_price": 1, "output_price": 1}
+    with django_capture_on_commit_callbacks(execute=True):
+        made = client.post("/api/collections/harbour/facts/drafts/", asked, content_type="application/json")
+    assert made.status_code == 202
+    job = client.get(f"/api/jobs/{made.json()['job']}/").json()
+    assert (job["state"], job["result"]["facts"], job["result"]["cost"]) == ("done", 1, 0.0011)
+    assert "no relevant document with a text to draft from: 1, the first q2." in job["result"]["detail"]
+    elsewhere = {**asked, "base_url": "http://10.0.0.1/v1"}
+    refused = client.post(
+        "/api/collections/harbour/facts/drafts/", elsewhere, content_type="application/json"
+    )
+    assert refused.status_code == 400

@@ -59,6 +59,26 @@ def test_a_skipped_document_comes_again_when_nothing_else_is_left(world: World) 
     assert client.get(address).context["page"]["item"] == first["item"]
 
 
+def test_who_leaves_the_page_gives_the_document_back_to_others(world: World) -> None:
+    bring_facts(world)
+    queue = fact_queue(world)
+    at, kind = f"/api/queues/{queue.pk}/facts/", "application/json"
+    client = signed_in("ben")
+    left = lease_on(client.get(f"/queues/{queue.pk}/facts/judge/").content.decode())
+    assert signed_in("cleo").post(f"{at}claim/").json()["page"] is None
+    # Loaded again before the page that was left has said so: what it says takes nothing away.
+    again = lease_on(client.get(f"/queues/{queue.pk}/facts/judge/").content.decode())
+    assert client.post(f"{at}release/", {"lease": left}, content_type=kind).json() == {"released": 0}
+    assert client.post(f"{at}release/", {"lease": again}, content_type=kind).json() == {"released": 1}
+    assert signed_in("cleo").post(f"{at}claim/").json()["page"]["item"]
+    assert signed_in("cleo").post(f"{at}release/").json() == {"released": 1}
+    assert signed_in("dan").post(f"{at}release/").status_code == 404
+
+
+def lease_on(page: str) -> str:
+    return page.partition('data-lease="')[2].partition('"')[0]
+
+
 def test_skipping_over_http_gives_the_next_document(world: World) -> None:
     bring_facts(world)
     queue, client = fact_queue(world, documents=2), signed_in("ben")
@@ -341,5 +361,5 @@ def test_what_an_adjudicator_said_last_is_the_label(world: World) -> None:
     for admin, verdict in ((world.ada, "supports"), (world.cleo, "supports"), (world.ada, "no")):
         said = [FactVerdict("lines", 1, verdict)]
         store_page(queue, admin, item, FactPage(uuid4(), item.document.version, said, adjudicates=True))
-    labels = {one.fact_id: one.weight for one in support_labels(world.collection).supports}
+    labels = dict(support_labels(world.collection).supports.select("fact_id", "weight").iter_rows())
     assert labels["lines"] == 0

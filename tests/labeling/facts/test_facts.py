@@ -23,7 +23,8 @@ pytestmark = pytest.mark.django_db
 
 
 def labels_of(world: World) -> dict[tuple[str, str], float | None]:
-    return {(one.fact_id, one.document_id): one.weight for one in support_labels(world.collection).supports}
+    supports = support_labels(world.collection).supports
+    return {(fact, document): weight for _, fact, document, weight, *_ in supports.iter_rows()}
 
 
 def test_imported_facts_are_confirmed_and_importing_them_again_changes_nothing(world: World) -> None:
@@ -99,7 +100,7 @@ def test_supports_of_a_file_are_labels_until_a_person_says_something(world: Worl
     done = import_supports(world.collection, json_lines(world.folder, "supports.jsonl", rows))
     assert (done.supports, done.left_out) == (2, 1)
     assert labels_of(world) == {("lines", "d1"): 1.0, ("often", "d1"): 0.0}
-    assert support_labels(world.collection).supports[0].span == (0, 10)
+    assert support_labels(world.collection).supports.row(0)[4:] == (0, 10)
     queue = fact_queue(world)
     say(queue, world.ben, queue.fact_items.get(), lines="partly", often="supports")
     assert labels_of(world) == {("lines", "d1"): 0.5, ("often", "d1"): 1.0}

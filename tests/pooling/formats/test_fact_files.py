@@ -9,7 +9,7 @@ import pytest
 
 from pooling.formats.errors import FormatError
 from pooling.formats.facts.reading import read_facts, read_supports_of
-from pooling.formats.facts.records import FactRecord
+from pooling.formats.facts.records import PAIR, FactRecord
 from tests.testdata import DATA, needs_data
 
 DIVERSITY = "1 a d1 1\n1\tb d1 0\n1 b d2 -1\n\n1 a d1 1\n"
@@ -44,8 +44,9 @@ def written(folder: Path, content: str, name: str = "facts.txt") -> Path:
 def test_diversity_qrels_name_facts_and_supports(tmp_path: Path) -> None:
     file = read_facts(written(tmp_path, DIVERSITY))
     assert [fact[:3] for fact in file.facts] == [("1", "a", ""), ("1", "b", "")]
-    assert [one[1:4] for one in file.supports] == [("a", "d1", 1.0), ("b", "d1", 0.0), ("b", "d2", None)]
-    assert file.notes == ("1 repeated supports with the same verdict were skipped.",)
+    kept = [("1", "a", "d1", 1.0), ("1", "b", "d1", 0.0), ("1", "b", "d2", None)]
+    assert file.supports.select(*PAIR, "weight").rows() == kept
+    assert file.notes == ("1 repeated support with the same verdict skipped.",)
 
 
 def test_facts_of_our_own_form_have_supports_in_a_second_file(tmp_path: Path) -> None:
@@ -57,8 +58,8 @@ def test_facts_of_our_own_form_have_supports_in_a_second_file(tmp_path: Path) ->
     rows = [("a", "d1", "supports"), ("a", "d2", "partly"), ("b", "d1", "no"), ("b", "d2", "cannot")]
     lines = [json.dumps(dict(zip(("fact_id", "document_id", "verdict"), row, strict=True))) for row in rows]
     supports, _ = read_supports_of(file.facts, written(tmp_path, "\n".join(lines), "supports.jsonl"))
-    assert [one.weight for one in supports] == [1.0, 0.5, 0.0, None]
-    assert {one.query_id for one in supports} == {"1"}
+    assert supports["weight"].to_list() == [1.0, 0.5, 0.0, None]
+    assert set(supports["query_id"]) == {"1"}
 
 
 def test_nuggets_and_banks_are_numbered_and_grouped(tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_nuggets_and_banks_are_numbered_and_grouped(tmp_path: Path) -> None:
         ("1", "vital", ""),
         ("2", "okay", "When?"),
     ]
-    assert [(one.fact_id, one.document_id, one.weight) for one in nuggets.supports] == [("1", "answer", 0.5)]
+    assert nuggets.supports.select(*PAIR, "weight").rows() == [("1", "1", "answer", 0.5)]
     bank = read_facts(written(tmp_path, BANK))
     assert [(one.fact_id, one.text, one.group) for one in bank.facts] == [
         ("1", "Hourly.", "When?"),
@@ -91,7 +92,7 @@ def test_references_are_read_from_arrays_and_csv(tmp_path: Path, name: str, cont
 
 BAD = {
     "three fields": ("1 a d1\n", "line 1: 3 fields; diversity qrels have 4"),
-    "label that is none": ("1 a d1 yes\n", "line 1: the label 'yes' is not a whole number"),
+    "label that is none": ("1 a d1 yes\n", "line 1: the relevance 'yes' is not a number"),
     "two verdicts": ("1 a d1 1\n1 a d1 0\n", "line 2: fact 'a', document 'd1' has another verdict"),
     "empty": ("", "the file is empty"),
     "cut JSON": (OWN[:-20], "line 2: not JSON"),

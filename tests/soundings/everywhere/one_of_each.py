@@ -189,7 +189,10 @@ def make_one_of_each(world: World) -> OneOfEach:
         ("api_judgment_import api_judgment_import_restore", of_judgments),
         ("api_latency_report api_latency_file api_latency_restore", latency),
         ("latency_report latency_download latency_chart", latency),
-        ("api_fact_queue api_fact_claim api_fact_pages api_fact_skip api_fact_undo", of_facts),
+        (
+            "api_fact_queue api_fact_claim api_fact_pages api_fact_release api_fact_skip api_fact_undo",
+            of_facts,
+        ),
         ("fact_queue judge_facts", of_facts),
         ("api_selection api_queue_finish queue_finish", adaptive),
         ("api_webhook_delivery_again webhook_delivery_again", {"delivery_id": of_hook.pk}),

@@ -1,0 +1,161 @@
+"""Asking a model for facts from a page or over HTTP: the form, the call, and the job that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Annotated, Any
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from labeling.fact_pages.drafting import (
+    DRAFTS,
+    DraftOptions,
+    check_drafts,
+    draft_facts,
+    queries_named,
+)
+from labeling.models import Prelabeler
+from labeling.prelabels.api import OPTIONAL, PassRequestSerializer
+from labeling.prelabels.costs import Prices
+from labeling.prelabels.forms import PassForm
+from labeling.prelabels.options import allowed_url
+from pooling.interface.api import Made, parsed, person, takes
+from pooling.interface.forms import FIRST, show_problem
+from pooling.interface.pages import go_on, parameter
+from pooling.interface.pages import person as visitor
+from pooling.interface.problems import InputError
+from pooling.interface.results import Progress, Result
+from pooling.interface.shapes import shape
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
+from pooling.models import Collection, Job
+from pooling.people.access import ADMIN, collection_for
+
+
+class DraftForm(PassForm):
+    """Choice of the model that drafts facts, and of the most that it may cost."""
+
+    GROUPS = {
+        FIRST: ("model", "base_url"),
+        "Cost": ("budget", "input_price", "output_price"),
+    }
+
+    prompt = threshold = limit = concurrency = retries_failed = None  # type: ignore[assignment]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["budget"].help_text = "Drafting ends before it can cost more. Empty: no limit."
+
+    def drafts(self, queries: Sequence[str] | None) -> DraftOptions:
+        return options_from(self.cleaned_data, queries)
+
+
+class DraftRequestSerializer(PassRequestSerializer):
+    """Which model is to draft facts, and how much it may cost. Prices are for a million tokens."""
+
+    prompt = threshold = limit = concurrency = retries_failed = None  # type: ignore[assignment]
+    queries = serializers.ListField(
+        child=serializers.CharField(max_length=500), help_text="Ids; null: all.", **OPTIONAL
+    )
+
+
+class DraftedFacts(Result):
+    """What a model proposed."""
+
+    queries: Annotated[int, "That were asked about."]
+    facts: Annotated[int, "Proposals, for people to confirm."]
+    requests: int
+    cost: Annotated[float, "By the usage that the server reported, or at most."]
+    failed: Annotated[dict[str, str], "Query to why there is no usable answer."]
+    left: Annotated[list[str], "Queries that the budget did not reach."]
+
+
+class FactDrafts(APIView):
+    """Facts drafted by a model."""
+
+    @takes(DraftRequestSerializer, makes=shape(DraftedFacts))
+    def post(self, request: Request, slug: str) -> Made:
+        """Ask a model for the facts that answers need, as proposals: 202 with a job to poll."""
+        collection = collection_for(request.user, slug, ADMIN)
+        values = parsed(DraftRequestSerializer, request)
+        return request_drafts(collection, options_from(values, values["queries"]), person(request))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def facts_draft(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask a model for facts: of the query that `?query=` names, or of all."""
+    collection = collection_for(request.user, slug, ADMIN)
+    query = request.POST.get("query", "") if request.method == "POST" else parameter(request, "query")
+    form = DraftForm(request.POST or None, initial=last_drafter(collection))
+    if request.method == "POST" and form.is_valid():
+        try:
+            options = form.drafts([query] if query else None)
+            return go_on(request, request_drafts(collection, options, visitor(request)))
+        except InputError as error:
+            show_problem(form, error)
+    context = {"form": form, "collection": collection, "section": "facts", "query": query}
+    return render(request, "labeling/facts_draft.html", context)
+
+
+def last_drafter(collection: Collection) -> dict[str, str]:
+    """Model and server that drafted facts last; empty where none has."""
+    last = Prelabeler.objects.filter(collection=collection, prompt=DRAFTS).order_by("-pk").first()
+    return {} if last is None else {"model": last.model, "base_url": last.base_url}
+
+
+def options_from(values: Mapping[str, Any], queries: Sequence[str] | None) -> DraftOptions:
+    """The options that a form or a call names; `InputError` for a server that the site may not use."""
+    given = values["input_price"]
+    prices = None if given is None else Prices(given, values["output_price"])
+    return DraftOptions(values["model"], allowed_url(values["base_url"]), queries, values["budget"], prices)
+
+
+def request_drafts(collection: Collection, options: DraftOptions, user: User) -> Job:
+    """Let the background worker draft facts; `InputError` for what cannot be asked."""
+    check_drafts(collection, options, user)
+    queries_named(collection, options.queries)
+    prices = options.prices and [str(options.prices.input), str(options.prices.output)]
+    arguments = {
+        "model": options.model,
+        "base_url": options.base_url,
+        "queries": options.queries,
+        "budget": None if options.budget is None else str(options.budget),
+        "prices": prices,
+    }
+    return start_job(collection, "draft", arguments, user)
+
+
+@job_kind("draft", title="Drafting facts", begins_at="facts", can_be_cancelled=False, line="models")
+def _draft_in_background(job: Job, progress: Progress) -> DraftedFacts:
+    arguments = dict(job.arguments)
+    budget, prices = arguments.pop("budget"), arguments.pop("prices")
+    options = DraftOptions(
+        **arguments,
+        budget=None if budget is None else Decimal(budget),
+        prices=None if prices is None else Prices(*map(Decimal, prices)),
+    )
+    done = draft_facts(job.collection, options, progress, user=job.created_by)
+    page = reverse("facts", args=[job.collection.slug])
+    if options.queries and len(options.queries) == 1:
+        page = f"{page}query/?{urlencode({'query': options.queries[0]})}"
+    return {
+        "detail": " ".join([done.sentence, *done.remarks]),
+        "url": page,
+        "queries": done.queries,
+        "facts": done.facts,
+        "requests": done.requests,
+        "cost": float(done.cost),
+        "failed": done.failed,
+        "left": done.left,
+    }
