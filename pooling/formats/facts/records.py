@@ -115,7 +115,7 @@ def unique_supports(source: Source, supports: pl.DataFrame) -> tuple[pl.DataFram
     both = supports.join(kept.select(*PAIR, first="weight", first_line="line"), on=PAIR)
     others = both.filter(pl.col("weight").ne_missing(pl.col("first"))).sort("line")
     for one in others.head(1).iter_rows(named=True):
-        fact, document = excerpt(one["fact_id"]), excerpt(one["document_id"])
-        problem = f"fact {fact}, document {document} has another verdict here than on line {one['first_line']}"
+        fact, document = f"fact {excerpt(one['fact_id'])}", excerpt(one["document_id"])
+        problem = f"{fact}, document {document} has another verdict here than on line {one['first_line']}"
         raise source.error(one["line"], problem, "Keep one of the two.")
     return kept, (f"{counted(repeated, 'repeated support')} with the same verdict skipped.",)
