@@ -71,6 +71,7 @@ WITHOUT_NAMES = {
     "pooling/formats/kinds/ranx.py: unique",
     "pooling/formats/records.py: rest",
     "pooling/interface/api.py: parsed",
+    "pooling/interface/api.py: validated",
     "pooling/interface/option_fields.py: _absent",
     "pooling/interface/option_fields.py: _bounds",
     "pooling/options/arguments.py: _absent",

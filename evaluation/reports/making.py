@@ -67,8 +67,7 @@ from pooling.storage.storing import checked_name, disk_errors_named
 LEVEL = 0.95
 SEED = 0
 SAMPLES = 10_000
-# Beyond them, comparing each run with each takes longest.
-FEW_RUNS = 8
+FEW_RUNS = 8  # beyond them, comparing each with each takes longest
 
 
 @dataclass(frozen=True)
@@ -131,8 +130,7 @@ def request_report(collection: Collection, request: ReportRequest, user: User | 
 
 def is_large(runs: Sequence[Run]) -> bool:
     """A report that takes more than about a second, which is the worker's."""
-    rows = sum(run.row_count for run in runs)
-    return len(runs) > FEW_RUNS or bool(rows > settings.BACKGROUND_REPORT_ROWS)
+    return len(runs) > FEW_RUNS or bool(sum(run.row_count for run in runs) > settings.BACKGROUND_REPORT_ROWS)
 
 
 # What `create_report` tells of its progress.

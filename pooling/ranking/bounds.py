@@ -34,15 +34,15 @@ def most_missing(remainder: Remainder, confidence: float = 0.95) -> int | None:
 
     possible = range(remainder.relevant + 1, remainder.size - (remainder.sampled - remainder.relevant) + 1)
     level = 1 - confidence + 1e-12  # a chance that equals the level, but for its last digits, is refuted
-    unrefuted = bisect_left(possible, True, key=lambda many: _few_drawn(remainder, many) <= level)
+    unrefuted = bisect_left(possible, True, key=lambda many: _few_sampled(remainder, many) <= level)
     return remainder.relevant + unrefuted
 
 
-def _few_drawn(remainder: Remainder, many: int) -> float:
+def _few_sampled(remainder: Remainder, many: int) -> float:
     """P(at most `relevant` drawn) where `many` of the remainder are relevant, as the hypergeometric sum."""
     others = remainder.size - many
-    drawn = np.arange(max(0, remainder.sampled - others), min(remainder.relevant, many) + 1)
-    ways = _log_choices(many, drawn) + _log_choices(others, remainder.sampled - drawn)
+    counts = np.arange(max(0, remainder.sampled - others), min(remainder.relevant, many) + 1)
+    ways = _log_choices(many, counts) + _log_choices(others, remainder.sampled - counts)
     return float(np.exp(ways - _log_choices(remainder.size, remainder.sampled)).sum())
 
 

@@ -21,18 +21,18 @@ def draws_in_words(collection: Collection) -> list[str]:
     names = [f"metadata__sampling__{key}" for key in _KEYS]
     rows = queries.filter(metadata__has_key="sampling").order_by().values_list(*names)
     draws: dict[tuple[Any, ...], list[tuple[Any, Any, int]]] = defaultdict(list)
-    for window, draw, shown, stratum, size, count in rows.annotate(queries=Count("pk")):
-        draws[window, draw, shown].append((stratum, size, count))
+    for window, draw, share, stratum, size, count in rows.annotate(queries=Count("pk")):
+        draws[window, draw, share].append((stratum, size, count))
     if not draws:
         return []
-    words = [_in_words(window, shown, strata) for (window, _, shown), strata in draws.items()]
+    words = [_in_words(window, share, strata) for (window, _, share), strata in draws.items()]
     left = queries.exclude(metadata__has_key="sampling").count()
     if left:
         words.append(f"{counted(left, 'query')} {plural(left, 'was', 'were')} not drawn.")
     return sorted(words[: len(draws)]) + words[len(draws) :]
 
 
-def _in_words(window: object, shown: object, strata: list[tuple[Any, Any, int]]) -> str:
+def _in_words(window: object, share: object, strata: list[tuple[Any, Any, int]]) -> str:
     number = sum(count for *_, count in strata)
     parts = sorted(
         f"{stratum} {count:,}" + (f" of {size:,}" if isinstance(size, int) else "")
@@ -40,6 +40,6 @@ def _in_words(window: object, shown: object, strata: list[tuple[Any, Any, int]])
     )
     log = f"the log of {window}" if window else "a log whose days nobody named"
     begin = f"{counted(number, 'query')} drawn from {log}: {', '.join(parts)}."
-    if not isinstance(shown, int | float) or not 0 < shown < 1:
+    if not isinstance(share, int | float) or not 0 < share < 1:
         return begin
-    return f"{begin} {1 - shown:.0%} of its traffic could not be drawn: too few people asked it."
+    return f"{begin} {1 - share:.0%} of its traffic could not be drawn: too few people asked it."

@@ -52,6 +52,8 @@ class Kind:
 
     label: str
     rows: list[Destination]
+    # Of the rows, where it is not that of the page.
+    language: str = ""
 
     @property
     def fit(self) -> int:
@@ -82,7 +84,7 @@ def _kinds(user: User, collection: Collection | None, search: str) -> Iterator[K
     yield Kind(_("Collections"), _collections(user, collection, search))
     yield Kind(_("Site"), _of_the_site(user, search))
     if search:
-        yield Kind(_("Guide"), _of_the_guide(search))
+        yield Kind(_("Guide"), _of_the_guide(search), "en")
 
 
 def _pages(collection: Collection, role: Role, search: str) -> list[Destination]:

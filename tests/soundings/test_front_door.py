@@ -116,7 +116,7 @@ NEEDS_SCIPY = "This needs scipy, which is not installed: pip install soundings-i
     ("missing", "arguments", "told"),
     [
         ("django", "'serve'", NEEDS_DJANGO),
-        ("scipy", f"'simulate', {FILES}, {LSA}, '--depth', '5', '--strategy', 'learned'", NEEDS_SCIPY),
+        ("scipy", f"'evaluate', {FILES}, {LSA}, '--compare', '--test', 't'", NEEDS_SCIPY),
         ("django", f"'evaluate', {FILES}, '--pythonpath', '.'", NEEDS_DJANGO),
         ("django", f"'evaluate', {FILES}, '--k', 'ten'", "soundings evaluate: argument --k: "),
         ("django", "'evaluate', 'none.txt', 'none.run'", "none.txt: the file cannot be opened (no such file"),
@@ -138,7 +138,6 @@ def test_a_command_without_its_library_says_what_to_install(
 @pytest.mark.parametrize(
     ("missing", "call", "remedy"),
     [
-        ("scipy", f"soundings.simulate({LABELS!r}, {RUNS!r}, depth=2)", "soundings-ir"),
         ("httpx2", "soundings.Client('http://127.0.0.1:9', 'token')", "soundings-ir"),
         ("altair", f"soundings.evaluate({LABELS!r}, {RUNS!r}, k=1).chart()", "'soundings-ir[charts]'"),
     ],

@@ -30,6 +30,7 @@ CALLS = {
     "engine_edit": ["PUT api_engine", "POST api_engine_try"],
     "engine_new": ["POST api_engines", "POST api_engine_try"],
     "fact_queue_new": ["POST api_fact_queues"],
+    "facts_draft": ["POST api_facts_draft"],
     "facts_import": ["POST api_facts_import"],
     "judge_facts": ["POST api_fact_claim", "POST api_fact_pages", "POST api_fact_undo"],
     "query_facts": ["POST api_facts", "PATCH api_fact", "POST api_fact_merge"],
