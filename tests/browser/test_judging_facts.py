@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.models import Support, SupportEvent
-from tests.browser.judging import PRESS
+from labeling.models import FactLease, Support, SupportEvent
+from tests.browser.judging import PRESS, eventually
 from tests.labeling.facts.helpers import bring_facts, fact_queue, many_facts
 from tests.world import World
 
@@ -192,3 +194,20 @@ def test_facts_are_judged_without_a_script(world: World, live_server: LiveServer
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Night buses run on lines")).to_be_visible()
     assert not Support.objects.exists()
+
+
+def test_leaving_gives_the_document_back_and_a_reload_keeps_it(
+    world: World, live_server: LiveServer, page_of: PageOf
+) -> None:
+    bring_facts(world)
+    queue, page = fact_queue(world), page_of(world.ben)
+    open_facts(page, queue.pk)
+    page.reload()
+    open_facts(page, queue.pk)
+    assert held_by(world.ben) == 1
+    page.goto("/health/")
+    eventually(page, lambda: held_by(world.ben) == 0)
+
+
+def held_by(user: User) -> int:
+    return FactLease.objects.filter(annotator=user, expires_at__gt=timezone.now()).count()
