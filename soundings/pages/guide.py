@@ -102,8 +102,8 @@ def _sections_of(page: GuidePage) -> Iterator[Section]:
 
 def _plain(markdown: str) -> str:
     """The words without the signs of Markdown: links, code, emphasis, tables."""
-    words = re.sub(r"\]\([^()\n]*\)", "", markdown)
-    return " ".join(re.sub(r"[`*|\[\]]|^[#>-]+ |-{3,}", " ", words, flags=re.MULTILINE).split())
+    words = re.sub(r"\]\([^()\n]*\)|[`*\[]", "", markdown)
+    return " ".join(re.sub(r"\||^[#>-]+ |-{3,}", " ", words, flags=re.MULTILINE).split())
 
 
 def with_anchors(html: SafeString) -> SafeString:
