@@ -18,6 +18,10 @@ WEIGHTS = {
     "queries": "once for each distinct query of the log that it stands for",
     UNWEIGHTED: "once, whatever it stands for",
 }
+NOT_DRAWN = (
+    "No query of this collection was drawn from a log, so there are no weights: import what "
+    f"draw_queries writes, or choose {UNWEIGHTED}."
+)
 #: A reason that an admin's deletion is, as `metadata.sampling.dropped` has one.
 DELETED = "deleted"
 
@@ -28,17 +32,13 @@ def checked_weights(collection: Collection, name: str | None) -> str | None:
         return None
     if name not in WEIGHTS:
         raise InputError(f"Weights are {', '.join(WEIGHTS)}, not “{name}”.", field="weights")
-    if name != UNWEIGHTED and not drawn_queries(collection):
-        problem = (
-            "No query of this collection was drawn from a log, so there are no weights: import what "
-            f"draw_queries writes, or choose {UNWEIGHTED}."
-        )
-        raise InputError(problem, field="weights")
+    if name != UNWEIGHTED and not has_drawn_queries(collection):
+        raise InputError(NOT_DRAWN, field="weights")
     return name
 
 
-def drawn_queries(collection: Collection) -> bool:
-    """Whether queries of the collection carry the probability with which they were drawn."""
+def has_drawn_queries(collection: Collection) -> bool:
+    """Queries of the collection carry the probability with which they were drawn."""
     return collection.queries.filter(metadata__has_key="sampling").exists()
 
 
@@ -49,7 +49,10 @@ def taken_back(evaluation: Evaluation, collection: Collection, choice: str | Non
     try:
         sample = _newest_draw(collection, today)
         if sample is None:
-            return evaluation
+            if choice in (None, UNWEIGHTED):
+                return evaluation
+            # What others keep under the name `sampling` is no draw.
+            raise InputError(NOT_DRAWN, field="weights")
         scored = set(evaluation.labels.query_ids.filter(evaluation.in_mean).to_list())
         target = choice or ("traffic" if scored and scored <= sample.queries.keys() else UNWEIGHTED)
         if target == UNWEIGHTED:

@@ -25,45 +25,33 @@ from labeling.fact_pages.drafting import (
     queries_named,
 )
 from labeling.models import Prelabeler
-from labeling.prelabels.api import OPTIONAL, PassRequestSerializer
+from labeling.prelabels.api import OPTIONAL, ModelRequestSerializer
 from labeling.prelabels.costs import Prices
-from labeling.prelabels.forms import PassForm
+from labeling.prelabels.forms import ModelForm
 from labeling.prelabels.options import allowed_url
 from pooling.interface.api import Made, parsed, person, takes
-from pooling.interface.forms import FIRST, show_problem
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on, parameter
 from pooling.interface.pages import person as visitor
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress, Result
 from pooling.interface.shapes import shape
 from pooling.jobs.kinds import job_kind
-from pooling.jobs.running import start_job
+from pooling.jobs.running import start_once
 from pooling.models import Collection, Job
 from pooling.people.access import ADMIN, collection_for
 
 
-class DraftForm(PassForm):
+class DraftForm(ModelForm):
     """Choice of the model that drafts facts, and of the most that it may cost."""
-
-    GROUPS = {
-        FIRST: ("model", "base_url"),
-        "Cost": ("budget", "input_price", "output_price"),
-    }
-
-    prompt = threshold = limit = concurrency = retries_failed = None  # type: ignore[assignment]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["budget"].help_text = "Drafting ends before it can cost more. Empty: no limit."
 
     def drafts(self, queries: Sequence[str] | None) -> DraftOptions:
         return options_from(self.cleaned_data, queries)
 
 
-class DraftRequestSerializer(PassRequestSerializer):
+class DraftRequestSerializer(ModelRequestSerializer):
     """Which model is to draft facts, and how much it may cost. Prices are for a million tokens."""
 
-    prompt = threshold = limit = concurrency = retries_failed = None  # type: ignore[assignment]
     queries = serializers.ListField(
         child=serializers.CharField(max_length=500), help_text="Ids; null: all.", **OPTIONAL
     )
@@ -122,7 +110,7 @@ def options_from(values: Mapping[str, Any], queries: Sequence[str] | None) -> Dr
 
 
 def request_drafts(collection: Collection, options: DraftOptions, user: User) -> Job:
-    """Let the background worker draft facts; `InputError` for what cannot be asked."""
+    """Let the background worker draft facts, once for two clicks; `InputError` for what cannot be asked."""
     check_drafts(collection, options, user)
     queries_named(collection, options.queries)
     prices = options.prices and [str(options.prices.input), str(options.prices.output)]
@@ -133,7 +121,7 @@ def request_drafts(collection: Collection, options: DraftOptions, user: User) ->
         "budget": None if options.budget is None else str(options.budget),
         "prices": prices,
     }
-    return start_job(collection, "draft", arguments, user)
+    return start_once(collection, "draft", arguments, user)
 
 
 @job_kind("draft", title="Drafting facts", begins_at="facts", can_be_cancelled=False, line="models")

@@ -38,27 +38,32 @@ OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True, "default": No
 MONEY: dict[str, Any] = {"max_digits": 20, "decimal_places": 10, "coerce_to_string": False, "min_value": 0}
 
 
-class PassRequestSerializer(serializers.Serializer[Any]):
-    """Which model to ask, in which words, and how much it may cost. Prices are for a million tokens."""
+class ModelRequestSerializer(serializers.Serializer[Any]):
+    """Which model to ask, and how much it may cost."""
 
     model = serializers.CharField(max_length=200)
     base_url = serializers.CharField(
         max_length=500, help_text="One of the site's servers; null: the first.", **OPTIONAL
     )
-    prompt = serializers.ChoiceField(choices=PROMPTS, default=PROMPTS[0])
-    threshold = serializers.IntegerField(help_text="Of the graded prompt, 1 to 3.", **OPTIONAL)
-    limit = serializers.IntegerField(min_value=1, help_text="Pairs at most, a random part.", **OPTIONAL)
-    budget = serializers.DecimalField(help_text="The pass pauses before it costs more.", **MONEY, **OPTIONAL)
+    budget = serializers.DecimalField(help_text="Asking stops before it costs more.", **MONEY, **OPTIONAL)
     input_price = serializers.DecimalField(**MONEY, **OPTIONAL)
     output_price = serializers.DecimalField(**MONEY, **OPTIONAL)
-    concurrency = serializers.IntegerField(min_value=1, max_value=MOST_CONCURRENCY, default=8)
-    retries_failed = serializers.BooleanField(default=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Both prices or none."""
         if (attrs["input_price"] is None) != (attrs["output_price"] is None):
             raise serializers.ValidationError({"output_price": "Give both prices or neither."})
         return attrs
+
+
+class PassRequestSerializer(ModelRequestSerializer):
+    """Which model to ask, in which words, and how much it may cost. Prices are for a million tokens."""
+
+    prompt = serializers.ChoiceField(choices=PROMPTS, default=PROMPTS[0])
+    threshold = serializers.IntegerField(help_text="Of the graded prompt, 1 to 3.", **OPTIONAL)
+    limit = serializers.IntegerField(min_value=1, help_text="Pairs at most, a random part.", **OPTIONAL)
+    concurrency = serializers.IntegerField(min_value=1, max_value=MOST_CONCURRENCY, default=8)
+    retries_failed = serializers.BooleanField(default=False)
 
 
 @shape_of(Prelabeler)

@@ -28,17 +28,49 @@ def _price(label: str) -> forms.DecimalField:
     )
 
 
-class PassForm(GroupedForm, forms.Form):
-    """Choice of the model, and of the most that it may cost."""
+class ModelForm(GroupedForm, forms.Form):
+    """Choice of the model, and of the most that asking it may cost."""
 
     GROUPS = {
-        FIRST: ("model", "base_url", "prompt", "limit"),
+        FIRST: ("model", "base_url"),
         "Cost": ("budget", "input_price", "output_price"),
-        "Threshold, pace and retries": ("threshold", "concurrency", "retries_failed"),
     }
 
     model = forms.CharField(max_length=200, help_text="As the server calls it.")
     base_url = forms.ChoiceField(label="Server")
+    budget = forms.DecimalField(
+        required=False,
+        min_value=Decimal("0.0001"),
+        max_digits=12,
+        decimal_places=4,
+        help_text="Asking stops before it can cost more. Empty: no limit.",
+    )
+    input_price = _price("Price per million tokens read")
+    output_price = _price("Price per million tokens written")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["base_url"].choices = [(url, url) for url in allowed_servers()]  # type: ignore[attr-defined]
+        price = "Both empty: the site's prices for the model."
+        self.fields["output_price"].help_text = price
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        prices = [self.cleaned_data.get(name) for name in ("input_price", "output_price")]
+        if (prices[0] is None) != (prices[1] is None):
+            self.add_error("output_price", "Give both prices or neither.")
+        return cleaned
+
+
+class PassForm(ModelForm):
+    """Choice of the model and its prompt, and of the pairs that it is asked about."""
+
+    GROUPS = {
+        FIRST: ("model", "base_url", "prompt", "limit"),
+        "Cost": ModelForm.GROUPS["Cost"],
+        "Threshold, pace and retries": ("threshold", "concurrency", "retries_failed"),
+    }
+
     prompt = forms.ChoiceField(choices=[(name, PROMPT_HELP[name]) for name in PROMPTS], initial=PROMPTS[0])
     threshold = forms.IntegerField(
         required=False,
@@ -53,32 +85,10 @@ class PassForm(GroupedForm, forms.Form):
         label="Pairs at most",
         help_text="Drawn at random; 20 make a good sample for the estimate. Empty: all.",
     )
-    budget = forms.DecimalField(
-        required=False,
-        min_value=Decimal("0.0001"),
-        max_digits=12,
-        decimal_places=4,
-        help_text="The pass pauses before it can cost more. Empty: no limit.",
-    )
-    input_price = _price("Price per million tokens read")
-    output_price = _price("Price per million tokens written")
     concurrency = forms.IntegerField(
         initial=8, min_value=1, max_value=MOST_CONCURRENCY, label="Requests at a time"
     )
     retries_failed = forms.BooleanField(required=False, label="Retry pairs for which an earlier pass failed")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["base_url"].choices = [(url, url) for url in allowed_servers()]  # type: ignore[attr-defined]
-        price = "Both empty: the site's prices for the model."
-        self.fields["output_price"].help_text = price
-
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        prices = [self.cleaned_data.get(name) for name in ("input_price", "output_price")]
-        if (prices[0] is None) != (prices[1] is None):
-            self.add_error("output_price", "Give both prices or neither.")
-        return cleaned
 
     def prelabeler(self, collection: Collection, by: User) -> Prelabeler:
         """The model and prompt that are asked for; `InputError` for what will not do."""

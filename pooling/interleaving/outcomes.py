@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TypedDict
 
-from pooling.heavy import Floats, Integers, np, pl
+from pooling.heavy import Floats, Integers, np, pl, special
 from pooling.interleaving.served import Impression, ServedList
 
 #: One side wins a query clearly with this share of the users who decided, and so many of them.
@@ -58,8 +58,6 @@ def first_picks(served: Mapping[str, ServedList], impressions: Sequence[Impressi
     A list that was seen again was not drawn again: χ² is divided by Σ n² ÷ Σ n over lists seen n times (Rao
     and Scott, 1981). Other methods draw first places by other laws.
     """
-    from scipy.stats import chi2
-
     seen: dict[str, set[str]] = {}
     for one in impressions:
         if served[one.served].method == TEAM_DRAFT and not served[one.served].is_same:
@@ -72,7 +70,7 @@ def first_picks(served: Mapping[str, ServedList], impressions: Sequence[Impressi
     counts = np.bincount(picks, weights=times, minlength=len(runs))
     even = times.sum() / len(runs)
     far = float(((counts - even) ** 2 / even).sum() * times.sum() / (times**2).sum())
-    p = float(chi2.sf(far, len(runs) - 1))
+    p = float(special.chdtrc(len(runs) - 1, far))
     named = dict(zip(runs, counts.astype(int).tolist(), strict=True))
     return {"counts": named, "lists": len(seen), "p": p, "balanced": p >= UNEVEN}
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from evaluation.logs.distances import mmd2, psi, psi_p, squared_jensen_shannon, tell_apart
 from evaluation.logs.features import features, script_of
+from tests.evaluation.logs.helpers import drift, ran
 from tests.testdata import DATA, needs_data
 
 DRIFT = DATA / "living" / "drift"
@@ -41,17 +42,6 @@ def set_of(path: Path, texts: list[str], metadata: dict[str, Any] | None = None)
     rows = [{"_id": f"q{n}", "text": text, "metadata": metadata or {}} for n, text in enumerate(texts)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
-
-
-def ran(*options: object) -> str:
-    output = io.StringIO()
-    call_command("drift", *map(str, options), stdout=output)
-    return output.getvalue()
-
-
-def drift(*options: object) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(ran(*options, "--format", "json"))
-    return found
 
 
 def test_two_samples_of_one_source_show_no_shift(tmp_path: Path) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
+from tests.evaluation.logs.helpers import drift, ran
 from tests.testdata import DATA, needs_data
 
 
@@ -27,17 +26,6 @@ def month(searches: int, seed: int, *, queries: int = 2000, strangers: float = 0
     other = chance.binomial(searches, strangers)
     own, new = (chance.multinomial(count, law / law.sum()) for count in (searches - other, other))
     return {f"{kind} {at}": int(n) for kind, ns in (("own", own), ("new", new)) for at, n in enumerate(ns)}
-
-
-def ran(*options: object) -> str:
-    output = io.StringIO()
-    call_command("drift", *map(str, options), stdout=output)
-    return output.getvalue()
-
-
-def drift(*options: object) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(ran(*options, "--format", "json"))
-    return found
 
 
 def test_new_traffic_is_counted_with_its_largest_queries(tmp_path: Path) -> None:

@@ -222,6 +222,15 @@ def test_a_probability_that_is_none_stops_the_report(world: World) -> None:
         make(world)
 
 
+def test_what_is_called_sampling_and_is_no_draw_takes_no_weights(world: World) -> None:
+    world.import_runs()
+    make_release(world)
+    Query.objects.filter(external_id="q1").update(metadata={"sampling": "uniform"})
+    assert "weights" not in make(world).result["conventions"]
+    with pytest.raises(InputError, match="No query of this collection was drawn from a log"):
+        make(world, weights="traffic")
+
+
 def test_form_and_call_take_the_setting(world: World) -> None:
     draw(world)
     world.import_runs()

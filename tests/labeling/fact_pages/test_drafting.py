@@ -20,6 +20,7 @@ from labeling.models import Fact, ImportedLabel
 from labeling.prelabels.costs import parse_budget, parse_prices
 from labeling.qrels.imported import import_qrels
 from pooling.interface.problems import InputError
+from pooling.models import Job
 from tests.labeling.facts.helpers import bring_facts
 from tests.world import World, qrels_text
 
@@ -158,6 +159,18 @@ def test_a_button_on_the_facts_of_a_query_drafts_with_the_model_used_last(
     assert "Draft with small" in content
     refused = client.post("/collections/harbour/facts/draft/", {**asked, "budget": "1"})
     assert "A budget needs prices" in refused.content.decode()
+
+
+def test_a_second_click_pays_for_nothing(
+    world: World, drafter: Drafter, settings: Any, client: Client
+) -> None:
+    settings.LLM_SERVERS = [drafter.url]
+    client.force_login(world.ada)
+    request = {"query": "q1", "model": "small", "base_url": drafter.url}
+    pages = {client.post("/collections/harbour/facts/draft/", request)["Location"] for _ in range(2)}
+    client.post("/collections/harbour/facts/draft/", {**request, "query": "q2"})
+    assert len(pages) == 1
+    assert [job.arguments["queries"] for job in Job.objects.order_by("pk")] == [["q1"], ["q2"]]
 
 
 def test_a_call_drafts_and_its_job_says_what_was_not_done(
