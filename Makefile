@@ -36,7 +36,8 @@ slow: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest -m "slow and not spark" -n 3 $(TEST_ARGS)
 
-# The tests of a company's sign-in, whose settings and tables are others than those of all other tests.
+# The tests of a company's sign-in, whose settings and tables are others than those of all other tests; on PostgreSQL by
+# `.ci/with-postgres make company`.
 COMPANY := -n 0 --ds=tests.soundings.sign_in.company_settings tests/soundings/sign_in
 company: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(COMPANY)
@@ -44,7 +45,6 @@ company: $(VENV)/.installed-dev
 # What another database can break, on the PostgreSQL of DATABASE_URL, of this machine, or one that it starts.
 postgres: $(VENV)/.installed-dev
 	.ci/with-postgres $(BIN)/python -m pytest -m "database and not browser" $(TEST_ARGS)
-	.ci/with-postgres $(BIN)/python -m pytest $(COMPANY)
 
 # The property tests on examples that no run before had.
 fuzz: $(VENV)/.installed-dev
@@ -129,5 +129,5 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 $(VENV)/.installed-spark: EXTRAS = dev,examples,spark
 $(VENV)/.installed-spark: $(VENV)/.installed-dev
 	@echo "Installing PySpark into $(VENV) …"
-	$(INSTALL)
+	$(PIP) install $(EDITABLE)
 	touch $@
