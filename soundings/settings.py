@@ -173,11 +173,8 @@ BACKGROUND_REPORT_ROWS = 1_000_000
 # A replay of more judgments than this, over all strategies and seeds, goes to the background worker.
 BACKGROUND_REPLAY_STEPS = 20_000
 
-# Gold questions in a new queue, unless it says otherwise: their share of a person's first 25 items and of the
-# later ones, how many in the practice round, and who pauses people: the rule (automatic) or an admin.
-GOLD_FIRST_SHARE = 0.2
-GOLD_SHARE = 0.05
-PRACTICE_QUESTIONS = 5
+# Who pauses people whose answers to gold questions are too often wrong, unless a queue says otherwise: the
+# rule (automatic) or an admin.
 GOLD_PAUSE = env.str("SOUNDINGS_GOLD_PAUSE", default="automatic")
 
 # Days that notes on verdicts are kept; 0 is for good.

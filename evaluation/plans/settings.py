@@ -23,7 +23,10 @@ POOL, QUEUE, GOLD = options_of(Choice), options_of(QueueOptions), options_of(Gol
 ADAPTIVE, PRICES = options_of(AdaptiveOptions), options_of(OwnPrices)
 # The options of an order that is adaptive.
 OF_ADAPTIVE = ("budget_rule", "budget_floor", "stop_missing", "stop_looks", "stop_over")
-FROM_SITE = "the site's, or none while the collection has no gold questions"
+
+
+def _while_there_is_gold(name: str) -> str:
+    return f"{GOLD[name].default}, or none while the collection has no gold questions"
 
 
 def _between(words: str, least: Number, most: Number) -> dict[str, Any]:
@@ -83,16 +86,24 @@ class PlanSettings:
     )
     gold_first_share: float | None = field(
         default=None,
-        metadata=_as_in_queue(GOLD["gold_first_share"], "The share of gold questions", empty=FROM_SITE),
+        metadata=_as_in_queue(
+            GOLD["gold_first_share"],
+            "The share of gold questions",
+            empty=_while_there_is_gold("gold_first_share"),
+        ),
     )
     gold_share: float | None = field(
         default=None,
-        metadata=_as_in_queue(GOLD["gold_share"], "The share of gold questions", empty=FROM_SITE),
+        metadata=_as_in_queue(
+            GOLD["gold_share"], "The share of gold questions", empty=_while_there_is_gold("gold_share")
+        ),
     )
     practice_questions: int | None = field(
         default=None,
         metadata=_as_in_queue(
-            GOLD["practice_questions"], "The number of practice questions", empty=FROM_SITE
+            GOLD["practice_questions"],
+            "The number of practice questions",
+            empty=_while_there_is_gold("practice_questions"),
         ),
     )
     repeat_share: float = field(

@@ -22,7 +22,7 @@ LEAST_IMPRESSIONS, LEAST_USERS = 10, 3
 DRAWS = 200
 LEVEL = 0.95
 #: Standard deviations: more than 1.96, since those of few clicks are too small themselves.
-NORMAL = 2.24
+NORMAL = 2.5
 #: A draw without a click counts as this much less than the score, where logarithms are taken.
 MOST_TIMES = 20
 COLUMNS = ("query", "document_id", "impressions", "clicks", "users", "score", "low", "high", "coec", "note")
@@ -54,7 +54,7 @@ def click_scores(
     """Every pair, by query and document.
 
     With `propensities` by position, `pbm` divides clicks by the impressions that were looked at. Limits are
-    the widest of percentiles of 200 bootstrap draws of users, of 2.24 standard deviations of their
+    the widest of percentiles of 200 bootstrap draws of users, of 2.5 standard deviations of their
     logarithms, and of those of a count (gamma).
     """
     count = len(seen.pairs)

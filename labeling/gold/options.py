@@ -1,4 +1,4 @@
-"""Options of gold questions and repeats among the items of a queue: the site's settings, or a queue's own."""
+"""Options of gold questions and repeats among the items of a queue."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class GoldOptions:
     """
 
     gold_first_share: float = field(
+        default=0.2,
         metadata=option(
             "Gold questions among a person's first 25 items (share)",
             kind=float,
@@ -39,9 +40,10 @@ class GoldOptions:
             minimum=0,
             maximum=LARGEST_SHARE,
             refusal=GOLD_REFUSAL,
-        )
+        ),
     )
     gold_share: float = field(
+        default=0.05,
         metadata=option(
             "Gold questions among later items (share)",
             kind=float,
@@ -49,9 +51,10 @@ class GoldOptions:
             minimum=0,
             maximum=LARGEST_SHARE,
             refusal=GOLD_REFUSAL,
-        )
+        ),
     )
     practice_questions: int = field(
+        default=5,
         metadata=option(
             "Practice questions before the first item",
             kind=int,
@@ -60,7 +63,7 @@ class GoldOptions:
             minimum=0,
             maximum=MOST_PRACTICE,
             refusal=f"A practice round has 0 to {MOST_PRACTICE} questions.",
-        )
+        ),
     )
     gold_pause: str = field(
         default=Queue.GoldPause.AUTOMATIC,
@@ -88,14 +91,8 @@ class GoldOptions:
 
 
 def site_options(**given: Any) -> GoldOptions:
-    """The site's settings, with what is given in their place."""
-    site = {
-        "gold_first_share": settings.GOLD_FIRST_SHARE,
-        "gold_share": settings.GOLD_SHARE,
-        "practice_questions": settings.PRACTICE_QUESTIONS,
-        "gold_pause": settings.GOLD_PAUSE,
-    }
-    return GoldOptions(**{**site, **given})
+    """What is given; of the rest, the site says who pauses people."""
+    return GoldOptions(**{"gold_pause": settings.GOLD_PAUSE, **given})
 
 
 def checked_options(options: GoldOptions) -> GoldOptions:

@@ -21,7 +21,7 @@ ANSWERS = [(value, label) for value, label in Verdict.choices if value != Verdic
 
 @serializer_fields(GoldOptions, filled=False)
 class GoldOptionsSerializer(serializers.Serializer[Any]):
-    """How gold questions come among the items of a queue; what is left out is as the site's settings say."""
+    """How gold questions come among the items of a queue."""
 
 
 class GoldQuestionSerializer(serializers.ModelSerializer[GoldQuestion]):

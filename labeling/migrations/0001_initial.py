@@ -174,7 +174,7 @@ class Migration(migrations.Migration):
                 ('practice_count', models.PositiveIntegerField(default=0, help_text='Practice questions there are.')),
                 ('price_per_judgment', models.DecimalField(blank=True, decimal_places=4, help_text="Null: the site's.", max_digits=12, null=True)),
                 ('currency', models.CharField(blank=True, help_text="Empty: the site's.", max_length=12)),
-                ('overhead', models.FloatField(blank=True, help_text="Share that is added to the price, such as fees. Null: the site's.", null=True)),
+                ('overhead', models.FloatField(blank=True, help_text="Share that is added to the price, such as fees. Null: none.", null=True)),
                 ('prelabel_mode', models.CharField(choices=[('blind', 'never'), ('reveal', 'after the verdict, where the two differ'), ('assist', 'before the verdict')], default='blind', help_text='Whether annotators see pre-labels.', max_length=10)),
                 ('blind_share', models.FloatField(default=0.1, help_text='Share of pairs that stay blind in every mode (control arm).')),
                 ('blind_seed', models.BigIntegerField(default=labeling.models.queues.draw_seed, help_text='Draws the control arm.')),

@@ -86,7 +86,7 @@ class Queue(Kept):
     )
     currency = models.CharField(max_length=12, blank=True, help_text="Empty: the site's.")
     overhead = models.FloatField(
-        null=True, blank=True, help_text="Share that is added to the price, such as fees. Null: the site's."
+        null=True, blank=True, help_text="Share that is added to the price, such as fees. Null: none."
     )
     prelabel_mode = models.CharField(
         max_length=10,

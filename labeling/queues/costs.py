@@ -23,7 +23,7 @@ HIGHEST_OVERHEAD = 10
 
 @dataclass(frozen=True)
 class OwnPrices:
-    """A queue's prices in place of the site's; None and an empty currency are the site's."""
+    """A queue's prices in place of the site's; None and an empty currency are the site's, which adds nothing."""
 
     price_per_judgment: float | None = field(
         default=None,
@@ -45,7 +45,7 @@ class OwnPrices:
             "Overhead",
             "A share that is added, such as fees: 0.2 adds a fifth.",
             float,
-            empty="the site's",
+            empty="none",
             minimum=0,
             maximum=HIGHEST_OVERHEAD,
             refusal=f"The overhead is a share, 0 to {HIGHEST_OVERHEAD}: 0.2 adds a fifth.",

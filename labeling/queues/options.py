@@ -42,7 +42,7 @@ LATER = tuple(one.name for one in fields(LaterOptions))
 class QueueOptions:
     """The options of `labeling.queues.opening.open_queue`.
 
-    gold: how gold questions come among the items; None is as the site's settings say. adaptive: with it,
+    gold: how gold questions come among the items; None is the usual way. adaptive: with it,
     labels move the order of what is left.
     """
 

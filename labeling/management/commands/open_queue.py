@@ -29,7 +29,7 @@ class Command(InputCommand):
         parser.add_argument("pool", metavar="POOL", help="the pool's name")
         parser.add_argument("--name", help="what the queue is called (default: as the pool)")
         add_option_arguments(parser, options_of(QueueOptions).values(), bounded=False)
-        gold = parser.add_argument_group("gold questions", "What is not given is as the site's settings say.")
+        gold = parser.add_argument_group("gold questions")
         add_option_arguments(gold, options_of(GoldOptions).values(), filled=False, bounded=False)
         add_adaptive_arguments(parser)
 
