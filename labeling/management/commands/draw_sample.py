@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.prelabels.options import known_prelabeler
+from labeling.prelabels.options import prelabeler_named
 from labeling.worth.samples import USUAL, Wanted, open_sample
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
@@ -43,7 +43,7 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         collection = collection_named(options["slug"])
-        prelabeler = known_prelabeler(collection, options["model"], options["prompt"], answered=True)
+        prelabeler = prelabeler_named(collection, options["model"], options["prompt"], answered=True)
         wanted = [
             Wanted(
                 None if options[name] == "none" else options[name].replace("-", "_"), options[f"{name}_bound"]
