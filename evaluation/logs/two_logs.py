@@ -76,7 +76,7 @@ def log_drift(old: LogTable, new: LogTable, *, seed: int = 0) -> LogDrift:
     }
     before, after = _counts(old, places), _counts(new, places)
     least = max(_least(old), _least(new))
-    half, size = before.sum() / old.shown / 2, after.sum() / new.shown
+    half, size = before.sum() / old.share / 2, after.sum() / new.share
     unseen, traffic = _unseen(after, before, least)
     chance = np.random.default_rng(seed)
     within, beyond, thinned = np.empty(SPLITS), np.empty(SPLITS), np.empty(SPLITS)
@@ -115,7 +115,7 @@ def log_drift(old: LogTable, new: LogTable, *, seed: int = 0) -> LogDrift:
 def _least(log: LogTable) -> int:
     """How often a query must be asked to be in the table; a long table without rare queries has lost them."""
     if len(log.queries) < LONG:
-        return 1 if log.shown == 1 else LEAST_KEPT
+        return 1 if log.share == 1 else LEAST_KEPT
     return max(round(min(one.size for one in log.queries)), 1)
 
 
@@ -134,7 +134,7 @@ def _unseen(counts: Integers, known: Integers, least: int) -> tuple[float, int]:
 
 
 def _side(log: LogTable) -> OneLog:
-    return {"queries": len(log.queries), "traffic": log.traffic, "shown": log.shown}
+    return {"queries": len(log.queries), "traffic": log.traffic, "shown": log.share}
 
 
 def _largest(log: LogTable, known: Integers, *, places: dict[str, int], least: int) -> list[NewQuery]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from pooling.formats.sources import Source
 from pooling.heavy import Booleans, Integers, np
 from pooling.logs.drawing import query_key
-from pooling.logs.rows import CLICKED, SHOWN, Faults, LogRow, ubi_rows
+from pooling.logs.rows import CLICK, IMPRESSION, Faults, LogRow, ubi_rows
 
 DAY = 86_400_000
 #: A client who asks more often in a day, or clicks on more than this share of what it is shown, is a program.
@@ -66,12 +66,12 @@ class SeenLog:
                 self._clients.setdefault(row.search, row.client)
             if row.time is not None:
                 self._days.setdefault(row.search, row.time // DAY)
-            if row.action == SHOWN and row.document:
+            if row.action == IMPRESSION and row.document:
                 if row.position is None or row.position > DEEPEST:
                     self.faults[f"impressions have no position up to {DEEPEST:,}"] += 1
                 else:
                     self._shown[row.search].setdefault(row.document, row.position)
-            elif row.action == CLICKED and row.document:
+            elif row.action == CLICK and row.document:
                 self._clicked.add((row.search, row.document))
 
     def impressions(self) -> Impressions:
