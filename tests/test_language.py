@@ -134,9 +134,8 @@ def test_names_are_nouns(package: str) -> None:
 # columns, stored and sent keys or, as `shown`, what a table does.
 MORE_VERBS = {"found", "known", "shown", "drawn"}
 NOT_YET = {
-    *("pooling/interface", "pooling/jobs", "pooling/options", "pooling/storage", "labeling/clicks"),
-    *("labeling/fact_pages", "labeling/facts", "labeling/management", "labeling/models"),
-    *("labeling/progress", "labeling/queues", "pooling/tidying"),
+    *("labeling/clicks", "labeling/fact_pages", "labeling/facts", "labeling/management"),
+    *("labeling/models", "labeling/progress", "labeling/queues"),
 }
 MEMBERS = {
     *("drawn", "drawn_anew", "drawn_at", "found", "found_by", "get_found_by", "is_known", "is_shown"),

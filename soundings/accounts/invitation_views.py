@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from pooling.interface.pages import go_on_with, made_once, person, shown_once
+from pooling.interface.pages import go_on_with, made_once, person, secret_page
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Membership
 from pooling.people.access import ADMIN, collection_for, fetch
@@ -51,7 +51,7 @@ def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
         "sends_mail": settings.SENDS_MAIL,
         "sent": made["sent"],
     }
-    return shown_once(request, "soundings/invitation_made.html", context)
+    return secret_page(request, "soundings/invitation_made.html", context)
 
 
 def _invite(request: HttpRequest, collection: Collection) -> HttpResponse:
