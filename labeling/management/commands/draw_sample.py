@@ -53,10 +53,10 @@ class Command(InputCommand):
         chosen = {name: options[name] for name in ("seed", "judgments_per_item")}
         queue = open_sample(prelabeler, *wanted, **chosen)
         facts = queue.pool.provenance
-        drawn = " and ".join(
+        sizes = " and ".join(
             f"{facts[name]['size']:,} of {facts[name]['population']:,} {name}" for name in USUAL
         )
         self.stdout.write(
-            f"Queue {queue.pk}, “{queue.name}”: {drawn} of {prelabeler}, seed {facts['draw_seed']}. "
+            f"Queue {queue.pk}, “{queue.name}”: {sizes} of {prelabeler}, seed {facts['draw_seed']}. "
             f"Once they are judged, prelabel_quality {collection.slug} shows the result."
         )
