@@ -90,7 +90,7 @@ def log_drift(old: LogTable, new: LogTable, *, seed: int = 0) -> LogDrift:
                 f"Too few searches to compare: half of a log asks no query {least:,} times. Give longer "
                 "logs, or tables of read_log with a smaller --minimum-clients."
             )
-    expected, found = float(within.mean()), float(beyond.mean())
+    expected, observed = float(within.mean()), float(beyond.mean())
     spread = sqrt(float(within.var()) + expected * (1 - expected) / float(thinned.mean()))
     rest = max(1 - expected, 1e-9)
     return {
@@ -98,16 +98,16 @@ def log_drift(old: LogTable, new: LogTable, *, seed: int = 0) -> LogDrift:
         "new": _side(new),
         "least_count": least,
         "unseen": unseen,
-        "unseen_by_half": found,
+        "unseen_by_half": observed,
         "halves": {
             "mean": expected,
             "low": float(within.min()),
             "high": float(within.max()),
             "splits": SPLITS,
         },
-        "another_kind": max(0.0, (found - expected) / rest),
+        "another_kind": max(0.0, (observed - expected) / rest),
         "visible": min((SURE + NormalDist().inv_cdf(POWER)) * spread / rest, 1.0),
-        "shift": found > expected + SURE * spread,
+        "shift": observed > expected + SURE * spread,
         "largest": _largest(new, before, places=places, least=least),
     }
 
@@ -126,10 +126,10 @@ def _counts(log: LogTable, places: dict[str, int]) -> Integers:
     return counts
 
 
-def _unseen(counts: Integers, known: Integers, least: int) -> tuple[float, int]:
+def _unseen(counts: Integers, others: Integers, least: int) -> tuple[float, int]:
     """The share of a log's traffic on queries that another lacks, and the traffic."""
     traffic = int(counts[counts >= least].sum())
-    lacking = int(counts[(counts >= least) & (known < least)].sum())
+    lacking = int(counts[(counts >= least) & (others < least)].sum())
     return (lacking / traffic if traffic else 0.0), traffic
 
 
@@ -137,8 +137,8 @@ def _side(log: LogTable) -> OneLog:
     return {"queries": len(log.queries), "traffic": log.traffic, "shown": log.share}
 
 
-def _largest(log: LogTable, known: Integers, *, places: dict[str, int], least: int) -> list[NewQuery]:
-    lacking = [one for one in log.queries if known[places[one.key]] < least <= one.size]
+def _largest(log: LogTable, others: Integers, *, places: dict[str, int], least: int) -> list[NewQuery]:
+    lacking = [one for one in log.queries if others[places[one.key]] < least <= one.size]
     lacking.sort(key=lambda one: (-one.size, one.key))
     return [
         {"query": one.text, "count": one.size, "share": one.size / log.traffic} for one in lacking[:LARGEST]
