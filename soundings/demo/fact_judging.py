@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 
 from labeling.fact_pages.claims import claim_item
 from labeling.fact_pages.opening import FactQueueOptions, open_fact_queue
-from labeling.fact_pages.showing import shown_page
+from labeling.fact_pages.showing import page_for
 from labeling.fact_pages.storing import FactPage, FactVerdict, store_page
 from labeling.facts.importing import FactImport, import_facts
 from labeling.models import FactItem, Queue
@@ -64,7 +64,7 @@ def _judge(item: FactItem, user: User, supports: Supports, people: SimulatedAnno
     chance = Random(f"{people.seed}\0{item.query.external_id}\0{item.document.external_id}")  # noqa: S311
     made, left = 0, 1
     while left:
-        offer = shown_page(item.queue, user, item)
+        offer = page_for(item.queue, user, item)
         verdicts = []
         for fact in offer["facts"]:
             key = (item.query.external_id, fact["id"], item.document.external_id)
