@@ -293,7 +293,6 @@ def _refuse_two_in_one(stage: Staged, place: str) -> None:
 
 
 def _people_preview(result: Any) -> list[PreviewTable]:
-    """The people of a file, for a preview."""
     rows = [
         (
             one["name"],

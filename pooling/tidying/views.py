@@ -120,7 +120,6 @@ def collection_restore(request: HttpRequest, collection_id: int) -> HttpResponse
 
 
 def _done(request: HttpRequest, collection: Collection, kind: Kind, thing: Kept) -> HttpResponse:
-    """Do what was asked for, and go on."""
     action, by = request.POST.get("action", ""), person(request)
     if action == "rename":
         rename(thing, request.POST.get("name", ""), by=by)
