@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pooling.formats.errors import excerpt
 from pooling.formats.records import QueryRecord
-from pooling.logs.population import SHARE_OF_LOG
+from pooling.logs.population import LOG_SHARE
 
 Target = Literal["traffic", "queries"]
 #: A log that ended longer ago than this no longer speaks for the traffic.
@@ -98,7 +98,7 @@ def sample_of(queries: Iterable[QueryRecord]) -> Sample:
             raise ValueError(f"Query {excerpt(query.id)}: the inclusion probability pi is above 1.")
         draws[query.id] = Sampled(str(sampling["stratum"]), _number(query, sampling, "size"), probability)
         windows.add(str(sampling.get("window") or ""))
-        shares.add(_number(query, sampling, SHARE_OF_LOG) if SHARE_OF_LOG in sampling else 1.0)
+        shares.add(_number(query, sampling, LOG_SHARE) if LOG_SHARE in sampling else 1.0)
         if sampling.get("dropped"):
             dropped.append(query.id)
     if len(draws) == len(dropped):

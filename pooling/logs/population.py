@@ -22,7 +22,7 @@ COUNT = ("count", "frequency", "weight", "n", "times")
 BY_TRAFFIC, NO_STRATA = "traffic", "none"
 WHOLE_LOG = "all"
 #: The column of `read_log`, and the key of `metadata.sampling`: see `LogTable.share`.
-SHARE_OF_LOG = "share_of_log"
+LOG_SHARE = "share_of_log"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def read_log_table(path: Path | str, strata: str = BY_TRAFFIC) -> LogTable:
         for at, (key, row) in enumerate(rows.items())
     )
     if len(shares) > 1:
-        raise source.error(None, f"the rows differ in {SHARE_OF_LOG}", "Give the table of one read_log.")
+        raise source.error(None, f"the rows differ in {LOG_SHARE}", "Give the table of one read_log.")
     return LogTable(queries, count - len(rows), *shares)
 
 
@@ -133,11 +133,11 @@ def _count(source: Source, line: int, record: Mapping[str, Any]) -> float:
 
 def _share_of_log(source: Source, line: int, record: Mapping[str, Any]) -> float:
     try:
-        share = float(record.get(SHARE_OF_LOG) or 1.0)
+        share = float(record.get(LOG_SHARE) or 1.0)
     except (TypeError, ValueError):
         share = math.nan
     if not 0 < share <= 1:
-        problem = f"{SHARE_OF_LOG} is {excerpt(record[SHARE_OF_LOG])}, not a share"
+        problem = f"{LOG_SHARE} is {excerpt(record[LOG_SHARE])}, not a share"
         raise source.error(line, problem, "Write a number above 0, up to 1.")
     return share
 
@@ -177,7 +177,7 @@ def sample_lines(
             "size": one.query.size,
             "pi": one.probability,
             "prn": one.number,
-            SHARE_OF_LOG: share,
+            LOG_SHARE: share,
         }
         record = {
             "_id": query_id(one.query.key),

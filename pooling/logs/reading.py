@@ -18,22 +18,14 @@ from pooling.formats.sources import Source
 from pooling.heavy import pl
 from pooling.logs.counting import LogCounts, LogQuery
 from pooling.logs.drawing import LoggedQuery, query_key
-from pooling.logs.population import (
-    COUNT,
-    NO_STRATA,
-    SHARE_OF_LOG,
-    WHOLE_LOG,
-    LogTable,
-    query_id,
-    read_log_table,
-)
+from pooling.logs.population import COUNT, LOG_SHARE, NO_STRATA, WHOLE_LOG, LogTable, query_id, read_log_table
 from pooling.logs.rows import DEFINED, Faults, LogRow, pattern_rows, ubi_rows
 
 #: A log is read as it streams, so it may be as large as it likes.
 ANY_SIZE = 2**60
 UBI_NAMES = {"query_id", "action_name", "user_query", "index", "create", "_source"}
 CLIENTS = ("clients", "users", "people")
-COLUMNS = ("query", "count", "clients", "first_seen", "last_seen", SHARE_OF_LOG)
+COLUMNS = ("query", "count", "clients", "first_seen", "last_seen", LOG_SHARE)
 DAY = 86_400_000
 #: From which millisecond since 1970 to before which.
 Days: TypeAlias = tuple[int, int]
