@@ -4,6 +4,11 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Of Soundings with the extras of a target. INSTALLER=uv takes a third of the time, but knows nothing of pip's settings (mirrors,
+# certificates), which make it fail where somebody needs them; then pip installs.
+EDITABLE = --constraint constraints.txt --editable ".[$(EXTRAS)]"
+WITH_UV = $(PIP) install --constraint constraints.txt uv && $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
+INSTALL = $(if $(filter uv,$(INSTALLER)),$(WITH_UV) $(EDITABLE) ||) $(PIP) install $(EDITABLE)
 
 .PHONY: demo run test quick slow company postgres fuzz spark lint style types format map docs bench migrations-check messages pictures requirements bill audit
 
@@ -31,7 +36,8 @@ slow: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest -m "slow and not spark" -n 3 $(TEST_ARGS)
 
-# The tests of a company's sign-in, whose settings and tables are others than those of all other tests.
+# The tests of a company's sign-in, whose settings and tables are others than those of all other tests; on PostgreSQL by
+# `.ci/with-postgres make company`.
 COMPANY := -n 0 --ds=tests.soundings.sign_in.company_settings tests/soundings/sign_in
 company: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest $(COMPANY)
@@ -39,7 +45,6 @@ company: $(VENV)/.installed-dev
 # What another database can break, on the PostgreSQL of DATABASE_URL, of this machine, or one that it starts.
 postgres: $(VENV)/.installed-dev
 	.ci/with-postgres $(BIN)/python -m pytest -m "database and not browser" $(TEST_ARGS)
-	.ci/with-postgres $(BIN)/python -m pytest $(COMPANY)
 
 # The property tests on examples that no run before had.
 fuzz: $(VENV)/.installed-dev
@@ -101,24 +106,28 @@ migrations-check: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	for file in benchmarks/bench_$(or $(BENCH),*).py; do echo "== $$file"; $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
 
+$(VENV)/.installed: EXTRAS = site
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing Soundings into $(VENV) …"
-	$(PIP) install --constraint constraints.txt --editable ".[site]"
+	$(INSTALL)
 	touch $@
 
+$(VENV)/.installed-dev: EXTRAS = dev,examples
 $(VENV)/.installed-dev: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing Soundings and what its tests need into $(VENV) …"
-	$(PIP) install --constraint constraints.txt --editable ".[dev,examples]"
+	$(INSTALL)
 	touch $@ $(VENV)/.installed
 
+$(VENV)/.installed-docs: EXTRAS = site,docs
 $(VENV)/.installed-docs: $(VENV)/.installed
 	@echo "Installing MkDocs into $(VENV) …"
-	$(PIP) install --constraint constraints.txt --editable ".[site,docs]"
+	$(INSTALL)
 	touch $@
 
+$(VENV)/.installed-spark: EXTRAS = dev,examples,spark
 $(VENV)/.installed-spark: $(VENV)/.installed-dev
 	@echo "Installing PySpark into $(VENV) …"
-	$(PIP) install --constraint constraints.txt --editable ".[dev,examples,spark]"
+	$(PIP) install $(EDITABLE)
 	touch $@

@@ -1,5 +1,6 @@
 """Entry point of `manage.py X` and `soundings X`."""
 
+import gc
 import os
 import sys
 from argparse import ArgumentParser
@@ -79,6 +80,8 @@ def open_missing_streams() -> None:
 
 def main() -> None:
     """Run the command that is named; one line says which library is missing."""
+    # A thousand modules are loaded, none of which is garbage: looking for it takes a fifth of the start.
+    gc.set_threshold(50_000, 20, 50)
     open_missing_streams()
     try:
         run_command()

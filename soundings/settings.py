@@ -129,7 +129,7 @@ MEDIA_ROOT = DATA_DIR / "files"
 # What is computed from stored files and may be deleted at any time.
 DERIVED_DIR = DATA_DIR / "derived"
 # Copies of files that are stored elsewhere may take so much of it before the oldest go.
-STORED_COPIES_BYTES = env.int("SOUNDINGS_STORED_COPIES_BYTES", default=10_000_000_000)
+STORED_COPIES_BYTES = 10_000_000_000
 STORAGES = {
     "default": env.storage("SOUNDINGS_FILE_STORAGE"),
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
@@ -144,11 +144,10 @@ CACHES = {"default": env.shared("CACHE_URL")}
 
 TASKS = {
     "default": {
-        "BACKEND": env.str("SOUNDINGS_TASK_BACKEND", default="django_tasks_db.DatabaseBackend"),
+        "BACKEND": "django_tasks_db.DatabaseBackend",
         # Each has a thread of a worker: anyone who waits for an import does not wait for a slow model, and no
         # message waits for either.
         "QUEUES": ["default", "models", "messages"],
-        "OPTIONS": env.options("SOUNDINGS_TASK_OPTIONS"),
     },
 }
 
@@ -166,28 +165,27 @@ UPLOADS_PER_HOUR = env.int("SOUNDINGS_UPLOADS_PER_HOUR", default=0)
 # The longest title, text or metadata of a query or document.
 MAX_TEXT_CHARACTERS = env.int("SOUNDINGS_MAX_TEXT_CHARACTERS", default=1_000_000)
 # What builds within a request; a larger pool goes to the background worker.
-BACKGROUND_POOL_PAIRS = env.int("SOUNDINGS_BACKGROUND_POOL_PAIRS", default=5_000)
+BACKGROUND_POOL_PAIRS = 5_000
 # A queue over more pairs is opened by the background worker.
-BACKGROUND_QUEUE_PAIRS = env.int("SOUNDINGS_BACKGROUND_QUEUE_PAIRS", default=20_000)
+BACKGROUND_QUEUE_PAIRS = 20_000
 # A report on runs with more rows than this in all goes to the background worker.
-BACKGROUND_REPORT_ROWS = env.int("SOUNDINGS_BACKGROUND_REPORT_ROWS", default=1_000_000)
+BACKGROUND_REPORT_ROWS = 1_000_000
 # A replay of more judgments than this, over all strategies and seeds, goes to the background worker.
-BACKGROUND_REPLAY_STEPS = env.int("SOUNDINGS_BACKGROUND_REPLAY_STEPS", default=20_000)
+BACKGROUND_REPLAY_STEPS = 20_000
 
 # Gold questions in a new queue, unless it says otherwise: their share of a person's first 25 items and of the
 # later ones, how many in the practice round, and who pauses people: the rule (automatic) or an admin.
-GOLD_FIRST_SHARE = env.float("SOUNDINGS_GOLD_FIRST_SHARE", default=0.2)
-GOLD_SHARE = env.float("SOUNDINGS_GOLD_SHARE", default=0.05)
-PRACTICE_QUESTIONS = env.int("SOUNDINGS_PRACTICE_QUESTIONS", default=5)
+GOLD_FIRST_SHARE = 0.2
+GOLD_SHARE = 0.05
+PRACTICE_QUESTIONS = 5
 GOLD_PAUSE = env.str("SOUNDINGS_GOLD_PAUSE", default="automatic")
 
 # Days that notes on verdicts are kept; 0 is for good.
 NOTE_DAYS = env.int("SOUNDINGS_NOTE_DAYS", default=0)
 
-# What a judgment costs, unless a queue says otherwise; the overhead is a share that is added, such as fees.
+# What a judgment costs, unless a queue says otherwise.
 PRICE_PER_JUDGMENT = env.float("SOUNDINGS_PRICE_PER_JUDGMENT", default=0.0)
 CURRENCY = env.str("SOUNDINGS_CURRENCY", default="EUR")
-COST_OVERHEAD = env.float("SOUNDINGS_COST_OVERHEAD", default=0.0)
 
 # Servers of language models that pages may use, by base URL. The key of the environment belongs to the first
 # and is sent to no other. Prices are MODEL=INPUT/OUTPUT for a million tokens each.
@@ -307,7 +305,7 @@ EMAIL_TIMEOUT = 10  # seconds: a mail server that is away holds nobody's page up
 DEFAULT_FROM_EMAIL = env.str("SOUNDINGS_MAIL_FROM", default="soundings@localhost")
 
 # What one account, or one address that nobody is signed in at, may have sent in an hour.
-LETTERS_PER_HOUR = env.int("SOUNDINGS_LETTERS_PER_HOUR", default=30)
+LETTERS_PER_HOUR = 30
 
 # Webhooks of canaries go to public addresses, and into these networks.
 WEBHOOK_PRIVATE_NETWORKS = env.networks("SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS")
@@ -380,7 +378,7 @@ LOG_FORMAT = env.str("SOUNDINGS_LOG_FORMAT", default="text")
 LOGGING = logging_of(
     LOG_FORMAT,
     env.str("SOUNDINGS_LOG_LEVEL", default="WARNING"),
-    requests=env.bool("SOUNDINGS_LOG_REQUESTS", default=LOG_FORMAT == "json"),
+    requests=LOG_FORMAT == "json",
 )
 
 # --- Seen from outside ------------------------------------------------------------------------------------
@@ -394,3 +392,6 @@ if METRICS:
 SENTRY_DSN = env.str("SOUNDINGS_SENTRY_DSN", default="")
 if SENTRY_DSN:
     require_library("SOUNDINGS_SENTRY_DSN", ("sentry_sdk",), "sentry")
+
+# Set by somebody who expects something of it, and nothing reads it.
+UNREAD_VARIABLES = env.unread()

@@ -300,7 +300,7 @@ class Planned:
             practice_questions=practice if chosen.practice_questions is None else chosen.practice_questions,
             repeat_share=chosen.repeat_share,
             price=float(price),
-            overhead=site.COST_OVERHEAD if chosen.overhead is None else chosen.overhead,
+            overhead=chosen.overhead or 0.0,
             seconds=chosen.seconds_per_judgment or seconds or SECONDS,
             hours_per_week=chosen.hours_per_week,
         )

@@ -70,7 +70,7 @@ def prices_of(queue: Queue) -> Prices:
     return Prices(
         float(settings.PRICE_PER_JUDGMENT if price is None else price),
         queue.currency or settings.CURRENCY,
-        settings.COST_OVERHEAD if overhead is None else overhead,
+        overhead or 0.0,
     )
 
 

@@ -55,7 +55,7 @@ def queue_figures(pool: Pool, options: QueueOptions) -> list[Figure]:
         Figure("Judgments", f"{needed:,.0f}", "without gold questions and repeats"),
         Figure("Hours of work", f"{needed * terms.seconds / 3600:,.1f}", f"{terms.seconds:g} s a judgment"),
     ]
-    if price := float(settings.PRICE_PER_JUDGMENT) * (1 + settings.COST_OVERHEAD):
+    if price := float(settings.PRICE_PER_JUDGMENT):
         figures.append(Figure("Cost", f"{needed * price:,.2f} {settings.CURRENCY}"))
     return figures
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 import os
 import warnings
 from typing import Any
@@ -15,13 +14,28 @@ from soundings.installation.elsewhere import Backend, file_storage, shared_cache
 
 # What engines can ask safely: read-only, with a time limit.
 SEARCHED = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
+# What others read: our own processes, the client, the containers, the tests; a provider's where there is one.
+NO_SETTINGS = (
+    *("SOUNDINGS_KEEPER", "SOUNDINGS_WEB_KEEPS_HOUSE", "SOUNDINGS_TOKEN", "SOUNDINGS_HOST"),
+    *("SOUNDINGS_TEST_", "SOUNDINGS_CHROMIUM", "SOUNDINGS_OIDC_"),
+)
 
 
 class Environment(environ.Env):  # type: ignore[misc]  # untyped
     """django-environ, with one sentence for each value that cannot be used."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: set[str] = set()
+
+    def unread(self) -> list[str]:
+        """Variables that look like settings and are none: misspelled, or of another release."""
+        ours = {name for name in os.environ if name.startswith("SOUNDINGS_")}
+        return sorted(name for name in ours - self.read if not name.startswith(NO_SETTINGS))
+
     def get_value(self, var: str, *args: Any, **options: Any) -> Any:
         """The value of a variable in its type; `ImproperlyConfigured` names the variable."""
+        self.read.add(var)
         try:
             return super().get_value(var, *args, **options)
         except ValueError:
@@ -49,16 +63,6 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
     def shared(self, var: str) -> Backend:
         """The cache that several processes share, by its address."""
         return shared_cache(var, self.str(var, default=""))
-
-    def options(self, var: str) -> dict[str, object]:
-        """A JSON object, of options for instance; empty where it is not set."""
-        try:
-            options = json.loads(self.str(var, default="") or "{}")
-        except ValueError:
-            options = None
-        if not isinstance(options, dict):
-            raise ImproperlyConfigured(f'{var} is not a JSON object; write for instance {{"name": "value"}}.')
-        return options
 
     def mail(self, var: str) -> dict[str, Any]:
         """The mail server of a URL, as Django writes it."""

@@ -113,7 +113,7 @@ def _web_command(host: str, port: int, processes: int) -> list[str]:
 
 def _worker_commands() -> list[list[str]]:
     """The commands of the workers, which share the queues of tasks."""
-    queues: list[str] = settings.TASKS["default"]["QUEUES"]
+    queues = list(settings.TASKS["default"]["QUEUES"])
     count = min(settings.WORKER_PROCESSES, len(queues))
     return [["soundings.serving.worker", *queues[first::count]] for first in range(count)]
 

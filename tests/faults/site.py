@@ -41,6 +41,7 @@ class Site:
     server: subprocess.Popen[bytes] | None = None
     tokens: dict[str, str] = field(default_factory=dict)
     queue: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
 
     def run(self, code: str) -> Any:
         """Run Python with Django set up on the site's database; what it prints is JSON."""
@@ -91,6 +92,12 @@ class Site:
         assert self.server is not None
         return children_of(self.server.pid)
 
+    def command(self, arguments: list[str]) -> None:
+        """Start what a container does: a command of ours, at a port of this machine."""
+        self.port = free_port()
+        command = [sys.executable, str(ROOT / "manage.py"), *arguments, "--host", "127.0.0.1"]
+        self._start([*command, "--port", str(self.port)])
+
     def _start(self, command: list[str]) -> None:
         with (self.folder / "server.log").open("ab") as log:
             self.server = subprocess.Popen(
@@ -110,6 +117,7 @@ class Site:
         """Send `body` to an address below the queue's; `OSError` or `HTTPException` when no answer comes."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         headers = {"Content-Type": "application/json", "Authorization": f"Token {self.tokens[person]}"}
+        headers |= self.headers
         try:
             connection.request("POST", f"/api/queues/{self.queue}/{path}/", json.dumps(body), headers)
             response = connection.getresponse()
@@ -138,9 +146,9 @@ class Site:
         key: str = self.run(HAND_OVER)
         return key
 
-    def is_done(self, key: str) -> bool:
-        """Whether the background worker has done a task."""
-        return bool(self.run(f"task = {key!r}\n{LOOK_FOR_TASK}"))
+    def wait_for(self, key: str) -> None:
+        """Until the background worker has done a task."""
+        self.run(f"task = {key!r}\n{WAIT_FOR_TASK}")
 
     def _environment(self) -> dict[str, str]:
         paths = {"PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "soundings.settings"}
@@ -149,7 +157,7 @@ class Site:
     def answers(self) -> bool:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         try:
-            connection.request("GET", "/health/")
+            connection.request("GET", "/health/", headers=self.headers)
             return connection.getresponse().status == 200
         except (OSError, HTTPException):
             return False
@@ -183,10 +191,12 @@ import json
 from pooling.tidying.erasing import erase_in_background
 print(json.dumps(erase_in_background.enqueue().id))
 """
-LOOK_FOR_TASK = """
-import json
+WAIT_FOR_TASK = """
+import time
 from django_tasks_db.models import DBTaskResult
-print(json.dumps(DBTaskResult.objects.get(pk=task).status == "SUCCESSFUL"))
+while DBTaskResult.objects.get(pk=task).status != "SUCCESSFUL":
+    time.sleep(0.1)
+print("true")
 """
 
 
@@ -196,9 +206,13 @@ def new_key() -> str:
 
 
 @contextmanager
-def running(site: Site, *prefix: str, whole: bool = False) -> Iterator[Site]:
-    """Start the web server of a site, or `serve` as a whole; whatever is left of it is killed at the end."""
-    if whole:
+def running(
+    site: Site, *prefix: str, whole: bool = False, command: list[str] | None = None
+) -> Iterator[Site]:
+    """Start the web server of a site, `serve` as a whole, or a command of ours; what is left is killed."""
+    if command:
+        site.command(command)
+    elif whole:
         site.serve()
     else:
         site.start(*prefix)

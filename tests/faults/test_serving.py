@@ -28,7 +28,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> Iterator[Site]:
     """A whole site on SQLite."""
-    site = Site(tmp_path_factory.mktemp("site"))
+    site = Site(tmp_path_factory.mktemp("site"), {"SOUNDINGS_GOLD_SHARE": "0.1"})
     shutil.copy(migrated_database, site.folder / "soundings.sqlite3")
     site.prepare(documents=10)
     with running(site, whole=True):
@@ -43,6 +43,10 @@ def process(site: Site, module: str) -> int:
 def is_restarted(site: Site, before: int, module: str = "serving.work") -> bool:
     """Whether a process has ended and another one is in its place."""
     return not is_alive(before) and any(module in command_of(pid) for pid in site.processes())
+
+
+def test_a_variable_that_is_no_setting_is_named_at_the_start(site: Site) -> None:
+    assert "SOUNDINGS_GOLD_SHARE is set and is no setting" in site.log()
 
 
 def test_a_web_server_that_is_killed_is_started_again_and_the_worker_goes_on(site: Site) -> None:
@@ -65,7 +69,7 @@ def test_a_worker_that_is_killed_while_the_database_is_locked_is_started_again_a
         assert site.answers()  # it only reads
     finally:
         lock.close()
-    wait_until(lambda: site.is_done(task))
+    site.wait_for(task)
 
 
 def test_a_site_on_a_full_disk_goes_on_and_works_when_there_is_room_again(site: Site) -> None:
@@ -84,7 +88,7 @@ def test_a_site_on_a_full_disk_goes_on_and_works_when_there_is_room_again(site: 
     room(resource.RLIM_INFINITY)
     assert site.post("claim", {"count": 1}).status == 200
     task = site.work()
-    wait_until(lambda: site.is_done(task))
+    site.wait_for(task)
     assert site.server.poll() is None
 
 
@@ -104,7 +108,7 @@ def test_a_site_whose_database_is_away_goes_on_when_it_is_back(tmp_path: Path) -
             server.start()
             wait_until(site.answers)
             task = site.work()
-            wait_until(lambda: site.is_done(task))
+            site.wait_for(task)
 
 
 @pytest.mark.parametrize("whom", ["serve", "serve and gunicorn"])

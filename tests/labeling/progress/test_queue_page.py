@@ -221,7 +221,7 @@ def test_end_dates_by_number_of_annotators(world: World) -> None:
 
 
 def test_cost_counts_gold_extra_and_set_aside_verdicts(world: World, settings: Settings) -> None:
-    settings.PRICE_PER_JUDGMENT, settings.COST_OVERHEAD = 0.1, 0.5
+    settings.PRICE_PER_JUDGMENT = 0.15
     queue = gold_queue(world, 4, gold_pause="proposed")
     answer_gold(queue, world.ben, 4)
     first, second = queue.items.filter(state="open").order_by("pk")[:2]

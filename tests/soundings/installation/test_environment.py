@@ -16,6 +16,14 @@ def databases(monkeypatch: pytest.MonkeyPatch, value: str) -> dict[str, dict[str
     return Environment().databases(VARIABLE)
 
 
+def test_a_variable_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SOUNDINGS_HOSTS", "SOUNDINGS_GOLD_SHARE", "SOUNDINGS_HOST", "SOUNDINGS_TEST_DATA"):
+        monkeypatch.setenv(name, "1")
+    environment = Environment()
+    environment.list("SOUNDINGS_HOSTS")
+    assert environment.unread() == ["SOUNDINGS_GOLD_SHARE"]
+
+
 def test_several_databases_are_read_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
     found = databases(
         monkeypatch,
