@@ -75,10 +75,10 @@ def _refuse_hidden_packages() -> None:
     ours = Path(__file__).resolve().parent.parent
     for package in ("pooling", "labeling", "evaluation"):
         spec = find_spec(package)
-        found = Path(spec.origin).resolve() if spec and spec.origin else None
-        if found and found != ours / package / "__init__.py":
+        origin = Path(spec.origin).resolve() if spec and spec.origin else None
+        if origin and origin != ours / package / "__init__.py":
             raise ImportError(
-                f"{found} hides the package {package} of Soundings: "
+                f"{origin} hides the package {package} of Soundings: "
                 "rename it, or start Python in another folder."
             )
 

@@ -13,9 +13,9 @@ class Commands(ManagementUtility):
     """A name that is no command is one line on stderr and exit code 2; Django's two lines end with 1."""
 
     def fetch_command(self, subcommand: str) -> BaseCommand:
-        known = get_commands()
-        if subcommand not in known:
-            alike = get_close_matches(subcommand, known, 1)
+        commands = get_commands()
+        if subcommand not in commands:
+            alike = get_close_matches(subcommand, commands, 1)
             hint = f"Did you mean {alike[0]}?" if alike else f"{self.prog_name} help lists all."
             print(f"There is no command {subcommand!r}. {hint}", file=sys.stderr)
             sys.exit(2)

@@ -24,7 +24,7 @@ from soundings.trail import views as trail
 # Below /api/ these answer as the HTTP interface does, elsewhere with a page.
 handler400 = "soundings.pages.refusing.not_understood"
 handler403 = "soundings.pages.refusing.not_allowed"
-handler404 = "soundings.pages.refusing.not_found"
+handler404 = "soundings.pages.refusing.missing_page"
 handler500 = "soundings.pages.refusing.our_fault"
 
 urlpatterns = [

@@ -16,7 +16,7 @@ from evaluation.canaries.forms import WebhookForm
 from evaluation.canaries.lists import DELIVERIES, WEBHOOKS, with_newest_message
 from pooling.engines.connections import host_of
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import go_on_with, made_once, person, shown_once
+from pooling.interface.pages import go_on_with, made_once, person, secret_page
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for, fetch
 from pooling.tables.answers import answer
@@ -49,7 +49,7 @@ def webhook_new(request: HttpRequest, slug: str) -> HttpResponse:
     made = made_once(request)
     if made:
         hook = fetch(collection.webhooks.all(), pk=made["hook"])
-        return shown_once(request, "evaluation/webhook_made.html", {**context, **made, "hook": hook})
+        return secret_page(request, "evaluation/webhook_made.html", {**context, **made, "hook": hook})
     return render(request, "evaluation/webhook_new.html", context)
 
 

@@ -63,10 +63,10 @@ class Method:
         """
         p_values = self.corrected(self.p_values(differences, design), groups)
         if design is not None:
-            found = weighted_means(differences, design)
-            low, high = (np.clip(limit, -1, 1) for limit in found.limits(confidence))
-            deviation = found.error * np.sqrt((~np.isnan(differences)).sum(axis=0))
-            effect = np.divide(found.mean, deviation, out=np.full(len(low), np.nan), where=deviation > 0)
+            means = weighted_means(differences, design)
+            low, high = (np.clip(limit, -1, 1) for limit in means.limits(confidence))
+            deviation = means.error * np.sqrt((~np.isnan(differences)).sum(axis=0))
+            effect = np.divide(means.mean, deviation, out=np.full(len(low), np.nan), where=deviation > 0)
             return np.column_stack([low, high, p_values, effect])
         low, high = difference_intervals(differences, samples=self.samples, seed=self.seed, level=confidence)
         return np.column_stack([low, high, p_values, effect_sizes(differences)])
@@ -104,8 +104,8 @@ def compare(
 
     >>> from evaluation import evaluate
     >>> runs = {"a": {"q": {"d1": 2.0, "d2": 1.0}}, "b": {"q": {"d2": 2.0, "d3": 1.0}}}
-    >>> found = compare(evaluate({"q": {"d1": 1, "d2": 1, "d3": 0}}, runs, k=2), "a", "b")
-    >>> found.difference, found.bounds, found.leader
+    >>> comparison = compare(evaluate({"q": {"d1": 1, "d2": 1, "d3": 0}}, runs, k=2), "a", "b")
+    >>> comparison.difference, comparison.bounds, comparison.leader
     (0.5, (0.5, 0.5), 'a')
     >>> compare({"q": {"d1": 1, "d2": 1, "d3": 0}}, runs["a"], runs["b"], "recall@2").difference
     0.5
@@ -285,9 +285,9 @@ def _mean_and_deviation(differences: Floats, design: Design | None) -> tuple[flo
     if design is None or not len(counted):
         mean = float(counted.mean()) if len(counted) else None
         return mean, float(counted.std(ddof=1)) if len(counted) > 1 else None
-    found = weighted_means(differences[:, None], design)
-    error = _number(found.error[0] * np.sqrt(len(counted))) if found.freedom[0] > 0 else None
-    return _number(found.mean[0]), error
+    means = weighted_means(differences[:, None], design)
+    error = _number(means.error[0] * np.sqrt(len(counted))) if means.freedom[0] > 0 else None
+    return _number(means.mean[0]), error
 
 
 def _number(value: float) -> float | None:

@@ -56,10 +56,10 @@ def recall_in_words(answer: Answer) -> str:
     """The recall that people read first, and what it is a recall of."""
     ends = interval({"low": answer.low, "high": answer.high})
     if answer.basis == "labels":
-        return f"{decimal(answer.recall)} {of_known_relevant(answer)}"
+        return f"{decimal(answer.recall)} {of_relevant_so_far(answer)}"
     if answer.basis == "complete":
         return f"{decimal(answer.recall)}{ends} {what_recall_is_of(answer)}"
-    of_labels = f"{decimal(answer.found['recall'])} {of_known_relevant(answer)}"
+    of_labels = f"{decimal(answer.found['recall'])} {of_relevant_so_far(answer)}"
     if answer.basis == "span":
         between = f"between {decimal(answer.low)} and {decimal(answer.high)}"
         return f"{between} until the documents that wait have a label ({of_labels})"
@@ -76,7 +76,7 @@ def recall_read_first(answer: Answer) -> str:
 
 def what_recall_is_of(answer: Answer) -> str:
     if answer.basis == "labels":
-        return of_known_relevant(answer)
+        return of_relevant_so_far(answer)
     if answer.basis == "complete":
         why = "the labels are declared complete" if answer.frame is None else "every document is judged"
         return f"of all relevant documents: {why}"
@@ -85,7 +85,7 @@ def what_recall_is_of(answer: Answer) -> str:
     return f"{average}{frame_in_words(answer.frame)}{waits}"
 
 
-def of_known_relevant(answer: Answer) -> str:
+def of_relevant_so_far(answer: Answer) -> str:
     return of_relevant_count(answer.found["relevant"])
 
 

@@ -106,34 +106,34 @@ class Kind:
         chosen, sure = arrays.relevant * marks > 0, arrays.probability == 1
         lightest = float(arrays.probability[possible].min()) if possible.any() else None
         heaviest = float(arrays.weight[possible].max()) if possible.any() else 1.0
-        drawn = chosen & ~sure
+        uncertain = chosen & ~sure
         return cls(
             float(arrays.weight[chosen & sure].sum()),
-            arrays.probability[drawn],
+            arrays.probability[uncertain],
             lightest,
-            arrays.weight[drawn],
+            arrays.weight[uncertain],
             heaviest,
         )
 
     @property
-    def _drawn(self) -> Floats:
+    def _worth(self) -> Floats:
         return np.ones(len(self.probabilities)) if self.weights is None else self.weights
 
     @property
     def seen(self) -> float:
-        return self.certain + float(self._drawn.sum())
+        return self.certain + float(self._worth.sum())
 
     @property
     def value(self) -> float:
         """The estimated number."""
-        return self.certain + float((self._drawn / self.probabilities).sum())
+        return self.certain + float((self._worth / self.probabilities).sum())
 
     def gamma_limits(self, level: float, variance: float | None = None) -> tuple[float, float]:
         """Limits that are each wrong at about `level`; `variance` of the rest, if it is known otherwise."""
-        left = self._drawn * (1 - self.probabilities) / self.probabilities
+        left = self._worth * (1 - self.probabilities) / self.probabilities
         mean = float(left.sum())
         if variance is None:
-            variance = float((left * self._drawn / self.probabilities).sum())
+            variance = float((left * self._worth / self.probabilities).sum())
         return gamma_limits(
             self.seen, mean, variance, lightest=self.lightest, heaviest=self.heaviest, level=level
         )

@@ -174,27 +174,28 @@ class _Model:
         size, count = len(arrays.relevant), int(query.max()) + 1 if len(query) else 0
         is_certain = np.zeros(len(query), dtype=bool)
         is_certain[:size] = arrays.probability == 1
-        is_drawn = np.zeros(len(query), dtype=bool)
-        is_drawn[:size] = ~is_certain[:size]
+        is_sampled = np.zeros(len(query), dtype=bool)
+        is_sampled[:size] = ~is_certain[:size]
         label = np.zeros(len(query))
         label[:size] = arrays.relevant
         reached, relevant = (np.bincount(query, values, count) for values in (is_certain, is_certain * label))
         odds = np.log((relevant + 0.5) / (reached - relevant + 0.5))
         of, place = np.append(query, np.arange(count)), np.append(rest.place, rest.last)
         features = np.column_stack([np.ones(len(of)), odds[of], place])
-        labels, in_audit = np.append(label, np.zeros(count)), np.append(is_drawn, np.zeros(count, dtype=bool))
+        labels = np.append(label, np.zeros(count))
+        in_audit = np.append(is_sampled, np.zeros(count, dtype=bool))
         chance, hidden = np.split(chances(features, of, labels, in_audit, queries=count), [len(query)])
         expected = np.where(is_certain, label, chance)
         seen = np.bincount(query, label, count)
         weight = np.ones(len(query))
-        alike = rest.is_beyond[:size] & is_drawn[:size]
+        alike = rest.is_beyond[:size] & is_sampled[:size]
         weight[:size][alike] = 1 / arrays.probability[alike]
         weight[size:][rest.is_beyond[size:]] = 0.0
         return cls(
             arrays,
             query,
             expected,
-            np.where(is_drawn, label - chance, 0.0)[:size],
+            np.where(is_sampled, label - chance, 0.0)[:size],
             np.maximum(np.bincount(query, expected, count) + rest.hidden * hidden, seen),
             seen > 0,
             weight,
@@ -227,8 +228,8 @@ class _Model:
         if self.design is None:
             return float(values[self.counts].mean()), _reach(values[self.counts], confidence)
         counted = np.where(self.counts, values, np.nan)[:, None]
-        found = weighted_means(counted, self.design, np.where(self.counts, within, 0.0)[:, None])
-        return float(found.mean[0]), float(found.reach(confidence)[0])
+        means = weighted_means(counted, self.design, np.where(self.counts, within, 0.0)[:, None])
+        return float(means.mean[0]), float(means.reach(confidence)[0])
 
     def _values(self, hits: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
         """(Q,) recall with the linear step, with the term of second order too, and the variance of the
@@ -242,12 +243,12 @@ class _Model:
         shared = arrays.spreads * arrays.deviations(self.residual) * arrays.deviations(moved)
         product = error * shift - self._sums(mine, shared)
         first = plain + shift / total
-        drawn = arrays.spreads * arrays.deviations(moved) ** 2
+        sampled = arrays.spreads * arrays.deviations(moved) ** 2
         # Where a query's few labels hardly differ, the model knows better how much they could have.
         chance = self.expected[: len(mine)]
         distance = hits[: len(mine)] - plain[mine]
         modelled = (1 - arrays.probability) / arrays.probability**2 * chance * (1 - chance) * distance**2
-        within = np.maximum(self._sums(mine, drawn), self._sums(mine, modelled)) / total**2
+        within = np.maximum(self._sums(mine, sampled), self._sums(mine, modelled)) / total**2
         return first, first - product / total**2, within
 
     def _sums(self, query: Integers, values: Floats) -> Floats:
@@ -260,7 +261,7 @@ def _reach(values: Floats, confidence: float) -> float:
 
 
 def chances(
-    features: Floats, query: Integers, label: Floats, is_drawn: NDArray[np.bool_], *, queries: int
+    features: Floats, query: Integers, label: Floats, is_sampled: NDArray[np.bool_], *, queries: int
 ) -> Floats:
     """(n,) how likely each pair is to be relevant, by a logistic regression on the drawn ones.
 
@@ -268,9 +269,9 @@ def chances(
     query has an intercept from a normal distribution of variance VARIANCE. By Newton's method; the intercepts
     are eliminated in each step, so that it takes no longer with many queries.
     """
-    if not is_drawn.any():
+    if not is_sampled.any():
         return np.zeros(len(query))
-    x, of, y = features[is_drawn], query[is_drawn], label[is_drawn]
+    x, of, y = features[is_sampled], query[is_sampled], label[is_sampled]
     ridge = np.append(RIDGE_OF_MEAN, np.full(x.shape[1] - 1, RIDGE))
     beta, own = np.zeros(x.shape[1]), np.zeros(queries)
     for _ in range(50):

@@ -76,8 +76,8 @@ class CeilingRow:
     @property
     def bars(self) -> list[tuple[str, float, float]]:
         """Found, lost and missed as places on a line of 100: name, start and length."""
-        found, lost, missed = (100 * self.recall[part] for part in ("found", "lost", "missed"))
-        return [("found", 0.0, found), ("lost", found, lost), ("missed", found + lost, missed)]
+        kept, lost, missed = (100 * self.recall[part] for part in ("found", "lost", "missed"))
+        return [("found", 0.0, kept), ("lost", kept, lost), ("missed", kept + lost, missed)]
 
 
 def ceiling_rows(

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from evaluation.failures.cutting import as_text
 from evaluation.scoring.strata import queries_by_tag
-from pooling.formats.query_facts import WEIGHT_KEYS, known_weight
+from pooling.formats.query_facts import WEIGHT_KEYS, weight_in
 
 GroupKind = Literal["all", "group", "none"]
 
@@ -108,7 +108,7 @@ def offered(metadata: Iterable[Mapping[str, Any]]) -> list[str]:
     values: dict[str, Counter[str]] = {}
     for facts in metadata:
         tagged = tagged or bool(facts.get("tags"))
-        weighted = weighted or known_weight(facts) is not None
+        weighted = weighted or weight_in(facts) is not None
         for key in facts.keys() - _NO_GROUPING:
             text = as_text(facts[key])
             if text is not None:
@@ -144,7 +144,7 @@ def _by_traffic(metadata: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str
     Queries asked equally often stay together, in the third that holds most of their traffic (the more
     frequent one of two that hold as much).
     """
-    weights = {query: weight for query, facts in metadata.items() if (weight := known_weight(facts))}
+    weights = {query: weight for query, facts in metadata.items() if (weight := weight_in(facts))}
     third = sum(weights.values()) / len(TRAFFIC_BINS)
     groups: dict[str, list[str]] = {name: [] for name in TRAFFIC_BINS}
     ordered = sorted(weights, key=lambda query: (-weights[query], query))

@@ -12,7 +12,7 @@ from evaluation.models import Report
 from evaluation.report_store.completing import complete_queries
 from evaluation.report_store.files import relevant_of, run_names, stored_runs
 from labeling.qrels.releases import read_release
-from pooling.formats.query_facts import known_weight, tags_of
+from pooling.formats.query_facts import tags_of, weight_in
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import PAGE_ONLY
@@ -171,7 +171,7 @@ def side_by_side(
         text=query.text if query else "",
         narrative=query.narrative if query else "",
         tags=tags_of(metadata),
-        weight=known_weight(metadata),
+        weight=weight_in(metadata),
         k=k,
         a=facts.list_of(first, second),
         b=facts.list_of(second, first),

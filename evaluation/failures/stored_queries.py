@@ -25,7 +25,7 @@ from evaluation.failures.stored_breakdown import (
 from evaluation.models import Report
 from evaluation.report_store.files import relevant_counts, run_names, scan_relevant
 from pooling.formats.cells import guarded_frame
-from pooling.formats.query_facts import known_weight, tags_of
+from pooling.formats.query_facts import tags_of, weight_in
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Query
@@ -151,7 +151,7 @@ def query_rows(report: Report, selection: QuerySelection, table: pl.DataFrame) -
                 query_id=row["query_id"],
                 text=text,
                 tags=tags_of(metadata),
-                weight=known_weight(metadata),
+                weight=weight_in(metadata),
                 value=row["value"],
                 relevant=row["relevant"],
                 found=row["found"],
@@ -215,7 +215,7 @@ def _searched(report: Report, table: pl.DataFrame, selection: QuerySelection) ->
 def _weights(report: Report, table: pl.DataFrame) -> pl.Series:
     ids = table["query_id"].to_list()
     metadata = metadata_of(report, ids)
-    weights = [known_weight(metadata.get(query, {})) for query in ids]
+    weights = [weight_in(metadata.get(query, {})) for query in ids]
     return pl.Series("weight", weights, dtype=pl.Float64)
 
 

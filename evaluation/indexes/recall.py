@@ -55,7 +55,7 @@ class ExactTop:
         return np.minimum(self.depth[:, None], cutoffs)
 
 
-class FoundFigure(TypedDict):
+class AgainstFigure(TypedDict):
     """Recall of one run at one K: its mean, and the tail over queries (percentile -> value).
 
     ties: where the order of exact documents of equal score could change the mean. line: the convention line,
@@ -73,7 +73,7 @@ class FoundFigure(TypedDict):
     line: NotRequired[str]
 
 
-class FoundHow(TypedDict):
+class AgainstSettings(TypedDict):
     """How the intervals were made, and documents of chunks, where they were."""
 
     interval: IntervalSettings
@@ -97,7 +97,7 @@ class RunAgainstExact:
     counted: npt.NDArray[np.bool_]
     depth: Integers
     unknown: int
-    figures: Mapping[str, FoundFigure]
+    figures: Mapping[str, AgainstFigure]
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class AgainstExact:
     cutoffs: Integers
     exact: ExactTop
     runs: Mapping[str, RunAgainstExact]
-    settings: FoundHow
+    settings: AgainstSettings
     thresholds: Mapping[str, float]
     notes: tuple[str, ...]
 
@@ -139,7 +139,7 @@ class AgainstExact:
         counted = {self.exact.name: self.exact.depth < k, run: (depth > 0) & (depth < k)}
         return {name: int(short.sum()) for name, short in counted.items() if short.any()}
 
-    def figure(self, run: str, k: int) -> FoundFigure:
+    def figure(self, run: str, k: int) -> AgainstFigure:
         """The recall of one run at one K."""
         return self.runs[run].figures[key_of("recall", k)]
 
@@ -218,7 +218,7 @@ def recall_against(
             of_exact_run = Side(f"first documents of {exact_name}", top.pairs.document_ids)
             notes.append(sentence_on(documents, of_exact_run, chunks=COLLAPSE))
         by_run[name] = _with_figures(one, top, cutoffs, interval)
-    settings: FoundHow = {"interval": interval}
+    settings: AgainstSettings = {"interval": interval}
     if chunks is not None:
         settings["chunks"] = chunks.to_dict()
     return AgainstExact(conventions, cutoffs, top, by_run, settings, thresholds, tuple(dict.fromkeys(notes)))
@@ -341,11 +341,11 @@ def _with_figures(
     samples, seed, level = interval["samples"], interval["seed"], interval["level"]
     low, high = mean_intervals(run.values, samples=samples, seed=seed, level=level)
     counted, wanted = run.counted, top.wanted(cutoffs)
-    figures: dict[str, FoundFigure] = {}
+    figures: dict[str, AgainstFigure] = {}
     for column, k in enumerate(cutoffs.tolist()):
         values = run.values[counted, column]
         sums = wanted[counted, column].sum()
-        figure: FoundFigure = {
+        figure: AgainstFigure = {
             "mean": _plain(values.mean() if len(values) else np.nan),
             "low": _plain(low[column]),
             "high": _plain(high[column]),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 from evaluation.indexes.latency import LatencyTable, LatencyTableResult
-from evaluation.indexes.recall import PERCENTILES, AgainstExact, FoundFigure, FoundHow
+from evaluation.indexes.recall import PERCENTILES, AgainstExact, AgainstFigure, AgainstSettings
 from evaluation.measures import key_of, split_name, titled
 from evaluation.rendering.cells import Cells
 from evaluation.rendering.formats import FORMATS, mlflow_text, render_tables
@@ -19,7 +19,7 @@ from evaluation.scoring.wording import interval_or_why_not
 from pooling.formats.cells import table_text
 
 
-class AgainstConventions(FoundHow):
+class AgainstConventions(AgainstSettings):
     """Conventions behind the numbers, apart from the runs."""
 
     against: str
@@ -46,7 +46,7 @@ class AgainstResult(TypedDict):
 
     conventions: AgainstConventions
     queries: AgainstQueries
-    runs: dict[str, dict[str, FoundFigure]]
+    runs: dict[str, dict[str, AgainstFigure]]
     thresholds: NotRequired[dict[str, ThresholdResult]]
     latency: NotRequired[LatencyTableResult]
     warnings: NotRequired[list[str]]
@@ -106,7 +106,7 @@ def against_as_dict(against: AgainstExact, latency: LatencyTable | None = None) 
     return content
 
 
-def _with_lines(against: AgainstExact, run: str) -> dict[str, FoundFigure]:
+def _with_lines(against: AgainstExact, run: str) -> dict[str, AgainstFigure]:
     figures = against.runs[run].figures
     return {key: {**figure, "line": against_line(against, run, key)} for key, figure in figures.items()}
 

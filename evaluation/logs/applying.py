@@ -45,12 +45,12 @@ def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: d
     how["effective"] = effective_size(design.weights[counts]) if counts.any() else 0.0
     how["speaks_for"] = sample.speaks_for([ids[row] for row in rows[counts].tolist()], target)
     level = evaluation.settings["interval"]["level"]
-    drawn = _Drawn(rows, np.ones(len(rows), dtype=np.bool_), design, level)
+    draw = _Draw(rows, np.ones(len(rows), dtype=np.bool_), design, level)
     runs = {
-        name: replace(run, figures=_figures(evaluation, run, drawn)) for name, run in evaluation.runs.items()
+        name: replace(run, figures=_figures(evaluation, run, draw)) for name, run in evaluation.runs.items()
     }
     tags = {
-        tag: replace(stratum, figures=_of_some(evaluation, drawn, stratum.rows))
+        tag: replace(stratum, figures=_of_some(evaluation, draw, stratum.rows))
         for tag, stratum in evaluation.strata.items()
     }
     interval: IntervalSettings = {**evaluation.settings["interval"], "method": METHOD, "resampled": False}
@@ -59,7 +59,7 @@ def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: d
 
 
 @dataclass(frozen=True)
-class _Drawn:
+class _Draw:
     """The queries of the draw: (n,) their rows, and which of them count; their design; the level of
     intervals."""
 
@@ -73,9 +73,9 @@ class _Drawn:
         return np.where(self.inside, values[self.rows], np.nan)
 
 
-def _of_some(evaluation: Evaluation, drawn: _Drawn, rows: Integers) -> Mapping[str, RunFigures]:
+def _of_some(evaluation: Evaluation, draw: _Draw, rows: Integers) -> Mapping[str, RunFigures]:
     """The figures over these queries alone: the others are drawn as well, and outside the domain."""
-    some = replace(drawn, inside=np.isin(drawn.rows, rows))
+    some = replace(draw, inside=np.isin(draw.rows, rows))
     return {name: _figures(evaluation, run, some) for name, run in evaluation.runs.items()}
 
 
@@ -109,15 +109,15 @@ def _how(evaluation: Evaluation, sample: Sample, target: Target, *, today: date)
     }
 
 
-def _figures(evaluation: Evaluation, run: RunEvaluation, drawn: _Drawn) -> RunFigures:
+def _figures(evaluation: Evaluation, run: RunEvaluation, draw: _Draw) -> RunFigures:
     column = {k: index for index, k in enumerate(evaluation.cutoffs.tolist())}
     values = [
-        drawn.of(run.whole[measure] if k is None else run.values[measure][:, column[k]])
+        draw.of(run.whole[measure] if k is None else run.values[measure][:, column[k]])
         for measure, k in evaluation.keys
     ]
     table = np.stack(values, axis=1)
-    means = weighted_means(table, drawn.design)
-    low, high = _within(means, drawn.level)
+    means = weighted_means(table, draw.design)
+    low, high = _within(means, draw.level)
     figures: dict[str, Figure] = {}
     for place, (measure, k) in enumerate(evaluation.keys):
         before = run.figures[key_of(measure, k)]
@@ -128,27 +128,27 @@ def _figures(evaluation: Evaluation, run: RunEvaluation, drawn: _Drawn) -> RunFi
             "queries": int(np.count_nonzero(~np.isnan(table[:, place]))),
         }
         if measure == "recall" and k is not None:
-            figure |= _of_recall(run, drawn, column[k])
+            figure |= _of_recall(run, draw, column[k])
         if "mean_of_retrieved" in before and k is not None:
             counts = run.counted.counts
             retrieved, judged = counts.retrieved[:, column[k]], counts.judged[:, column[k]]
             share = np.full(len(retrieved), np.nan)
             np.divide(judged, retrieved, out=share, where=(retrieved > 0) & run.scored)
-            figure["mean_of_retrieved"] = _mean(drawn.of(share), drawn.design)
+            figure["mean_of_retrieved"] = _mean(draw.of(share), draw.design)
         figures[key_of(measure, k)] = figure
     return figures
 
 
-def _of_recall(run: RunEvaluation, drawn: _Drawn, at: int) -> Figure:
+def _of_recall(run: RunEvaluation, draw: _Draw, at: int) -> Figure:
     """What recall has next to its mean: micro, bounds, and ties where they matter."""
-    rows, design = drawn.rows, drawn.design
-    counts, scored = run.counted.counts, run.scored[rows] & drawn.inside
+    rows, design = draw.rows, draw.design
+    counts, scored = run.counted.counts, run.scored[rows] & draw.inside
     hits = (counts.hits[rows, at] * scored).astype(np.float64)
     relevant = (counts.relevant[rows] * scored).astype(np.float64)
     more: Figure = {}  # type: ignore[typeddict-item]  # joined to a figure that has the rest
     more["micro"] = _plain(ratio_means(hits[:, None], relevant[:, None], design).mean[0])
     lower, upper = run.bounds or (None, None)
-    more["bounds"] = [None if one is None else _mean(drawn.of(one[:, at]), design) for one in (lower, upper)]
+    more["bounds"] = [None if one is None else _mean(draw.of(one[:, at]), design) for one in (lower, upper)]
     ties = run.counted.ties
     if ties is not None:
         shares = [

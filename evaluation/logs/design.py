@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pooling.formats.errors import excerpt
 from pooling.formats.records import QueryRecord
-from pooling.logs.population import SHOWN
+from pooling.logs.population import LOG_SHARE
 
 Target = Literal["traffic", "queries"]
 #: A log that ended longer ago than this no longer speaks for the traffic.
@@ -85,7 +85,7 @@ def sample_of(queries: Iterable[QueryRecord]) -> Sample:
     it. ValueError for a query without a draw and for a probability or size that is none.
     """
     draws: dict[str, Sampled] = {}
-    dropped, windows, shown_shares = [], set(), set()
+    dropped, windows, shares = [], set(), set()
     for query in queries:
         sampling = query.metadata.get("sampling")
         if not isinstance(sampling, Mapping) or any(name not in sampling for name in _NEEDED):
@@ -98,13 +98,13 @@ def sample_of(queries: Iterable[QueryRecord]) -> Sample:
             raise ValueError(f"Query {excerpt(query.id)}: the inclusion probability pi is above 1.")
         draws[query.id] = Sampled(str(sampling["stratum"]), _number(query, sampling, "size"), probability)
         windows.add(str(sampling.get("window") or ""))
-        shown_shares.add(_number(query, sampling, SHOWN) if SHOWN in sampling else 1.0)
+        shares.add(_number(query, sampling, LOG_SHARE) if LOG_SHARE in sampling else 1.0)
         if sampling.get("dropped"):
             dropped.append(query.id)
     if len(draws) == len(dropped):
         raise ValueError("No query of the draw is left; each one was dropped.")
     window = ", ".join(sorted(one for one in windows if one))
-    return Sample(_raised(draws, dropped), window, len(dropped), draws, min(*shown_shares, 1.0))
+    return Sample(_raised(draws, dropped), window, len(dropped), draws, min(*shares, 1.0))
 
 
 def _number(query: QueryRecord, sampling: Mapping[str, Any], name: str) -> float:

@@ -76,7 +76,7 @@ def log_drift(old: LogTable, new: LogTable, *, seed: int = 0) -> LogDrift:
     }
     before, after = _counts(old, places), _counts(new, places)
     least = max(_least(old), _least(new))
-    half, size = before.sum() / old.shown / 2, after.sum() / new.shown
+    half, size = before.sum() / old.share / 2, after.sum() / new.share
     unseen, traffic = _unseen(after, before, least)
     chance = np.random.default_rng(seed)
     within, beyond, thinned = np.empty(SPLITS), np.empty(SPLITS), np.empty(SPLITS)
@@ -90,7 +90,7 @@ def log_drift(old: LogTable, new: LogTable, *, seed: int = 0) -> LogDrift:
                 f"Too few searches to compare: half of a log asks no query {least:,} times. Give longer "
                 "logs, or tables of read_log with a smaller --minimum-clients."
             )
-    expected, found = float(within.mean()), float(beyond.mean())
+    expected, observed = float(within.mean()), float(beyond.mean())
     spread = sqrt(float(within.var()) + expected * (1 - expected) / float(thinned.mean()))
     rest = max(1 - expected, 1e-9)
     return {
@@ -98,16 +98,16 @@ def log_drift(old: LogTable, new: LogTable, *, seed: int = 0) -> LogDrift:
         "new": _side(new),
         "least_count": least,
         "unseen": unseen,
-        "unseen_by_half": found,
+        "unseen_by_half": observed,
         "halves": {
             "mean": expected,
             "low": float(within.min()),
             "high": float(within.max()),
             "splits": SPLITS,
         },
-        "another_kind": max(0.0, (found - expected) / rest),
+        "another_kind": max(0.0, (observed - expected) / rest),
         "visible": min((SURE + NormalDist().inv_cdf(POWER)) * spread / rest, 1.0),
-        "shift": found > expected + SURE * spread,
+        "shift": observed > expected + SURE * spread,
         "largest": _largest(new, before, places=places, least=least),
     }
 
@@ -115,7 +115,7 @@ def log_drift(old: LogTable, new: LogTable, *, seed: int = 0) -> LogDrift:
 def _least(log: LogTable) -> int:
     """How often a query must be asked to be in the table; a long table without rare queries has lost them."""
     if len(log.queries) < LONG:
-        return 1 if log.shown == 1 else LEAST_KEPT
+        return 1 if log.share == 1 else LEAST_KEPT
     return max(round(min(one.size for one in log.queries)), 1)
 
 
@@ -126,19 +126,19 @@ def _counts(log: LogTable, places: dict[str, int]) -> Integers:
     return counts
 
 
-def _unseen(counts: Integers, known: Integers, least: int) -> tuple[float, int]:
+def _unseen(counts: Integers, others: Integers, least: int) -> tuple[float, int]:
     """The share of a log's traffic on queries that another lacks, and the traffic."""
     traffic = int(counts[counts >= least].sum())
-    lacking = int(counts[(counts >= least) & (known < least)].sum())
+    lacking = int(counts[(counts >= least) & (others < least)].sum())
     return (lacking / traffic if traffic else 0.0), traffic
 
 
 def _side(log: LogTable) -> OneLog:
-    return {"queries": len(log.queries), "traffic": log.traffic, "shown": log.shown}
+    return {"queries": len(log.queries), "traffic": log.traffic, "shown": log.share}
 
 
-def _largest(log: LogTable, known: Integers, *, places: dict[str, int], least: int) -> list[NewQuery]:
-    lacking = [one for one in log.queries if known[places[one.key]] < least <= one.size]
+def _largest(log: LogTable, others: Integers, *, places: dict[str, int], least: int) -> list[NewQuery]:
+    lacking = [one for one in log.queries if others[places[one.key]] < least <= one.size]
     lacking.sort(key=lambda one: (-one.size, one.key))
     return [
         {"query": one.text, "count": one.size, "share": one.size / log.traffic} for one in lacking[:LARGEST]

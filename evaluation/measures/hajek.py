@@ -32,15 +32,15 @@ class Design:
     def of(self, rows: Integers) -> Design:
         """The design of these queries alone; those that were drawn speak for the others of their strata,
         which count as not answered, at random."""
-        drawn = self.importance > 0
-        kept = np.zeros(len(drawn), dtype=bool)
-        kept[rows] = drawn[rows]
+        sampled = self.importance > 0
+        kept = np.zeros(len(sampled), dtype=bool)
+        kept[rows] = sampled[rows]
         many, answered = (
             np.bincount(self.stratum[some], minlength=int(self.stratum.max(initial=0)) + 1)
-            for some in (drawn, kept)
+            for some in (sampled, kept)
         )
         share = np.divide(answered, many, out=np.ones(len(many)), where=answered > 0)
-        probability = np.where(drawn, self.probability * share[self.stratum], 1.0)
+        probability = np.where(sampled, self.probability * share[self.stratum], 1.0)
         return Design(self.importance[rows], probability[rows], self.stratum[rows])
 
 
@@ -84,8 +84,8 @@ def weighted_means(values: Floats, design: Design, within: Floats | None = None)
     and Wretman, Model assisted survey sampling, 1992).
 
     >>> design = Design(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.5, 0.5]), np.zeros(3, dtype=int))
-    >>> found = weighted_means(np.array([[1.0], [0.0], [0.5]]), design)
-    >>> found.mean.round(4).tolist(), found.error.round(4).tolist()
+    >>> means = weighted_means(np.array([[1.0], [0.0], [0.5]]), design)
+    >>> means.mean.round(4).tolist(), means.error.round(4).tolist()
     ([0.5714], [0.101])
     """
     counted = ~np.isnan(values)

@@ -211,7 +211,7 @@ def _notes(counts: ScoreAuditCounts, of: Pool, later: Pool | None) -> list[str]:
     notes = [NO_MACRO]
     behind = counts["drawn"] - counts["sampled"] - counts["waiting"]
     if counts["waiting"]:
-        text = f"{_pairs_that(counts['waiting'], _WERE_DRAWN, ('waits', 'wait'))} for a label"
+        text = f"{_pairs_that(counts['waiting'], _IN_DRAW, ('waits', 'wait'))} for a label"
         if behind:
             text += f", and {behind:,} labels behind such a gap in the order of the draw wait with them"
         notes.append(f"{text}; until then, the labelled beginning of each stratum stands for it.")
@@ -226,7 +226,7 @@ def _notes(counts: ScoreAuditCounts, of: Pool, later: Pool | None) -> list[str]:
         pairs = _pairs_that(counts["lost"], (labelled, labelled), ("has", "have"))
         notes.append(f"{pairs} none in this release. {both}")
     if counts["cannot_judge"]:
-        pairs = _pairs_that(counts["cannot_judge"], _WERE_DRAWN, ("could", "could"))
+        pairs = _pairs_that(counts["cannot_judge"], _IN_DRAW, ("could", "could"))
         notes.append(f"{pairs} not be judged. {both}")
     if later is not None:
         notes.append(
@@ -236,7 +236,7 @@ def _notes(counts: ScoreAuditCounts, of: Pool, later: Pool | None) -> list[str]:
     return notes
 
 
-_WERE_DRAWN = ("was drawn", "were drawn")
+_IN_DRAW = ("was drawn", "were drawn")
 
 
 def _pairs_that(count: int, such: tuple[str, str], verb: tuple[str, str]) -> str:

@@ -113,7 +113,6 @@ def opened_link(token: str) -> SharedLink:
 
 
 def _end(sharing: Sharing, now: datetime) -> datetime:
-    """The moment at which a link ends."""
     if sharing.until is None:
         if not 1 <= sharing.days <= LONGEST_DAYS:
             raise InputError(f"A link is valid for 1 to {LONGEST_DAYS} days.", field="days")

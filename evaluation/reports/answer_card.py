@@ -12,7 +12,7 @@ from evaluation.comparisons.stored import answer_at, compared
 from evaluation.comparisons.wording import (
     difference_in_words,
     frame_in_words,
-    of_known_relevant,
+    of_relevant_so_far,
     recall_read_first,
     what_recall_is_of,
 )
@@ -81,7 +81,7 @@ def queries_in_all(report: Report) -> int:
 def of_labels(report: Report) -> str:
     """Recall by the labels at hand, in words; empty where these are declared complete."""
     answer = answer_at(report)
-    return "" if answer is None or answer.basis == COMPLETE else of_known_relevant(answer)
+    return "" if answer is None or answer.basis == COMPLETE else of_relevant_so_far(answer)
 
 
 def full_card(report: Report, k: int, earlier: Earlier | None) -> AnswerCard | None:
@@ -123,7 +123,7 @@ def _recall(report: Report, answer: Answer) -> tuple[str, str, str]:
         bounds = report.result["runs"][answer.run][f"recall@{answer.k}"]["bounds"]
         between = "–".join(decimal(bound) for bound in bounds)
         return first, of, f"{between} whatever the unjudged documents of pool and runs are"
-    beside = f"{decimal(answer.found['recall'])} {of_known_relevant(answer)}"
+    beside = f"{decimal(answer.found['recall'])} {of_relevant_so_far(answer)}"
     return first, of, "" if answer.basis == COMPLETE else beside
 
 

@@ -17,7 +17,7 @@ from evaluation.report_store.choices import MEASURES, default_cutoffs, tagged_qu
 from evaluation.report_store.files import run_names
 from evaluation.report_store.options import headline_k
 from evaluation.reports.making import ReportRequest
-from evaluation.reports.weighing import WEIGHTS, has_drawn_queries
+from evaluation.reports.weighing import WEIGHTS, has_draw
 from evaluation.scoring.config import LARGEST_FILE, SETTINGS, Settings, parse_settings
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET, PRESET_TITLES, Conventions
 from labeling.models import QrelsRelease
@@ -101,7 +101,7 @@ class ReportForm(GroupedForm, forms.Form):
         releases, runs = collection.releases.listed(), collection.runs.listed()
         pools = pools_to_rest_on(collection)
         self._offer_pools(pools)
-        if not has_drawn_queries(collection):
+        if not has_draw(collection):
             del self.fields["weights"]
         self._choose("release", releases, releases.first())
         self._choose("runs", runs, [run.pk for run in runs])

@@ -18,7 +18,7 @@ WEIGHTS = {
     "queries": "once for each distinct query of the log that it stands for",
     UNWEIGHTED: "once, whatever it stands for",
 }
-NOT_DRAWN = (
+NO_DRAW = (
     "No query of this collection was drawn from a log, so there are no weights: import what "
     f"draw_queries writes, or choose {UNWEIGHTED}."
 )
@@ -32,12 +32,12 @@ def checked_weights(collection: Collection, name: str | None) -> str | None:
         return None
     if name not in WEIGHTS:
         raise InputError(f"Weights are {', '.join(WEIGHTS)}, not “{name}”.", field="weights")
-    if name != UNWEIGHTED and not has_drawn_queries(collection):
-        raise InputError(NOT_DRAWN, field="weights")
+    if name != UNWEIGHTED and not has_draw(collection):
+        raise InputError(NO_DRAW, field="weights")
     return name
 
 
-def has_drawn_queries(collection: Collection) -> bool:
+def has_draw(collection: Collection) -> bool:
     """Queries of the collection carry the probability with which they were drawn."""
     return collection.queries.filter(metadata__has_key="sampling").exists()
 
@@ -52,7 +52,7 @@ def taken_back(evaluation: Evaluation, collection: Collection, choice: str | Non
             if choice in (None, UNWEIGHTED):
                 return evaluation
             # What others keep under the name `sampling` is no draw.
-            raise InputError(NOT_DRAWN, field="weights")
+            raise InputError(NO_DRAW, field="weights")
         scored = set(evaluation.labels.query_ids.filter(evaluation.in_mean).to_list())
         target = choice or ("traffic" if scored and scored <= sample.queries.keys() else UNWEIGHTED)
         if target == UNWEIGHTED:

@@ -20,7 +20,7 @@ from evaluation.report_store.shared_links import opened_link, share, withdraw_li
 from evaluation.sharing.forms import ShareForm
 from evaluation.sharing.page import CURVE, shared_comparison, shared_report
 from pooling.interface.charting import VARIANTS
-from pooling.interface.pages import go_on_with, made_once, person, shown_once
+from pooling.interface.pages import go_on_with, made_once, person, secret_page
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, fetch
 
@@ -55,7 +55,7 @@ def report_share(request: HttpRequest, report_id: int) -> HttpResponse:
         "shared": fetch(report.shared_links.all(), pk=made["link"]),
         "address": request.build_absolute_uri(reverse("shared", args=[made["token"]])),
     }
-    return shown_once(request, "evaluation/shared_link_made.html", context)
+    return secret_page(request, "evaluation/shared_link_made.html", context)
 
 
 @login_required

@@ -10,11 +10,11 @@ from pathlib import Path
 from pooling.formats.sources import Source
 from pooling.heavy import Booleans, Integers, np
 from pooling.logs.drawing import query_key
-from pooling.logs.rows import CLICKED, SHOWN, Faults, LogRow, ubi_rows
+from pooling.logs.rows import CLICK, IMPRESSION, Faults, LogRow, ubi_rows
 
 DAY = 86_400_000
 #: A client who asks more often in a day, or clicks on more than this share of what it is shown, is a program.
-MOST_SEARCHES, MOST_CLICKS, ENOUGH_SHOWN = 100, 0.9, 50
+MOST_SEARCHES, MOST_CLICKS, ENOUGH_IMPRESSIONS = 100, 0.9, 50
 ANY_SIZE = 2**60
 #: Nobody scrolls further; a larger number is a mistake.
 DEEPEST = 1_000
@@ -52,7 +52,7 @@ class SeenLog:
     _texts: dict[str, str] = field(default_factory=dict)
     _clients: dict[str, str] = field(default_factory=dict)
     _days: dict[str, int] = field(default_factory=dict)
-    _shown: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    _places: dict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     _clicked: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, rows: Iterable[LogRow]) -> None:
@@ -66,32 +66,32 @@ class SeenLog:
                 self._clients.setdefault(row.search, row.client)
             if row.time is not None:
                 self._days.setdefault(row.search, row.time // DAY)
-            if row.action == SHOWN and row.document:
+            if row.action == IMPRESSION and row.document:
                 if row.position is None or row.position > DEEPEST:
                     self.faults[f"impressions have no position up to {DEEPEST:,}"] += 1
                 else:
-                    self._shown[row.search].setdefault(row.document, row.position)
-            elif row.action == CLICKED and row.document:
+                    self._places[row.search].setdefault(row.document, row.position)
+            elif row.action == CLICK and row.document:
                 self._clicked.add((row.search, row.document))
 
     def impressions(self) -> Impressions:
         """Everything shown, without programs, and without clicks on what was never shown."""
-        lost = sum(document not in self._shown.get(search, {}) for search, document in self._clicked)
+        lost = sum(document not in self._places.get(search, {}) for search, document in self._clicked)
         self._count(lost, "clicks on documents that were not shown were left out")
-        unknown = [search for search in self._shown if search not in self._texts]
+        unknown = [search for search in self._places if search not in self._texts]
         self._count(len(unknown), "searches without the text of a query were left out")
         programs = self._programs()
         self._count(len(programs), "clients that behave like programs were left out")
-        first = min((place for shown in self._shown.values() for place in shown.values()), default=1)
+        first = min((place for places in self._places.values() for place in places.values()), default=1)
         pairs: dict[tuple[str, str], int] = {}
         users: dict[str, int] = {}
         rows = []
-        for number, (search, shown) in enumerate(self._shown.items()):
+        for number, (search, places) in enumerate(self._places.items()):
             client = self._clients.get(search, f"\0{search}")
             if search not in self._texts or client in programs:
                 continue
             user = users.setdefault(client, len(users))
-            for document, place in sorted(shown.items(), key=lambda one: (one[1], one[0])):
+            for document, place in sorted(places.items(), key=lambda one: (one[1], one[0])):
                 pair = pairs.setdefault((self._texts[search], document), len(pairs))
                 clicked = (search, document) in self._clicked
                 rows.append((pair, place + (first == 0), user, number, clicked))
@@ -105,17 +105,17 @@ class SeenLog:
             self.faults[fault] += number
 
     def _programs(self) -> set[str]:
-        days = Counter((self._clients[s], self._days.get(s)) for s in self._shown if s in self._clients)
+        days = Counter((self._clients[s], self._days.get(s)) for s in self._places if s in self._clients)
         programs = {client for (client, _), count in days.items() if count > MOST_SEARCHES}
-        shown, clicked = Counter[str](), Counter[str]()
-        for search, documents in self._shown.items():
+        impressions, clicked = Counter[str](), Counter[str]()
+        for search, documents in self._places.items():
             if client := self._clients.get(search):
-                shown[client] += len(documents)
+                impressions[client] += len(documents)
                 clicked[client] += sum((search, document) in self._clicked for document in documents)
         often = {
             one
-            for one, count in shown.items()
-            if count >= ENOUGH_SHOWN and clicked[one] > MOST_CLICKS * count
+            for one, count in impressions.items()
+            if count >= ENOUGH_IMPRESSIONS and clicked[one] > MOST_CLICKS * count
         }
         return programs | often
 

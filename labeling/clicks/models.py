@@ -25,9 +25,9 @@ MOST = 0.999
 
 def ctr_by_position(seen: Impressions, weights: Floats | None = None) -> Floats:
     """(positions + 1,) clicks ÷ impressions at each position; 0 where nothing was shown."""
-    shown = _sums(seen.position, weights)
-    clicks = _sums(seen.position, _times(seen.clicked, weights), len(shown))
-    return _ratio(clicks, shown)
+    impressions = _sums(seen.position, weights)
+    clicks = _sums(seen.position, _times(seen.clicked, weights), len(impressions))
+    return _ratio(clicks, impressions)
 
 
 def expected_clicks(seen: Impressions) -> tuple[Floats, Floats]:
@@ -52,9 +52,9 @@ def clicks_over_expected(clicks: Floats, expected: Floats) -> Floats:
 def click_rates(seen: Impressions, weights: Floats | None = None) -> tuple[Floats, Floats]:
     """(pairs,) clicks ÷ impressions, wherever the document stood, and the impressions."""
     count = len(seen.pairs)
-    shown = _sums(seen.pair, weights, count)
+    impressions = _sums(seen.pair, weights, count)
     clicks = _sums(seen.pair, _times(seen.clicked, weights), count)
-    return _ratio(clicks, shown), shown
+    return _ratio(clicks, impressions), impressions
 
 
 def position_based(seen: Impressions, weights: Floats | None = None) -> tuple[Floats, Floats]:
@@ -67,15 +67,15 @@ def position_based(seen: Impressions, weights: Floats | None = None) -> tuple[Fl
     at: Integers = seen.pair * places + seen.position
     groups = np.flatnonzero(np.bincount(at))
     pair, position = groups // places, groups % places
-    shown = _sums(at, weights)[groups]
+    impressions = _sums(at, weights)[groups]
     clicks = _sums(at, _times(seen.clicked, weights))[groups]
-    unclicked, many = shown - clicks, len(seen.pairs)
-    of_pair = _sums(pair, shown, many)
-    of_place = _sums(position, shown, places)
+    unclicked, many = impressions - clicks, len(seen.pairs)
+    of_pair = _sums(pair, impressions, many)
+    of_place = _sums(position, impressions, places)
     gamma = np.full(places, 0.5)
     for place, propensity in harvested(seen, weights).items():
         gamma[place] = min(propensity, MOST)
-    looked = _sums(pair, shown * gamma[position], many)
+    looked = _sums(pair, impressions * gamma[position], many)
     alpha = np.clip(_ratio(_sums(pair, clicks, many), looked), 1 - MOST, MOST)
 
     def step(both: Floats) -> Floats:
@@ -90,7 +90,7 @@ def position_based(seen: Impressions, weights: Floats | None = None) -> tuple[Fl
     settled = _settled(step, np.concatenate([alpha, gamma]))
     alpha, gamma = settled[:many], settled[many:]
     first = gamma[1]
-    return np.minimum(alpha * first, 1.0), _sums(pair, shown * (gamma / first)[position], many)
+    return np.minimum(alpha * first, 1.0), _sums(pair, impressions * (gamma / first)[position], many)
 
 
 def _settled(step: Callable[[Floats], Floats], start: Floats) -> Floats:
@@ -155,14 +155,14 @@ def harvested(seen: Impressions, weights: Floats | None = None) -> dict[int, flo
     places = sorted(joined_to_first(seen))
     if len(places) < 2:
         return dict.fromkeys(places, 1.0)
-    shown, clicks = _by_pair_and_place(seen, weights)
+    impressions, clicks = _by_pair_and_place(seen, weights)
     rows, targets, sizes = [], [], []
     for number, high in enumerate(places):
         for low in places[number + 1 :]:
-            both = (shown[:, high] > 0) & (shown[:, low] > 0)
+            both = (impressions[:, high] > 0) & (impressions[:, low] > 0)
             if not both.any():
                 continue
-            above, below = shown[both, high], shown[both, low]
+            above, below = impressions[both, high], impressions[both, low]
             weight = above * below / (above + below)
             c_high, c_low = (
                 (weight * clicks[both, high] / above).sum(),
@@ -187,23 +187,23 @@ def joined_to_first(seen: Impressions) -> set[int]:
     """
     if not (seen.position == 1).any():
         return set()
-    shown, _ = _by_pair_and_place(seen)
-    often = shown >= JOINS
-    found, waiting = set(), [1]
+    impressions, _ = _by_pair_and_place(seen)
+    often = impressions >= JOINS
+    places, waiting = set(), [1]
     while waiting:
         place = waiting.pop()
-        found.add(place)
+        places.add(place)
         others = np.flatnonzero(often[often[:, place]].any(axis=0)).tolist()
-        waiting += [other for other in others if other not in found]
-    return found
+        waiting += [other for other in others if other not in places]
+    return places
 
 
 def _by_pair_and_place(seen: Impressions, weights: Floats | None = None) -> tuple[Floats, Floats]:
     places = int(seen.position.max()) + 1
     at: Integers = seen.pair * places + seen.position
     size, shape = len(seen.pairs) * places, (len(seen.pairs), places)
-    shown = _sums(at, weights, size).reshape(shape)
-    return shown, _sums(at, _times(seen.clicked, weights), size).reshape(shape)
+    impressions = _sums(at, weights, size).reshape(shape)
+    return impressions, _sums(at, _times(seen.clicked, weights), size).reshape(shape)
 
 
 def _times(rows: npt.NDArray[np.bool_], weights: Floats | None) -> Floats:

@@ -13,7 +13,7 @@ from pooling.formats.records import records_source
 def read_propensities(path: Path) -> dict[int, float]:
     """Propensities by position, which counts from 1; FormatError for anything but numbers above 0 to 1."""
     source, records = records_source(path, None, None)
-    found: dict[int, float] = {}
+    propensities: dict[int, float] = {}
     for line, record in records:
         names = (
             column_named(record, ("position", "rank")),
@@ -30,9 +30,9 @@ def read_propensities(path: Path) -> dict[int, float]:
             raise source.error(
                 line, "no position from 1 on with a propensity above 0, up to 1", "Write such as 2 and 0.5."
             )
-        if place in found:
+        if place in propensities:
             raise source.error(line, f"position {place} is there twice", "Give each position once.")
-        found[place] = propensity
-    if not found:
+        propensities[place] = propensity
+    if not propensities:
         raise source.empty()
-    return found
+    return propensities

@@ -58,7 +58,7 @@ def click_scores(
     logarithms, and of those of a count (gamma).
     """
     count = len(seen.pairs)
-    shown = np.bincount(seen.pair, minlength=count)
+    impressions = np.bincount(seen.pair, minlength=count)
     clicks = np.bincount(seen.pair, weights=seen.clicked, minlength=count)
     users = _users(seen)
     compared = seen
@@ -67,14 +67,15 @@ def click_scores(
     score, low, high, looked = _scored(compared, model, propensities, seed)
     coec = clicks_over_expected(*expected_clicks(seen))
     placed = np.bincount(compared.pair, minlength=count)
-    notes = np.where(shown < LEAST_IMPRESSIONS, FEW, np.where(_users(compared) < LEAST_USERS, FEW_PEOPLE, ""))
+    are_few = impressions < LEAST_IMPRESSIONS
+    notes = np.where(are_few, FEW, np.where(_users(compared) < LEAST_USERS, FEW_PEOPLE, ""))
     notes = np.where((notes == "") & (looked <= 0), UNSEEN, notes)
-    notes = np.where((shown >= LEAST_IMPRESSIONS) & (placed < LEAST_IMPRESSIONS), NO_PLACE, notes)
-    found = [
+    notes = np.where(~are_few & (placed < LEAST_IMPRESSIONS), NO_PLACE, notes)
+    scores = [
         ClickScore(
             query=query,
             document=document,
-            impressions=int(shown[at]),
+            impressions=int(impressions[at]),
             clicks=int(clicks[at]),
             users=int(users[at]),
             score=None if notes[at] else float(score[at]),
@@ -85,7 +86,7 @@ def click_scores(
         )
         for at, (query, document) in enumerate(seen.pairs)
     ]
-    return sorted(found, key=lambda one: (one.query, one.document))
+    return sorted(scores, key=lambda one: (one.query, one.document))
 
 
 def _users(seen: Impressions) -> Integers:

@@ -115,9 +115,9 @@ def _candidates(queue: Queue, annotator: User, now: datetime) -> Iterator[FactIt
     )
     holders = Coalesce(Subquery(others, output_field=IntegerField()), Value(0))
     own = FactLease.objects.filter(item=OuterRef("pk"), annotator=annotator).values("skipped_at")
-    found = open_items(queue, annotator).annotate(holders=holders, skipped=Subquery(own))
-    found = found.filter(done__lt=queue.judgments_per_item - F("holders"))
-    rows = found.order_by(F("skipped").asc(nulls_first=True), "order_key")
+    items = open_items(queue, annotator).annotate(holders=holders, skipped=Subquery(own))
+    items = items.filter(done__lt=queue.judgments_per_item - F("holders"))
+    rows = items.order_by(F("skipped").asc(nulls_first=True), "order_key")
     rows = rows.select_related("query", "document", "queue")[:LOOKED_AT]
     can_skip = connection.features.has_select_for_update_skip_locked
     locked = rows.select_for_update(of=("self",), skip_locked=can_skip, no_key=True)

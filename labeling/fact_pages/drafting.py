@@ -82,10 +82,10 @@ class FactPrompt:
     turn: Template
 
     def messages(
-        self, query: str, narrative: str, known: Sequence[str], documents: Sequence[str]
+        self, query: str, narrative: str, facts: Sequence[str], documents: Sequence[str]
     ) -> Messages:
         """What is sent for a window of documents; no text can leave its place, see `unused_word`."""
-        listed = "\n".join(f"- {one}" for one in known) or "(none)"
+        listed = "\n".join(f"- {one}" for one in facts) or "(none)"
         texts = "\n\n---\n\n".join(text[:MOST_CHARACTERS] for text in documents)
         content = self.turn.substitute(
             boundary=unused_word(query, narrative, listed, texts),
@@ -93,7 +93,7 @@ class FactPrompt:
             narrative=narrative or "(none)",
             known=listed,
             documents=texts,
-            most=MOST_FACTS - len(known),
+            most=MOST_FACTS - len(facts),
         )
         return [{"role": "system", "content": self.task}, {"role": "user", "content": content}]
 
@@ -111,12 +111,12 @@ class Drafting:
     requests: int = 0
 
     async def facts_of(
-        self, query: str, narrative: str, known: Sequence[str], documents: Sequence[str]
+        self, query: str, narrative: str, facts: Sequence[str], documents: Sequence[str]
     ) -> list[DraftedFact] | None:
         """New facts of a query, window by window, each told what is known already; None where the budget does
         not reach. `ModelError` where the model does not answer.
         """
-        texts, found = list(known), []
+        texts, drafts = list(facts), []
         for start in range(0, len(documents), WINDOW):
             if len(texts) >= MOST_FACTS:
                 break
@@ -127,8 +127,8 @@ class Drafting:
             for fact in read_facts(content):
                 if len(texts) < MOST_FACTS and folded(fact.text) not in map(folded, texts):
                     texts.append(fact.text)
-                    found.append(fact)
-        return found
+                    drafts.append(fact)
+        return drafts
 
     async def _answer(self, messages: Messages) -> str | None:
         at_most = self._most_cost(messages)
@@ -172,7 +172,7 @@ def read_facts(content: str) -> list[DraftedFact]:
     facts = object_in(content).get("facts")
     if not isinstance(facts, list):
         raise MalformedAnswerError("The answer has no list of facts.")
-    found = []
+    drafts = []
     for one in facts:
         text = one.get("text") if isinstance(one, dict) else None
         if not isinstance(text, str):
@@ -180,8 +180,8 @@ def read_facts(content: str) -> list[DraftedFact]:
         text = " ".join(storable(text).split())
         if text and len(text.split()) <= MOST_WORDS:
             importance = "okay" if one.get("importance") == "okay" else "vital"
-            found.append(DraftedFact(text, importance))
-    return found
+            drafts.append(DraftedFact(text, importance))
+    return drafts
 
 
 DRAFTS, MOST_TOKENS = "facts", 2_000
@@ -274,38 +274,38 @@ def draft_facts(
     for place, query in enumerate(chosen):
         if progress:
             progress(place / len(chosen), f"Query {query.external_id}")
-        known = list(Fact.objects.filter(query=query).values_list("text", flat=True))
+        texts = list(Fact.objects.filter(query=query).values_list("text", flat=True))
         documents = _relevant_texts(query)
-        if len(known) >= MOST_FACTS or not documents:
-            (done.full if len(known) >= MOST_FACTS else done.bare).append(query.external_id)
+        if len(texts) >= MOST_FACTS or not documents:
+            (done.full if len(texts) >= MOST_FACTS else done.bare).append(query.external_id)
             continue
         asking = Asking(options.model, SCHEMA, MOST_TOKENS, seed=1, logprobs=False)
         client = ModelClient(url, key_for(collection, url), timeout=settings.LLM_TIMEOUT)
         drafting = Drafting(client, asking, prompt, prices, budget)
         try:
-            found = asyncio.run(_drafts(drafting, query, known, documents))
+            drafts = asyncio.run(_drafts(drafting, query, texts, documents))
         except StopError as error:
             raise InputError(error.detail) from error
         except (ModelError, MalformedAnswerError) as error:
             done.failed[query.external_id] = str(error)
-            found = []
+            drafts = []
         done.requests += drafting.requests
         done.cost = budget.spent
-        if found is None:
+        if drafts is None:
             done.left = [one.external_id for one in chosen[place:]]
             break
         done.queries += 1
-        done.facts += _store(query, found, prelabeler)
+        done.facts += _store(query, drafts, prelabeler)
     facts = {"model": options.model, "facts": done.facts, "cost": str(done.cost)}
     record_action(collection, user, "facts drafted", f"{done.queries} queries", **facts)
     return done
 
 
 async def _drafts(
-    drafting: Drafting, query: Query, known: Sequence[str], documents: Sequence[str]
+    drafting: Drafting, query: Query, facts: Sequence[str], documents: Sequence[str]
 ) -> list[DraftedFact] | None:
     async with drafting.client:
-        return await drafting.facts_of(query.text, query.narrative, known, documents)
+        return await drafting.facts_of(query.text, query.narrative, facts, documents)
 
 
 def check_drafts(collection: Collection, options: DraftOptions, user: User | None) -> None:
@@ -331,10 +331,10 @@ def queries_named(collection: Collection, names: Sequence[str] | None) -> list[Q
     rows = collection.queries.order_by("external_id")
     if names is None:
         return list(rows)
-    found = list(rows.filter(external_id__in=names))
-    if missing := set(names) - {query.external_id for query in found}:
+    queries = list(rows.filter(external_id__in=names))
+    if missing := set(names) - {query.external_id for query in queries}:
         raise InputError(f"There is no query “{min(missing)}”.", field="queries")
-    return found
+    return queries
 
 
 def _relevant_texts(query: Query) -> list[str]:
@@ -347,10 +347,10 @@ def _relevant_texts(query: Query) -> list[str]:
     return [f"{title}\n\n{text}".strip() for title, text in texts if text]
 
 
-def _store(query: Query, found: Sequence[DraftedFact], prelabeler: Prelabeler) -> int:
+def _store(query: Query, drafts: Sequence[DraftedFact], prelabeler: Prelabeler) -> int:
     with transaction.atomic():
         lock(query.collection)
-        for one in found:
+        for one in drafts:
             fact = Fact.objects.create(
                 collection_id=query.collection_id,
                 query=query,
@@ -362,4 +362,4 @@ def _store(query: Query, found: Sequence[DraftedFact], prelabeler: Prelabeler) -
                 prelabeler=prelabeler,
             )
             FactVersion.objects.create(fact=fact, version=1, text=one.text)
-    return len(found)
+    return len(drafts)

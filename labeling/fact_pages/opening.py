@@ -179,16 +179,16 @@ def _chosen(
     chance = random.Random(queue.seed)  # noqa: S311  a sample, not a secret
     by_query: dict[int, tuple[list[int], list[int]]] = {}
     for query, document, query_id, document_id in pairs:
-        relevant, drawn = by_query.setdefault(query, ([], []))
+        relevant, audit = by_query.setdefault(query, ([], []))
         label = labels.get((query_id, document_id))
         if label:
             relevant.append(document)
         elif label is False and chance.random() < options.audit_share:
-            drawn.append(document)
+            audit.append(document)
     return [
         (query, document, is_audit)
-        for query, (relevant, drawn) in by_query.items()
-        for documents, is_audit in ((relevant, False), (drawn, True))
+        for query, (relevant, audit) in by_query.items()
+        for documents, is_audit in ((relevant, False), (audit, True))
         for document in documents
     ]
 

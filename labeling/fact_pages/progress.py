@@ -146,12 +146,12 @@ def _votes(queue: Queue) -> pl.DataFrame:
 
 
 def _agreement(votes: pl.DataFrame) -> AgreementFigures:
-    found = agreement(votes)
+    figures = agreement(votes)
     return {
-        "pairs": found.pairs,
-        "alpha": found.krippendorff.value,
-        "ac1": found.gwet.value,
-        "positive": found.positive.value,
+        "pairs": figures.pairs,
+        "alpha": figures.krippendorff.value,
+        "ac1": figures.gwet.value,
+        "positive": figures.positive.value,
     }
 
 
@@ -175,12 +175,12 @@ def _unclear(queue: Queue, votes: pl.DataFrame) -> list[UnclearFact]:
         .sort("positive", "query_id")
     )
     facts = Fact.objects.filter(pk__in=[int(one) for one in by_fact["query_id"]]).select_related("query")
-    known = {str(fact.pk): fact for fact in facts}
+    by_key = {str(fact.pk): fact for fact in facts}
     return [
         {
-            "query": known[key].query.external_id,
-            "fact": known[key].external_id,
-            "text": known[key].text,
+            "query": by_key[key].query.external_id,
+            "fact": by_key[key].external_id,
+            "text": by_key[key].text,
             "pairs": shared,
             "positive": positive,
         }
@@ -224,18 +224,18 @@ def _annotators(queue: Queue) -> list[FactAnnotator]:
 
 def _gold(queue: Queue) -> dict[int, list[bool]]:
     """By person: whether each answer to a pair with a known answer is right."""
-    known = {
+    answers = {
         (fact, document): answer
         for fact, document, answer in GoldSupport.objects.filter(collection=queue.collection_id).values_list(
             "fact", "document", "answer"
         )
     }
-    found: dict[int, list[bool]] = {}
-    if not known:
-        return found
-    supports = _in_queue(queue).filter(fact__in={fact for fact, _ in known})
+    by_person: dict[int, list[bool]] = {}
+    if not answers:
+        return by_person
+    supports = _in_queue(queue).filter(fact__in={fact for fact, _ in answers})
     rows = supports.exclude(verdict=SupportVerdict.CANNOT)
     for fact, document, annotator, verdict in rows.values_list("fact", "document", "annotator", "verdict"):
-        if (fact, document) in known:
-            found.setdefault(annotator, []).append(known[fact, document] == verdict)
-    return found
+        if (fact, document) in answers:
+            by_person.setdefault(annotator, []).append(answers[fact, document] == verdict)
+    return by_person

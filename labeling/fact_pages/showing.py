@@ -72,7 +72,7 @@ class ShownPage(TypedDict):
     facts: list[ShownFact]
 
 
-def shown_page(queue: Queue, annotator: User, item: FactItem, number: int | None = None) -> ShownPage:
+def page_for(queue: Queue, annotator: User, item: FactItem, number: int | None = None) -> ShownPage:
     """A page of the item's facts: the first with a fact that is not judged, unless one is asked for."""
     facts = facts_of_item(item, annotator)
     mine = own_supports(item, annotator)
@@ -90,23 +90,23 @@ def shown_page(queue: Queue, annotator: User, item: FactItem, number: int | None
         "document_version": item.document.version,
         "query": offered_query(item),
         "document": offered_document(item, queue),
-        "facts": _shown(item, pages[number - 1] if pages else [], mine, before),
+        "facts": _fact_rows(item, pages[number - 1] if pages else [], mine, before),
     }
 
 
-def _shown(
+def _fact_rows(
     item: FactItem, facts: Sequence[Fact], mine: dict[int, Support], before: str | None
 ) -> list[ShownFact]:
     collection = item.queue.collection
     text = reflowed(item.document.text or "")
     forms = forms_of(collection.language, collection.synonyms)
     highlight = item.queue.highlight
-    shown: list[ShownFact] = []
+    rows: list[ShownFact] = []
     for fact in facts:
         support = mine.get(fact.pk)
         marks = term_marks(fact.text, text, forms)
         span = (support.event.span_start, support.event.span_end) if support else (None, None)
-        shown.append(
+        rows.append(
             {
                 "id": fact.external_id,
                 "text": fact.text,
@@ -124,4 +124,4 @@ def _shown(
             }
         )
         before = fact.group
-    return shown
+    return rows

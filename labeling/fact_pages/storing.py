@@ -111,8 +111,8 @@ def undo_page(queue: Queue, annotator: User, *, now: datetime | None = None) -> 
     if last is None:
         return None
     with transaction.atomic():
-        found = FactItem.objects.get(queue=queue, query=last.fact.query_id, document=last.document_id)
-        item = _locked(queue, found)
+        its_item = FactItem.objects.get(queue=queue, query=last.fact.query_id, document=last.document_id)
+        item = _locked(queue, its_item)
         events = list(pages_given(queue, annotator).filter(page=last.page).select_related("fact"))
         if not events:  # another tab was first
             return item
@@ -149,9 +149,9 @@ def _locked(queue: Queue, item: FactItem) -> FactItem:
     if not rows.filter(queue__covered_by__isnull=False).exists():
         rows = rows.filter(document=item.document_id)
     locked = {row.pk: row for row in rows.order_by("pk").select_for_update(no_key=True)}
-    found = locked[item.pk]
-    found.queue = queue
-    return found
+    own = locked[item.pk]
+    own.queue = queue
+    return own
 
 
 def _check(page: FactPage) -> None:
@@ -175,16 +175,16 @@ def _check(page: FactPage) -> None:
 def _facts(item: FactItem, page: FactPage) -> dict[str, Fact]:
     """The facts of the page by id, each a confirmed one that still means what was on screen."""
     confirmed = Fact.objects.filter(query=item.query_id, state=Fact.State.CONFIRMED)
-    known = {fact.external_id: fact for fact in confirmed}
+    facts = {fact.external_id: fact for fact in confirmed}
     for one in page.verdicts:
-        fact = known.get(one.fact)
+        fact = facts.get(one.fact)
         if fact is None or not fact.meaning <= one.version <= fact.version:
             raise InputError(
                 _("An admin changed these facts while you were reading. Look at the page again."),
                 field="fact",
                 conflict=True,
             )
-    return known
+    return facts
 
 
 class _About(TypedDict):

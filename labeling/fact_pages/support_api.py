@@ -12,7 +12,7 @@ from labeling.fact_pages import support_serializers as shapes
 from labeling.fact_pages.claims import claim_item, give_back, skip_item
 from labeling.fact_pages.opening import open_fact_queue, options_from
 from labeling.fact_pages.progress import fact_progress
-from labeling.fact_pages.showing import ShownPage, shown_page
+from labeling.fact_pages.showing import ShownPage, page_for
 from labeling.fact_pages.storing import store_page, undo_page
 from labeling.fact_pages.support_views import fact_queue_for
 from labeling.judging.serializers import ReleasedSerializer
@@ -115,6 +115,6 @@ def _next(request: Request, queue: Queue, item: FactItem | None = None) -> Shown
     item = item or claim_item(queue, person(request))
     if item is None:
         return None
-    shown = shown_page(queue, person(request), item)
-    answer: ShownPage = shapes.ShownPageSerializer(shown).data  # type: ignore[assignment]
+    page = page_for(queue, person(request), item)
+    answer: ShownPage = shapes.ShownPageSerializer(page).data  # type: ignore[assignment]
     return answer

@@ -17,7 +17,7 @@ from labeling.access import queue_for
 from labeling.fact_pages.claims import claim_item, lease_of, left_for, skip_item
 from labeling.fact_pages.opening import open_fact_queue, options_from
 from labeling.fact_pages.progress import fact_progress, own_progress
-from labeling.fact_pages.showing import FACTS_ON_A_PAGE, shown_page
+from labeling.fact_pages.showing import FACTS_ON_A_PAGE, page_for
 from labeling.fact_pages.storing import pages_given, store_page, undo_page, was_handed_out
 from labeling.fact_pages.support_forms import FactQueueForm, page_from
 from labeling.facts.items import facts_of_item
@@ -50,7 +50,7 @@ def judge_facts(request: HttpRequest, queue_id: int) -> HttpResponse:
     speak(request)
     queue = fact_queue_for(person(request), queue_id, JUDGES, deleted_too=True)
     if request.method == "GET":
-        return _shown(request, queue, _named(request, queue), _number(request.GET.get("page", "")))
+        return _page(request, queue, _named(request, queue), _number(request.GET.get("page", "")))
     try:
         if request.POST.get("action") == "undo":
             return _undone(request, queue)
@@ -84,7 +84,7 @@ def _skipped(request: HttpRequest, queue: Queue) -> HttpResponse:
 
 def _refused(request: HttpRequest, queue: Queue, problem: str) -> HttpResponse:
     if request.headers.get("HX-Request"):
-        return _shown(request, queue, None, None, problem=problem)
+        return _page(request, queue, None, None, problem=problem)
     messages.error(request, problem)
     return redirect("judge_facts", queue.pk)
 
@@ -93,7 +93,7 @@ def _went_on(
     request: HttpRequest, queue: Queue, item: FactItem | None, number: int | None = None
 ) -> HttpResponse:
     if request.headers.get("HX-Request"):
-        return _shown(request, queue, item, number)
+        return _page(request, queue, item, number)
     named = f"?item={number_of(item.pk)}" + (f"&page={number}" if number else "") if item else ""
     return redirect(reverse("judge_facts", args=[queue.pk]) + named)
 
@@ -116,12 +116,12 @@ def _number(written: str) -> int | None:
     return int(written) if is_number and int(written) <= LARGEST_NUMBER else None
 
 
-def _shown(
+def _page(
     request: HttpRequest, queue: Queue, item: FactItem | None, number: int | None, *, problem: str = ""
 ) -> HttpResponse:
     user = person(request)
     item = item or claim_item(queue, user)
-    page = shown_page(queue, user, item, number) if item else None
+    page = page_for(queue, user, item, number) if item else None
     context: dict[str, Any] = {
         "queue": queue,
         "collection": queue.collection,

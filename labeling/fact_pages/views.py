@@ -38,7 +38,7 @@ from pooling.people.access import ADMIN, READERS, collection_for, fetch
 from pooling.storage.pages import import_page
 from pooling.tables.answers import answer
 
-DOCUMENTS_SHOWN = 30
+MOST_DOCUMENTS = 30
 
 
 @login_required
@@ -91,7 +91,7 @@ def query_facts(request: HttpRequest, slug: str) -> HttpResponse:
             if not request.headers.get("HX-Request"):
                 messages.success(request, message)
                 return redirect(_address(query))
-    context = _shown(collection, query) | {"problem": problem, "section": "facts"}
+    context = _context(collection, query) | {"problem": problem, "section": "facts"}
     if request.headers.get("HX-Request"):
         return render(request, "labeling/_query_facts.html", context)
     rest = {
@@ -142,7 +142,7 @@ def _first_problem(form: FactForm) -> str:
     return f"{name}: {problems[0]}"
 
 
-def _shown(collection: Collection, query: Query) -> dict[str, object]:
+def _context(collection: Collection, query: Query) -> dict[str, object]:
     state = Fact.State
     every = list(Fact.objects.filter(query=query).select_related("merged_into").order_by("position", "pk"))
     confirmed = [fact for fact in every if fact.state == state.CONFIRMED]
@@ -175,4 +175,4 @@ def _relevant_documents(collection: Collection, query: Query) -> list[tuple[str,
     brought = ImportedLabel.objects.filter(query=query, relevance__gt=0)
     keys = {key for rows in (judged, brought) for key in rows.values_list("document", flat=True)}
     rows = collection.documents.filter(pk__in=keys).order_by("external_id")
-    return list(rows.values_list("external_id", "title")[:DOCUMENTS_SHOWN])
+    return list(rows.values_list("external_id", "title")[:MOST_DOCUMENTS])

@@ -30,7 +30,7 @@ from pooling.interface.problems import InputError
 from pooling.interface.results import Imported, Progress
 from pooling.models import Collection, Document, Membership, Pool, Role
 from pooling.people.activity_log import record_action
-from pooling.storage.imports import Showing, Shown, importer
+from pooling.storage.imports import PreviewTable, Showing, importer
 from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import LONGEST_NAME, disk_errors_named, sha256_of, tell_the_planner
 from pooling.texts.importing import lock
@@ -292,8 +292,7 @@ def _refuse_two_in_one(stage: Staged, place: str) -> None:
         )
 
 
-def _people_preview(result: Any) -> list[Shown]:
-    """The people of a file, for a preview."""
+def _people_preview(result: Any) -> list[PreviewTable]:
     rows = [
         (
             one["name"],
@@ -305,7 +304,7 @@ def _people_preview(result: Any) -> list[Shown]:
         for one in result["people"]
     ]
     columns = ("In the file", "Here", "Relevant", "Not relevant", "Can't judge")
-    return [Shown("People", columns, rows[:MOST_ROWS], len(rows))]
+    return [PreviewTable("People", columns, rows[:MOST_ROWS], len(rows))]
 
 
 @importer(

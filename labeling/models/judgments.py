@@ -165,13 +165,13 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 
     def on_pairs(self, pairs: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], list[Judgment]]:
         """Those on pairs (keys of query and document), with their annotators, in one statement."""
-        found: dict[tuple[int, int], list[Judgment]] = {pair: [] for pair in pairs}
-        queries, documents = ({pair[place] for pair in found} for place in (0, 1))
+        by_pair: dict[tuple[int, int], list[Judgment]] = {pair: [] for pair in pairs}
+        queries, documents = ({pair[place] for pair in by_pair} for place in (0, 1))
         rows = self.filter(query__in=queries, document__in=documents).select_related("annotator")
-        for one in rows if found else ():
-            if (pair := (one.query_id, one.document_id)) in found:
-                found[pair].append(one)
-        return found
+        for one in rows if by_pair else ():
+            if (pair := (one.query_id, one.document_id)) in by_pair:
+                by_pair[pair].append(one)
+        return by_pair
 
 
 class Judgment(models.Model):

@@ -69,15 +69,15 @@ def estimate(
     )
     pairs = pending_pairs(job)
     sample: list[Question] = []
-    known = without_text = 0
+    from_equal_texts = without_text = 0
     for chunk in chunks(job, pairs if reads_all else pairs[:SAMPLE]):
         sample += chunk.questions[: max(SAMPLE - len(sample), 0)]
         for outcome in chunk.outcomes:
-            known += len(outcome.pairs) * outcome.is_known
+            from_equal_texts += len(outcome.pairs) * outcome.is_known
             without_text += len(outcome.pairs) * (not outcome.is_known)
         if reads_all:
-            known += sum(len(question.pairs) - 1 for question in chunk.questions)
-    to_ask = len(pairs) - known - without_text if reads_all else len(pairs)
+            from_equal_texts += sum(len(question.pairs) - 1 for question in chunk.questions)
+    to_ask = len(pairs) - from_equal_texts - without_text if reads_all else len(pairs)
     each, rests_on = _tokens_each(prelabeler, sample)
     tokens = [(math.floor(low * to_ask), math.ceil(high * to_ask)) for low, high in each]
     (least_in, most_in), (least_out, most_out) = tokens
@@ -88,7 +88,7 @@ def estimate(
         answered=Prelabel.objects.filter(prelabeler=prelabeler).current().in_queue(queue).count(),
         failed=PrelabelFailure.objects.filter(prelabeler=prelabeler).count(),
         without_text=without_text,
-        known=known if reads_all else None,
+        known=from_equal_texts if reads_all else None,
         to_ask=to_ask,
         input_tokens=tokens[0],
         output_tokens=tokens[1],
@@ -153,26 +153,26 @@ def _seconds(prelabeler: Prelabeler, to_ask: int, concurrency: int) -> float | N
     return float(sums["seconds"] / sums["answers"] * to_ask / concurrency)
 
 
-def estimate_in_words(found: Estimate) -> str:
+def estimate_in_words(guess: Estimate) -> str:
     """The estimate as lines for a terminal."""
-    known = "" if found.known is None else f", {found.known:,} known from equal texts"
+    equal = "" if guess.known is None else f", {guess.known:,} known from equal texts"
     lines = [
-        f"Pairs: {found.pairs:,}; {found.answered:,} answered{known}, {found.failed:,} failed, "
-        f"{found.without_text:,} without a text, {found.to_ask:,} to ask.",
-        f"Tokens: {_range(found.input_tokens)} to read, {_range(found.output_tokens)} to write.",
+        f"Pairs: {guess.pairs:,}; {guess.answered:,} answered{equal}, {guess.failed:,} failed, "
+        f"{guess.without_text:,} without a text, {guess.to_ask:,} to ask.",
+        f"Tokens: {_range(guess.input_tokens)} to read, {_range(guess.output_tokens)} to write.",
     ]
-    if found.cost is None:
+    if guess.cost is None:
         lines.append("Cost: unknown; SOUNDINGS_LLM_PRICES has no prices for the model.")
     else:
-        low, high = found.cost
-        lines.append(f"Cost: {low:,.4f} to {high:,.4f} {found.currency}.")
+        low, high = guess.cost
+        lines.append(f"Cost: {low:,.4f} to {high:,.4f} {guess.currency}.")
     lines.append(
         "Time: "
-        + ("unknown until there are answers." if found.seconds is None else f"about {found.seconds:,.0f} s.")
+        + ("unknown until there are answers." if guess.seconds is None else f"about {guess.seconds:,.0f} s.")
     )
     lines.append(
-        f"It rests on the tokens of {found.rests_on:,} answers."
-        if found.rests_on
+        f"It rests on the tokens of {guess.rests_on:,} answers."
+        if guess.rests_on
         else (
             f"Based on the length of up to {SAMPLE} texts; asking about {SAMPLE} pairs first makes it "
             "narrower."

@@ -84,9 +84,9 @@ COLUMNS = tuple(PrelabelRow.__annotations__)
 
 def _rows(queue: Queue, prelabeler: Prelabeler) -> Iterator[PrelabelRow]:
     source = source_of(prelabeler)
-    found = Prelabel.objects.filter(prelabeler=prelabeler).current().in_queue(queue)
+    prelabels = Prelabel.objects.filter(prelabeler=prelabeler).current().in_queue(queue)
     fields = ("query__external_id", "document__external_id", "verdict", "score", "grade")
-    rows = list(found.values_list(*fields).iterator())
+    rows = list(prelabels.values_list(*fields).iterator())
     rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))
     for query, document, verdict, score, grade in rows:
         yield {

@@ -166,7 +166,7 @@ def import_prelabels(
     threshold = choices.checked_threshold()
     read = read_prelabels(path, choices.format, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
     matches = _matches(queue, threshold)
-    found: dict[Target, PrelabelRecord] = {}
+    records: dict[Target, PrelabelRecord] = {}
     way: tuple[str, tuple[str, int, str]] | None = None
     for record in read:
         origin = (choices.model.strip() or record.model, record.prompt)
@@ -177,15 +177,15 @@ def import_prelabels(
         target = matches.find(record)
         if target is None:
             continue
-        if target in found:
-            problem = f"the pair of line {found[target].line} again"
+        if target in records:
+            problem = f"the pair of line {records[target].line} again"
             raise FormatError(place, record.line, problem, "Give every pair once.")
-        found[target] = record
-    if not found or way is None:
+        records[target] = record
+    if not records or way is None:
         raise InputError(f"{place}: no pair of this file is in “{queue.name}”. {' '.join(matches.notes())}")
     with disk_errors_named(), transaction.atomic():
         prelabeler = _prelabeler(queue, way, choices, user)
-        job = _store(queue, prelabeler, found, place=place, threshold=threshold, user=user)
+        job = _store(queue, prelabeler, records, place=place, threshold=threshold, user=user)
     page = reverse("prelabels", args=[queue.pk])
     counts = (job.pk, prelabeler.model, job.answered_count, job.failed_count)
     return PrelabelsImported(*counts, matches.notes(), str(prelabeler), page=page)
@@ -258,22 +258,22 @@ def _prelabeler(
 def _store(
     queue: Queue,
     prelabeler: Prelabeler,
-    found: dict[Target, PrelabelRecord],
+    records: dict[Target, PrelabelRecord],
     *,
     place: str,
     threshold: int,
     user: User | None,
 ) -> PrelabelJob:
-    _refuse_known(prelabeler, found, place)
+    _refuse_second_answers(prelabeler, records, place)
     now = timezone.now()
-    failed = sum(record.failed for record in found.values())
+    failed = sum(record.failed for record in records.values())
     job = PrelabelJob.objects.create(
         queue=queue,
         prelabeler=prelabeler,
         state=PrelabelJob.State.DONE,
         detail=f"Imported from {place}.",
-        pair_count=len(found),
-        answered_count=len(found) - failed,
+        pair_count=len(records),
+        answered_count=len(records) - failed,
         failed_count=failed,
         created_by=user,
         started_at=now,
@@ -296,12 +296,12 @@ def _store(
                 answer_key="",
                 created_at=now,
             )
-            for target, record in found.items()
+            for target, record in records.items()
             if not record.failed
         ),
         batch_size=BATCH,
     )
-    tell_the_planner(Prelabel, len(found))
+    tell_the_planner(Prelabel, len(records))
     PrelabelFailure.objects.bulk_create(
         (
             PrelabelFailure(
@@ -313,7 +313,7 @@ def _store(
                 document_version=target.version,
                 failed_at=now,
             )
-            for target, record in found.items()
+            for target, record in records.items()
             if record.failed
         ),
         batch_size=BATCH,
@@ -323,12 +323,14 @@ def _store(
     return job
 
 
-def _refuse_known(prelabeler: Prelabeler, found: Iterable[Target], place: str) -> None:
-    pairs = {(target.query, target.document) for target in found}
+def _refuse_second_answers(prelabeler: Prelabeler, targets: Iterable[Target], place: str) -> None:
+    pairs = {(target.query, target.document) for target in targets}
     queries = {query for query, _ in pairs}
-    known = Prelabel.objects.filter(prelabeler=prelabeler, query__in=queries).values_list("query", "document")
+    answers = Prelabel.objects.filter(prelabeler=prelabeler, query__in=queries).values_list(
+        "query", "document"
+    )
     failed = PrelabelFailure.objects.filter(prelabeler=prelabeler, query__in=queries).order_by()
-    both = pairs & {*known, *failed.values_list("query", "document")}
+    both = pairs & {*answers, *failed.values_list("query", "document")}
     if both:
         raise InputError(
             f"{place}: {prelabeler} has pre-labels of {counted(len(both), 'pair')} of this file already. "

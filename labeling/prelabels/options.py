@@ -195,7 +195,7 @@ def prelabeler_for(
     return prelabeler
 
 
-def known_prelabeler(
+def prelabeler_named(
     collection: Collection, model: str, prompt: str | None = None, *, answered: bool = False
 ) -> Prelabeler:
     """The newest model and prompt of that name that a collection knows; one that has `answered`, if asked.
@@ -205,13 +205,14 @@ def known_prelabeler(
     rows = collection.prelabelers.listed()
     if answered:
         rows = rows.filter(Exists(Prelabel.objects.filter(prelabeler=OuterRef("pk"))))
-    found = (rows.filter(model=model) if prompt is None else rows.filter(model=model, prompt=prompt)).first()
-    if found is None:
-        known = ", ".join(map(str, rows)) or "none yet"
+    chosen = rows if prompt is None else rows.filter(prompt=prompt)
+    prelabeler = chosen.filter(model=model).first()
+    if prelabeler is None:
+        names = ", ".join(map(str, rows)) or "none yet"
         name = f"“{model}”" + (f" with the prompt “{prompt}”" if prompt else "")
         which = f"{name} that has answered" if answered else name
-        raise InputError(f"“{collection.slug}” has no model {which}. Known: {known}.", missing=True)
-    return found
+        raise InputError(f"“{collection.slug}” has no model {which}. Known: {names}.", missing=True)
+    return prelabeler
 
 
 def asking_of(prelabeler: Prelabeler, prompt: Prompt) -> Asking:

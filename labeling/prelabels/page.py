@@ -38,18 +38,18 @@ def pass_meant(queue: Queue, action: str, number: int | None = None) -> Prelabel
     """
     passes = queue.prelabel_jobs.select_related("queue__collection", "prelabeler__collection")
     if number is not None:
-        found = passes.filter(pk=number).first()
-        if found is None:
+        job = passes.filter(pk=number).first()
+        if job is None:
             raise InputError(f"“{queue.name}” has no pass number {number}.", missing=True)
-        return found
+        return job
     states, done = ACTIONS[action]
     fitting = list(passes.filter(state__in=states)[:LISTED_PASSES])
     if not fitting:
         raise InputError(f"No pass over “{queue.name}” can be {done}.", conflict=True)
     if len(fitting) > 1:
-        known = ", ".join(f"{job.pk} ({job.prelabeler}, {job.state})" for job in fitting)
+        choices = ", ".join(f"{job.pk} ({job.prelabeler}, {job.state})" for job in fitting)
         raise InputError(
-            f"Several passes over “{queue.name}” can be {done}: {known}. Name one by its number."
+            f"Several passes over “{queue.name}” can be {done}: {choices}. Name one by its number."
         )
     return fitting[0]
 

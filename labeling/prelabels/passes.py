@@ -257,9 +257,9 @@ def _check(job: PrelabelJob, by: User | None) -> None:
         ),
         "model": missing_key(job.prelabeler.collection, job.prelabeler.base_url, by),
     }
-    found = {name: problem for name, problem in problems.items() if isinstance(problem, str) and problem}
-    if found:
-        raise InputError(next(iter(found.values())), fields=found)
+    faults = {name: problem for name, problem in problems.items() if isinstance(problem, str) and problem}
+    if faults:
+        raise InputError(next(iter(faults.values())), fields=faults)
 
 
 def prices_in(job: PrelabelJob) -> Prices | None:

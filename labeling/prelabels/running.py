@@ -184,13 +184,13 @@ class Pass:
         for outcome in chunk.outcomes:
             self._keep(outcome)
         for question in chunk.questions:
-            known = self._storing.get(question.key) or next(
+            earlier = self._storing.get(question.key) or next(
                 (outcome for outcome in self._fresh if outcome.key == question.key), None
             )
             if question.key in self._pending:
                 self._pending[question.key].pairs += question.pairs
-            elif known is not None:
-                self._keep(replace(_as_known(known), pairs=question.pairs))
+            elif earlier is not None:
+                self._keep(replace(_free_copy(earlier), pairs=question.pairs))
             else:
                 self._pending[question.key] = question
                 self._questions.append(question)
@@ -265,7 +265,7 @@ class Pass:
             seconds = asyncio.get_running_loop().time() - began
             cost = self._cost(answer, at_most)
             await self._settle(question, at_most, cost, is_open=True)
-            known = QuestionOutcome(
+            outcome = QuestionOutcome(
                 question.key,
                 question.text_hash,
                 question.pairs,
@@ -276,7 +276,7 @@ class Pass:
                 uncertain=uncertain,
                 seconds=seconds,
             )
-            return with_answer(known, self.prompt.name, answer)
+            return with_answer(outcome, self.prompt.name, answer)
 
     async def _unless_cancelled(self, call: Coroutine[Any, Any, Result]) -> Result:
         """A call's result. As soon as the pass is cancelled the call is given up: `CancelledPassError`."""
@@ -425,7 +425,7 @@ def with_answer(outcome: QuestionOutcome, prompt: str, answer: Answer) -> Questi
     return replace(outcome, reading=reading)
 
 
-def _as_known(outcome: QuestionOutcome) -> QuestionOutcome:
+def _free_copy(outcome: QuestionOutcome) -> QuestionOutcome:
     nothing = Decimal(0)
     return replace(
         outcome, is_known=True, cost=nothing, uncertain=nothing, input_tokens=0, output_tokens=0, seconds=0.0

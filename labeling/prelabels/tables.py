@@ -34,45 +34,45 @@ def pass_sentence(job: PrelabelJob) -> str:
 
 def use_sentence(use: PrelabelUse) -> str:
     """A queue's use of pre-labels, in a sentence or two."""
-    shown = "people judge blind."
+    sight = "people judge blind."
     if use.mode != PrelabelMode.BLIND:
         when = PrelabelMode(use.mode).label
-        shown = f"people see pre-labels of {use.prelabeler} {when}; {use.blind_share * 100:g} % stay blind."
+        sight = f"people see pre-labels of {use.prelabeler} {when}; {use.blind_share * 100:g} % stay blind."
     if use.second_opinion_from is None:
-        return f"{shown} No verdict asks for a second opinion."
+        return f"{sight} No verdict asks for a second opinion."
     sure = f"of {use.prelabeler} that is at least {use.second_opinion_from:g} sure"
-    return f"{shown} A verdict against a pre-label {sure} asks for one more judgment."
+    return f"{sight} A verdict against a pre-label {sure} asks for one more judgment."
 
 
-def worth_table(found: Mapping[str, Any]) -> str:
+def worth_table(worth: Mapping[str, Any]) -> str:
     """One model and prompt, as `labeling.worth.api.worth_and_samples` has it."""
     lines = [
-        f"{found['prelabeler']['name']}: {found['pairs']:,} pairs, {found['labels']:,} blind labels",
-        found["verdict"] or (found["why"] if found["pairs"] else "It has no pre-labels yet."),
+        f"{worth['prelabeler']['name']}: {worth['pairs']:,} pairs, {worth['labels']:,} blind labels",
+        worth["verdict"] or (worth["why"] if worth["pairs"] else "It has no pre-labels yet."),
     ]
-    if found["best"]:
-        lines.append(found["best"]["sentence"])
-    if found["labels"]:
-        lines += _figures(found)
-    cost = found["cost"]
+    if worth["best"]:
+        lines.append(worth["best"]["sentence"])
+    if worth["labels"]:
+        lines += _figures(worth)
+    cost = worth["cost"]
     if cost["per_pair"] is not None:
         lines.append(f"{'Cost of a pair':<{TITLE}}{cost['per_pair']:.6f} {cost['currency']}".rstrip())
-    for sample in found["samples"]:
+    for sample in worth["samples"]:
         lines += [
             f"{sample['name']}: {sample[stratum]['sentence']}" for stratum in ("negatives", "positives")
         ]
     return "\n".join(lines)
 
 
-def _figures(found: Mapping[str, Any]) -> list[str]:
+def _figures(worth: Mapping[str, Any]) -> list[str]:
     """The figures that rest on blind labels, a line each."""
-    cells = found["confusion"]
+    cells = worth["confusion"]
     confusion = (
         f"relevant by both {cells['both']:,}, by the model alone {cells['model_only']:,}, by people alone "
         f"{cells['person_only']:,}, by neither {cells['neither']:,}"
     )
-    shares = [f"{one['title']:<{TITLE}}{_percent(one)}" for one in found["shares"]]
-    return [confusion, *shares, *(f"{one['title']:<{TITLE}}{_number(one)}" for one in found["numbers"])]
+    shares = [f"{one['title']:<{TITLE}}{_percent(one)}" for one in worth["shares"]]
+    return [confusion, *shares, *(f"{one['title']:<{TITLE}}{_number(one)}" for one in worth["numbers"])]
 
 
 def _percent(one: Mapping[str, Any]) -> str:

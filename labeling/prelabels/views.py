@@ -51,7 +51,7 @@ def prelabels(request: HttpRequest, queue_id: int) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return render(request, "labeling/_prelabel_passes.html", _passes(queue))
     # A link such as “ask again where it failed” fills the form in.
-    return _shown(request, queue, PassForm(initial={**request.GET.dict()}))
+    return _page(request, queue, PassForm(initial={**request.GET.dict()}))
 
 
 @login_required
@@ -61,16 +61,16 @@ def prelabels_start(request: HttpRequest, queue_id: int) -> HttpResponse:
     queue = queue_for(request.user, queue_id, ADMIN)
     form = PassForm(request.POST)
     if not form.is_valid():
-        return _shown(request, queue, form)
+        return _page(request, queue, form)
     try:
         prelabeler, options = form.prelabeler(queue.collection, person(request)), form.options()
         if "estimate" in request.POST:
-            found = estimate(queue, prelabeler, options)
-            return _shown(request, queue, form, estimate=found, estimate_of=prelabeler)
+            figures = estimate(queue, prelabeler, options)
+            return _page(request, queue, form, estimate=figures, estimate_of=prelabeler)
         start_pass(queue, prelabeler, options, by=person(request))
     except refusals() as error:
         show_problem(form, error)
-        return _shown(request, queue, form)
+        return _page(request, queue, form)
     messages.success(request, f"Started: {prelabeler}.")
     return redirect("prelabels", queue.pk)
 
@@ -114,7 +114,7 @@ def prelabels_use(request: HttpRequest, queue_id: int) -> HttpResponse:
             return redirect(f"{reverse('prelabels', args=[queue.pk])}#use")
     except refusals() as error:
         show_problem(form, error)
-    return _shown(request, queue, PassForm(), use_form=form)
+    return _page(request, queue, PassForm(), use_form=form)
 
 
 @sensitive_post_parameters("key")
@@ -132,7 +132,7 @@ def prelabel_key(request: HttpRequest, queue_id: int) -> HttpResponse:
             return redirect("prelabels", queue.pk)
     except refusals() as error:
         show_problem(form, error)
-    return _shown(request, queue, PassForm(), keys=form)
+    return _page(request, queue, PassForm(), keys=form)
 
 
 @login_required
@@ -156,7 +156,7 @@ def _passes(queue: Queue) -> dict[str, Any]:
     return {"queue": queue, "passes": passes, "is_active": any(job.is_active for job in passes)}
 
 
-def _shown(
+def _page(
     request: HttpRequest, queue: Queue, form: PassForm, *, keys: KeyForm | None = None, **more: Any
 ) -> HttpResponse:
     servers = servers_of(queue, person(request))

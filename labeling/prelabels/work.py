@@ -151,19 +151,19 @@ def _chunk(job: PrelabelJob, questions: Iterable[Question]) -> Chunk:
             by_key[question.key].pairs += question.pairs
         else:
             by_key[question.key] = question
-    known = _known(job, list(by_key))
+    answers = _answers(job, list(by_key))
     for key, question in by_key.items():
-        if key in known:
+        if key in answers:
             pairs = question.pairs
             chunk.outcomes.append(
-                QuestionOutcome(key, question.text_hash, pairs, reading=known[key], is_known=True)
+                QuestionOutcome(key, question.text_hash, pairs, reading=answers[key], is_known=True)
             )
         else:
             chunk.questions.append(question)
     return chunk
 
 
-def _known(job: PrelabelJob, keys: list[str]) -> dict[str, Reading]:
+def _answers(job: PrelabelJob, keys: list[str]) -> dict[str, Reading]:
     """Answers that pre-labels of the collection have by the same key; a verdict is made of a grade again."""
     rows = Prelabel.objects.filter(
         answer_key__in=keys, prelabeler__collection=job.prelabeler.collection_id

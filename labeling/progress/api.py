@@ -42,7 +42,7 @@ class Queues(APIView):
         blind = collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
         rows = (own_queues if blind else listed_queues)(collection, person(request))
 
-        def shown(some: Any) -> Any:
+        def data(some: Any) -> Any:
             return ListedQueueSerializer(some, many=True, context={"blind": blind}).data
 
-        return listed(request, rows, shown, OWN_QUEUES if blind else QUEUES)
+        return listed(request, rows, data, OWN_QUEUES if blind else QUEUES)

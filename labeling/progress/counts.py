@@ -134,8 +134,8 @@ def item_counts(queue: Queue) -> dict[str, int]:
 def counts_by_queue(queues: Sequence[int]) -> dict[int, dict[str, int]]:
     """Counts of several queues, by their keys, in one query."""
     names = ("total", *COUNTED_STATES, "needed", "done_judgments", *BY_CONDITION)
-    found = {queue: dict.fromkeys(names, 0) for queue in queues}
-    items = Item.objects.filter(queue__in=list(found), order_key__gt=0).order_by()
+    by_queue = {queue: dict.fromkeys(names, 0) for queue in queues}
+    items = Item.objects.filter(queue__in=list(by_queue), order_key__gt=0).order_by()
     items = items.exclude(state=Item.State.WITHDRAWN)
     is_adaptive = Q(needed_at_most__gt=F("needed_at_least"))
     not_raised = is_adaptive & Q(needed=F("needed_at_least"))
@@ -152,7 +152,7 @@ def counts_by_queue(queues: Sequence[int]) -> dict[int, dict[str, int]]:
     )
     for one in rows:
         row: dict[str, Any] = dict(one)
-        counts = found[row["queue"]]
+        counts = by_queue[row["queue"]]
         is_open = row["state"] == Item.State.OPEN
         counts[Item.State.DONE if row["state"] in GOLD_STATES else row["state"]] += row["items"]
         counts["total"] += row["items"]
@@ -160,12 +160,12 @@ def counts_by_queue(queues: Sequence[int]) -> dict[int, dict[str, int]]:
         counts["done_judgments"] += row["judgments"]
         for name in BY_CONDITION:
             counts[name] += row[name]
-    more = to_give(found)
+    more = to_give(by_queue)
     for queue in Queue.objects.filter(pk__in=more) if more else ():
         for name in ("total", Item.State.OPEN.value, "untouched"):
-            found[queue.pk][name] += more[queue.pk]
-        found[queue.pk]["needed"] += more[queue.pk] * queue.judgments_per_item
-    return found
+            by_queue[queue.pk][name] += more[queue.pk]
+        by_queue[queue.pk]["needed"] += more[queue.pk] * queue.judgments_per_item
+    return by_queue
 
 
 def expected_for_ties(tied: int, agreed: int, may_tie: int) -> float:
@@ -237,13 +237,13 @@ def annotator_rows(queue: Queue) -> list[AnnotatorProgress]:
     )
     rows: dict[str, dict[str, Any]] = {row["name"]: {**row, "skipped": 0} for row in verdicts}
     for row in skipped:
-        known = rows.setdefault(row["name"], {**NOTHING, "last_at": row["last_at"]})
-        known |= {"skipped": row["many"], "last_at": max(known["last_at"], row["last_at"])}
-    found: list[Any] = []
+        of_person = rows.setdefault(row["name"], {**NOTHING, "last_at": row["last_at"]})
+        of_person |= {"skipped": row["many"], "last_at": max(of_person["last_at"], row["last_at"])}
+    lines: list[Any] = []
     for name, counts in sorted(rows.items(), key=lambda entry: (-entry[1]["judged"], entry[0])):
         counts |= {"username": name, "active_seconds": (counts["spent_ms"] or 0) / 1000}
-        found.append({key: counts[key] for key in AnnotatorProgress.__annotations__})
-    return found
+        lines.append({key: counts[key] for key in AnnotatorProgress.__annotations__})
+    return lines
 
 
 def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
@@ -266,17 +266,17 @@ def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
         own_queues(collection, user)
         .select_related("pool")
         .annotate(
-            total=_known(total) + count_in(documents, "queue"),
-            settled=_known(settled) + count_in(documents.filter(is_open=False), "queue"),
+            total=_column(total) + count_in(documents, "queue"),
+            settled=_column(settled) + count_in(documents.filter(is_open=False), "queue"),
         )
         .order_by("-opened_at", "-pk")
     )
 
 
-def _known(counts: Mapping[int, int]) -> Case:
+def _column(counts: Mapping[int, int]) -> Case:
     """The counts of queues, by their keys, to annotate with; 0 for others."""
-    known = (When(pk=key, then=Value(count)) for key, count in counts.items() if count)
-    return Case(*known, default=Value(0), output_field=IntegerField())
+    cases = (When(pk=key, then=Value(count)) for key, count in counts.items() if count)
+    return Case(*cases, default=Value(0), output_field=IntegerField())
 
 
 def _pace(queue: Queue, now: datetime) -> Pace:

@@ -66,7 +66,7 @@ def _computed(pool: Pool, queue: Queue | None) -> list[JudgedShare]:
     entries = _entries(pool, queue)
     if not names or entries.is_empty():
         return []
-    found = (
+    places = (
         entries.with_columns(pl.col("found_by").str.json_decode(pl.List(pl.List(pl.Int64))))
         .explode("found_by")
         .drop_nulls("found_by")
@@ -84,7 +84,7 @@ def _computed(pool: Pool, queue: Queue | None) -> list[JudgedShare]:
     for k in sorted({k for depth in depths.values() for k in (min(USUAL_K, depth), depth)}):
         # No further down than a run was pooled: nothing is known of what stands below.
         indexes = [index for index, depth in depths.items() if k in (min(USUAL_K, depth), depth)]
-        shares = _shares(found.filter(pl.col("rank") <= k, pl.col("index").is_in(indexes)))
+        shares = _shares(places.filter(pl.col("rank") <= k, pl.col("index").is_in(indexes)))
         if pool.extends_id is None:
             shares = shares.drop("before")
         rows += [_row(names[row["index"]], k, row) for row in shares.iter_rows(named=True)]
@@ -98,10 +98,10 @@ def _row(run: str, k: int, shares: Mapping[str, float]) -> JudgedShare:
     return {"run": run, "k": k, "before": shares["before"], "now": now, "when_done": when_done}
 
 
-def _shares(found: pl.DataFrame) -> pl.DataFrame:
+def _shares(places: pl.DataFrame) -> pl.DataFrame:
     done = pl.col("labelled") | pl.col("queued")
     before = pl.col("labelled") & ~pl.col("brought")
-    by_query = found.group_by("index", "query_id").agg(
+    by_query = places.group_by("index", "query_id").agg(
         before=before.mean(), now=pl.col("labelled").mean(), when_done=done.mean()
     )
     return by_query.group_by("index").agg(pl.col("before", "now", "when_done").mean())

@@ -73,12 +73,12 @@ def _judgments_left(states: Iterable[QueueState]) -> float:
     """The judgments that the pairs to come need, in small queues with those that ties are expected to ask
     for."""
     left = float(sum(one.left * one.judgments_each for one in states if one.pairs > LARGE))
-    known = {one.pk: one for one in states if one.pairs <= LARGE}
-    for key, counts in counts_by_queue(list(known)).items():
+    small = {one.pk: one for one in states if one.pairs <= LARGE}
+    for key, counts in counts_by_queue(list(small)).items():
         expected = expected_for_ties(counts["tied"], counts["agreed"], counts["may_tie"])
         needed = counts["needed"] - counts["done_judgments"] + expected
         # A budget ends some queues before their pool does.
-        left += needed * min(known[key].left / max(counts["open"], 1), 1.0)
+        left += needed * min(small[key].left / max(counts["open"], 1), 1.0)
     return left
 
 

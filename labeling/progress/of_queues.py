@@ -69,11 +69,11 @@ def queue_states(collections: Iterable[int]) -> dict[int, list[QueueState]]:
         for queue, state, count in items.order_by().values_list("queue", "state").annotate(count=Count("pk"))
     }
     more = to_give([queue.pk for queue in queues if queue.is_adaptive])
-    found: dict[int, list[QueueState]] = {}
+    states: dict[int, list[QueueState]] = {}
     for queue in queues:
         by_state = {state: counts.get((queue.pk, state), 0) for state in COUNTED}
-        found.setdefault(queue.collection_id, []).append(_state(queue, by_state, more.get(queue.pk, 0)))
-    return found
+        states.setdefault(queue.collection_id, []).append(_state(queue, by_state, more.get(queue.pk, 0)))
+    return states
 
 
 def _state(queue: Any, by_state: Mapping[str, int], more: int) -> QueueState:

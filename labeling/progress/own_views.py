@@ -13,7 +13,7 @@ from labeling.progress.work import messages_of, queues_of_work, queues_worked_in
 from pooling.interface.downloads import streamed
 from pooling.interface.pages import person
 
-DAYS_SHOWN = 14
+LATEST_DAYS = 14
 
 
 @login_required
@@ -24,7 +24,7 @@ def all_work(request: HttpRequest) -> HttpResponse:
     days = hours_by_day(user, queues_worked_in(user))
     context = {
         "rows": queues_of_work(user),
-        "days": days[:DAYS_SHOWN],
+        "days": days[:LATEST_DAYS],
         "set_aside": set_aside_of(user),
         "sent": messages_of(user),
     }

@@ -68,14 +68,14 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
     initial = {
         name: getattr(queue, name) for name in (*REDUNDANCY, "public_name", "highlight", *LATER, *PRICES)
     }
-    return _shown(request, queue, QueueSettingsForm(initial=initial))
+    return _page(request, queue, QueueSettingsForm(initial=initial))
 
 
 def _changed(request: HttpRequest, queue: Queue) -> HttpResponseBase:
     """New settings; of a large queue, a job changes the redundancy."""
     form = QueueSettingsForm(request.POST)
     if not form.is_valid():
-        return _shown(request, queue, form)
+        return _page(request, queue, form)
     try:
         job = change_queue(queue, form.cleaned_data, by=person(request))
     except InputError as error:
@@ -152,7 +152,7 @@ def _day(iso: str | None) -> date | None:
     return date.fromisoformat(iso) if iso else None
 
 
-def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpResponseBase:
+def _page(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpResponseBase:
     progress = queue_progress(queue)
     gold = {row.username: row for row in gold_rows(queue)}
     paused = set(queue.quarantines.filter(lifted_at=None).values_list("annotator__username", flat=True))

@@ -23,7 +23,7 @@ from pooling.people.activity_log import record_action
 from pooling.ranking.shared_ids import offered
 from pooling.runs.known_documents import notes_on_documents
 from pooling.storage.frames import PAIR_IDS, rows_frame
-from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
+from pooling.storage.imports import FIRST_ROWS, PreviewTable, Showing, importer
 from pooling.storage.storing import check_id, disk_errors_named, keys_of, sha256_of, tell_the_planner
 from pooling.texts.by_text import with_ids
 from pooling.texts.importing import lock
@@ -35,7 +35,7 @@ SOURCES = {"human": "judged here", "adjudicated": "adjudicated here", "gold": "g
 COLUMNS = ("Query", "Document", "In the file", "Here", "From")
 
 
-def label_preview(collection: Collection, path: Path, file_name: str) -> list[Shown]:
+def label_preview(collection: Collection, path: Path, file_name: str) -> list[PreviewTable]:
     """The first labels of a qrels file, and those that conflict with labels there are, by what happens to
     them.
     """
@@ -54,7 +54,7 @@ def label_preview(collection: Collection, path: Path, file_name: str) -> list[Sh
             "here no longer do.",
             _against_people(collection, frame),
         ),
-        Shown("First labels", COLUMNS[:3], _rows(frame), frame.height),
+        PreviewTable("First labels", COLUMNS[:3], _rows(frame), frame.height),
     ]
 
 
@@ -80,10 +80,10 @@ def _rows(frame: pl.DataFrame) -> list[tuple[str, ...]]:
     return [tuple(map(str, row)) for row in frame.head(FIRST_ROWS).iter_rows()]
 
 
-def _table(heading: str, note: str, frame: pl.DataFrame) -> list[Shown]:
+def _table(heading: str, note: str, frame: pl.DataFrame) -> list[PreviewTable]:
     if frame.is_empty():
         return []
-    return [Shown(heading, COLUMNS, _rows(frame), frame.height, note, asks=True)]
+    return [PreviewTable(heading, COLUMNS, _rows(frame), frame.height, note, asks=True)]
 
 
 BATCH = 5000

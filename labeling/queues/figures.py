@@ -18,7 +18,7 @@ from labeling.adaptive.reordering import sizes_of
 from labeling.items.slots import settle
 from labeling.models import GoldQuestion, Item, Judgment, Selection
 from labeling.models.words import SAME_PAIR
-from labeling.queues.opening import ROWS_AT_ONCE, entries_to_judge, known_verdicts, nothing_left
+from labeling.queues.opening import ROWS_AT_ONCE, earlier_verdicts, entries_to_judge, nothing_left
 from labeling.queues.options import QueueOptions
 from labeling.queues.workload import Terms, judgments_needed
 from pooling.formats.wording import plural
@@ -33,11 +33,11 @@ PAIR = ("query_id", "document_id")
 
 @dataclass(frozen=True)
 class Workload:
-    """Numbers of a queue before it is opened: pairs to judge; those of its pool that are known; judgments of
-    the pairs to judge that are there already, of the expected ones where a budget chooses."""
+    """Numbers of a queue before it is opened: pairs to judge; those of its pool of which nothing is asked;
+    judgments of the pairs to judge that are there already, of the expected ones where a budget chooses."""
 
     pairs: int
-    known: int
+    settled: int
     done: float
 
 
@@ -48,8 +48,8 @@ def queue_figures(pool: Pool, options: QueueOptions) -> list[Figure]:
     terms = Terms(options.judgments_per_item, options.most_judgments_per_item)
     needed = judgments_needed(workload.pairs, terms, done=workload.done)
     notes = ["at most"] if options.adaptive and options.adaptive.stop_missing is not None else []
-    if workload.known:
-        notes.append(f"{workload.known:,} more {plural(workload.known, 'is', 'are')} known already")
+    if workload.settled:
+        notes.append(f"{workload.settled:,} more {plural(workload.settled, 'is', 'are')} known already")
     figures = [
         Figure("Pairs to judge", f"{workload.pairs:,}", "; ".join(notes)),
         Figure("Judgments", f"{needed:,.0f}", "without gold questions and repeats"),
@@ -67,39 +67,39 @@ def workload_of(pool: Pool, options: QueueOptions) -> Workload:
     come in can move that by a few. `InputError` where no pair is left.
     """
     entries = entries_to_judge(pool, whole=options.adaptive is not None)
-    known, done = _known(pool, entries, options)
+    settled, done = _settled(pool, entries, options)
     if not (count := entries.count()):
         raise InputError(nothing_left(pool), field="pool")
-    pairs = left = count - len(known)
+    pairs = left = count - len(settled)
     if options.adaptive is not None:
         pairs = _handed_in_all(
-            pool, entries, known, adaptive=options.adaptive, needed=options.judgments_per_item
+            pool, entries, settled, adaptive=options.adaptive, needed=options.judgments_per_item
         )
-    return Workload(pairs, len(known), sum(done.values()) * min(1.0, pairs / max(left, 1)))
+    return Workload(pairs, len(settled), sum(done.values()) * min(1.0, pairs / max(left, 1)))
 
 
-def _known(
+def _settled(
     pool: Pool, entries: QuerySet[PoolEntry], options: QueueOptions
 ) -> tuple[set[Pair], dict[Pair, int]]:
     """The pairs of which nothing is asked: settled by earlier judgments, or gold questions; and how many
     judgments others have."""
     gold = GoldQuestion.objects.filter(active=True, **SAME_PAIR)
     judged = Judgment.objects.counted().filter(**SAME_PAIR)
-    known = set(entries.filter(Exists(gold)).values_list(*PAIR))
-    verdicts = known_verdicts(pool)
+    settled = set(entries.filter(Exists(gold)).values_list(*PAIR))
+    verdicts = earlier_verdicts(pool)
     bounds = options.judgments_per_item, options.most_judgments_per_item or options.judgments_per_item
     done: dict[Pair, int] = {}
-    for pair in set(entries.filter(Exists(judged)).values_list(*PAIR)) - known:
+    for pair in set(entries.filter(Exists(judged)).values_list(*PAIR)) - settled:
         slots = settle(bounds, verdicts[pair], ())
         if slots.state == Item.State.OPEN:
             done[pair] = slots.done
         else:
-            known.add(pair)
-    return known, done
+            settled.add(pair)
+    return settled, done
 
 
 def _handed_in_all(
-    pool: Pool, entries: QuerySet[PoolEntry], known: set[Pair], *, adaptive: AdaptiveOptions, needed: int
+    pool: Pool, entries: QuerySet[PoolEntry], settled: set[Pair], *, adaptive: AdaptiveOptions, needed: int
 ) -> int:
     """The pairs that a live order hands out before its budget or the pool ends."""
     sizes = {f"{query}": size for query, size in sizes_of(pool).items()}
@@ -108,10 +108,11 @@ def _handed_in_all(
     is_greedy = rule == Selection.Rule.GREEDY
     given = sizes if is_greedy else spread(sizes, budget, rule=rule, floor=adaptive.budget_floor)
     if PoolEntry.everything.filter(pool=pool, is_beyond=True).exists():
-        handed = _walked(pool, set(entries.values_list(*PAIR)) - known, given, labelled_before(pool, needed))
+        to_judge = set(entries.values_list(*PAIR)) - settled
+        handed = _walked(pool, to_judge, given, labelled_before(pool, needed))
     else:
         left = Counter(dict(entries.order_by().values_list("query").annotate(Count("pk"))))
-        left.subtract(query for query, _ in known)
+        left.subtract(query for query, _ in settled)
         handed = sum(min(given[f"{query}"], count) for query, count in left.items())
     return min(handed, budget) if is_greedy and budget is not None else handed
 
@@ -122,9 +123,9 @@ def _walked(
     """Number of pairs that a live order hands out of a pool with a reserve, of each query those `given`."""
     fields = (*PAIR, "query__external_id", "document__external_id", "is_beyond")
     rows = PoolEntry.everything.filter(pool=pool).order_by("query_id", "is_beyond", "position")
-    found = rows.values_list(*fields).iterator(chunk_size=ROWS_AT_ONCE)
+    pairs = rows.values_list(*fields).iterator(chunk_size=ROWS_AT_ONCE)
     handed = 0
-    for query, group in groupby(found, key=itemgetter(0)):
+    for query, group in groupby(pairs, key=itemgetter(0)):
         listed = list(group)
         query_id = listed[0][2]
         course = Course(
@@ -139,6 +140,6 @@ def _walked(
         )
         entries = [Entry(document, name, 0.0, (), beyond) for _, document, _, name, beyond in listed]
         free = [entry.document for entry in entries if (query, entry.document) not in to_judge]
-        known = History(reached.get(query, ()), (), 0, free, {})
-        handed += handed_in_all(course, entries, known, given[f"{query}"])
+        history = History(reached.get(query, ()), (), 0, free, {})
+        handed += handed_in_all(course, entries, history, given[f"{query}"])
     return handed

@@ -68,8 +68,8 @@ register(
 @depends_on(Pool)
 def _queues_over(pool: Pool) -> Sequence[Dependant]:
     queues = list(Queue.objects.filter(pool=pool))
-    drawn = Pool.objects.filter(collection=pool.collection_id, strategy=Pool.STRATA).defer("diagnostics")
-    audits = [one for one in drawn.select_related("collection") if one.provenance["pool"]["id"] == pool.pk]
+    pools = Pool.objects.filter(collection=pool.collection_id, strategy=Pool.STRATA).defer("diagnostics")
+    audits = [one for one in pools.select_related("collection") if one.provenance["pool"]["id"] == pool.pk]
     return [
         *dependant(queues, "queue", "is over it/are over it", blocks=True),
         *dependant(audits, "audit by scores", "was drawn from it/were drawn from it", blocks=True),

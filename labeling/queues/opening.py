@@ -264,10 +264,10 @@ def _items(
     at_least, at_most = queue.bounds
     untouched = settle(queue.bounds, (), ())
     counted = {}
-    if verdicts := known_verdicts(queue.pool):
+    if verdicts := earlier_verdicts(queue.pool):
         for place, pair in enumerate(pairs):
-            if known := verdicts.get((pair.query, pair.document)):
-                counted[place] = settle(queue.bounds, known, ())
+            if earlier := verdicts.get((pair.query, pair.document)):
+                counted[place] = settle(queue.bounds, earlier, ())
     slots = [counted.get(place, untouched) for place in range(len(pairs))]
     columns = {
         "query_id": [pair.query for pair in pairs],
@@ -322,7 +322,7 @@ def candidates_of(pool: Pool, pairs: list[PoolPair]) -> list[Candidate]:
     ]
 
 
-def known_verdicts(pool: Pool) -> dict[tuple[int, int], list[str]]:
+def earlier_verdicts(pool: Pool) -> dict[tuple[int, int], list[str]]:
     """The verdicts that earlier queues of the collection brought on pairs of a pool, by pair."""
     pooled = PoolEntry.everything.filter(pool=pool, **SAME_PAIR)
     return verdicts_by_pair(Judgment.objects.filter(Exists(pooled), collection=pool.collection_id))

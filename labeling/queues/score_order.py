@@ -79,12 +79,12 @@ def _order_fixed(queue: Queue, prelabeler: Prelabeler, by: User | None) -> int:
         ranked = sorted(items, key=lambda row: -scores.get(row[1:3], mean))
         pairs = [PoolPair(row[1], row[2], row[3], row[4], place) for place, row in enumerate(ranked)]
         audit = set(queue.pool.entries.filter(in_audit=True).values_list("query", "document"))
-        drawn = [(pair.query, pair.document) in audit for pair in pairs]
+        in_audit = [(pair.query, pair.document) in audit for pair in pairs]
         candidates = candidates_of(queue.pool, pairs)
-        first = _keys(queue, candidates, drawn, "order_key", opinion=1)
+        first = _keys(queue, candidates, in_audit, "order_key", opinion=1)
         second: list[int] | list[None] = [None] * len(pairs)
         if queue.bounds[1] > 1:
-            second = _keys(queue, candidates, drawn, "second_key", opinion=2)
+            second = _keys(queue, candidates, in_audit, "second_key", opinion=2)
         store_keys([(row[0], *keys) for row, *keys in zip(ranked, first, second, strict=True)])
         facts = {"model": str(prelabeler), "pairs": len(pairs)}
         record_action(queue.collection, by, "queue ordered by pre-labels", queue.name, **facts)
@@ -92,7 +92,7 @@ def _order_fixed(queue: Queue, prelabeler: Prelabeler, by: User | None) -> int:
 
 
 def _keys(
-    queue: Queue, candidates: list[Candidate], drawn: list[bool], field: str, *, opinion: int
+    queue: Queue, candidates: list[Candidate], in_audit: list[bool], field: str, *, opinion: int
 ) -> list[int]:
     last = queue.items.aggregate(last=Max(field))["last"] or 0
-    return ranked_order_keys(candidates, drawn, queue.seed, opinion=opinion, after=stretch_of(last))
+    return ranked_order_keys(candidates, in_audit, queue.seed, opinion=opinion, after=stretch_of(last))

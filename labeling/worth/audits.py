@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from labeling.models import Item, Prelabeler, Queue
 from labeling.qrels.labels import judged_labels
-from labeling.queues.drawn import LARGEST_SAMPLE, open_drawn, seed_or_drawn
+from labeling.queues.sampling import LARGEST_SAMPLE, open_pairs, seed_or_random
 from labeling.worth.blind_labels import evidence
 from labeling.worth.plans import stratified_design
 from labeling.worth.pool_scores import pool_scores
@@ -155,7 +155,7 @@ def draw_audit(pool: Pool, prelabeler: Prelabeler, draw: AuditDraw, *, by: User 
     a random part of every stratum.
     """
     drawable = plan_audit(pool, prelabeler, draw.pairs, strata=draw.strata)
-    seed = seed_or_drawn(draw.seed)
+    seed = seed_or_random(draw.seed)
     sizes = [one.drawn for one in drawable.plan.strata]
     design = stratified_design(drawable.pairs, drawable.strata, sizes, seed=seed)
     sample = design.select(*PAIR, "inclusion_probability", in_audit=pl.lit(True))
@@ -174,7 +174,7 @@ def draw_audit(pool: Pool, prelabeler: Prelabeler, draw: AuditDraw, *, by: User 
             for number in range(len(sizes))
         ],
     }
-    return open_drawn(
+    return open_pairs(
         pool.collection,
         population,
         strategy=Pool.STRATA,

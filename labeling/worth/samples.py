@@ -19,7 +19,7 @@ from django.db.models import Exists, OuterRef, Subquery
 from labeling.consensus.shares import clopper_pearson
 from labeling.models import ImportedLabel, Prelabel, Prelabeler, Queue, Verdict
 from labeling.models.words import SAME_PAIR
-from labeling.queues.drawn import LARGEST_SAMPLE, open_drawn, seed_or_drawn
+from labeling.queues.sampling import LARGEST_SAMPLE, open_pairs, seed_or_random
 from labeling.worth.blind_labels import blind_labels
 from labeling.worth.facts import SampleRow, StratumOfSample
 from labeling.worth.plans import (
@@ -82,7 +82,7 @@ def open_sample(
             f"The samples would be {count:,} pairs; they are 1 to {LARGEST_SAMPLE:,}. Choose another bound."
         )
         raise InputError(problem)
-    seed = seed_or_drawn(seed)
+    seed = seed_or_random(seed)
     design = verification_design(
         frame.select(PAIR), is_relevant, plans["negatives"], plans["positives"], seed=seed
     ).sort("place", *PAIR)
@@ -92,7 +92,7 @@ def open_sample(
         "draw_seed": seed,
         **{stratum: asdict(plan) for stratum, plan in plans.items()},
     }
-    return open_drawn(
+    return open_pairs(
         prelabeler.collection,
         design.select(*PAIR, rank=pl.lit(1)),
         strategy=Pool.VERIFICATION,

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from labeling.access import prelabeler_for_admin
 from labeling.models import Queue
-from labeling.queues.drawn import LARGEST_SEED
+from labeling.queues.sampling import LARGEST_SEED
 from labeling.worth.audits import USUAL_STRATA, AuditDraw, AuditFacts, draw_audit, plan_audit
 from labeling.worth.strata import StratumFacts
 from pooling.interface.api import parsed, person, takes

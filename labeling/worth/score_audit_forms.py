@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from labeling.models import Prelabeler
-from labeling.queues.drawn import LARGEST_SAMPLE, LARGEST_SEED
+from labeling.queues.sampling import LARGEST_SAMPLE, LARGEST_SEED
 from labeling.worth.audits import USUAL_PAIRS, USUAL_STRATA, AuditDraw
 from labeling.worth.strata import MOST_STRATA
 from pooling.models import Collection, Pool

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from labeling.models import Prelabeler
 from labeling.prelabels.api import PrelabelerSerializer as PrelabelerSerializer  # the shape of a Prelabeler
-from labeling.queues.drawn import LARGEST_SEED
+from labeling.queues.sampling import LARGEST_SEED
 from labeling.worth import facts
 from labeling.worth.samples import METHODS, USUAL
 from pooling.interface.shapes import shape

@@ -42,7 +42,7 @@ def weight_of(metadata: Mapping[str, Any]) -> float | None:
     return None
 
 
-def known_weight(metadata: Mapping[str, Any]) -> float | None:
+def weight_in(metadata: Mapping[str, Any]) -> float | None:
     """`weight_of` for queries that were stored before weights were checked: what is none counts as absent."""
     try:
         return weight_of(metadata)
@@ -57,7 +57,7 @@ def represented_weight(metadata: Mapping[str, Any]) -> float | None:
     >>> represented_weight({"frequency": 3, "sampling": {"pi": 0.25}})
     12.0
     """
-    weight, sampling = known_weight(metadata), metadata.get("sampling")
+    weight, sampling = weight_in(metadata), metadata.get("sampling")
     chance = _number(sampling.get("pi")) if isinstance(sampling, Mapping) else None
     return weight if weight is None or not chance or not 0 < chance <= 1 else weight / chance
 

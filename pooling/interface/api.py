@@ -132,9 +132,9 @@ def versioned(
 ) -> HttpResponseBase:
     """The answer with the `ETag` of what it was made of, or 304 without making it, for those who have it."""
     etag = quote_etag(sha256(repr(version).encode()).hexdigest()[:32])
-    known = get_conditional_response(request._request, etag=etag)
-    if known is not None:
-        return known
+    not_modified = get_conditional_response(request._request, etag=etag)
+    if not_modified is not None:
+        return not_modified
     response = answer()
     response["ETag"] = etag
     return response
@@ -162,8 +162,8 @@ class OneBodySchema(AutoSchema):
 
     def map_parsers(self) -> list[str]:
         """The content type of the body."""
-        found: Any = self.get_request_serializer()
-        body = found() if isinstance(found, type) else found
+        serializer: Any = self.get_request_serializer()
+        body = serializer() if isinstance(serializer, type) else serializer
         fields = getattr(body, "fields", {})
         has_file = any(isinstance(field, FileField) for field in fields.values())
         return ["multipart/form-data" if has_file else "application/json"]
@@ -175,8 +175,8 @@ class OneBodySchema(AutoSchema):
         usual = {400: changes or asks, 401: self.get_auth(), 403: self.get_auth()}
         usual |= {404: names_thing, 409: names_thing and changes}
         added = [str(code) for code, is_usual in usual.items() if is_usual and str(code) not in bodies]
-        found: Any = self
-        return bodies | {code: found._get_response_for_code(PROBLEM, code) for code in added}
+        schema: Any = self
+        return bodies | {code: schema._get_response_for_code(PROBLEM, code) for code in added}
 
     def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
         # What is called a request already is called so once.

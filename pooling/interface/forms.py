@@ -80,13 +80,15 @@ class GroupedForm(forms.BaseForm):
     @property
     def groups(self) -> list[Group]:
         """The fields that are seen, by group; groups without a field are left out."""
-        shown = {bound.name: bound for bound in self if not bound.is_hidden}
-        named = {heading: [one for one in names if one in shown] for heading, names in self.GROUPS.items()}
-        known = {name for names in named.values() for name in names}
+        fields = {bound.name: bound for bound in self if not bound.is_hidden}
+        named = {heading: [one for one in names if one in fields] for heading, names in self.GROUPS.items()}
+        grouped = {name for names in named.values() for name in names}
         if named:
-            named[list(named)[-1]].extend(name for name in shown if name not in known)
+            named[list(named)[-1]].extend(name for name in fields if name not in grouped)
         return [
-            self._group(heading, [shown[name] for name in names]) for heading, names in named.items() if names
+            self._group(heading, [fields[name] for name in names])
+            for heading, names in named.items()
+            if names
         ]
 
     def _group(self, heading: str, fields: list[BoundField]) -> Group:

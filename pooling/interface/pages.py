@@ -109,7 +109,7 @@ def made_once(request: HttpRequest) -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(given or "{}"))
 
 
-def shown_once(request: HttpRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
+def secret_page(request: HttpRequest, template: str, context: Mapping[str, Any]) -> HttpResponse:
     """A page with a secret, which no cache keeps and no reload shows again."""
     response = render(request, template, dict(context))
     response["Cache-Control"] = "private, no-store"

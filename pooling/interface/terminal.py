@@ -99,19 +99,19 @@ def _bar_of_cell(title: str) -> Progress:
     """HTML that is replaced in its place: Rich would ask for ipywidgets, which not every notebook has."""
     from IPython.display import display
 
-    def shown(share: float, detail: str) -> dict[str, str]:
+    def bundle(share: float, detail: str) -> dict[str, str]:
         words = f"{escape(title)} {escape(detail)}"
         return {
             "text/html": f'<progress max="1" value="{share:.3f}"></progress> {words}',
             "text/plain": words,
         }
 
-    handle = display(shown(0.0, ""), raw=True, display_id=True)
+    handle = display(bundle(0.0, ""), raw=True, display_id=True)
     percents = {0}
 
     def moved(share: float, detail: str) -> None:
         if round(100 * share) not in percents:  # each is a message to the browser
             percents.add(round(100 * share))
-            handle.update(shown(share, detail), raw=True)
+            handle.update(bundle(share, detail), raw=True)
 
     return moved

@@ -82,29 +82,29 @@ def team_draft(lists: Sequence[Ranking], k: int, choose: Choose) -> InterleavedL
             break
         fewest = min(picks[at] for at in able)
         drawing = [at for at in able if picks[at] == fewest]
-        drawn = drawing[choose(len(drawing))] if len(drawing) > 1 else drawing[0]
-        ranking.append(left[drawn].pop(0))
-        team.append(drawn)
-        picks[drawn] += 1
+        ranker = drawing[choose(len(drawing))] if len(drawing) > 1 else drawing[0]
+        ranking.append(left[ranker].pop(0))
+        team.append(ranker)
+        picks[ranker] += 1
     credits = tuple(tuple(float(one == at) for one in team) for at in range(len(lists)))
     return InterleavedList(tuple(ranking), credits, *credited_places(lists, k))
 
 
 def prefix_rankings(lists: Sequence[Ranking], k: int) -> list[tuple[str, ...]]:
     """Every list whose each document is the best of some ranker that is not there yet; each once."""
-    found: dict[tuple[str, ...], None] = {}
+    rankings: dict[tuple[str, ...], None] = {}
 
     def extend(ranking: tuple[str, ...]) -> None:
         left = ([one for one in documents if one not in ranking] for documents in lists)
         nexts = dict.fromkeys(documents[0] for documents in left if documents)
         if len(ranking) == k or not nexts:
-            found[ranking] = None
+            rankings[ranking] = None
             return
         for one in nexts:
             extend((*ranking, one))
 
     extend(())
-    return list(found)
+    return list(rankings)
 
 
 def rank_credits(lists: Sequence[Ranking], ranking: Ranking) -> tuple[tuple[float, ...], ...]:
@@ -162,10 +162,10 @@ def optimized(lists: Sequence[Ranking], k: int, choose: Choose) -> InterleavedLi
     except ValueError:
         return team_draft(lists, k, choose)
     steps = 2**53
-    drawn, before = choose(steps) / steps, 0.0
+    point, before = choose(steps) / steps, 0.0
     for one, p in law:
         before += p
-        if drawn < before:
+        if point < before:
             return one
     return law[-1][0]
 

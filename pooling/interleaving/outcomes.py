@@ -45,11 +45,11 @@ def first_outcomes(user: Integers, ahead: Floats) -> Floats:
     user: (impressions,) numbers from 0, in the order of time. What came later would turn outcomes over that
     were looked at already, and then looks err more often than they promise.
     """
-    found = np.zeros(int(user.max()) + 1)
+    outcomes = np.zeros(int(user.max()) + 1)
     decided = np.flatnonzero(np.abs(ahead) > ROUNDING)[::-1]
     # From the last to the first: of a user's impressions the one stored last stays.
-    found[user[decided]] = np.sign(ahead[decided])
-    return found
+    outcomes[user[decided]] = np.sign(ahead[decided])
+    return outcomes
 
 
 def first_picks(served: Mapping[str, ServedList], impressions: Sequence[Impression]) -> FirstPicks | None:
@@ -81,7 +81,7 @@ def clear_queries(served: Mapping[str, ServedList], impressions: Sequence[Impres
     for one in impressions:
         by_query.setdefault(served[one.served].query_id, []).append(one)
     runs = next(iter(served.values())).runs
-    found: list[ClearQuery] = []
+    queries: list[ClearQuery] = []
     for query, own in by_query.items():
         users = {name: at for at, name in enumerate(dict.fromkeys(one.user for one in own))}
         user = np.array([users[one.user] for one in own])
@@ -92,7 +92,7 @@ def clear_queries(served: Mapping[str, ServedList], impressions: Sequence[Impres
             more, fewer = max(wins, losses), min(wins, losses)
             if more + fewer >= FEWEST_USERS and more >= CLEAR_SHARE * (more + fewer):
                 names = (runs[a], runs[b]) if wins > losses else (runs[b], runs[a])
-                found.append(
+                queries.append(
                     ClearQuery(
                         query_id=query,
                         winner=names[0],
@@ -102,7 +102,7 @@ def clear_queries(served: Mapping[str, ServedList], impressions: Sequence[Impres
                         ties=len(users) - more - fewer,
                     )
                 )
-    return found
+    return queries
 
 
 def clear_lines(queries: Sequence[ClearQuery]) -> Iterator[str]:
@@ -116,15 +116,15 @@ def clear_lines(queries: Sequence[ClearQuery]) -> Iterator[str]:
 def served_run(served: Mapping[str, ServedList], impressions: Sequence[Impression]) -> pl.DataFrame:
     """All documents that users were shown for each query, as query_id, document_id and score (1 ÷ rank): by
     the best place at which a document was shown, then by how often it was, then by its id."""
-    shown: dict[str, dict[str, tuple[int, int]]] = {}
+    places: dict[str, dict[str, tuple[int, int]]] = {}
     for one in impressions:
-        of_query = shown.setdefault(served[one.served].query_id, {})
+        of_query = places.setdefault(served[one.served].query_id, {})
         for place, document in enumerate(served[one.served].ranking):
             best, times = of_query.get(document, (place, 0))
             of_query[document] = min(best, place), times + 1
     rows = [
         (query, document, 1 / rank)
-        for query, of_query in shown.items()
+        for query, of_query in places.items()
         for rank, document in enumerate(
             sorted(of_query, key=lambda one: (of_query[one][0], -of_query[one][1], one)), 1
         )

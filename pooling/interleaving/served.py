@@ -120,22 +120,22 @@ REMEDY = "Give a file of interleave as it was written."
 def read_served(path: Path) -> dict[str, ServedList]:
     """Lists by their ids; FormatError for a file that `interleave` did not write."""
     source = source_of(path, None, None)
-    found: dict[str, ServedList] = {}
+    lists: dict[str, ServedList] = {}
     for line, record in json_line_records(source):
         try:
             one = _read(record)
         except (KeyError, TypeError, ValueError, IndexError):
             raise source.error(line, "this is not a list of interleave", REMEDY) from None
-        if found.get(one.id, one) != one:
+        if lists.get(one.id, one) != one:
             raise source.error(
                 line, f"the list {excerpt(one.id)} is another than above", "Give each its own id."
             )
-        if found and one.runs != next(iter(found.values())).runs:
+        if lists and one.runs != next(iter(lists.values())).runs:
             raise source.error(line, "the rankers are others than above", "Judge each experiment by itself.")
-        found[one.id] = one
-    if not found:
+        lists[one.id] = one
+    if not lists:
         raise source.empty()
-    return found
+    return lists
 
 
 def _read(record: Mapping[str, Any]) -> ServedList:
@@ -161,7 +161,7 @@ def read_impressions(path: Path, served: Mapping[str, ServedList]) -> tuple[list
     Without `user` all who saw a list count as one user.
     """
     source = source_of(path, None, None)
-    found: list[tuple[str, str, list[str]]] = []
+    rows: list[tuple[str, str, list[str]]] = []
     by_click: dict[tuple[str, str], list[str]] = {}
     strangers = 0
     for line, record in json_line_records(source):
@@ -176,9 +176,9 @@ def read_impressions(path: Path, served: Mapping[str, ServedList]) -> tuple[list
         elif (before := by_click.setdefault((name, user), clicks)) is not clicks:
             before += clicks
             continue
-        found.append((name, user, clicks))
+        rows.append((name, user, clicks))
     impressions = []
-    for name, user, clicks in found:
+    for name, user, clicks in rows:
         ranking = served[name].ranking
         places = sorted({ranking.index(one) for one in clicks if one in ranking})
         impressions.append(Impression(name, user, tuple(places), sum(one not in ranking for one in clicks)))

@@ -151,17 +151,17 @@ def _resampled(ahead: Floats, both: Floats, seed: int) -> tuple[float | None, fl
     if not both.any():
         return None, None, None
     rng = np.random.default_rng(seed)
-    drawn, flipped = np.empty(RESAMPLES), np.empty(RESAMPLES)
+    differences, flipped = np.empty(RESAMPLES), np.empty(RESAMPLES)
     for start in range(0, RESAMPLES, 500):
         rows = rng.integers(0, len(ahead), (500, len(ahead)))
         below = both[rows].sum(axis=1)
-        drawn[start : start + 500] = np.divide(
+        differences[start : start + 500] = np.divide(
             ahead[rows].sum(axis=1), below, out=np.zeros(500), where=below > 0
         )
         signs = rng.integers(0, 2, (500, len(ahead))) * 2 - 1
         flipped[start : start + 500] = np.abs(signs @ ahead)
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
+    low, high = np.quantile(differences, [tail, 1 - tail])
     extreme = int((flipped >= abs(ahead.sum()) - 1e-9).sum())
     return float(low), float(high), (extreme + 1) / (RESAMPLES + 1)
 

@@ -26,7 +26,7 @@ class JobKind:
 
 
 @dataclass(frozen=True)
-class StageShown:
+class StageLine:
     """A stage of a job as its page lists it: `done`, `now` or `next`."""
 
     name: str
@@ -65,14 +65,14 @@ def kind_of(job: Job) -> JobKind:
     return KINDS.get(job.kind) or JobKind(job.kind.capitalize())
 
 
-def stages_of(job: Job) -> list[StageShown]:
+def stages_of(job: Job) -> list[StageLine]:
     """Stages with what is done, what runs, and what is next; empty for work of one stage."""
     stages = kind_of(job).stages
     if job.state == Job.State.DONE:
-        return [StageShown(name, "done") for _, name in stages]
+        return [StageLine(name, "done") for _, name in stages]
     begun = [place for place, (share, _) in enumerate(stages) if share <= job.progress]
     now = begun[-1] if begun and job.state != Job.State.QUEUED else -1
     return [
-        StageShown(name, "now" if place == now else "done" if place < now else "next")
+        StageLine(name, "now" if place == now else "done" if place < now else "next")
         for place, (_, name) in enumerate(stages)
     ]

@@ -85,7 +85,7 @@ def own_jobs(request: HttpRequest) -> HttpResponseBase:
 
 
 def _list(request: HttpRequest, table: TableView, collection: Collection | None) -> HttpResponseBase:
-    is_moving = any(not shown.row.is_finished for shown in table.rows)
+    is_moving = any(not line.row.is_finished for line in table.rows)
     context = {"collection": collection, "section": "jobs", "table": table, "is_moving": is_moving}
     answered = answer(request, "pooling/jobs.html", context)
     if request.headers.get("HX-Request") and not is_moving and answered.status_code == 200:

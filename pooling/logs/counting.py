@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from pooling.heavy import np, npt
 from pooling.logs.drawing import query_key
-from pooling.logs.rows import CLICKED, DEFINED, SHOWN, Faults, LogRow
+from pooling.logs.rows import CLICK, DEFINED, IMPRESSION, Faults, LogRow
 
 #: Rows after which those of one search become one.
 BATCH = 1_000_000
@@ -55,7 +55,7 @@ class LogCounts:
         self._rows: list[tuple[int, int, int, int, bool]] = []
         self._searches: Searches = np.empty(0, SEARCH)
         # Hashes of search and document, eight bytes each: a large log has as many as it has rows.
-        self._shown, self._clicked = array("Q"), array("Q")
+        self._impressions, self._clicks = array("Q"), array("Q")
         self._lists: dict[str, tuple[int, tuple[str, ...]]] = {}
 
     def add(self, rows: Iterable[LogRow]) -> None:
@@ -80,18 +80,18 @@ class LogCounts:
         if search is None:
             self.faults["rows with neither a query_id nor a client and a time were left out"] += 1
             return
-        known = self._texts.setdefault(text, len(self._texts))
+        number = self._texts.setdefault(text, len(self._texts))
         time = NO_TIME if row.time is None else row.time
         client = self._hash(row.client) if row.client else 0
-        self._rows.append((search, known, client, time, bool(row.action)))
+        self._rows.append((search, number, client, time, bool(row.action)))
         if len(self._rows) >= BATCH:
             self._one_row_each()
 
     def _note_event(self, row: LogRow) -> None:
-        if row.document and row.action in (SHOWN, CLICKED):
-            noted = self._shown if row.action == SHOWN else self._clicked
+        if row.document and row.action in (IMPRESSION, CLICK):
+            noted = self._impressions if row.action == IMPRESSION else self._clicks
             noted.append(self._hash(f"{row.search}\0{row.document}"))
-            self.clicks += row.action == CLICKED
+            self.clicks += row.action == CLICK
 
     def _note_list(self, row: LogRow, text: str) -> None:
         """The newest list for each query; of two at one time, the later in the file."""
@@ -129,8 +129,8 @@ class LogCounts:
     @property
     def clicks_without_impression(self) -> int:
         """Clicks on a document that no impression of the same search shows."""
-        shown: Hashes = np.unique(np.frombuffer(self._shown, np.uint64))
-        return int((~np.isin(np.frombuffer(self._clicked, np.uint64), shown)).sum())
+        impressions: Hashes = np.unique(np.frombuffer(self._impressions, np.uint64))
+        return int((~np.isin(np.frombuffer(self._clicks, np.uint64), impressions)).sum())
 
     @property
     def lists(self) -> dict[str, tuple[str, ...]]:
@@ -171,9 +171,9 @@ class LogCounts:
 
 def _people(key: npt.NDArray[np.int64], client: Hashes, keys: int) -> npt.NDArray[np.int64]:
     """How many clients asked each query; a search without one tells of nobody."""
-    known = client != 0
-    pairs = np.empty(int(known.sum()), [("key", "i8"), ("client", "u8")])
-    pairs["key"], pairs["client"] = key[known], client[known]
+    has_client = client != 0
+    pairs = np.empty(int(has_client.sum()), [("key", "i8"), ("client", "u8")])
+    pairs["key"], pairs["client"] = key[has_client], client[has_client]
     return np.bincount(np.unique(pairs)["key"], minlength=keys)
 
 

@@ -147,7 +147,7 @@ class LoggedQuery:
 
 
 @dataclass(frozen=True)
-class DrawnQuery:
+class SampledQuery:
     """A query of a draw. in_stratum, drawn: queries of its stratum in the log and in the draw. probability,
     number: its inclusion probability and permanent random number."""
 
@@ -164,7 +164,7 @@ def draw(
     *,
     seed: int | str = 0,
     target: str = "both",
-) -> list[DrawnQuery]:
+) -> list[SampledQuery]:
     """A stratified sample of n queries, in the order of the population; the same arguments draw the same.
 
     ValueError where the log is empty, for an n below 1, and where a stratum would get no query: nothing would
@@ -186,12 +186,12 @@ def draw(
             f"{len(without):,} of {len(rows):,} strata, such as {without[0]!r}, would get none of {n:,} "
             f"queries, and nothing would speak for them. Draw {enough:,} or more, or choose fewer strata."
         )
-    found: dict[int, DrawnQuery] = {}
+    sample: dict[int, SampledQuery] = {}
     for name, members in rows.items():
         many = shares[name]
         probabilities = inclusion_probabilities(sizes[members], many)
         for at in sequential_poisson(numbers[members], probabilities, many).tolist():
             row = members[at]
             chance, number = float(probabilities[at]), float(numbers[row])
-            found[row] = DrawnQuery(population[row], len(members), many, chance, number)
-    return [found[row] for row in sorted(found)]
+            sample[row] = SampledQuery(population[row], len(members), many, chance, number)
+    return [sample[row] for row in sorted(sample)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pooling.logs.drawing import DrawnQuery
+from pooling.logs.drawing import SampledQuery
 from pooling.logs.population import LogTable
 
 
@@ -19,10 +19,10 @@ class StratumPlan:
     traffic: float
     drawn: int
     certain: int
-    traffic_drawn: float
+    traffic_of_draw: float
 
 
-def stratum_plans(log: LogTable, draw: Sequence[DrawnQuery]) -> list[StratumPlan]:
+def stratum_plans(log: LogTable, draw: Sequence[SampledQuery]) -> list[StratumPlan]:
     """Of every stratum, in the order of the log."""
     plans = []
     for name in dict.fromkeys(query.stratum for query in log.queries):
@@ -41,14 +41,14 @@ def stratum_plans(log: LogTable, draw: Sequence[DrawnQuery]) -> list[StratumPlan
     return plans
 
 
-def plan_text(log: LogTable, draw: Sequence[DrawnQuery]) -> str:
+def plan_text(log: LogTable, draw: Sequence[SampledQuery]) -> str:
     """A table of the strata, and what the draw is."""
     rows = [("stratum", "queries", "traffic", "drawn", "certain", "traffic drawn")]
     for one in stratum_plans(log, draw):
         traffic = f"{one.traffic:,.0f} ({one.traffic / log.traffic:.1%})"
-        traffic_drawn = f"{one.traffic_drawn / log.traffic:.1%}"
+        traffic_of_draw = f"{one.traffic_of_draw / log.traffic:.1%}"
         rows.append(
-            (one.name, f"{one.queries:,}", traffic, f"{one.drawn:,}", f"{one.certain:,}", traffic_drawn)
+            (one.name, f"{one.queries:,}", traffic, f"{one.drawn:,}", f"{one.certain:,}", traffic_of_draw)
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [

@@ -14,25 +14,25 @@ from pooling.formats.errors import excerpt
 from pooling.formats.names import column_named
 from pooling.formats.records import records_source
 from pooling.formats.sources import Source
-from pooling.logs.drawing import DrawnQuery, LoggedQuery, query_key, strata_by_traffic
+from pooling.logs.drawing import LoggedQuery, SampledQuery, query_key, strata_by_traffic
 
 TEXT = ("query", "text", "user_query", "q")
 COUNT = ("count", "frequency", "weight", "n", "times")
 #: What `--strata` may say besides the name of a column.
 BY_TRAFFIC, NO_STRATA = "traffic", "none"
 WHOLE_LOG = "all"
-#: The column of `read_log`, and the key of `metadata.sampling`: see `LogTable.shown`.
-SHOWN = "share_of_log"
+#: The column of `read_log`, and the key of `metadata.sampling`: see `LogTable.share`.
+LOG_SHARE = "share_of_log"
 
 
 @dataclass(frozen=True)
 class LogTable:
     """Queries of a log, each key once, in the order of the file. merged: rows added to one of their key.
-    shown: the share of the log's traffic that they are; `read_log` leaves out what few people asked."""
+    share: the share of the log's traffic that they are; `read_log` leaves out what few people asked."""
 
     queries: tuple[LoggedQuery, ...]
     merged: int
-    shown: float = 1.0
+    share: float = 1.0
 
     @property
     def traffic(self) -> float:
@@ -56,14 +56,14 @@ def read_log_table(path: Path | str, strata: str = BY_TRAFFIC) -> LogTable:
     missing column, an empty query and a count that is not a finite number above 0.
     """
     source, records = records_source(path, None, None)
-    found: dict[str, _Row] = {}
+    rows: dict[str, _Row] = {}
     count, shares = 0, set()
     for line, text, record in _texts(source, records):
         count += 1
         size = _count(source, line, record)
-        shares.add(_shown(source, line, record))
+        shares.add(_share_of_log(source, line, record))
         stratum = _stratum(source, line, record, strata)
-        row = found.setdefault(query_key(text), _Row(text, size, 0.0, stratum))
+        row = rows.setdefault(query_key(text), _Row(text, size, 0.0, stratum))
         if row.stratum != stratum:
             strata_of_query = f"{excerpt(stratum)} here and {excerpt(row.stratum)} before"
             problem = f"query {excerpt(text)} is in the stratum {strata_of_query}"
@@ -71,16 +71,16 @@ def read_log_table(path: Path | str, strata: str = BY_TRAFFIC) -> LogTable:
         if size > row.most:
             row.text, row.most = text, size
         row.size += size
-    if not found:
+    if not rows:
         raise source.empty()
-    names = strata_by_traffic([row.size for row in found.values()]) if strata == BY_TRAFFIC else None
+    names = strata_by_traffic([row.size for row in rows.values()]) if strata == BY_TRAFFIC else None
     queries = tuple(
         LoggedQuery(key, row.text, row.size, names[at] if names else row.stratum)
-        for at, (key, row) in enumerate(found.items())
+        for at, (key, row) in enumerate(rows.items())
     )
     if len(shares) > 1:
-        raise source.error(None, f"the rows differ in {SHOWN}", "Give the table of one read_log.")
-    return LogTable(queries, count - len(found), *shares)
+        raise source.error(None, f"the rows differ in {LOG_SHARE}", "Give the table of one read_log.")
+    return LogTable(queries, count - len(rows), *shares)
 
 
 def _texts(
@@ -100,8 +100,8 @@ def _texts(
 def _text(source: Source, line: int, record: Mapping[str, Any]) -> str:
     name = column_named(record, TEXT)
     if name is None:
-        found = excerpt(", ".join(map(str, record)), 80)
-        raise source.error(line, f"no query among the columns {found}", "Call the column query.")
+        columns = excerpt(", ".join(map(str, record)), 80)
+        raise source.error(line, f"no query among the columns {columns}", "Call the column query.")
     if not isinstance(record[name], str):
         raise source.error(line, f"the query is not text but {excerpt(record[name])}", "Write a string.")
     return str(record[name])
@@ -118,8 +118,8 @@ def _unquoted(text: str) -> str:
 def _count(source: Source, line: int, record: Mapping[str, Any]) -> float:
     name = column_named(record, COUNT)
     if name is None:
-        found = excerpt(", ".join(map(str, record)), 80)
-        raise source.error(line, f"no count among the columns {found}", "Call the column count.")
+        columns = excerpt(", ".join(map(str, record)), 80)
+        raise source.error(line, f"no count among the columns {columns}", "Call the column count.")
     try:
         size = float(record[name])
     except (TypeError, ValueError):
@@ -131,13 +131,13 @@ def _count(source: Source, line: int, record: Mapping[str, Any]) -> float:
     return size
 
 
-def _shown(source: Source, line: int, record: Mapping[str, Any]) -> float:
+def _share_of_log(source: Source, line: int, record: Mapping[str, Any]) -> float:
     try:
-        share = float(record.get(SHOWN) or 1.0)
+        share = float(record.get(LOG_SHARE) or 1.0)
     except (TypeError, ValueError):
         share = math.nan
     if not 0 < share <= 1:
-        problem = f"{SHOWN} is {excerpt(record[SHOWN])}, not a share"
+        problem = f"{LOG_SHARE} is {excerpt(record[LOG_SHARE])}, not a share"
         raise source.error(line, problem, "Write a number above 0, up to 1.")
     return share
 
@@ -147,9 +147,9 @@ def _stratum(source: Source, line: int, record: Mapping[str, Any], strata: str) 
         return WHOLE_LOG
     value = record.get(strata)
     if value is None or str(value).strip() == "":
-        found = excerpt(", ".join(map(str, record)), 80)
+        columns = excerpt(", ".join(map(str, record)), 80)
         raise source.error(
-            line, f"no {strata} among the columns {found}", "Name a column that every row has."
+            line, f"no {strata} among the columns {columns}", "Name a column that every row has."
         )
     return str(value).strip()
 
@@ -163,9 +163,11 @@ def query_id(key: str) -> str:
     return f"q-{hashlib.sha256(key.encode()).hexdigest()[:10]}"
 
 
-def drawn_lines(drawn: Sequence[DrawnQuery], *, draw: str, window: str, shown: float = 1.0) -> Iterator[str]:
+def sample_lines(
+    sample: Sequence[SampledQuery], *, draw: str, window: str, share: float = 1.0
+) -> Iterator[str]:
     """The draw as JSON lines of queries: `_id`, `text`, and `metadata` with `frequency` and `sampling`."""
-    for one in drawn:
+    for one in sample:
         sampling = {
             "draw": draw,
             "window": window,
@@ -175,7 +177,7 @@ def drawn_lines(drawn: Sequence[DrawnQuery], *, draw: str, window: str, shown: f
             "size": one.query.size,
             "pi": one.probability,
             "prn": one.number,
-            SHOWN: shown,
+            LOG_SHARE: share,
         }
         record = {
             "_id": query_id(one.query.key),

@@ -18,15 +18,14 @@ from pooling.formats.sources import Source
 from pooling.heavy import pl
 from pooling.logs.counting import LogCounts, LogQuery
 from pooling.logs.drawing import LoggedQuery, query_key
-from pooling.logs.population import COUNT, NO_STRATA, WHOLE_LOG, LogTable, query_id, read_log_table
-from pooling.logs.population import SHOWN as SHARE
+from pooling.logs.population import COUNT, LOG_SHARE, NO_STRATA, WHOLE_LOG, LogTable, query_id, read_log_table
 from pooling.logs.rows import DEFINED, Faults, LogRow, pattern_rows, ubi_rows
 
 #: A log is read as it streams, so it may be as large as it likes.
 ANY_SIZE = 2**60
 UBI_NAMES = {"query_id", "action_name", "user_query", "index", "create", "_source"}
 CLIENTS = ("clients", "users", "people")
-COLUMNS = ("query", "count", "clients", "first_seen", "last_seen", SHARE)
+COLUMNS = ("query", "count", "clients", "first_seen", "last_seen", LOG_SHARE)
 DAY = 86_400_000
 #: From which millisecond since 1970 to before which.
 Days: TypeAlias = tuple[int, int]
@@ -46,7 +45,7 @@ class ReadLog:
     has_clients: bool
     lists: Mapping[str, tuple[str, ...]]
 
-    def shown(self, minimum_clients: int) -> list[LogQuery]:
+    def common_queries(self, minimum_clients: int) -> list[LogQuery]:
         """The queries that at least that many people asked; all, where a table says nothing of people."""
         if self.counts is None and not self.has_clients:
             return list(self.queries)
@@ -127,7 +126,7 @@ def log_table(path: Path) -> LogTable:
     if not _is_ubi(path):
         return read_log_table(path, NO_STRATA)
     log = read_log([path])
-    queries = log.shown(MINIMUM_CLIENTS)
+    queries = log.common_queries(MINIMUM_CLIENTS)
     if not queries:
         raise FormatError(path.name, None, "no query was asked by two people", "Give a table of read_log.")
     counted = (LoggedQuery(one.key, one.text, float(one.count), WHOLE_LOG) for one in queries)
@@ -238,13 +237,13 @@ def production_run(log: ReadLog, queries: Sequence[LogQuery]) -> pl.DataFrame:
     """What the production system returned last for each of these queries: query_id, document_id, rank and
     score (1 / rank); a query has the id that `draw_queries` gives it.
     """
-    found = [
+    rows = [
         (query_id(query.key), document, rank, 1 / rank)
         for query in queries
         for rank, document in enumerate(log.lists.get(query.key, ()), 1)
     ]
     columns = {"query_id": pl.String, "document_id": pl.String, "rank": pl.Int64, "score": pl.Float64}
-    return pl.DataFrame(found, schema=columns, orient="row")
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def day(time: int | None) -> str:
@@ -252,7 +251,7 @@ def day(time: int | None) -> str:
     return "" if time is None else datetime.fromtimestamp(time / 1000, UTC).date().isoformat()
 
 
-def summary(log: ReadLog, shown_queries: Sequence[LogQuery], minimum_clients: int) -> list[str]:
+def summary(log: ReadLog, table: Sequence[LogQuery], minimum_clients: int) -> list[str]:
     """What was read, what is wrong with it, and what the table speaks for, a sentence each."""
     traffic = sum(query.count for query in log.queries)
     lines = []
@@ -273,11 +272,11 @@ def summary(log: ReadLog, shown_queries: Sequence[LogQuery], minimum_clients: in
     lasts = [query.last for query in log.queries if query.last is not None]
     window = f", from {day(min(firsts))} to {day(max(lasts))}" if firsts and lasts else ""
     lines.append(f"{traffic:,} searches for {len(log.queries):,} queries{window}.")
-    if len(shown_queries) < len(log.queries):
-        hidden = len(log.queries) - len(shown_queries)
+    if len(table) < len(log.queries):
+        hidden = len(log.queries) - len(table)
         lines.append(
             f"Left out: {hidden:,} queries that fewer than {minimum_clients} people asked. "
-            f"The table speaks for {log.share(shown_queries):.1%} of the traffic."
+            f"The table speaks for {log.share(table):.1%} of the traffic."
         )
     elif log.counts is None and not log.has_clients and minimum_clients > 0:
         lines.append("The table does not say how many people asked a query, so rare ones are not left out.")

@@ -13,8 +13,8 @@ from pooling.formats.bytes.nesting import loads
 from pooling.formats.sources import Source
 
 #: Actions that UBI defines for what people do with a document; sites add others.
-SHOWN, CLICKED = "impression", "click"
-DEFINED = (SHOWN, CLICKED, "add_to_cart", "purchase")
+IMPRESSION, CLICK = "impression", "click"
+DEFINED = (IMPRESSION, CLICK, "add_to_cart", "purchase")
 #: Where a query's row lists the documents that were returned; the second is older.
 HITS = ("query_response_hit_ids", "query_response_object_ids")
 #: What a bulk request says before each row.
@@ -103,8 +103,8 @@ def _position(attributes: object) -> int | None:
 
 
 def _hits(record: Mapping[str, Any]) -> tuple[str, ...]:
-    found = next((record[name] for name in HITS if record.get(name)), None)
-    return tuple(dict.fromkeys(map(_text, found))) if isinstance(found, list) else ()
+    ids = next((record[name] for name in HITS if record.get(name)), None)
+    return tuple(dict.fromkeys(map(_text, ids))) if isinstance(ids, list) else ()
 
 
 #: As milliseconds this is March 1973, as seconds the year 5138: what is less are seconds.
@@ -147,10 +147,10 @@ def pattern_rows(source: Source, pattern: re.Pattern[str], faults: Faults) -> It
         if match is None:
             faults["lines do not match the pattern"] += 1
             continue
-        found = {name: value or "" for name, value in match.groupdict().items()}
-        time = _time(found["time"], faults) if "time" in found else None
-        search = f"{source.display_name} {number}" if is_each else found.get("search", "")
-        yield LogRow(unquote_plus(found["query"]), search, found.get("client", ""), time)
+        groups = {name: value or "" for name, value in match.groupdict().items()}
+        time = _time(groups["time"], faults) if "time" in groups else None
+        search = f"{source.display_name} {number}" if is_each else groups.get("search", "")
+        yield LogRow(unquote_plus(groups["query"]), search, groups.get("client", ""), time)
 
 
 def checked_pattern(text: str) -> re.Pattern[str]:

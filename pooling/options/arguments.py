@@ -71,10 +71,10 @@ def _reading(one: Option, bounded: bool) -> dict[str, Any]:
         return {"action": "store_true"}
     if isinstance(one.choices, Mapping) and bounded:
         return {"choices": tuple(one.choices)}
-    shown = {"metavar": one.metavar or METAVARS.get(one.kind)}
+    metavar = {"metavar": one.metavar or METAVARS.get(one.kind)}
     if one.kind is dict:
-        return {**shown, "action": NumbersByName}
-    return {**shown, "type": _type(one) if bounded else one.kind}
+        return {**metavar, "action": NumbersByName}
+    return {**metavar, "type": _type(one) if bounded else one.kind}
 
 
 def _type(one: Option) -> Callable[[str], Any]:

@@ -101,9 +101,9 @@ def option(title: str, help: str = "", kind: type = str, **rest: Any) -> dict[st
     return {OPTION: Option(title, help, kind, **rest)}
 
 
-def same(known: Option, **changes: Any) -> dict[str, Option]:
+def same(other: Option, **changes: Any) -> dict[str, Option]:
     """The `metadata` of a field that other settings have too, with what is different here."""
-    return {OPTION: replace(known, **changes)}
+    return {OPTION: replace(other, **changes)}
 
 
 def options_of(settings: type) -> dict[str, Option]:
@@ -129,10 +129,10 @@ def _default(one: Field[Any]) -> Any:
 
 def problems_of(settings: Any) -> dict[str, str]:
     """Name -> a sentence, for each option whose value is out of bounds or not among its choices."""
-    found = {
+    problems = {
         one.name: one.problem(getattr(settings, one.name)) for one in options_of(type(settings)).values()
     }
-    return {name: problem for name, problem in found.items() if problem}
+    return {name: problem for name, problem in problems.items() if problem}
 
 
 def option_rows(options: Iterable[Option], values: Any) -> Iterator[tuple[str, str]]:

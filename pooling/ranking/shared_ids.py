@@ -106,7 +106,6 @@ def _changes(ids: Sequence[str], others: Sequence[str], chunks: str) -> Iterator
 
 
 def _common_start(ids: Sequence[str]) -> str:
-    """The longest common start of several ids."""
     if len(set(ids)) < 2:
         return ""
     first, last = min(ids), max(ids)  # whatever these two share, all share

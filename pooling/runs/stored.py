@@ -35,7 +35,7 @@ from pooling.runs.ir_metadata import keep_metadata, metadata_of
 from pooling.runs.known_documents import notes_on_documents
 from pooling.signals import run_imported
 from pooling.storage.copies import local_path
-from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
+from pooling.storage.imports import FIRST_ROWS, PreviewTable, Showing, importer
 from pooling.storage.storing import LONGEST_ID, check_id, checked_name, disk_errors_named, sha256_of
 from pooling.texts.by_text import with_ids
 from pooling.tidying.kinds import undo_address
@@ -337,11 +337,11 @@ def provenance_of(run: Run) -> RunProvenance:
     return provenance
 
 
-def _preview(collection: Collection, path: Path, file_name: str) -> list[Shown]:
+def _preview(collection: Collection, path: Path, file_name: str) -> list[PreviewTable]:
     frame = read_run(path, file_name=file_name, need_rank=False, max_bytes=settings.MAX_UPLOAD_BYTES).frame
     first = frame.select("query_id", "document_id", "score").head(FIRST_ROWS)
     rows = [(query, document, f"{score:g}") for query, document, score in first.iter_rows()]
-    return [Shown("First rows", ("Query", "Document", "Score"), rows, frame.height)]
+    return [PreviewTable("First rows", ("Query", "Document", "Score"), rows, frame.height)]
 
 
 def _imported(

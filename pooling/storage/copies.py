@@ -52,12 +52,12 @@ def _copy(name: str) -> Path:
 
 def _forget_old(folder: Path, newest: Path) -> None:
     """Remove copies that nobody read for a day; above the bound also later ones, the oldest first."""
-    known = []
+    copies = []
     for path in folder.iterdir():
         with contextlib.suppress(FileNotFoundError):  # another process was quicker
-            known.append((path.stat().st_mtime, path.stat().st_size, path))
-    now, taken = time.time(), sum(size for _, size, _ in known)
-    for read_at, size, path in sorted(known):
+            copies.append((path.stat().st_mtime, path.stat().st_size, path))
+    now, taken = time.time(), sum(size for _, size, _ in copies)
+    for read_at, size, path in sorted(copies):
         is_old = now - read_at > KEPT_SECONDS
         is_too_much = taken > settings.STORED_COPIES_BYTES and now - read_at > IN_USE_SECONDS
         if path != newest and (is_old or is_too_much):

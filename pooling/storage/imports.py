@@ -28,7 +28,7 @@ Function = TypeVar("Function", bound=Callable[..., Imported | Result])
 
 
 @dataclass(frozen=True)
-class Shown:
+class PreviewTable:
     """A table of a preview: its first rows as text, `count` of how many, and what becomes of them.
 
     asks: whether an import from a page waits for an answer because of these rows.
@@ -51,9 +51,9 @@ class Showing:
     more_tables: of what it answered.
     """
 
-    tables: Callable[[Collection, Path, str], Sequence[Shown]]
+    tables: Callable[[Collection, Path, str], Sequence[PreviewTable]]
     imported: Importer | None = None
-    more_tables: Callable[[Result], Sequence[Shown]] | None = None
+    more_tables: Callable[[Result], Sequence[PreviewTable]] | None = None
 
 
 # So many rows of a table are seen.

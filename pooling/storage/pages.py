@@ -26,7 +26,7 @@ from pooling.interface.uploads import refuse_uploads
 from pooling.models import Collection, Job
 from pooling.people.access import ADMIN, collection_for
 from pooling.storage import uploads
-from pooling.storage.imports import SHOWING, Shown, import_later, import_now, take_in, would_import
+from pooling.storage.imports import SHOWING, PreviewTable, import_later, import_now, take_in, would_import
 
 # Previews of imports on pages: the file is sent once, shown, and then imported or forgotten.
 
@@ -74,7 +74,7 @@ class Preview:
     staged: str
     counts: Sequence[tuple[str, int]] = ()
     notes: Sequence[str] = ()
-    tables: Sequence[Shown] = ()
+    tables: Sequence[PreviewTable] = ()
     problem: str = ""
     is_large: bool = False
 
@@ -128,8 +128,8 @@ def _read(collection: Collection, waiting: Waiting, name: str, user: User) -> Pr
 
 
 def _notes(result: Result) -> Sequence[str]:
-    found: Any = result
-    return [*found.get("notes", ()), *found.get("preflight", {}).get("notes", ())]
+    facts: Any = result
+    return [*facts.get("notes", ()), *facts.get("preflight", {}).get("notes", ())]
 
 
 def import_staged(collection: Collection, kind: str, name: str, *, user: User) -> Result | Job:
@@ -187,10 +187,10 @@ def upload(
         files = files_of(form)
         wants_preview = "preview" in request.POST and kind in SHOWING
         if wants_preview or (asks and asks(collection)):
-            shown = [preview(collection, kind, file, user=person(request), **options) for file in files]
-            if wants_preview or any(one.asks for one in shown):
-                return _page(request, collection, shown, section)
-            return _import_previewed(request, collection, kind, [one.staged for one in shown])
+            previews = [preview(collection, kind, file, user=person(request), **options) for file in files]
+            if wants_preview or any(one.asks for one in previews):
+                return _page(request, collection, previews, section)
+            return _import_previewed(request, collection, kind, [one.staged for one in previews])
         for file in files:
             outcomes.append(take_in(collection, kind, file, user=person(request), **options))
     except refusals() as error:
@@ -231,8 +231,8 @@ def import_page(
 
 def files_of(form: forms.Form) -> list[UploadedFile[Any]]:
     """The file of a valid form, or its files."""
-    found = form.cleaned_data["file"]
-    return list(found) if isinstance(found, list) else [found]
+    files = form.cleaned_data["file"]
+    return list(files) if isinstance(files, list) else [files]
 
 
 def _page(

@@ -45,9 +45,9 @@ def rows(
     """
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        found = cursor.fetchall()
+        records = cursor.fetchall()
     instances = []
-    for row in found:
+    for row in records:
         instance, place = _instance(model, row, 0)
         for name, other in (related or {}).items():
             value, place = _instance(other, row, place)
@@ -75,7 +75,7 @@ def _layout(model: type[Model], vendor: str) -> _Layout:
     conversions = []
     for place, field in enumerate(fields):
         column = field.get_col(model._meta.db_table)
-        found = [*connection.ops.get_db_converters(column), *field.get_db_converters(connection)]
-        if found:
-            conversions.append((place, column, found))
+        converters = [*connection.ops.get_db_converters(column), *field.get_db_converters(connection)]
+        if converters:
+            conversions.append((place, column, converters))
     return _Layout([field.attname for field in fields], conversions)

@@ -8,10 +8,10 @@ from typing import Any
 from django.db.models import Count
 
 from pooling.formats.wording import counted, plural
-from pooling.logs.population import SHOWN
+from pooling.logs.population import LOG_SHARE
 from pooling.models import Collection, Query
 
-_KEYS = ("window", "draw", SHOWN, "stratum", "N_h")
+_KEYS = ("window", "draw", LOG_SHARE, "stratum", "N_h")
 
 
 def draws_in_words(collection: Collection) -> list[str]:

@@ -20,7 +20,7 @@ from pooling.interface.problems import InputError
 from pooling.interface.results import PAGE_ONLY, Imported, Progress
 from pooling.models import Collection, Document, PoolEntry, Query, TextImport
 from pooling.search_models import TextIndex
-from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
+from pooling.storage.imports import FIRST_ROWS, PreviewTable, Showing, importer
 from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import check_id, check_text, disk_errors_named, tell_the_planner
 from pooling.texts.taking_back import MOST_NAMED
@@ -302,21 +302,23 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
         yield batch
 
 
-def _query_preview(collection: Collection, path: Path, file_name: str) -> list[Shown]:
+def _query_preview(collection: Collection, path: Path, file_name: str) -> list[PreviewTable]:
     fields = FieldsRead()
     records = read_queries(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES, fields=fields)
     rows = [(record.id, record.text) for record in records[:FIRST_ROWS]]
-    return [Shown("First queries", ("Query", "Text"), rows, len(records), note=str(fields))]
+    return [PreviewTable("First queries", ("Query", "Text"), rows, len(records), note=str(fields))]
 
 
-def _document_preview(collection: Collection, path: Path, file_name: str) -> list[Shown]:
+def _document_preview(collection: Collection, path: Path, file_name: str) -> list[PreviewTable]:
     rows: list[tuple[str, ...]] = []
     count = 0
     fields = FieldsRead()
     for count, record in enumerate(_records(path, file_name, fields), 1):
         if count <= FIRST_ROWS:
             rows.append((record.id, record.title, record.text[:200]))
-    return [Shown("First documents", ("Document", "Title", "Text begins"), rows, count, note=str(fields))]
+    return [
+        PreviewTable("First documents", ("Document", "Title", "Text begins"), rows, count, note=str(fields))
+    ]
 
 
 importer("queries", showing=Showing(_query_preview), title="Importing queries", begins_at="queries")(

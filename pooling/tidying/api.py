@@ -145,8 +145,8 @@ class TidiedThings(APIView):
         hundred of a kind.
         """
         collection = collection_for(request.user, slug, ADMIN)
-        found = {"archived": archived_in, "deleted": deleted_in}
+        by_state = {"archived": archived_in, "deleted": deleted_in}
         state = request.query_params.get("state", "archived")
-        if state not in found:
+        if state not in by_state:
             raise InputError("Choose archived or deleted.", field="state")
-        return found[state](collection).rows
+        return by_state[state](collection).rows

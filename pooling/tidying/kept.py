@@ -26,7 +26,7 @@ class KeptQuerySet(models.QuerySet[Row]):
         return self.filter(archived_at=None)
 
 
-class ShownManager(models.Manager[Row]):
+class PresentManager(models.Manager[Row]):
     """Things that are not deleted; archived ones are among them."""
 
     def get_queryset(self) -> KeptQuerySet[Row]:
@@ -67,7 +67,7 @@ class Kept(models.Model):
         help_text="When its content went for good, where its row had to stay.",
     )
 
-    objects = ShownManager()
+    objects = PresentManager()
     everything = EveryManager()
 
     class Meta:

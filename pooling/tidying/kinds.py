@@ -127,8 +127,8 @@ def kind_of(thing: Kept) -> Kind:
 
 def collection_of(thing: Any) -> Collection:
     """The collection that a thing is of, or is."""
-    found: Collection = thing if isinstance(thing, Collection) else thing.collection
-    return found
+    collection: Collection = thing if isinstance(thing, Collection) else thing.collection
+    return collection
 
 
 def undo_address(collection: Collection, kind: str, key: int) -> str:
@@ -181,8 +181,8 @@ def when_many(event: str, model: type[Kept]) -> Callable[[HookOfMany], HookOfMan
 
 def dependants_of(thing: Kept) -> list[Dependant]:
     """The obstacles to its deletion first."""
-    found = [one for tell in _DEPENDS.get(type(thing), []) for one in tell(thing)]
-    return sorted(found, key=lambda one: not one.blocks)
+    dependants = [one for tell in _DEPENDS.get(type(thing), []) for one in tell(thing)]
+    return sorted(dependants, key=lambda one: not one.blocks)
 
 
 def grounds_of(thing: Kept) -> Sequence[Ground]:

@@ -66,16 +66,16 @@ def _listed(collection: Collection, *, deleted: bool) -> TidiedList:
         if deleted and kind.model in (Query, Document):
             # What went with its import comes back with it.
             things = things.exclude(brought_by__deleted_at=F("deleted_at"))
-        found = list(things.select_related("deleted_by").only(kind.label, *SHOWN)[: MOST_LISTED + 1])
-        more += len(found) > MOST_LISTED
-        rows += [_shown(kind, thing, collection) for thing in found[:MOST_LISTED]]
+        newest = list(things.select_related("deleted_by").only(kind.label, *FIELDS)[: MOST_LISTED + 1])
+        more += len(newest) > MOST_LISTED
+        rows += [_row(kind, thing, collection) for thing in newest[:MOST_LISTED]]
     return TidiedList(sorted(rows, key=lambda row: row.at, reverse=True), more)
 
 
-SHOWN = ("archived_at", "deleted_at", "erased_at", "deleted_by__username")
+FIELDS = ("archived_at", "deleted_at", "erased_at", "deleted_by__username")
 
 
-def _shown(kind: Kind, thing: Kept, collection: Collection) -> TidiedThing:
+def _row(kind: Kind, thing: Kept, collection: Collection) -> TidiedThing:
     at = thing.deleted_at or thing.archived_at
     assert at is not None
     thing.collection = collection  # type: ignore[attr-defined]  # its address needs it

@@ -62,30 +62,30 @@ def tidied(request: HttpRequest, slug: str) -> HttpResponseBase:
 def tidy(request: HttpRequest, slug: str, kind: str, thing_id: int) -> HttpResponse:
     """One thing: another name, the archive, its deletion with what depends on it, and the way back."""
     collection = collection_for(request.user, slug, ADMIN)
-    known = _kind(kind)
-    thing = fetch(known.rows_of(collection).filter(erased_at=None), pk=thing_id)
+    its_kind = _kind(kind)
+    thing = fetch(its_kind.rows_of(collection).filter(erased_at=None), pk=thing_id)
     problem: InputError | None = None
     if request.method == "POST":
         try:
-            return _done(request, collection, known, thing)
+            return _done(request, collection, its_kind, thing)
         except InputError as error:
             problem = error
     context = {
         "collection": collection,
-        "section": "tidied" if known.name == "collection" else known.section_of(thing),
-        "kind": known,
+        "section": "tidied" if its_kind.name == "collection" else its_kind.section_of(thing),
+        "kind": its_kind,
         "thing": thing,
-        "name": known.name_of(thing),
+        "name": its_kind.name_of(thing),
         "problem": problem,
         "until": restorable_until(thing) if thing.deleted_at else None,
     }
     if thing.deleted_at:
         context["proposed"] = free_name_like(thing)
     else:
-        found = dependants_of(thing)
+        dependants = dependants_of(thing)
         context |= {
-            "blocking": [one for one in found if one.blocks],
-            "dependants": [one for one in found if not one.blocks],
+            "blocking": [one for one in dependants if one.blocks],
+            "dependants": [one for one in dependants if not one.blocks],
             "beneath": [(kind_of(one), one, kind_of(one).name_of(one)) for one in beneath(thing)],
         }
     status = 200 if problem is None else int(problem.status)
@@ -109,18 +109,17 @@ def tidy_chosen(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 @require_POST
 def collection_restore(request: HttpRequest, collection_id: int) -> HttpResponse:
     """Restore a deleted collection, for its admins."""
-    found = fetch(deleted_collections_of(request.user), pk=collection_id)
+    collection = fetch(deleted_collections_of(request.user), pk=collection_id)
     try:
-        restore(found, name=request.POST.get("name") or None, by=person(request))
+        restore(collection, name=request.POST.get("name") or None, by=person(request))
     except InputError as error:
         messages.error(request, str(error))
         return redirect("home")
-    messages.success(request, f"Restored the collection “{found.name}”.")
-    return redirect(found)
+    messages.success(request, f"Restored the collection “{collection.name}”.")
+    return redirect(collection)
 
 
 def _done(request: HttpRequest, collection: Collection, kind: Kind, thing: Kept) -> HttpResponse:
-    """Do what was asked for, and go on."""
     action, by = request.POST.get("action", ""), person(request)
     if action == "rename":
         rename(thing, request.POST.get("name", ""), by=by)
@@ -226,14 +225,14 @@ def _things(collection: Collection, names: Sequence[str]) -> list[Kept]:
         if not (key.isascii() and key.isdigit() and len(key) <= 18):
             raise Http404
         kinds_and_keys.append((_kind(name), int(key)))
-    found: dict[tuple[str, int], Kept] = {}
+    by_name: dict[tuple[str, int], Kept] = {}
     for kind in dict.fromkeys(kind for kind, _ in kinds_and_keys):
         keys = [key for one, key in kinds_and_keys if one is kind]
         rows = kind.rows_of(collection).filter(pk__in=keys, erased_at=None)
-        found |= {(kind.name, row.pk): row for row in rows}
-    if not kinds_and_keys or any((kind.name, key) not in found for kind, key in kinds_and_keys):
+        by_name |= {(kind.name, row.pk): row for row in rows}
+    if not kinds_and_keys or any((kind.name, key) not in by_name for kind, key in kinds_and_keys):
         raise Http404
-    return [found[kind.name, key] for kind, key in kinds_and_keys]
+    return [by_name[kind.name, key] for kind, key in kinds_and_keys]
 
 
 def _to(thing: Kept, kind: Kind, collection: Collection) -> HttpResponse:

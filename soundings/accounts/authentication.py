@@ -69,13 +69,13 @@ class PlainTokenAuthentication(TokenAuthentication):
         """
         scheme = get_authorization_header(request)[:7].lower()
         self.keyword = "Bearer" if scheme == b"bearer " else TokenAuthentication.keyword
-        found = super().authenticate(request)
-        if found is not None and not _is_within(found[1].scope, request):
-            detail = f"This token may only {SCOPES[found[1].scope]}. Make one with another scope."
+        identity = super().authenticate(request)
+        if identity is not None and not _is_within(identity[1].scope, request):
+            detail = f"This token may only {SCOPES[identity[1].scope]}. Make one with another scope."
             raise PermissionDenied(detail)
-        if found is not None and request.headers.get(HEADER, str(found[0].pk)) != str(found[0].pk):
-            raise OtherAccount(f"This token belongs to {found[0].get_username()}, not to that account.")
-        return found
+        if identity is not None and request.headers.get(HEADER, str(identity[0].pk)) != str(identity[0].pk):
+            raise OtherAccount(f"This token belongs to {identity[0].get_username()}, not to that account.")
+        return identity
 
     def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
         """The user of an active account and the token; 401 for one that was never made or has ended."""
@@ -95,10 +95,10 @@ class BySession(SessionAuthentication):
         # Cut: the framework loads this module before its views, which that one needs
         from soundings.sign_in.second_factor import is_due
 
-        found: tuple[User, None] | None = super().authenticate(request)
-        if found is not None and is_due(request._request):
+        identity: tuple[User, None] | None = super().authenticate(request)
+        if identity is not None and is_due(request._request):
             raise PermissionDenied(_("Set up a second factor on the page of your account first."))
-        return found
+        return identity
 
 
 def _is_within(scope: str, request: Request) -> bool:

@@ -61,11 +61,11 @@ class CallLimit(BaseThrottle):
         if not limits:
             return True
         counts = {of: counted(key, MINUTE) for of, (_, key) in limits.items()}
-        found = [Allowance(of, limit, limit - counts[of].number) for of, (limit, _) in limits.items()]
+        quotas = [Allowance(of, limit, limit - counts[of].number) for of, (limit, _) in limits.items()]
         wait = min(count.wait for count in counts.values())
-        view.headers["RateLimit-Policy"] = ", ".join(f'"{one.of}";q={one.limit};w={MINUTE}' for one in found)
-        view.headers["RateLimit"] = ", ".join(f'"{one.of}";r={max(0, one.left)};t={wait}' for one in found)
-        for one in found:
+        view.headers["RateLimit-Policy"] = ", ".join(f'"{one.of}";q={one.limit};w={MINUTE}' for one in quotas)
+        view.headers["RateLimit"] = ", ".join(f'"{one.of}";r={max(0, one.left)};t={wait}' for one in quotas)
+        for one in quotas:
             if one.left < 0:
                 raise TooManyCalls(one, wait)
         return True

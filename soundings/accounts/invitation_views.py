@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from pooling.interface.pages import go_on_with, made_once, person, shown_once
+from pooling.interface.pages import go_on_with, made_once, person, secret_page
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Membership
 from pooling.people.access import ADMIN, collection_for, fetch
@@ -51,7 +51,7 @@ def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
         "sends_mail": settings.SENDS_MAIL,
         "sent": made["sent"],
     }
-    return shown_once(request, "soundings/invitation_made.html", context)
+    return secret_page(request, "soundings/invitation_made.html", context)
 
 
 def _invite(request: HttpRequest, collection: Collection) -> HttpResponse:
@@ -103,14 +103,14 @@ def offer_decline(request: HttpRequest, offer_id: int) -> HttpResponse:
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Join with the account one is signed in with, or with a new one."""
     try:
-        found = invitation_of(token)
+        offer = invitation_of(token)
     except InputError as error:
         return render(request, "soundings/invitation_gone.html", {"problem": str(error)}, status=410)
     is_new = not request.user.is_authenticated
     if is_new and request.method == "POST" and not settings.PASSWORDS:
         return refuse_password(request)
     takes_password = is_new and settings.PASSWORDS
-    form = JoinForm(request.POST or None, initial={"email": found.email}) if takes_password else None
+    form = JoinForm(request.POST or None, initial={"email": offer.email}) if takes_password else None
     if request.method == "POST" and (form is None or form.is_valid()):
         try:
             member = _joined(request, token, form)
@@ -119,7 +119,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         messages.success(request, _welcome(member))
         return redirect("collection", member.collection.slug)
     # Not `collection`: anyone who follows the link may not see the collection's pages yet.
-    context = {"invitation": found, "form": form, "provider": settings.OIDC if is_new else None}
+    context = {"invitation": offer, "form": form, "provider": settings.OIDC if is_new else None}
     return render(request, "soundings/invitation.html", context, status=400 if form and form.errors else 200)
 
 

@@ -66,9 +66,9 @@ class Languages(LocaleMiddleware):
     def process_request(self, request: HttpRequest) -> None:
         """A page says its language in a header, because a browser sends its own with every request."""
         wanted = request.headers.get(HEADER, "")
-        known = wanted if wanted in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
-        translation.activate(known)
-        request.LANGUAGE_CODE = known
+        language = wanted if wanted in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
+        translation.activate(language)
+        request.LANGUAGE_CODE = language
 
     def process_view(self, request: HttpRequest, *view: Any) -> None:
         """Now the address is known."""

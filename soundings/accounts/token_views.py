@@ -31,7 +31,7 @@ from pooling.account_models import ApiToken, Preferences, Scope, SeenSession
 from pooling.interface import api as interface_api
 from pooling.interface.api import answers, takes
 from pooling.interface.downloads import streamed
-from pooling.interface.pages import go_on_with, made_once, person, shown_once
+from pooling.interface.pages import go_on_with, made_once, person, secret_page
 from pooling.interface.serializers import ProblemSerializer
 from pooling.models import AdminAction, Invitation, Membership
 from pooling.people.access import fetch
@@ -248,7 +248,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "has_second_factor": asks_for_code(user),
     }
     if made_now:
-        return shown_once(request, "soundings/account.html", context)
+        return secret_page(request, "soundings/account.html", context)
     return render(request, "soundings/account.html", context, status=400 if form.errors else 200)
 
 

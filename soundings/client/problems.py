@@ -54,8 +54,8 @@ def problem_of(status: int, body: object) -> Problem:
     content = body if isinstance(body, dict) else {}
     detail = str(content.get("detail") or f"The site answered with HTTP {status}.")
     fields = content.get("fields")
-    known = {str(name): str(value) for name, value in fields.items()} if isinstance(fields, dict) else {}
-    return _kind(status)(detail, status=status, fields=known)
+    by_field = {str(name): str(value) for name, value in fields.items()} if isinstance(fields, dict) else {}
+    return _kind(status)(detail, status=status, fields=by_field)
 
 
 def _kind(status: int) -> type[Problem]:

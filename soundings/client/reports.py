@@ -74,8 +74,8 @@ class Report:
 
     def below(self) -> list[str]:
         """`measure@k: run` for every run's mean that is below its threshold."""
-        found = self.result.get("thresholds", {})
-        return [f"{key}: {run}" for key, one in found.items() for run in one["below"]]
+        thresholds = self.result.get("thresholds", {})
+        return [f"{key}: {run}" for key, one in thresholds.items() for run in one["below"]]
 
     def warnings(self) -> list[str]:
         """That the means rest on fewer queries than was wanted."""

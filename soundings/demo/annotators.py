@@ -70,19 +70,19 @@ class SimulatedAnnotators:
     def _verdict(self, lease: Lease, user: User) -> Submission:
         item = lease.item
         pair = (item.query.external_id, item.document.external_id)
-        drawn = self._drawn(user, *pair)
+        chance = self._chance(user, *pair)
         relevant = self.relevant.get(pair, False)
         of_relevant = STRICT_ERROR if user == self.users[-1] else ERROR
-        if drawn.random() < (of_relevant if relevant else FALSE_ALARM):
+        if chance.random() < (of_relevant if relevant else FALSE_ALARM):
             relevant = not relevant
-        cannot = drawn.random() < CANNOT
-        known = Verdict.RELEVANT if relevant else Verdict.NOT_RELEVANT
+        cannot = chance.random() < CANNOT
+        label = Verdict.RELEVANT if relevant else Verdict.NOT_RELEVANT
         words = len((item.document.text or "").split())
-        seconds = LEAST_SECONDS + words / drawn.uniform(SLOWEST, FASTEST)
+        seconds = LEAST_SECONDS + words / chance.uniform(SLOWEST, FASTEST)
         return Submission(
             item=item.pk,
             key=f"demo-{item.pk}",
-            verdict=Verdict.CANNOT_JUDGE if cannot else known,
+            verdict=Verdict.CANNOT_JUDGE if cannot else label,
             reason=Reason.QUERY if cannot else "",
             active_ms=round(1000 * seconds),
             shown="document",
@@ -90,7 +90,7 @@ class SimulatedAnnotators:
             lease=lease.token,
         )
 
-    def _drawn(self, user: User, *pair: str) -> Random:
+    def _chance(self, user: User, *pair: str) -> Random:
         """Of this person and pair alone: which gold question comes in between differs from demo to demo."""
         place = self.users.index(user)
         return Random("\0".join([str(self.seed), str(place), *pair]))  # noqa: S311  reproducible, not secret

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 
 from labeling.fact_pages.claims import claim_item
 from labeling.fact_pages.opening import FactQueueOptions, open_fact_queue
-from labeling.fact_pages.showing import shown_page
+from labeling.fact_pages.showing import page_for
 from labeling.fact_pages.storing import FactPage, FactVerdict, store_page
 from labeling.facts.importing import FactImport, import_facts
 from labeling.models import FactItem, Queue
@@ -42,7 +42,7 @@ def open_facts(pool: Pool, seed: int, user: User) -> Queue:
 
 def judge_facts(queue: Queue, people: SimulatedAnnotators, examples: Path) -> tuple[int, int]:
     """Judge most documents of the queue, page by page; facts judged, and documents left."""
-    supports = _known(examples)
+    supports = _supports(examples)
     wanted = round(JUDGED_SHARE * queue.fact_items.count())
     made = 0
     for place in range(wanted):
@@ -54,29 +54,29 @@ def judge_facts(queue: Queue, people: SimulatedAnnotators, examples: Path) -> tu
     return made, queue.fact_items.filter(is_open=True).count()
 
 
-def _known(examples: Path) -> Supports:
+def _supports(examples: Path) -> Supports:
     facts = read_facts(examples / "facts.jsonl").facts
     supports, _ = read_supports_of(facts, examples / "supports.jsonl")
     return {one[:3]: (WORDS[one.weight], one.span) for one in support_records(supports)}
 
 
 def _judge(item: FactItem, user: User, supports: Supports, people: SimulatedAnnotators) -> int:
-    drawn = Random(f"{people.seed}\0{item.query.external_id}\0{item.document.external_id}")  # noqa: S311
+    chance = Random(f"{people.seed}\0{item.query.external_id}\0{item.document.external_id}")  # noqa: S311
     made, left = 0, 1
     while left:
-        shown = shown_page(item.queue, user, item)
+        offer = page_for(item.queue, user, item)
         verdicts = []
-        for fact in shown["facts"]:
+        for fact in offer["facts"]:
             key = (item.query.external_id, fact["id"], item.document.external_id)
             verdict, span = supports.get(key, ("no", None))
-            if drawn.random() < ERROR:
+            if chance.random() < ERROR:
                 verdict, span = ("no" if verdict == "supports" else "supports"), None
             verdicts.append(FactVerdict(fact["id"], fact["version"], verdict, span))
-        spent = timedelta(seconds=SECONDS_A_FACT * len(verdicts) * drawn.uniform(0.6, 1.6))
+        spent = timedelta(seconds=SECONDS_A_FACT * len(verdicts) * chance.uniform(0.6, 1.6))
         people.clock.pass_time(spent / len(people.users))
         page = FactPage(
-            UUID(int=drawn.getrandbits(128)),
-            shown["document_version"],
+            UUID(int=chance.getrandbits(128)),
+            offer["document_version"],
             verdicts,
             round(1000 * spent.total_seconds()),
         )

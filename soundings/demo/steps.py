@@ -62,7 +62,7 @@ FIRST_DEPTH, MAIN_DEPTH, LATER_DEPTH = 3, 20, 25
 MAIN_STRATEGY, MAIN_BUDGET, AUDIT_SHARE, REACH = "hybrid", 960, 0.5, 1_000
 # Of what the second week's version of that pool brings, and the last, which waits for who opens the site.
 LATER_BUDGET, LEFT_BUDGET = 72, 48
-CUTOFFS, SHOWN_K = (1, 5, 10), 10
+CUTOFFS, TABLE_K = (1, 5, 10), 10
 LATER_RUN = "later/lsa-2.run"
 TAGS = ("keyword", "question", "situation")
 REPLAYED = ("rrf", "depth")
@@ -204,7 +204,7 @@ def judge_first_pool(collection: Collection, runs: list[Run], stage: Stage) -> N
 
 
 def _settle(queue: Queue, items: list[Item], stage: Stage) -> None:
-    relevant = _known_labels(stage)
+    relevant = _true_labels(stage)
     for item in items:
         is_relevant = relevant.get((item.query.external_id, item.document.external_id), False)
         stage.clock.pass_time(timedelta(seconds=40))
@@ -353,10 +353,10 @@ def judge_what_answers_need(main: Pool, stage: Stage) -> None:
 
 
 def _annotators(stage: Stage, seed: int) -> SimulatedAnnotators:
-    return SimulatedAnnotators(stage.cast.simulated, _known_labels(stage), seed, stage.clock)
+    return SimulatedAnnotators(stage.cast.simulated, _true_labels(stage), seed, stage.clock)
 
 
-def _known_labels(stage: Stage) -> dict[tuple[str, str], bool]:
+def _true_labels(stage: Stage) -> dict[tuple[str, str], bool]:
     labels = read_qrels(stage.examples / "qrels.txt").frame.iter_rows()
     return {(query, document): relevance > 0 for query, document, relevance in labels}
 
@@ -391,7 +391,7 @@ def release_and_report(collection: Collection, name: str, runs: list[Run], stage
 
 
 class DemoRow(TypedDict):
-    """One run at `SHOWN_K`: its recall as it is estimated for the whole collection, what it truly is there,
+    """One run at `TABLE_K`: its recall as it is estimated for the whole collection, what it truly is there,
     what it is of the documents found, and the share of its documents that was judged."""
 
     run: str
@@ -404,7 +404,7 @@ class DemoRow(TypedDict):
 def report_rows(report: Report) -> list[DemoRow]:
     """One row per run, the best first."""
     result: EvaluationResult = report.result
-    recall, truth = f"recall@{SHOWN_K}", true_recall()
+    recall, truth = f"recall@{TABLE_K}", true_recall()
     rows: list[DemoRow] = []
     for name, of_run in result["runs"].items():
         estimate = of_run[recall]["estimate"]
@@ -416,7 +416,7 @@ def report_rows(report: Report) -> list[DemoRow]:
                 "estimate": estimate,
                 "truth": truth[name][0 if estimate["average"] == "macro" else 1],
                 "found": of_run[recall],
-                "judged": of_run[f"judged@{SHOWN_K}"]["mean"],
+                "judged": of_run[f"judged@{TABLE_K}"]["mean"],
             }
         )
     return sorted(rows, key=lambda row: (-(row["found"]["mean"] or 0), row["run"]))
@@ -428,6 +428,6 @@ def true_recall() -> dict[str, tuple[float, float]]:
 
     examples = settings.ASSETS_DIR / "examples"
     paths = [*sorted((examples / "runs").glob("*.run")), examples / LATER_RUN]
-    measured = evaluate(examples / "qrels.txt", paths, k=(SHOWN_K,))
-    figures = {name: measured.figure(name, "recall", SHOWN_K) for name in measured.runs}
+    measured = evaluate(examples / "qrels.txt", paths, k=(TABLE_K,))
+    figures = {name: measured.figure(name, "recall", TABLE_K) for name in measured.runs}
     return {name: (figure["mean"] or 0.0, figure["micro"] or 0.0) for name, figure in figures.items()}

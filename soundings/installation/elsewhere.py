@@ -53,8 +53,8 @@ def _object_storage(variable: str, url: SplitResult) -> Backend:
             f"{variable}: give the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, not in the address."
         )
     if unknown := sorted(given.keys() - OBJECT_OPTIONS.keys()):
-        known = ", ".join(OBJECT_OPTIONS)
-        raise ImproperlyConfigured(f"{variable}: {unknown[0]} is not an option; choose from {known}.")
+        names = ", ".join(OBJECT_OPTIONS)
+        raise ImproperlyConfigured(f"{variable}: {unknown[0]} is not an option; choose from {names}.")
     if given.get("addressing", "auto") not in ADDRESSING:
         raise ImproperlyConfigured(f"{variable}: addressing is one of {', '.join(ADDRESSING)}.")
     require_library(variable, ("storages", "boto3"), "s3")

@@ -77,37 +77,37 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
         """The database of a URL, as Django writes it."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # said below, in one sentence
-            found: dict[str, Any] = self.db_url(var, default=default)
-        if not found.get("ENGINE"):
+            database: dict[str, Any] = self.db_url(var, default=default)
+        if not database.get("ENGINE"):
             raise ImproperlyConfigured(
                 f"{var} is not a database address; write for instance postgres://user@host/name."
             )
-        return found
+        return database
 
     def databases(self, var: str) -> dict[str, dict[str, object]]:
         """The databases of a list such as shop=postgres://user@host/name,wiki=sqlite:////data/wiki.db."""
-        found: dict[str, dict[str, object]] = {}
+        databases: dict[str, dict[str, object]] = {}
         for text in self.list(var, default=[]):
             name, _, url = text.strip().partition("=")
-            known = self._searched(url) if name.isidentifier() else None
-            if known is None:
+            database = self._searched(url) if name.isidentifier() else None
+            if database is None:
                 # Without the value, which holds a password.
                 raise ImproperlyConfigured(
                     f"{var}: write NAME=postgres://user:password@host/name or NAME=sqlite:////path, "
                     "separated by commas, and %2C for a comma in a password."
                 )
-            if name in found:
+            if name in databases:
                 raise ImproperlyConfigured(f"{var} names {name} twice; give each database one name.")
-            found[name] = known
-        return found
+            databases[name] = database
+        return databases
 
     def _searched(self, url: str) -> dict[str, object] | None:
         """A database that engines can ask, of its URL; None for anything else."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # they hold the password
-                known: dict[str, object] = self.db_url_config(url)
+                database: dict[str, object] = self.db_url_config(url)
         except (ValueError, ImproperlyConfigured):
             return None
-        is_named = known.get("NAME") not in (None, "", ":memory:")
-        return known if is_named and known.get("ENGINE") in SEARCHED else None
+        is_named = database.get("NAME") not in (None, "", ":memory:")
+        return database if is_named and database.get("ENGINE") in SEARCHED else None

@@ -39,9 +39,9 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # untyped
         return _patient_answer(lambda: self._fetched(name, mode))
 
     def _fetched(self, name: str, mode: str) -> Any:
-        found = super()._open(name, mode)
-        found.file  # noqa: B018  fetched now: what goes wrong later would not be named as such
-        return found
+        file = super()._open(name, mode)
+        file.file  # noqa: B018  fetched now: what goes wrong later would not be named as such
+        return file
 
     def _save(self, name: str, content: Any) -> str:
         return _patient_answer(lambda: str(super(ObjectStorage, self)._save(name, content)))

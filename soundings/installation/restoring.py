@@ -58,7 +58,7 @@ def restore_backup(path: Path, progress: Progress) -> RestoreSummary:
     """Put a backup into this installation; `InputError` where this is not empty, or the backup not whole."""
     with open_archive(path) as archive:
         archive.require_whole(lambda share, detail: progress(READ * share, detail))
-        _require_known(path, archive)
+        _require_migrations(path, archive)
         stored: list[str] = []
         try:
             with disk_errors_named(), whole_or_nothing():
@@ -81,9 +81,9 @@ def restore_backup(path: Path, progress: Progress) -> RestoreSummary:
         )
 
 
-def _require_known(path: Path, archive: Archive) -> None:
-    known = MigrationExecutor(connection).loader.disk_migrations
-    unknown = _migrations(archive) - set(known)
+def _require_migrations(path: Path, archive: Archive) -> None:
+    ours = MigrationExecutor(connection).loader.disk_migrations
+    unknown = _migrations(archive) - set(ours)
     if {app for app, _ in unknown} & set(LIBRARY):
         raise InputError(f"{path} has {OTHER_SETTINGS}, then restore.", field="file")
     if unknown:

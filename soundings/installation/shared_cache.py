@@ -33,10 +33,10 @@ class SharedCache(RedisCache):
 
     def incr(self, key: Any, delta: int = 1, version: int | None = None) -> int:
         """The number under a key, one more; `ValueError` where there is none, or no Redis."""
-        found = _or(None, lambda: super(SharedCache, self).incr(key, delta, version))
-        if found is None:
+        number = _or(None, lambda: super(SharedCache, self).incr(key, delta, version))
+        if number is None:
             raise ValueError(f"There is no number under {key}.")
-        return found
+        return number
 
     def delete(self, key: Any, version: int | None = None) -> bool:
         """Forget a value; whether there was one."""

@@ -127,7 +127,7 @@ def _listed(text: str) -> list[str]:
 
 def _groups(text: str) -> tuple[GroupRole, ...]:
     """The roles of a list such as GROUP=short-name:role; the name of a group may hold an equals sign."""
-    found = []
+    roles = []
     for part in _listed(text):
         group, _, right = part.rpartition("=")
         slug, _, role = right.strip().partition(":")
@@ -136,5 +136,5 @@ def _groups(text: str) -> tuple[GroupRole, ...]:
                 f"SOUNDINGS_OIDC_GROUPS: “{part}” is not GROUP=COLLECTION:ROLE; the collection by its short "
                 f"name, and the role one of {', '.join(ROLES)}."
             )
-        found.append(GroupRole(group.strip(), slug, role))
-    return tuple(found)
+        roles.append(GroupRole(group.strip(), slug, role))
+    return tuple(roles)

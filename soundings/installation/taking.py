@@ -180,10 +180,10 @@ def _altered(models: list[type[Model]], files: list[Part]) -> list[str]:
 
     A run's checksum is of the file that was imported; what is stored of it was made from that.
     """
-    found = {part["name"].removeprefix(f"{FILES}/"): part["sha256"] for part in files}
+    checksums = {part["name"].removeprefix(f"{FILES}/"): part["sha256"] for part in files}
     releases = [model for model in models if model._meta.db_table == "labeling_qrelsrelease"]
     stored = [row for model in releases for row in model._base_manager.values_list("file", "sha256")]
-    return sorted(name for name, sha256 in stored if name in found and found[name] != sha256)
+    return sorted(name for name, sha256 in stored if name in checksums and checksums[name] != sha256)
 
 
 def _journals(archive: ArchiveWriter) -> Iterator[Part]:

@@ -124,8 +124,8 @@ def _disk() -> tuple[str, str]:
 def _cache() -> tuple[str, str]:
     cache.set("health-probe", 1, 10)
     kind = str(settings.CACHES["default"]["BACKEND"]).rpartition(".")[2]
-    found = cache.get("health-probe") == 1
-    return (GOOD if found else BAD), f"{kind}: {'a value was kept.' if found else 'does not keep values.'}"
+    kept = cache.get("health-probe") == 1
+    return (GOOD if kept else BAD), f"{kind}: {'a value was kept.' if kept else 'does not keep values.'}"
 
 
 def _mail() -> tuple[str, str]:
@@ -136,7 +136,7 @@ def _mail() -> tuple[str, str]:
 
 
 def _versions() -> str:
-    extras = [f"{extra} ({found})" for extra, name in EXTRAS.items() if (found := _version(name))]
+    extras = [f"{extra} ({number})" for extra, name in EXTRAS.items() if (number := _version(name))]
     return (
         f"Soundings {soundings.__version__}, Django {django.__version__}, "
         f"Python {platform.python_version()}; "

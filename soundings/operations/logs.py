@@ -89,12 +89,12 @@ def about_request() -> Mapping[str, object]:
     request = REQUEST.get()
     if request is None:
         return {}
-    known: dict[str, object] = {"request": request.number}  # type: ignore[attr-defined]
+    facts: dict[str, object] = {"request": request.number}  # type: ignore[attr-defined]
     if person := person_of(request):
-        known["person"] = person
+        facts["person"] = person
     if collection := COLLECTION.get():
-        known["collection"] = collection
-    return known
+        facts["collection"] = collection
+    return facts
 
 
 def person_of(request: HttpRequest) -> int | None:

@@ -27,7 +27,7 @@ from soundings.pages.guide import PAGES, Section, sections
 from soundings.pages.navigation import actions_of, pages_of
 
 # So many rows of a kind are shown, and so much of what is asked for is read.
-SHOWN, LONGEST, MOST_WORDS = 6, 200, 8
+ROWS, LONGEST, MOST_WORDS = 6, 200, 8
 # Ids that are compared with what was typed; without an index of texts, documents whose titles are.
 NEXT_IDS, TITLES_READ = 200, 20_000
 # Letters from which on the text of the guide is read, and so many of it are shown.
@@ -78,7 +78,7 @@ def _kinds(user: User, collection: Collection | None, search: str) -> Iterator[K
         if search and role != Role.ANNOTATOR:
             yield from _rows(collection, search)
         elif search:
-            queues = own_queues(collection, user).filter(public_name__icontains=search)[:SHOWN]
+            queues = own_queues(collection, user).filter(public_name__icontains=search)[:ROWS]
             yield Kind(_("Queues"), [_named(queue, search, queue.public_name) for queue in queues])
         yield Kind(_("Actions"), _actions(collection, role, search))
     yield Kind(_("Collections"), _collections(user, collection, search))
@@ -107,7 +107,7 @@ def _collections(user: User, here: Collection | None, search: str) -> list[Desti
     rows = collections_of(user).filter(Q(name__icontains=search) | Q(slug__startswith=search))
     if here is not None:
         rows = rows.exclude(pk=here.pk)
-    return [Destination(row.name, row.get_absolute_url(), "", _fit(search, row.name)) for row in rows[:SHOWN]]
+    return [Destination(row.name, row.get_absolute_url(), "", _fit(search, row.name)) for row in rows[:ROWS]]
 
 
 def _of_the_site(user: User, search: str) -> list[Destination]:
@@ -121,7 +121,7 @@ def _of_the_site(user: User, search: str) -> list[Destination]:
         Destination(label, url, "", _fit(search, label))
         for label, url, words in own
         if _goes_by(search, f"{label} {words}")
-    ][:SHOWN]
+    ][:ROWS]
 
 
 def _of_the_guide(search: str) -> list[Destination]:
@@ -134,7 +134,7 @@ def _of_the_guide(search: str) -> list[Destination]:
         if section not in headings and _goes_by(search, section.text)
     ]
     texts.sort(key=lambda section: -section.text.casefold().count(search.casefold()))
-    return [_in_guide(section, search, wanted) for section in (headings + texts)[:SHOWN]]
+    return [_in_guide(section, search, wanted) for section in (headings + texts)[:ROWS]]
 
 
 def _in_guide(section: Section, search: str, wanted: list[str]) -> Destination:
@@ -159,7 +159,7 @@ def _rows(collection: Collection, search: str) -> Iterator[Kind]:
         "Indexes": collection.latency_reports.defer("result"),
     }
     for label, rows in named.items():
-        best = _best_first(rows.filter(name__icontains=search), "name", search)[:SHOWN]
+        best = _best_first(rows.filter(name__icontains=search), "name", search)[:ROWS]
         yield Kind(label, [_named(row, search) for row in best])
 
 
@@ -175,35 +175,35 @@ def _queries(collection: Collection, search: str) -> list[Destination]:
         Destination(
             row.external_id, _listed("queries", collection, row), row.text, _fit(search, row.external_id)
         )
-        for row in _best_first(rows, "external_id", search)[:SHOWN]
+        for row in _best_first(rows, "external_id", search)[:ROWS]
     ]
 
 
 def _documents(collection: Collection, search: str) -> list[Destination]:
     """Those whose id begins with what is asked for, then those that have its words."""
-    known = Document.objects.filter(collection=collection)
-    following = known.filter(external_id__gte=search).order_by("external_id").values_list("pk", "external_id")
-    ids = [pk for pk, external_id in following[:NEXT_IDS] if external_id.startswith(search)][:SHOWN]
-    ids += [pk for pk in _with_words(collection, known, search) if pk not in ids][: SHOWN - len(ids)]
-    shown = {row.pk: row for row in known.filter(pk__in=ids).only("external_id", "title", "collection")}
+    every = Document.objects.filter(collection=collection)
+    following = every.filter(external_id__gte=search).order_by("external_id").values_list("pk", "external_id")
+    ids = [pk for pk, external_id in following[:NEXT_IDS] if external_id.startswith(search)][:ROWS]
+    ids += [pk for pk in _with_words(collection, every, search) if pk not in ids][: ROWS - len(ids)]
+    rows = {row.pk: row for row in every.filter(pk__in=ids).only("external_id", "title", "collection")}
     return [
         Destination(
             row.external_id, _listed("documents", collection, row), row.title, _fit(search, row.external_id)
         )
-        for row in (shown[pk] for pk in ids)
+        for row in (rows[pk] for pk in ids)
     ]
 
 
 def _with_words(collection: Collection, documents: QuerySet[Document], search: str) -> list[int]:
     if TextIndex.objects.filter(collection=collection, is_behind=False).exists():
         try:
-            return search_documents(collection, search, limit=SHOWN).documents
+            return search_documents(collection, search, limit=ROWS).documents
         except InputError:  # nothing but signs, or too many words
             return []
     # Up to a key: of a list of keys PostgreSQL supposes that reading every title is quicker.
     last = list(documents.order_by("pk").values_list("pk", flat=True)[TITLES_READ - 1 : TITLES_READ])
     first = documents.filter(pk__lte=last[0]) if last else documents
-    return list(first.filter(title__icontains=search).order_by("pk").values_list("pk", flat=True)[:SHOWN])
+    return list(first.filter(title__icontains=search).order_by("pk").values_list("pk", flat=True)[:ROWS])
 
 
 def _pairs(collection: Collection, search: str) -> list[Destination]:
@@ -212,8 +212,8 @@ def _pairs(collection: Collection, search: str) -> list[Destination]:
     if not 1 < len(words) <= MOST_WORDS:
         return []
     ways = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))]
-    queries = _known(Query, collection, (query for query, _ in ways))
-    documents = _known(Document, collection, (document for _, document in ways))
+    queries = _existing(Query, collection, (query for query, _ in ways))
+    documents = _existing(Document, collection, (document for _, document in ways))
     label = reverse("label", args=[collection.slug])
     return [
         Destination(
@@ -227,7 +227,7 @@ def _pairs(collection: Collection, search: str) -> list[Destination]:
     ]
 
 
-def _known(model: Any, collection: Collection, ids: Iterable[str]) -> set[str]:
+def _existing(model: Any, collection: Collection, ids: Iterable[str]) -> set[str]:
     rows = model.objects.filter(collection=collection, external_id__in=list(ids))
     return set(rows.values_list("external_id", flat=True))
 
@@ -254,5 +254,5 @@ def _fit(search: str, name: str) -> int:
 
 def _goes_by(search: str, words: str) -> bool:
     """Each word of `search` begins one of `words`."""
-    known = words.casefold().replace("-", " ").split() + words.casefold().split()
-    return all(any(word.startswith(part) for word in known) for part in search.casefold().split())
+    all_words = words.casefold().replace("-", " ").split() + words.casefold().split()
+    return all(any(word.startswith(part) for word in all_words) for part in search.casefold().split())

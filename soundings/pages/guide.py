@@ -111,7 +111,7 @@ def with_anchors(html: SafeString) -> SafeString:
     return mark_safe(  # noqa: S308  only ids are added, of letters, digits and hyphens
         re.sub(
             r"<(h[23])>(.*?)</h",
-            lambda found: f'<{found[1]} id="{slugify(strip_tags(found[2]))}">{found[2]}</h',
+            lambda match: f'<{match[1]} id="{slugify(strip_tags(match[2]))}">{match[2]}</h',
             html,
         )
     )
@@ -131,7 +131,7 @@ def guide(request: HttpRequest, page: str = "") -> HttpResponse:
         return redirect("guide_page", "start")
     if page not in PAGES:
         raise Http404(f"The guide has no page “{page}”.")
-    shown = guide_page(page)
-    html = with_focus(with_anchors(render_markdown(shown.text, pictures=True)))
-    context = {"page": shown, "pages": PAGES, "html": html}
+    content = guide_page(page)
+    html = with_focus(with_anchors(render_markdown(content.text, pictures=True)))
+    context = {"page": content, "pages": PAGES, "html": html}
     return render(request, "soundings/guide.html", context)

@@ -53,18 +53,18 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
     """A collection's overview: results, what is next and how far it is; for an annotator the queues."""
-    found = collection_for(request.user, slug, MEMBERS)
+    collection = collection_for(request.user, slug, MEMBERS)
     context: dict[str, Any] = {
-        "collection": found,
+        "collection": collection,
         "section": "overview",
-        "guidelines": render_markdown(found.guidelines),
+        "guidelines": render_markdown(collection.guidelines),
     }
     user = person(request)
-    if role_in(user, found) == Role.ANNOTATOR:
+    if role_in(user, collection) == Role.ANNOTATOR:
         speak(request)
-        context["queues"] = own_queues(found, user)
+        context["queues"] = own_queues(collection, user)
         return render(request, "soundings/collection_annotator.html", context)
-    context["overview"] = overview_of(found, user)
-    context["memberships"] = found.memberships.select_related("user")
+    context["overview"] = overview_of(collection, user)
+    context["memberships"] = collection.memberships.select_related("user")
     context["judgment_formats"] = JUDGMENT_FORMATS
     return render(request, "soundings/collection.html", context)

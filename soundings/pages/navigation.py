@@ -167,14 +167,14 @@ def places(context: Context) -> list[Place]:
 
 
 def _places(collection: Collection, role: Role, section: str, path: str) -> list[Place]:
-    found = []
+    groups = []
     for group in GROUPS:
         allowed = [page for page in group.pages if role in page.roles]
         tabs = tuple(_tab(page, collection, section, path) for page in allowed)
         if tabs:
             is_current = any(tab.current for tab in tabs)
-            found.append(Place(gettext(group.label), tabs[0].url, is_current, tabs))
-    return found
+            groups.append(Place(gettext(group.label), tabs[0].url, is_current, tabs))
+    return groups
 
 
 def _tab(page: Page, collection: Collection, section: str, path: str) -> Tab:
@@ -192,10 +192,10 @@ def first_steps(context: Context) -> Next | None:
         return None
     if context.get("section") == "overview":
         return None
-    known: Any = with_state(Collection.objects.filter(pk=collection.pk)).first()
-    if known is None or known.has_queues or known.released is not None:
+    row: Any = with_state(Collection.objects.filter(pk=collection.pk)).first()
+    if row is None or row.has_queues or row.released is not None:
         return None
-    following = next_of(state_of(known, ()))
+    following = next_of(state_of(row, ()))
     return None if following.url == request.path else following
 
 

@@ -152,41 +152,37 @@ def _to_cover(state: State) -> Next | None:
         pool, name = state.unopened
         url = f"{_url(state, 'queue_new')}?pool={pool}"
         return Next(f"The pairs of “{name}” are in no queue yet.", "Open a queue", url)
-    found = state.uncovered
-    if found is None or found.pairs == 0:
+    uncovered = state.uncovered
+    if uncovered is None or uncovered.pairs == 0:
         return None
-    url = reverse("pool_extend", args=[state.slug, found.pool])
-    if found.pairs is None:
-        return Next(f"{found.run} is in no pool yet.", "Pool its pairs", url)
-    return Next(f"{counted(found.pairs, 'new pair')} from {found.run}.", "Pool them", url)
+    url = reverse("pool_extend", args=[state.slug, uncovered.pool])
+    if uncovered.pairs is None:
+        return Next(f"{uncovered.run} is in no pool yet.", "Pool its pairs", url)
+    return Next(f"{counted(uncovered.pairs, 'new pair')} from {uncovered.run}.", "Pool them", url)
 
 
 def _to_deepen(state: State) -> Next | None:
-    found = state.deeper
-    if found is None or state.unreleased:
+    move = state.deeper
+    if move is None or state.unreleased:
         return None
-    return Next(found.sentence, found.button, found.address)
+    return Next(move.sentence, move.button, move.address)
 
 
 def _to_settle(state: State) -> Next | None:
-    found = state.unsettled
-    if found and found.kind == "judge":
-        settles = f"settle {found.first} against {found.second}"
-        url = reverse("report_comparisons", args=[found.report])
-        names = urlencode({"a": found.first, "b": found.second, "k": found.k})
+    pair = state.unsettled
+    if pair and pair.kind == "judge":
+        settles = f"settle {pair.first} against {pair.second}"
+        url = reverse("report_comparisons", args=[pair.report])
+        names = urlencode({"a": pair.first, "b": pair.second, "k": pair.k})
         return Next(
-            f"Judge {counted(found.count, 'pair')} to {settles}.", "Choose them", f"{url}?{names}#labels"
+            f"Judge {counted(pair.count, 'pair')} to {settles}.", "Choose them", f"{url}?{names}#labels"
         )
     if state.unreleased:
         labels = counted(state.unreleased, "new label")
         return _released(f"{labels} since “{state.released}”: release again.")
-    if found:
-        url = _url(state, "queries")
-        return Next(
-            f"Add queries: {found.first} against {found.second} takes about {found.count:,} in all.",
-            "Import queries",
-            url,
-        )
+    if pair:
+        takes = f"{pair.first} against {pair.second} takes about {pair.count:,} in all"
+        return Next(f"Add queries: {takes}.", "Import queries", _url(state, "queries"))
     return None
 
 
@@ -196,8 +192,8 @@ def _at_the_end(state: State) -> Next:
         left = counted(queue.left, "pair")
         return Next(f"All labels are measured; {left} of “{queue.name}” left.", "Judge", _judge(queue))
     if state.of_found is not None:
-        found = "Recall is known of what was found so far alone."
-        return Next(found, "Estimate the rest", reverse("report", args=[state.of_found]))
+        sentence = "Recall is known of what was found so far alone."
+        return Next(sentence, "Estimate the rest", reverse("report", args=[state.of_found]))
     watched = f" The canary “{state.canary}” checks the next run." if state.canary else ""
     return Next(f"Everything is measured.{watched}", "Import a run", _url(state, "run_import"))
 

@@ -214,8 +214,8 @@ def _deeper(collection: Any) -> NextMove | None:
 def _of(model: Any) -> QuerySet[Any]:
     """The rows of a collection that lists show."""
     listed = model.objects.listed() if issubclass(model, Kept) else model.objects.all()
-    found: QuerySet[Any] = listed.filter(collection=OuterRef("pk"))
-    return found
+    rows: QuerySet[Any] = listed.filter(collection=OuterRef("pk"))
+    return rows
 
 
 def _count(rows: QuerySet[Any]) -> Coalesce:

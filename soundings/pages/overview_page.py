@@ -59,14 +59,14 @@ def overview_of(collection: Collection, user: User) -> Overview:
 
 def _listed(collection: Collection, user: User, states: Sequence[QueueState]) -> list[Queue]:
     """The queues with `total` and `settled` pairs (of facts, documents) and `own`, what `user` answered."""
-    known = {state.pk: state for state in states}
-    found = list(own_queues(collection, user))
-    documents = fact_counts([queue.pk for queue in found if queue.pk not in known])
-    for queue in found:
-        state = known.get(queue.pk)
+    by_key = {state.pk: state for state in states}
+    queues = list(own_queues(collection, user))
+    documents = fact_counts([queue.pk for queue in queues if queue.pk not in by_key])
+    for queue in queues:
+        state = by_key.get(queue.pk)
         counts = (state.pairs, state.settled) if state else documents.get(queue.pk, (0, 0))
         queue.total, queue.settled = counts  # type: ignore[attr-defined]
-    return found
+    return queues
 
 
 def _looked_up(collection: Collection, state: State, history: Sequence[ReportSummary]) -> State:
@@ -82,7 +82,7 @@ def _looked_up(collection: Collection, state: State, history: Sequence[ReportSum
         unopened=_unopened(pool) if state.queues else None,
         uncovered=_uncovered(collection, pool) if history else None,
         unsettled=_unsettled(history),
-        of_found=_of_found(history, pool),
+        of_found=_report_of_labels(history, pool),
         canary=canary or "",
     )
 
@@ -92,9 +92,9 @@ def _is_audit_answered(queue: QueueState) -> bool:
     audit = PoolEntry.objects.filter(pool__queues=queue.pk, in_audit=True)
     if not audit.exists():
         return False
-    drawn = audit.filter(query=OuterRef("query"), document=OuterRef("document"))
+    same_pair = audit.filter(query=OuterRef("query"), document=OuterRef("document"))
     waiting = Item.objects.filter(queue=queue.pk, state=Item.State.OPEN, order_key__gt=0)
-    return not waiting.filter(Exists(drawn)).exists()
+    return not waiting.filter(Exists(same_pair)).exists()
 
 
 def _unopened(pool: Pool | None) -> tuple[int, str] | None:
@@ -111,7 +111,7 @@ def _uncovered(collection: Collection, pool: Pool | None) -> UncoveredRun | None
     return UncoveredRun(run.name, pool.pk, new_pairs(run, pool))
 
 
-def _of_found(history: Sequence[ReportSummary], pool: Pool | None) -> int | None:
+def _report_of_labels(history: Sequence[ReportSummary], pool: Pool | None) -> int | None:
     """The newest report, where nothing tells what was not found."""
     answer = history[0].summary["answer"] if history else None
     if answer is None or answer["basis"] != LABELS or (pool is not None and choice_of(pool).has_audit):

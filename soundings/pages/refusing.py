@@ -65,7 +65,7 @@ def in_a_sentence(request: HttpRequest, error: Exception) -> HttpResponse:
     return answer
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+def missing_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404, for an address that is none."""
     if _is_for_a_program(request):
         return _problem(HTTPStatus.NOT_FOUND, "No such address; see /api/docs/ for the list.")

@@ -78,12 +78,12 @@ def results_of(history: Sequence[ReportSummary]) -> Results | None:
     ranked = sorted(runs, key=lambda run: (-(runs[run]["mean"] or 0.0), run != best, run))
     estimated, is_complete = is_estimated(newest.summary), answer["basis"] == COMPLETE
     alike = [one for one in reversed(history) if one.summary["counting"] == newest.summary["counting"]]
-    shown = ranked[:MOST_RUNS]
-    series = {run: _series(run, alike, estimated=estimated) for run in shown}
+    leading = ranked[:MOST_RUNS]
+    series = {run: _series(run, alike, estimated=estimated) for run in leading}
     ends = _ends([mean for values in series.values() for mean in values])
     lines = [
         _line(run, newest, earlier, _spark(run, series[run], ends, newest), estimated=estimated)
-        for run in shown
+        for run in leading
     ]
     rival = answer["rival"]
     return Results(
@@ -95,7 +95,7 @@ def results_of(history: Sequence[ReportSummary]) -> Results | None:
         best=lines[0],
         lines=lines,
         kind="estimated" if estimated else "" if is_complete else "found so far",
-        more=len(ranked) - len(shown),
+        more=len(ranked) - len(leading),
     )
 
 

@@ -66,10 +66,10 @@ class Plan:
     @classmethod
     def read(cls, text: str) -> Plan:
         """From the text of `written`."""
-        found = json.loads(text)
-        children = [Child(**child) for child in found.pop("children")]
-        web = found.pop("web")
-        return cls(children=children, web=tuple(web) if web else None, **found)
+        plan = json.loads(text)
+        children = [Child(**child) for child in plan.pop("children")]
+        web = plan.pop("web")
+        return cls(children=children, web=tuple(web) if web else None, **plan)
 
 
 class KeptProcess:

@@ -85,20 +85,18 @@ def plan_of(host: str, port: int, processes: int, only: str) -> Plan:
         variables[IN_WEB] = "true"
     if only == WORKER:
         return Plan(children, None, ["The background workers run   (Ctrl+C stops them)"], variables)
-    return Plan(
-        children, (EVERY_ADDRESS.get(host, host), port, known_host()), _address(host, port), variables
-    )
+    return Plan(children, (EVERY_ADDRESS.get(host, host), port, own_host()), _address(host, port), variables)
 
 
 def _address(host: str, port: int) -> list[str]:
-    shown = "localhost" if host in (*EVERY_ADDRESS, "127.0.0.1", "::1") else host
-    sentences = [f"Soundings is at http://{shown}:{port}/   (Ctrl+C stops it)"]
+    name = "localhost" if host in (*EVERY_ADDRESS, "127.0.0.1", "::1") else host
+    sentences = [f"Soundings is at http://{name}:{port}/   (Ctrl+C stops it)"]
     if host in EVERY_ADDRESS and settings.ALLOWED_HOSTS == settings.LOCAL_HOSTS:
         sentences.append("To reach it from other machines, add its host names to SOUNDINGS_HOSTS.")
     return sentences
 
 
-def known_host() -> str:
+def own_host() -> str:
     """A name under which the site lets itself be asked."""
     named = [host.removeprefix(".") for host in settings.ALLOWED_HOSTS if host != "*"]
     return named[0] if named else "localhost"

@@ -163,8 +163,8 @@ def _step_of(secret: str, codes: list[str], *, after: int) -> int | None:
 
     for last in totp.yield_hotp_counters_from_time():
         steps = range(last - len(codes) + 1, last + 1)
-        shown = [totp.format_hotp_value(totp.hotp_value(secret, step)) for step in steps]
-        if steps[0] > after and constant_time_compare(" ".join(shown), " ".join(codes)):
+        expected = [totp.format_hotp_value(totp.hotp_value(secret, step)) for step in steps]
+        if steps[0] > after and constant_time_compare(" ".join(expected), " ".join(codes)):
             return int(last)
     return None
 

@@ -88,5 +88,5 @@ def chosen_lines(rows: QuerySet[AdminAction], form: TrailForm) -> QuerySet[Admin
 
 def _morning(day: date) -> datetime:
     """Its first moment; of days before and after all lines, one that every clock and time zone knows."""
-    known = min(max(day, FIRST_DAY), LAST_DAY)
-    return timezone.make_aware(datetime.combine(known, time.min))
+    nearest = min(max(day, FIRST_DAY), LAST_DAY)
+    return timezone.make_aware(datetime.combine(nearest, time.min))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.prelabels.options import known_prelabeler
+from labeling.prelabels.options import prelabeler_named
 from labeling.worth.samples import USUAL, Wanted, open_sample
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
@@ -43,7 +43,7 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         collection = collection_named(options["slug"])
-        prelabeler = known_prelabeler(collection, options["model"], options["prompt"], answered=True)
+        prelabeler = prelabeler_named(collection, options["model"], options["prompt"], answered=True)
         wanted = [
             Wanted(
                 None if options[name] == "none" else options[name].replace("-", "_"), options[f"{name}_bound"]
@@ -53,10 +53,10 @@ class Command(InputCommand):
         chosen = {name: options[name] for name in ("seed", "judgments_per_item")}
         queue = open_sample(prelabeler, *wanted, **chosen)
         facts = queue.pool.provenance
-        drawn = " and ".join(
+        sizes = " and ".join(
             f"{facts[name]['size']:,} of {facts[name]['population']:,} {name}" for name in USUAL
         )
         self.stdout.write(
-            f"Queue {queue.pk}, “{queue.name}”: {drawn} of {prelabeler}, seed {facts['draw_seed']}. "
+            f"Queue {queue.pk}, “{queue.name}”: {sizes} of {prelabeler}, seed {facts['draw_seed']}. "
             f"Once they are judged, prelabel_quality {collection.slug} shows the result."
         )

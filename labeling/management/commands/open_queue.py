@@ -61,12 +61,10 @@ class Command(InputCommand):
         if options["prelabeler"] is not None:
             prelabeler = collection.prelabelers.filter(pk=options["prelabeler"]).first()
             if prelabeler is None:
-                known = (
-                    ", ".join(f"{one.pk} is {one}" for one in collection.prelabelers.listed()) or "none yet"
-                )
-                raise InputError(
-                    f"No model of “{collection.slug}” has the number {options['prelabeler']}. Known: {known}."
-                )
+                rows = collection.prelabelers.listed()
+                names = ", ".join(f"{one.pk} is {one}" for one in rows) or "none yet"
+                problem = f"No model of “{collection.slug}” has the number {options['prelabeler']}."
+                raise InputError(f"{problem} Known: {names}.")
         use = PrelabelUse(
             options["prelabels"], prelabeler, second_opinion_from=options["second_opinion_from"]
         )

@@ -74,8 +74,8 @@ class Command(InputCommand):
         if not options["dry_run"]:
             self._run(queue, prelabeler, chosen)
         if options["dry_run"] or options["sample"]:
-            found = estimate(queue, prelabeler, replace(chosen, limit=options["limit"]), reads_all=True)
-            self.stdout.write(estimate_in_words(found))
+            figures = estimate(queue, prelabeler, replace(chosen, limit=options["limit"]), reads_all=True)
+            self.stdout.write(estimate_in_words(figures))
             if problem := missing_key(queue.collection, prelabeler.base_url):
                 self.stdout.write(problem)
 

@@ -27,8 +27,8 @@ class Command(InputCommand):
         chosen = collection.prelabelers.listed().select_related("collection")
         if options["model"]:
             chosen = chosen.filter(model=options["model"])
-        found = evidence(collection)
-        rows = [worth_and_samples(prelabeler, found) for prelabeler in chosen]
+        by_prelabeler = evidence(collection)
+        rows = [worth_and_samples(prelabeler, by_prelabeler) for prelabeler in chosen]
         if not rows:
             by = f" by “{options['model']}”" if options["model"] else ""
             raise InputError(f"There are no pre-labels{by} in “{options['slug']}”.", missing=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from labeling.exposure.use import change_use, use_of
-from labeling.prelabels.options import known_prelabeler
+from labeling.prelabels.options import prelabeler_named
 from labeling.prelabels.tables import use_sentence
 from labeling.progress.tables import queue_named
 from pooling.interface.commands import InputCommand
@@ -59,7 +59,7 @@ class Command(InputCommand):
         changes: dict[str, Any] = {
             "mode": options["prelabels"],
             "prelabeler": options["model"]
-            and known_prelabeler(queue.collection, options["model"], options["prompt"]),
+            and prelabeler_named(queue.collection, options["model"], options["prompt"]),
             "blind_share": options["blind_share"],
             "second_opinion_from": options["second_opinion_from"],
         }

@@ -22,9 +22,9 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = queue_quality(queue_named(options["slug"], options["queue"]))
+        figures = queue_quality(queue_named(options["slug"], options["queue"]))
         if options["format"] == "json":
-            plain = json.loads(json.dumps(QualitySerializer(found).data, default=str))
+            plain = json.loads(json.dumps(QualitySerializer(figures).data, default=str))
             self.stdout.write(json.dumps(plain, ensure_ascii=False, indent=2))
         else:
-            self.stdout.write(quality_table(found))
+            self.stdout.write(quality_table(figures))

@@ -10,7 +10,7 @@ from pooling.formats.writing import write_text
 from pooling.interface.commands import InputCommand
 from pooling.logs.drawing import draw
 from pooling.logs.plan import plan_text
-from pooling.logs.population import drawn_lines, read_log_table
+from pooling.logs.population import read_log_table, sample_lines
 from pooling.storage.storing import disk_errors_named
 
 TARGETS = ("both", "traffic", "queries")
@@ -43,12 +43,12 @@ class Command(InputCommand):
             raise ValueError("Name a file with --output FILE, or print the plan alone with --dry-run.")
         log = read_log_table(options["queries"], options["strata"])
         seed, target = options["seed"], options["target"]
-        drawn = draw(log.queries, options["n"], seed=seed, target=target)
-        self.stdout.write(plan_text(log, drawn))
+        sample = draw(log.queries, options["n"], seed=seed, target=target)
+        self.stdout.write(plan_text(log, sample))
         if options["dry_run"]:
             return
         name = f"n {options['n']}, seed {seed}, {target}, strata {options['strata']}"
-        lines = drawn_lines(drawn, draw=name, window=options["window"], shown=log.shown)
+        lines = sample_lines(sample, draw=name, window=options["window"], share=log.share)
         with disk_errors_named():
             write_text(options["output"], "".join(lines))
-        self.stdout.write(f"{options['output']}: {len(drawn):,} queries.")
+        self.stdout.write(f"{options['output']}: {len(sample):,} queries.")

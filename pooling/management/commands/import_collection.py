@@ -64,8 +64,8 @@ class Command(InputCommand):
     def collection(self, options: dict[str, Any]) -> Collection:
         """The collection of this name, made from the options when there is none."""
         slug = options["slug"]
-        if found := Collection.objects.filter(slug=slug).first():
-            return found
+        if collection := Collection.objects.filter(slug=slug).first():
+            return collection
         admin = account_named(options["admin"]) if options["admin"] else None
         guidelines = ""
         if options["guidelines"]:

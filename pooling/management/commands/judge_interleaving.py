@@ -38,13 +38,13 @@ class Command(InputCommand):
             raise ValueError(
                 "No row of the clicks is of a list that was served; compare the ids of both files."
             )
-        found = judge(served, impressions, unknown_lists=strangers, seed=options["seed"])
+        verdict = judge(served, impressions, unknown_lists=strangers, seed=options["seed"])
         with disk_errors_named():
             if options["clear_queries"] is not None:
-                write_text(options["clear_queries"], "".join(clear_lines(found["clear_queries"])))
+                write_text(options["clear_queries"], "".join(clear_lines(verdict["clear_queries"])))
             if options["run"] is not None:
                 write_run(served_run(served, impressions), options["run"], tag="interleaved")
         if options["format"] == "json":
-            self.stdout.write(json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False))
+            self.stdout.write(json.dumps(verdict, ensure_ascii=False, indent=2, allow_nan=False))
         else:
-            self.stdout.write(verdict_text(found))
+            self.stdout.write(verdict_text(verdict))

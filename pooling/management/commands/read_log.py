@@ -54,7 +54,7 @@ class Command(InputCommand):
         pattern = checked_pattern(options["pattern"]) if options["pattern"] else None
         days = checked_days(options["days"]) if options["days"] else None
         log = read_log(options["logs"], pattern, days)
-        queries = log.shown(least)
+        queries = log.common_queries(least)
         for line in summary(log, queries, least):
             self.stdout.write(line)
         if not queries:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from evaluation.scoring.wording import decimal, interval, percent
 from pooling.interface.commands import InputCommand
-from soundings.demo.steps import SHOWN_K, Demo, DemoRow, report_rows, run_demo
+from soundings.demo.steps import TABLE_K, Demo, DemoRow, report_rows, run_demo
 from soundings.installation.first_use import DEMO_ADMIN, DEMO_ANNOTATOR
 from soundings.management.commands.serve import add_address_arguments, prepare
 from soundings.serving.processes import require_free_port, serve_site
@@ -59,10 +59,10 @@ def _console() -> Console:
 
 def show_table(console: Console, demo: Demo) -> None:
     """Each run's estimated recall, next to the truth and to what was found so far."""
-    title = f"Recall@{SHOWN_K} of the whole collection, and of what was found so far"
+    title = f"Recall@{TABLE_K} of the whole collection, and of what was found so far"
     table = Table(title=title, title_justify="left")
     table.add_column("run")
-    for heading in ("estimate", "95 % interval", "truth", "found so far", f"judged@{SHOWN_K}"):
+    for heading in ("estimate", "95 % interval", "truth", "found so far", f"judged@{TABLE_K}"):
         table.add_column(heading, justify="right")
     rows = report_rows(demo.report)
     for row in rows:
@@ -72,7 +72,7 @@ def show_table(console: Console, demo: Demo) -> None:
     console.print()
     console.print(table)
     lines = (
-        f"Recall@{SHOWN_K} of {best['run']} is {decimal(estimate['value'])}{interval(estimate)} of the whole "
+        f"Recall@{TABLE_K} of {best['run']} is {decimal(estimate['value'])}{interval(estimate)} of the whole "
         "collection, by an audit of documents drawn from all of it; the interval covers queries and labels.",
         f"The truth is {decimal(best['truth'])}: the labels in examples/ are complete, as they never are "
         "elsewhere.",

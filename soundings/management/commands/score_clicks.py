@@ -58,8 +58,8 @@ class Command(InputCommand):
         for fault, number in sorted(faults.items()):
             self.stdout.write(f"{number:,} {fault}.")
         if model == "pbm" and propensities is None:
-            found = ", ".join(f"{place}: {one:.2f}" for place, one in harvested(seen).items())
-            self.stdout.write(f"Looked at, by position, from pairs that changed places: {found}.")
+            shares = ", ".join(f"{place}: {one:.2f}" for place, one in harvested(seen).items())
+            self.stdout.write(f"Looked at, by position, from pairs that changed places: {shares}.")
         notes = Counter(one.note for one in scores)
         self.stdout.write(f"{notes.pop('', 0):,} pairs have a score.")
         for note, number in sorted(notes.items()):

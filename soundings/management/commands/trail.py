@@ -43,13 +43,13 @@ class Command(InputCommand):
             self.export(output, options)
 
     def check_all(self, noted: str) -> None:
-        found = check_chain(kept_of(noted))
-        if found.problem:
-            self.stderr.write(found.sentence)
+        check = check_chain(kept_of(noted))
+        if check.problem:
+            self.stderr.write(check.sentence)
             sys.exit(BROKEN)
-        self.stdout.write(found.sentence)
-        if found.number:
-            self.stdout.write(f"Keep this elsewhere, for --kept: {found.newest}")
+        self.stdout.write(check.sentence)
+        if check.number:
+            self.stdout.write(f"Keep this elsewhere, for --kept: {check.newest}")
 
     def export(self, path: Path, options: dict[str, Any]) -> None:
         rows = chosen_lines(AdminAction.objects.all(), TrailForm(options))

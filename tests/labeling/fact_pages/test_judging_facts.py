@@ -13,7 +13,7 @@ from django.utils import timezone
 from labeling.fact_pages.claims import claim_item, hold_item
 from labeling.fact_pages.opening import FactQueueOptions, open_fact_queue
 from labeling.fact_pages.progress import fact_progress
-from labeling.fact_pages.showing import shown_page
+from labeling.fact_pages.showing import page_for
 from labeling.fact_pages.storing import FactPage, FactVerdict, store_page, undo_page
 from labeling.facts.editing import change_fact
 from labeling.facts.labels import support_labels
@@ -182,7 +182,7 @@ def test_a_fact_with_enough_supports_is_no_longer_asked_where_the_queue_says_so(
     say(queue, world.ben, first, lines="supports", often="no")
     second = claim_item(queue, world.cleo)
     assert second is not None
-    assert [one["id"] for one in shown_page(queue, world.cleo, second)["facts"]] == ["often"]
+    assert [one["id"] for one in page_for(queue, world.cleo, second)["facts"]] == ["often"]
     say(queue, world.cleo, second, often="supports")
     assert claim_item(queue, world.ben) is None
     assert not FactItem.objects.filter(is_open=True).exists()
@@ -245,11 +245,11 @@ def test_no_sentence_is_tinted_unless_the_queue_says_so(world: World) -> None:
     bring_facts(world)
     queue = fact_queue(world)
     item = queue.fact_items.get()
-    shown = shown_page(queue, world.ben, item)["facts"]
+    shown = page_for(queue, world.ben, item)["facts"]
     assert {one["sentence"] for one in shown} == {None}
     assert any(one["marks"] for one in shown)
     change_queue(queue, {"highlight": "sentence"}, by=world.ada)
-    shown = shown_page(queue, world.ben, queue.fact_items.select_related("queue").get())["facts"]
+    shown = page_for(queue, world.ben, queue.fact_items.select_related("queue").get())["facts"]
     assert any(one["sentence"] for one in shown)
 
 

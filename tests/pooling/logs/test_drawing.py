@@ -23,7 +23,7 @@ from pooling.logs.drawing import (
     sequential_poisson,
     strata_by_traffic,
 )
-from pooling.logs.population import drawn_lines, query_id, read_log_table
+from pooling.logs.population import query_id, read_log_table, sample_lines
 from tests.testdata import DATA, needs_data
 
 POPULATION = [
@@ -47,8 +47,8 @@ def test_a_stratum_that_would_get_nothing_is_told() -> None:
 
 
 def test_a_draw_is_made_again_bit_for_bit() -> None:
-    again = [list(drawn_lines(draw(POPULATION, 8, seed=3), draw="a", window="")) for _ in range(2)]
-    assert again[0] == again[1] != list(drawn_lines(draw(POPULATION, 8, seed=4), draw="a", window=""))
+    again = [list(sample_lines(draw(POPULATION, 8, seed=3), draw="a", window="")) for _ in range(2)]
+    assert again[0] == again[1] != list(sample_lines(draw(POPULATION, 8, seed=4), draw="a", window=""))
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=30), st.integers(1, 40))
@@ -141,7 +141,7 @@ def test_what_is_wrong_with_a_log_is_one_sentence(tmp_path: Path, name: str) -> 
 
 
 def test_a_draw_is_a_file_of_queries(tmp_path: Path) -> None:
-    lines = "".join(drawn_lines(draw(POPULATION, 8, seed=3), draw="seed 3", window="2026-10"))
+    lines = "".join(sample_lines(draw(POPULATION, 8, seed=3), draw="seed 3", window="2026-10"))
     queries = read_queries(written(tmp_path, lines, "queries.jsonl"))
     assert len(queries) == 8
     first = queries[0]

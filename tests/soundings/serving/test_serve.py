@@ -159,7 +159,7 @@ def test_the_site_is_asked_under_a_name_that_it_answers_to(settings: Settings) -
     asked = {}
     for hosts in ([".example.org"], ["*"], ["localhost"]):
         settings.ALLOWED_HOSTS = hosts
-        asked[hosts[0]] = serving.known_host()
+        asked[hosts[0]] = serving.own_host()
 
     assert asked == {".example.org": "example.org", "*": "localhost", "localhost": "localhost"}
 
@@ -182,7 +182,7 @@ def test_containers_start_one_half(settings: Settings, only: str, web: bool, wor
     assert [command[0] for command in commands] == (
         ["soundings.serving.web"] * web + ["soundings.serving.worker"] * workers
     )
-    assert plan.web == (("127.0.0.1", 8000, serving.known_host()) if web else None)
+    assert plan.web == (("127.0.0.1", 8000, serving.own_host()) if web else None)
     # Somebody keeps house, and only where no worker does it is the web server.
     assert (IN_WEB in plan.variables) is (workers == 0)
 

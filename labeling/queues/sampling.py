@@ -22,12 +22,12 @@ LARGEST_SAMPLE = 5_000
 LARGEST_SEED = 2**53
 
 
-def seed_or_drawn(seed: int | None) -> int:
+def seed_or_random(seed: int | None) -> int:
     """The seed of a draw, which is drawn itself where nobody names one."""
     return secrets.randbelow(2**31) if seed is None else seed
 
 
-def open_drawn(
+def open_pairs(
     collection: Collection,
     pairs: pl.DataFrame,
     *,
