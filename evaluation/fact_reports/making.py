@@ -78,7 +78,7 @@ def measured_facts(
     intervals = request.settings_of(len(table.query_ids))
     recall_alone = [("fact_recall", k) for k in request.k]
     try:
-        placed = placed_runs(table, frames, keys, request.conventions)
+        placed = placed_runs(table, frames.items(), keys)
         how = HowMeasured(request.facts(), request.conventions, intervals)
         evaluation = evaluate_table(table, placed, keys, how, pool=pool)
         how = HowMeasured(request.facts("vital"), request.conventions, intervals)
@@ -98,10 +98,7 @@ def measured_facts(
         },
         pl.concat(fact_places(table, run).select(_named(name), pl.all()) for name, run in placed.items()),
         pl.concat(rows.frame.select(_named(name), pl.all()) for name, rows in documents.items()),
-        pl.concat(
-            top_of(table, known, frame, max(request.k)).select(_named(name), pl.all())
-            for name, frame in frames.items()
-        ),
+        pl.concat(top_of(table, known, run).select(_named(name), pl.all()) for name, run in placed.items()),
     )
 
 
