@@ -35,7 +35,8 @@ class FactTable:
             self,
             facts=[[some[place] for place in places] for some, places in zip(self.facts, kept, strict=True)],
             queries=[
-                QueryFacts(one.weights[:, places], one.irrelevant)
+                # The same object where all are vital: what it has computed stays.
+                one if len(places) == one.fact_count else QueryFacts(one.weights[:, places], one.irrelevant)
                 for one, places in zip(self.queries, kept, strict=True)
             ],
         )
