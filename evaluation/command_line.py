@@ -23,7 +23,7 @@ from evaluation.facts.command import (
     fact_options,
     is_of_facts,
 )
-from evaluation.facts.tables import fact_part, render_facts
+from evaluation.facts.tables import fact_parts, render_facts
 from evaluation.failures.command import add_stage_arguments, stage_parts
 from evaluation.failures.table import breakdown_of_result, breakdown_part
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
@@ -151,7 +151,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     facts = None
     if fact_choice is not None:
         facts = evaluated_facts(fact_choice, settings, queries=queries, chunks=chunks, pool=pool)
-        parts.append(fact_part(facts))
+        parts += fact_parts(facts)
     output.write(
         render(
             result,

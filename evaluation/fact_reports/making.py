@@ -13,7 +13,7 @@ from evaluation.facts.comparing import open_facts, top_of
 from evaluation.facts.evaluating import HowMeasured, evaluate_table, placed_runs
 from evaluation.facts.results import FACT_PRESETS, FactConventions
 from evaluation.facts.shapes import ReportFacts
-from evaluation.facts.table import FactTable, fact_table
+from evaluation.facts.table import RunPlaces, fact_table
 from evaluation.measures.significance import BOOTSTRAP_SAMPLES, LEVEL, IntervalSettings, interval_settings
 from evaluation.scoring.conventions import Conventions
 from labeling.facts.releasing import has_facts, released_frames
@@ -78,7 +78,7 @@ def measured_facts(
     intervals = request.settings_of(len(table.query_ids))
     recall_alone = [("fact_recall", k) for k in request.k]
     try:
-        placed = placed_runs(table, frames, keys, request.conventions)
+        placed = placed_runs(table, frames.items(), keys)
         how = HowMeasured(request.facts(), request.conventions, intervals)
         evaluation = evaluate_table(table, placed, keys, how, pool=pool)
         how = HowMeasured(request.facts("vital"), request.conventions, intervals)
@@ -86,7 +86,7 @@ def measured_facts(
     except ValueError as error:
         raise InputError(str(error)) from error
     known = open_facts(table)
-    lengths = _lengths(release.collection, table, frames, max(request.k))
+    lengths = _lengths(release.collection, placed)
     documents = {name: document_facts(table, run, max(request.k)) for name, run in placed.items()}
     return MeasuredFacts(
         {
@@ -98,10 +98,7 @@ def measured_facts(
         },
         pl.concat(fact_places(table, run).select(_named(name), pl.all()) for name, run in placed.items()),
         pl.concat(rows.frame.select(_named(name), pl.all()) for name, rows in documents.items()),
-        pl.concat(
-            top_of(table, known, frame, max(request.k)).select(_named(name), pl.all())
-            for name, frame in frames.items()
-        ),
+        pl.concat(top_of(table, known, run).select(_named(name), pl.all()) for name, run in placed.items()),
     )
 
 
@@ -115,17 +112,10 @@ def _named(name: str) -> pl.Expr:
     return pl.lit(name).alias("run")
 
 
-def _lengths(
-    collection: Collection, table: FactTable, frames: Mapping[str, pl.DataFrame], deepest: int
-) -> dict[str, int]:
+def _lengths(collection: Collection, placed: Mapping[str, RunPlaces]) -> dict[str, int]:
     """Characters of the texts in the first K of queries with facts; those without a text are left out."""
-    queries = list(table.query_ids)
-    wanted: set[str] = set()
-    for frame in frames.values():
-        first = frame.filter(pl.col("query_id").is_in(queries) & (pl.col("position") <= deepest))
-        wanted.update(first["document_id"].unique())
+    ids = pl.concat([run.top["document_id"] for run in placed.values()]).unique().sort().to_list()
     length_of: dict[str, int] = {}
-    ids = sorted(wanted)
     for start in range(0, len(ids), BATCH):
         rows = collection.documents.filter(external_id__in=ids[start : start + BATCH])
         length_of.update(rows.exclude(text=None).values_list("external_id", Length("text")))

@@ -17,39 +17,27 @@ def fact_places(table: FactTable, run: RunPlaces) -> pl.DataFrame:
     findable (whether any judged document supports it), judged (whether any document was judged for it). A row
     for each fact.
     """
-    documents = table.document_ids
-    whole, part, findable, judged, first = [], [], [], [], []
-    for number, facts in enumerate(table.facts):
-        weights, places = table.queries[number].judged_weights, run.places[number][:, None]
+    whole, part, first = [], [], []
+    for query, places, start in zip(table.queries, run.places, table.starts, strict=True):
         # A last row for no document at all, so that there is always a least one.
-        nowhere = np.full(len(facts), np.inf)
-        whole_places = np.vstack((np.where(weights >= 1, places, np.inf), nowhere))
-        rows = np.argmin(whole_places, axis=0)
-        whole.append(whole_places[rows, np.arange(len(facts))])
-        part.append(np.min(np.where(weights >= 0.5, places, np.inf), axis=0, initial=np.inf))
-        findable.append((weights >= 1).any(axis=0))
-        judged.append(table.queries[number].is_judged.any(axis=0))
-        first += [documents[number][row] if row < len(weights) else "" for row in rows.tolist()]
-    listed = [
-        (query, fact) for query, some in zip(table.query_ids, table.facts, strict=True) for fact in some
-    ]
-    frame = pl.DataFrame(
-        {
-            "query_id": [query for query, _ in listed],
-            "fact_id": [fact.fact_id for _, fact in listed],
-            "text": [fact.text for _, fact in listed],
-            "importance": [fact.importance for _, fact in listed],
-            "group": [fact.group for _, fact in listed],
-            "place": np.concatenate(whole),
-            "document_id": first,
-            "part": np.concatenate(part),
-            "findable": np.concatenate(findable),
-            "judged": np.concatenate(judged),
-        }
-    )
-    return frame.with_columns(
+        reached = np.append(places, np.inf)[:, None]
+        supports = np.vstack((query.supports, np.ones(query.fact_count, dtype=np.bool_)))
+        place = np.where(supports, reached, np.inf)
+        rows = np.argmin(place, axis=0)
+        whole.append(place[rows, np.arange(query.fact_count)])
+        part.append(
+            np.min(np.where(query.judged_weights >= 0.5, places[:, None], np.inf), axis=0, initial=np.inf)
+        )
+        first.append(start + rows)
+    frame = table.fact_frame.with_columns(
+        place=np.concatenate(whole), part=np.concatenate(part), row=np.concatenate(first)
+    ).with_columns(
         pl.when(pl.col(name).is_finite()).then(pl.col(name)).cast(pl.UInt32) for name in ("place", "part")
-    ).with_columns(document_id=pl.when(pl.col("place").is_not_null()).then(pl.col("document_id")))
+    )
+    rows = frame.select(pl.when(pl.col("place").is_not_null()).then("row")).to_series()
+    document = table.document_ids.gather(rows)
+    names = ("query_id", "fact_id", "text", "importance", "group", "place")
+    return frame.select(*names, document, "part", "findable", "judged")
 
 
 @dataclass(frozen=True)
@@ -104,28 +92,26 @@ class DocumentFacts:
 
 def document_facts(table: FactTable, run: RunPlaces, deepest: int) -> DocumentFacts:
     """The documents in the first `deepest` that support a fact, with how many they support and add."""
-    documents = table.document_ids
-    rows: list[tuple[str, str, int, int, int]] = []
-    for number, query in enumerate(table.query_ids):
-        supports, places = table.queries[number].supports, run.places[number]
-        seen = np.zeros(supports.shape[1], dtype=np.bool_)
-        order = np.flatnonzero(places <= deepest)
-        for row in order[np.argsort(places[order], kind="stable")]:
-            mine = supports[row]
-            if mine.any():
-                added = int(np.count_nonzero(mine & ~seen))
-                rows.append(
-                    (query, documents[number][row], int(places[row]), int(np.count_nonzero(mine)), added)
-                )
-                seen |= mine
-    schema = {
-        "query_id": pl.String,
-        "document_id": pl.String,
-        "place": pl.UInt32,
-        "supported": pl.UInt32,
-        "new": pl.UInt32,
-    }
-    return DocumentFacts(table, pl.DataFrame(rows, schema=schema, orient="row"))
+    queries, rows, place, supported, new = [], [], [], [], []
+    for number, (query, places) in enumerate(zip(table.queries, run.places, strict=True)):
+        order = np.flatnonzero((places <= deepest) & (query.support_counts > 0))
+        order = order[np.argsort(places[order], kind="stable")]
+        supports = query.supports[order]
+        queries.append(np.full(len(order), number))
+        rows.append(table.starts[number] + order)
+        place.append(places[order])
+        supported.append(query.support_counts[order])
+        new.append(np.count_nonzero(supports & (np.cumsum(supports, axis=0) == 1), axis=1))
+    frame = pl.DataFrame(
+        {
+            "query_id": pl.Series(table.query_ids, dtype=pl.String).gather(np.concatenate(queries)),
+            "document_id": table.document_ids.gather(np.concatenate(rows)),
+            "place": np.concatenate(place),
+            "supported": np.concatenate(supported),
+            "new": np.concatenate(new),
+        }
+    )
+    return DocumentFacts(table, frame.cast(dict.fromkeys(("place", "supported", "new"), pl.UInt32)))
 
 
 def context_figures(

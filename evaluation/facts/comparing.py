@@ -7,13 +7,17 @@ moves both sides at once: it can give a fact to the two of them, and to none alo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Annotated, TypedDict
 
-from evaluation.facts.table import FactTable
+from evaluation.facts.results import FactEvaluation
+from evaluation.facts.table import FactTable, RunPlaces
 from evaluation.measures.significance import IntervalSettings, difference_intervals
 from pooling.heavy import Booleans, Floats, Integers, np, npt, pl
 
 _PAIR = ["query", "document_id"]
+#: From more runs on, pairs are too many to be read.
+MOST_RUNS = 10
 
 
 class FactDifference(TypedDict):
@@ -28,6 +32,13 @@ class FactDifference(TypedDict):
     bound_low: Annotated[float | None, "Whatever the verdicts on pairs that nobody judged."]
     bound_high: float | None
     queries: int
+
+
+class FactComparison(FactDifference):
+    """What `evaluate --facts` tells of two runs: `run` is of the first, `other` of the second."""
+
+    first: str
+    second: str
 
 
 @dataclass(frozen=True)
@@ -48,19 +59,61 @@ def open_facts(table: FactTable) -> pl.DataFrame:
     return documents.with_columns(pl.Series("open", bits, dtype=pl.Binary))
 
 
-def top_of(table: FactTable, known: pl.DataFrame, ordered: pl.DataFrame, deepest: int) -> pl.DataFrame:
+def top_of(table: FactTable, known: pl.DataFrame, run: RunPlaces) -> pl.DataFrame:
     """`ComparedRun.top` of a run. known: of `open_facts`; a document that it lacks may support every fact."""
+    every = [_packed(np.ones((1, len(some)), dtype=np.bool_)).tobytes() for some in table.facts]
     numbers = pl.DataFrame(
-        {
-            "query_id": list(table.query_ids),
-            "query": range(len(table.query_ids)),
-            "every": [_packed(np.ones((1, len(some)), dtype=np.bool_)).tobytes() for some in table.facts],
-        },
-        schema={"query_id": pl.String, "query": pl.Int64, "every": pl.Binary},
+        {"query": range(len(every)), "every": every}, schema={"query": pl.Int64, "every": pl.Binary}
     )
-    rows = ordered.filter(pl.col("position") <= deepest).join(numbers, on="query_id")
-    rows = rows.join(known, on=_PAIR, how="left")
-    return rows.select(*_PAIR, pl.col("position").cast(pl.Int64), open=pl.coalesce("open", "every"))
+    rows = run.top.join(known, on=_PAIR, how="left", maintain_order="left")
+    rows = rows.join(numbers, on="query", maintain_order="left")
+    return rows.select(*_PAIR, "position", open=pl.coalesce("open", "every"))
+
+
+def fact_comparisons(evaluation: FactEvaluation) -> list[FactComparison]:
+    """Every pair of runs at each K of fact recall; of more than MOST_RUNS, each run with the first. Empty
+    where there are no bounds, as for findable facts, and where a mean is not that of strict fact recall.
+    """
+    table, conventions = evaluation.table, evaluation.conventions
+    counts_nothing = evaluation.order.zero_relevant == "zero" and evaluation.without_facts
+    if conventions.denominator != "all" or conventions.partial or counts_nothing:
+        return []
+    known = open_facts(table)
+    runs = {
+        name: ComparedRun(_first_supports(table, run), top_of(table, known, run))
+        for name, run in evaluation.placed.items()
+    }
+    pairs = list(combinations(runs, 2))
+    pairs = pairs[: len(runs) - 1] if len(runs) > MOST_RUNS else pairs
+    is_judged = table.fact_frame["judged"].to_numpy()
+    return [
+        {
+            "first": first,
+            "second": second,
+            **compared_facts(
+                (runs[first], runs[second]),
+                k,
+                evaluation.interval,
+                query=table.fact_queries,
+                is_judged=is_judged,
+                skips_missing=evaluation.order.missing == "skip",
+            ),
+        }
+        for first, second in pairs
+        for name, k in evaluation.keys
+        if name == "fact_recall" and k is not None
+    ]
+
+
+def _first_supports(table: FactTable, run: RunPlaces) -> Floats:
+    """(F,) as in `ComparedRun`."""
+    first: Floats = np.concatenate(
+        [
+            np.min(np.where(one.supports, places[:, None], np.inf), axis=0, initial=np.inf)
+            for one, places in zip(table.queries, run.places, strict=True)
+        ]
+    )
+    return first
 
 
 def _packed(is_open: Booleans) -> npt.NDArray[np.uint8]:

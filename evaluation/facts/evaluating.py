@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -89,7 +89,7 @@ def evaluate_facts(
     how = HowMeasured(
         conventions, order, interval_settings(len(table.query_ids), bootstrap_samples, seed, confidence)
     )
-    placed = placed_runs(table, runs, keys, order, queries=queries)
+    placed = placed_runs(table, _ordered(runs, order), keys, may_lack=queries is not None)
     return replace(evaluate_table(table, placed, keys, how, pool=pool), notes=tuple(notes))
 
 
@@ -101,23 +101,27 @@ class HowMeasured(NamedTuple):
     intervals: IntervalSettings
 
 
+def _ordered(runs: Runs, order: Conventions) -> Iterator[tuple[str, pl.DataFrame]]:
+    for name, source in named_runs(runs).items():
+        frame = run_frame(name, source, with_rank=order.ties == "rank")
+        yield name, order_run(frame, ties=order.ties, scores=order.scores)
+
+
 def placed_runs(
     table: FactTable,
-    runs: Runs,
+    ordered: Iterable[tuple[str, pl.DataFrame]],
     keys: Sequence[Key],
-    order: Conventions,
     *,
-    queries: Collection[str] | None = None,
+    may_lack: bool = False,
 ) -> dict[str, RunPlaces]:
-    """Where each run has the documents of the table."""
+    """Where each run has the documents of the table. ordered: names, and rows as `order_run` gives them;
+    may_lack: a run may have no query of the table."""
     if not table.query_ids:
         raise ValueError("No query with facts is left to score; check the facts, and the queries chosen.")
     deepest, placed = int(_cutoffs(keys)[-1]), {}
-    for name, source in named_runs(runs).items():
-        frame = run_frame(name, source, with_rank=order.ties == "rank")
-        ordered = order_run(frame, ties=order.ties, scores=order.scores)
-        placed[name] = places = run_places(table, ordered, deepest)
-        if places.unknown and not places.depth.any() and queries is None:
+    for name, frame in ordered:
+        placed[name] = places = run_places(table, frame, deepest)
+        if places.unknown and not places.depth.any() and not may_lack:
             raise no_query_in_common(name, frame["query_id"], "the facts", pl.Series(table.query_ids))
     return placed
 
@@ -158,6 +162,7 @@ def evaluate_table(
         {name: one.values for name, one in worked.items()},
         made,
         missing,
+        placed,
         int(np.count_nonzero(unjudged)),
     )
 

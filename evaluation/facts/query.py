@@ -46,6 +46,20 @@ class QueryFacts:
         """(D, F) whether somebody looked at the pair."""
         return ~np.isnan(self.weights)
 
+    @cached_property
+    def judged_counts(self) -> Integers:
+        """(2, D) facts for which somebody looked at the document, and those for which it is decided."""
+        counts: Integers = np.array(
+            [np.count_nonzero(self.is_judged, axis=1), np.count_nonzero(~self.is_open, axis=1)]
+        )
+        return counts
+
+    @cached_property
+    def support_counts(self) -> Integers:
+        """(D,) how many facts each document supports."""
+        counts: Integers = np.count_nonzero(self.supports, axis=1)
+        return counts
+
     @property
     def fact_count(self) -> int:
         return int(self.weights.shape[1])
@@ -142,22 +156,24 @@ class Retrieved:
 
     def supported(self) -> Integers:
         """(n,) how many facts each retrieved document of `order` supports."""
-        counts: Integers = np.count_nonzero(self.facts.supports[self.order], axis=1)
-        return counts
+        return self.facts.support_counts[self.order]
 
     def up_to(self, values: npt.NDArray[np.number]) -> Floats:
         """(C,) the sum of `values`, one for each document of `order`, up to each K."""
         sums = np.concatenate(([0.0], np.cumsum(values)))
-        result: Floats = sums[np.searchsorted(self.places[self.order], self.cutoffs, side="right")]
+        result: Floats = sums[self.ends]
         return result
+
+    @cached_property
+    def ends(self) -> Integers:
+        """(C,) how many documents of `order` are in the first K."""
+        ends: Integers = np.searchsorted(self.places[self.order], self.cutoffs, side="right")
+        return ends
 
     def judged_pairs(self) -> tuple[Floats, Floats, Floats]:
         """(C,) each: pairs of a fact and a document in the first K that somebody judged, those that are
         decided, by relevance too, and all."""
-        judged, decided = (
-            self.up_to(np.count_nonzero(which[self.order], axis=1))
-            for which in (self.facts.is_judged, ~self.facts.is_open)
-        )
+        judged, decided = (self.up_to(counts[self.order]) for counts in self.facts.judged_counts)
         strange = np.searchsorted(np.sort(self.strangers), self.cutoffs, side="right")
         documents = self.up_to(np.ones(len(self.order))) + strange
         return judged, decided, documents * self.facts.fact_count

@@ -14,7 +14,7 @@ from evaluation.facts.shapes import FactResult as FactResult
 from evaluation.facts.shapes import FactRow as FactRow
 from evaluation.facts.shapes import FactsMeasuredHow as FactsMeasuredHow
 from evaluation.facts.shapes import RuledPairs as RuledPairs
-from evaluation.facts.table import FactTable
+from evaluation.facts.table import FactTable, RunPlaces
 from evaluation.measures import key_of
 from evaluation.measures.significance import IntervalSettings
 from evaluation.scoring.conventions import Conventions
@@ -65,8 +65,8 @@ class FactEvaluation:
 
     keys: measure and K as asked. counts: (Q,) the denominator of each query. runs: name -> key -> figure.
     values: name -> measure -> (Q, C), NaN where a query does not count. missing: name -> queries with facts
-    that the run lacks, and queries of the run without facts. without_judged: queries with facts of which
-    nobody judged a pair.
+    that the run lacks, and queries of the run without facts. placed: name -> where it has the documents.
+    without_judged: queries with facts of which nobody judged a pair.
     """
 
     conventions: FactConventions
@@ -79,6 +79,7 @@ class FactEvaluation:
     values: Mapping[str, QueryValues]
     interval: IntervalSettings
     missing: Mapping[str, tuple[int, int]]
+    placed: Mapping[str, RunPlaces]
     without_judged: int = 0
     notes: Sequence[str] = ()
 

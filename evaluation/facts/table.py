@@ -11,6 +11,8 @@ from pooling.formats.facts.records import FactRecord
 from pooling.heavy import Floats, Integers, np, pl
 
 _PAIR = ["query", "document_id"]
+#: Supports that are joined at a time: millions of them would be copied with all their ids.
+AT_ONCE = 200_000
 
 
 @dataclass(frozen=True)
@@ -33,18 +35,39 @@ class FactTable:
             self,
             facts=[[some[place] for place in places] for some, places in zip(self.facts, kept, strict=True)],
             queries=[
-                QueryFacts(one.weights[:, places], one.irrelevant)
+                # The same object where all are vital: what it has computed stays.
+                one if len(places) == one.fact_count else QueryFacts(one.weights[:, places], one.irrelevant)
                 for one, places in zip(self.queries, kept, strict=True)
             ],
         )
 
     @cached_property
-    def document_ids(self) -> Sequence[Sequence[str]]:
-        """The ids of each query's documents, in the order of their rows."""
-        ids: list[list[str]] = [[] for _ in self.query_ids]
-        for query, document in self.documents.sort("query", "row").select(_PAIR).iter_rows():
-            ids[query].append(document)
-        return ids
+    def document_ids(self) -> pl.Series:
+        """The ids of all queries' documents, by query and row."""
+        return self.documents.sort("query", "row")["document_id"]
+
+    @cached_property
+    def starts(self) -> Integers:
+        """(Q,) where in `document_ids` those of each query begin."""
+        return np.cumsum([0, *(len(one.weights) for one in self.queries)])[:-1]
+
+    @cached_property
+    def fact_frame(self) -> pl.DataFrame:
+        """query_id, fact_id, text, importance, group, findable (whether any judged document supports it),
+        judged (whether any document was judged for it): a row for each fact."""
+        names = ("fact_id", "text", "importance", "group")
+        columns = {name: [getattr(fact, name) for some in self.facts for fact in some] for name in names}
+        frame = pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String)).with_columns(
+            findable=np.concatenate([one.findable(partial=False) for one in self.queries]),
+            judged=np.concatenate([one.is_judged.any(axis=0) for one in self.queries]),
+        )
+        queries = pl.Series("query_id", self.query_ids, dtype=pl.String).gather(self.fact_queries)
+        return frame.select(queries, pl.all())
+
+    @cached_property
+    def fact_queries(self) -> Integers:
+        """(F,) the number of each fact's query."""
+        return np.repeat(np.arange(len(self.facts)), [len(some) for some in self.facts])
 
     @property
     def fact_total(self) -> int:
@@ -74,14 +97,13 @@ def fact_table(
     numbers = pl.DataFrame(
         {"query_id": ids, "query": range(len(ids))}, schema={"query_id": pl.String, "query": pl.Int64}
     )
-    mine = supports.join(numbers, on="query_id")
     pairs = ["query_id", "document_id"]
     not_relevant = supports.select(pairs).head(0)
     if labels is not None:
         not_relevant = labels.filter(pl.col("relevance") == 0).select(pairs)
     not_relevant = not_relevant.join(numbers, on="query_id").select(_PAIR)
     documents = (
-        pl.concat([mine.select(_PAIR), not_relevant])
+        pl.concat([*(_numbered_pairs(some, numbers) for some in supports.iter_slices(AT_ONCE)), not_relevant])
         .unique()
         .sort("query", "document_id", descending=[False, True])  # bytewise, as ndeval orders equal gains
         .with_columns(row=pl.int_range(pl.len()).over("query"))
@@ -97,18 +119,16 @@ def fact_table(
         schema={"query": pl.Int64, "fact_id": pl.String, "column": pl.Int64},
         orient="row",
     )
-    judged = (
-        mine.filter(pl.col("weight").is_not_null())
-        .join(columns, on=["query", "fact_id"])
-        .join(documents, on=["query", "document_id"])
-    )
     heights = np.bincount(documents["query"].to_numpy(), minlength=len(ids))
     widths = np.array([len(some) for some in listed], dtype=np.int64)
     first = np.concatenate(([0], np.cumsum(heights * widths)))
     weights = np.full(int(first[-1]), np.nan)
-    query = judged["query"].to_numpy()
-    place = first[query] + judged["row"].to_numpy() * widths[query] + judged["column"].to_numpy()
-    weights[place] = judged["weight"].to_numpy()
+    for some in supports.iter_slices(AT_ONCE):
+        judged = some.filter(pl.col("weight").is_not_null()).join(numbers, on="query_id")
+        judged = judged.join(columns, on=["query", "fact_id"]).join(documents, on=_PAIR)
+        query = judged["query"].to_numpy()
+        place = first[query] + judged["row"].to_numpy() * widths[query] + judged["column"].to_numpy()
+        weights[place] = judged["weight"].to_numpy()
     top = np.concatenate(([0], np.cumsum(heights)))
     weighed = [
         QueryFacts(
@@ -120,15 +140,21 @@ def fact_table(
     return FactTable(ids, listed, weighed, documents)
 
 
+def _numbered_pairs(supports: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFrame:
+    """query (its number) and document_id, each pair once."""
+    return supports.select("query_id", "document_id").unique().join(numbers, on="query_id").select(_PAIR)
+
+
 @dataclass(frozen=True)
 class RunPlaces:
-    """Where one run has the documents of each query. strange: query, document_id, position of those that
-    nobody judged for any fact, in the first K alone. depth: (Q,) documents retrieved. unknown: queries of the
-    run without a fact.
+    """Where one run has the documents of each query. top: query, document_id, position of the first K;
+    strange: of these, the ones that nobody judged for any fact. depth: (Q,) documents retrieved. unknown:
+    queries of the run without a fact.
     """
 
     places: Sequence[Floats]
     strangers: Sequence[Floats]
+    top: pl.DataFrame
     strange: pl.DataFrame
     depth: Integers
     unknown: int
@@ -165,6 +191,7 @@ def run_places(table: FactTable, ordered: pl.DataFrame, deepest: int) -> RunPlac
     return RunPlaces(
         [places[first[one] : first[one + 1]] for one in range(count)],
         [positions[bounds[one] : bounds[one + 1]] for one in range(count)],
+        rows.filter(pl.col("position") <= deepest).select(*_PAIR, "position"),
         strange,
         np.bincount(rows["query"].to_numpy(), minlength=count),
         ordered["query_id"].n_unique() - rows["query"].n_unique(),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from evaluation.facts.comparing import FactComparison, fact_comparisons
 from evaluation.facts.measures import FACT_MEASURES
 from evaluation.facts.results import FactEvaluation, FactRow
 from evaluation.measures import key_of
@@ -19,6 +20,7 @@ def render_facts(evaluation: FactEvaluation, form: str, *, terminal: bool = Fals
     """The evaluation alone, in one of the formats of `evaluation.rendering.formats`."""
     if form == "json":
         content = {**evaluation.to_dict(), "runs": evaluation.with_lines()}
+        content |= {part.name: part.data for part in fact_comparison_parts(evaluation)}
         return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     if form == "csv":
         return table_text(
@@ -26,12 +28,39 @@ def render_facts(evaluation: FactEvaluation, form: str, *, terminal: bool = Fals
         )
     if form == "mlflow":
         return mlflow_text(evaluation.runs)
-    return render_tables([fact_cells(evaluation)], form, terminal=terminal)
+    more = [part.cells for part in fact_comparison_parts(evaluation) if part.cells is not None]
+    return render_tables([fact_cells(evaluation), *more], form, terminal=terminal)
 
 
-def fact_part(evaluation: FactEvaluation) -> Part:
+def fact_parts(evaluation: FactEvaluation) -> list[Part]:
     """For `evaluation.rendering.formats.render`, next to the measures over documents."""
-    return Part("facts", fact_cells(evaluation), evaluation.to_dict(), figures=evaluation.with_lines())
+    part = Part("facts", fact_cells(evaluation), evaluation.to_dict(), figures=evaluation.with_lines())
+    return [part, *fact_comparison_parts(evaluation)]
+
+
+def fact_comparison_parts(evaluation: FactEvaluation) -> list[Part]:
+    """Pairs of runs; nothing where none can be compared."""
+    made = fact_comparisons(evaluation)
+    return [Part("fact_comparisons", _comparison_cells(made), made)] if made else []
+
+
+def _comparison_cells(made: Sequence[FactComparison]) -> Cells:
+    """One row per pair at the usual K."""
+    k = usual_cutoff([one["k"] for one in made])
+    rows = tuple(
+        (
+            f"{one['first']} - {one['second']}",
+            decimal(one["difference"]) + interval({"low": one["low"], "high": one["high"]}),
+            f"{decimal(one['bound_low'])} to {decimal(one['bound_high'])}",
+            str(one["queries"]),
+        )
+        for one in made
+        if one["k"] == k
+    )
+    note = "Bounds of a difference: whatever the verdicts on pairs that nobody judged."
+    return Cells(
+        (f"Fact recall@{k}", "difference", "bounds", "queries"), rows, (note,), "Comparisons by facts"
+    )
 
 
 def fact_rows(evaluation: FactEvaluation) -> Iterator[FactRow]:

@@ -374,7 +374,8 @@ def _stored(
         {"document_id": list(documents), "document": list(documents.values())},
         schema={"document_id": pl.String, "document": pl.Int64},
     )
-    rows = supports.join(facts, on=_FACT).join(known, on="document_id").sort("fact", "document")
+    rows = supports.join(facts, on=_FACT).select("fact", "document_id", "weight", *spans)
+    rows = rows.join(known, on="document_id").drop("document_id").sort("fact", "document")
     frame = rows.select(
         fact_id="fact",
         document_id="document",

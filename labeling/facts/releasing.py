@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +16,14 @@ from django.db.models import Min
 from labeling.facts.labels import support_labels
 from labeling.models import Fact, QrelsRelease, Queue
 from pooling.formats.errors import FormatError
-from pooling.formats.facts.reading import read_facts
-from pooling.formats.facts.records import VERDICTS, FactRecord
+from pooling.formats.facts.records import PAIR, VERDICTS, FactRecord
 from pooling.formats.facts.writing import diversity_lines, facts_lines, supports_lines
 from pooling.formats.registry import Format
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection
+from pooling.storage.copies import local_path
+from pooling.storage.storing import sha256_of
 
 JSON_LINES: Final = "application/x-ndjson"
 FACT_FORMATS: Final = {
@@ -99,34 +99,35 @@ def released_frames(release: QrelsRelease) -> tuple[Sequence[FactRecord], pl.Dat
     than reading them one by one: the checksum says that we wrote them. `InputError` where the release has
     none, or a file was changed.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "facts.jsonl"
-        path.write_bytes(released_facts(release, "facts"))
-        facts = read_facts(path).facts
-    names = ("query_id", "fact_id", "document_id", "verdict")
-    schema = dict.fromkeys(names, pl.String)
-    content = released_facts(release, "supports")
-    frame = pl.read_ndjson(content, schema=schema) if content else pl.DataFrame(schema=schema)
+    facts = _records(release, "facts", FactRecord._fields[:-1])
+    records = [FactRecord(*one) for one in facts.collect().iter_rows()]
     weight = pl.col("verdict").replace_strict(VERDICTS, return_dtype=pl.Float64)
-    return facts, frame.with_columns(weight=weight).drop("verdict")
+    supports = _records(release, "supports", (*PAIR, "verdict")).select(*PAIR, weight=weight)
+    return records, supports.collect(engine="streaming")
 
 
 def released_facts(release: QrelsRelease, form: str) -> bytes:
     """The facts of a release in one of FACT_FORMATS; `InputError` as above, and for ids it cannot hold."""
-    if not has_facts(release):
-        problem = f"The release “{release.name}” has no facts. Confirm some, and make another release."
-        raise InputError(problem, field="format")
     if form != "diversity":
-        return _content(release, form)
+        return _checked(release, form).read_bytes()
     try:
         return diversity_lines(*released_frames(release))
     except FormatError as error:
         raise InputError(str(error), field="format") from error
 
 
-def _content(release: QrelsRelease, name: str) -> bytes:
-    with getattr(release, name).open("rb") as file:
-        content: bytes = file.read()
-    if hashlib.sha256(content).hexdigest() != release.sidecar["facts"][f"{name}_sha256"]:
+def _records(release: QrelsRelease, name: str, columns: Sequence[str]) -> pl.LazyFrame:
+    """The lines of one of its files, all of text."""
+    path, schema = _checked(release, name), dict.fromkeys(columns, pl.String)
+    return pl.scan_ndjson(path, schema=schema) if path.stat().st_size else pl.LazyFrame(schema=schema)
+
+
+def _checked(release: QrelsRelease, name: str) -> Path:
+    """One of its files on the local disk."""
+    if not has_facts(release):
+        problem = f"The release “{release.name}” has no facts. Confirm some, and make another release."
+        raise InputError(problem, field="format")
+    path = local_path(getattr(release, name).name)
+    if sha256_of(path) != release.sidecar["facts"][f"{name}_sha256"]:
         raise InputError(f"The {name} of release “{release.name}” were changed: the checksum does not match.")
-    return content
+    return path

@@ -108,10 +108,10 @@ def unique_facts(source: Source, facts: Iterable[FactRecord]) -> tuple[FactRecor
 
 def unique_supports(source: Source, supports: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """The supports, each once, and notes; FormatError for two verdicts on one fact and document."""
-    kept = supports.unique(PAIR, keep="first", maintain_order=True)
-    repeated = supports.height - kept.height
+    repeated = supports.height - supports.select(PAIR).n_unique()
     if not repeated:
         return supports, ()
+    kept = supports.unique(PAIR, keep="first", maintain_order=True)
     both = supports.join(kept.select(*PAIR, first="weight", first_line="line"), on=PAIR)
     others = both.filter(pl.col("weight").ne_missing(pl.col("first"))).sort("line")
     for one in others.head(1).iter_rows(named=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
 from pooling.formats.errors import FormatError, excerpt
@@ -29,10 +30,13 @@ def facts_lines(facts: Iterable[FactRecord]) -> bytes:
 
 def supports_lines(supports: pl.DataFrame) -> bytes:
     """`query_id, fact_id, document_id, verdict` and perhaps `span`, a line for each row of a frame."""
-    pairs = [pl.format(f'"{name}": {{}}, ', _as_json(supports, name)) for name in PAIR]
     verdict = pl.format('"verdict": "{}"', in_words())
     span = pl.format(', "span": [{}, {}]', "span_start", "span_end").fill_null("")
-    return _text(supports.select(pl.concat_str(pl.lit("{"), *pairs, verdict, span, pl.lit("}\n"))))
+    content = BytesIO()
+    for some in supports.iter_slices(AT_ONCE):
+        pairs = [pl.format(f'"{name}": {{}}, ', _as_json(some, name)) for name in PAIR]
+        content.write(_text(some.select(pl.concat_str(pl.lit("{"), *pairs, verdict, span, pl.lit("}\n")))))
+    return content.getvalue()
 
 
 def in_words() -> pl.Expr:

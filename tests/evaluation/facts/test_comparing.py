@@ -36,7 +36,7 @@ def difference(
             np.min(np.where(one.supports, places[:, None], np.inf), axis=0, initial=np.inf)
             for one, places in zip(table.queries, placed.places, strict=True)
         ]
-        both.append(ComparedRun(np.concatenate(place), top_of(table, known, ordered, k)))
+        both.append(ComparedRun(np.concatenate(place), top_of(table, known, placed)))
     query = np.repeat(np.arange(len(table.query_ids)), [len(some) for some in table.facts])
     judged = np.concatenate([one.is_judged.any(axis=0) for one in table.queries])
     return compared_facts((both[0], both[1]), k, INTERVALS, query=query, is_judged=judged)

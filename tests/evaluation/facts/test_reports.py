@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +148,45 @@ def test_two_runs_are_compared_with_interval_and_bounds(world: World, client: Cl
     assert "alpha holds more in any case" in page
     same = client.get(f"/api/reports/{report.pk}/facts/difference/?run=alpha&against=alpha")
     assert (same.status_code, "Name two runs" in same.content.decode()) == (400, True)
+
+
+@pytest.mark.parametrize("with_labels", [True, False])
+def test_the_command_compares_runs_by_facts_as_the_report_does(
+    world: World, client: Client, tmp_path: Path, with_labels: bool
+) -> None:
+    report = report_of(world, [one for one in SAID if one[1:3] != ("often", "d1")])
+    client.force_login(world.vera)
+    address = f"/api/reports/{report.pk}/facts/difference/?run=alpha&against=beta"
+    told = [client.get(f"{address}&k={k}").json() for k in (1, 3)]
+    names = {form: tmp_path / f"{form}.jsonl" for form in ("facts", "supports")}
+    for form, path in names.items():
+        path.write_bytes(export_release(report.release, form))
+    labels = tmp_path / "labels.txt"
+    labels.write_bytes(export_release(report.release, "trec"))
+    paths = []
+    for run, found in (("alpha", ("d1 d4 d5", "d2 d6 d1")), ("beta", ("d4 d1 d6", "d6 d3 d2"))):
+        paths.append(tmp_path / f"{run}.run")
+        paths[-1].write_text(
+            "".join(
+                f"{query} Q0 {document} {place} {9 - place} {run}\n"
+                for query, documents in zip(("q1", "q2"), found, strict=True)
+                for place, document in enumerate(documents.split(), 1)
+            )
+        )
+    samples = report.result["facts"]["conventions"]["interval"]["samples"]
+    asked = [*paths, "--facts", names["facts"], "--supports", names["supports"], "--k", "1", "3"]
+    asked = [*asked, "--samples", samples]
+
+    def ran(form: str) -> str:
+        output = StringIO()
+        named = [labels, *asked] if with_labels else asked
+        call_command("evaluate", *map(str, named), "--format", form, stdout=output)
+        return output.getvalue()
+
+    compared = json.loads(ran("json"))["fact_comparisons"]
+    assert compared == [{"first": "alpha", "second": "beta", **one} for one in told]
+    table = ran("table")
+    assert "alpha - beta   0.000       0.000 to 0.000" in table  # at 3, the K next to 10
 
 
 def test_a_release_freezes_facts_with_their_checksums(world: World, tmp_path: Path) -> None:
