@@ -85,7 +85,7 @@ def measured_facts(
         vital = evaluate_table(table.vital(), placed, recall_alone, how, pool=pool)
     except ValueError as error:
         raise InputError(str(error)) from error
-    known = open_facts(table)
+    judged = open_facts(table)
     lengths = _lengths(release.collection, placed)
     documents = {name: document_facts(table, run, max(request.k)) for name, run in placed.items()}
     return MeasuredFacts(
@@ -98,7 +98,7 @@ def measured_facts(
         },
         pl.concat(fact_places(table, run).select(_named(name), pl.all()) for name, run in placed.items()),
         pl.concat(rows.frame.select(_named(name), pl.all()) for name, rows in documents.items()),
-        pl.concat(top_of(table, known, run).select(_named(name), pl.all()) for name, run in placed.items()),
+        pl.concat(top_of(table, judged, run).select(_named(name), pl.all()) for name, run in placed.items()),
     )
 
 

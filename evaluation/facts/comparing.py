@@ -59,13 +59,13 @@ def open_facts(table: FactTable) -> pl.DataFrame:
     return documents.with_columns(pl.Series("open", bits, dtype=pl.Binary))
 
 
-def top_of(table: FactTable, known: pl.DataFrame, run: RunPlaces) -> pl.DataFrame:
-    """`ComparedRun.top` of a run. known: of `open_facts`; a document that it lacks may support every fact."""
+def top_of(table: FactTable, judged: pl.DataFrame, run: RunPlaces) -> pl.DataFrame:
+    """`ComparedRun.top` of a run. judged: of `open_facts`; a document it lacks may support every fact."""
     every = [_packed(np.ones((1, len(some)), dtype=np.bool_)).tobytes() for some in table.facts]
     numbers = pl.DataFrame(
         {"query": range(len(every)), "every": every}, schema={"query": pl.Int64, "every": pl.Binary}
     )
-    rows = run.top.join(known, on=_PAIR, how="left", maintain_order="left")
+    rows = run.top.join(judged, on=_PAIR, how="left", maintain_order="left")
     rows = rows.join(numbers, on="query", maintain_order="left")
     return rows.select(*_PAIR, "position", open=pl.coalesce("open", "every"))
 
@@ -78,9 +78,9 @@ def fact_comparisons(evaluation: FactEvaluation) -> list[FactComparison]:
     counts_nothing = evaluation.order.zero_relevant == "zero" and evaluation.without_facts
     if conventions.denominator != "all" or conventions.partial or counts_nothing:
         return []
-    known = open_facts(table)
+    judged = open_facts(table)
     runs = {
-        name: ComparedRun(_first_supports(table, run), top_of(table, known, run))
+        name: ComparedRun(_first_supports(table, run), top_of(table, judged, run))
         for name, run in evaluation.placed.items()
     }
     pairs = list(combinations(runs, 2))
@@ -185,11 +185,11 @@ def _open(top: pl.DataFrame, query: Integers) -> Booleans:
     column = np.arange(len(query)) - starts
     width = int(column.max(initial=0)) // 8 + 1
     count = int(query[-1]) + 1 if len(query) else 0
-    found = np.zeros((count, width), dtype=np.uint8)
+    bits = np.zeros((count, width), dtype=np.uint8)
     padded = b"".join(bits.ljust(width, b"\0") for bits in top["open"].to_list())
     rows = np.frombuffer(padded, dtype=np.uint8).reshape(-1, width)
-    np.bitwise_or.at(found, top["query"].to_numpy(), rows)
-    is_open: Booleans = np.unpackbits(found, axis=1, bitorder="little")[query, column] > 0
+    np.bitwise_or.at(bits, top["query"].to_numpy(), rows)
+    is_open: Booleans = np.unpackbits(bits, axis=1, bitorder="little")[query, column] > 0
     return is_open
 
 

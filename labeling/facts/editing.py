@@ -189,10 +189,10 @@ def checked_text(text: str) -> str:
 
 def fact_named(collection: Collection, query_id: str, fact_id: str) -> Fact:
     """The fact of this id; `InputError` when there is none."""
-    found = collection.facts.filter(query__external_id=query_id, external_id=fact_id).first()
-    if found is None:
+    fact = collection.facts.filter(query__external_id=query_id, external_id=fact_id).first()
+    if fact is None:
         raise InputError(f"Query {query_id} has no fact {fact_id}.", field="fact", missing=True)
-    return found
+    return fact
 
 
 def _checked_group(group: str) -> str:

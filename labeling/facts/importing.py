@@ -95,7 +95,7 @@ def import_facts(
     path = Path(path)
     place = file_name or path.name
     file = read_facts(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
-    file = _of_known_queries(collection, file, place)
+    file = _of_our_queries(collection, file, place)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
         ids = {} if file.has_ids else _ids_by_text(collection, file.facts)
@@ -134,10 +134,10 @@ def import_supports(
     """Store supports of facts that the collection has: JSON lines of our own, or TREC diversity qrels."""
     path = Path(path)
     place = file_name or path.name
-    found, _ = _supports_in(collection, path, place)
+    supports, _ = _supports_in(collection, path, place)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
-        stored, left_out = _stored_supports(collection, found, (place, sha256_of(path)), user)
+        stored, left_out = _stored_supports(collection, supports, (place, sha256_of(path)), user)
         record_action(collection, user, "supports imported", place, supports=stored)
     return FactImport(0, 0, 0, stored, left_out, page=_page(collection))
 
@@ -150,19 +150,19 @@ def import_gold_supports(
     """
     path = Path(path)
     place = file_name or path.name
-    found, _ = _supports_in(collection, path, place)
+    supports, _ = _supports_in(collection, path, place)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
         stored, left_out = _stored(
             GoldSupport,
             collection,
-            found.drop_nulls("weight"),
+            supports.drop_nulls("weight"),
             verdict="answer",
             created_by=user,
             created_at=timezone.now(),
         )
         record_action(collection, user, "gold supports imported", place, supports=stored)
-    left_out += found["weight"].null_count()
+    left_out += supports["weight"].null_count()
     return FactImport(0, 0, 0, stored, left_out, page=_page(collection))
 
 
@@ -172,11 +172,11 @@ def _page(collection: Collection) -> str:
 
 def _supports_in(collection: Collection, path: Path, place: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """The supports of a file, all of facts that the collection has."""
-    known = [
+    facts = [
         FactRecord(query, fact)
         for query, fact in collection.facts.values_list("query__external_id", "external_id")
     ]
-    return read_supports_of(known, path, file_name=place, max_bytes=settings.MAX_UPLOAD_BYTES)
+    return read_supports_of(facts, path, file_name=place, max_bytes=settings.MAX_UPLOAD_BYTES)
 
 
 @importer("facts", title="Importing facts", begins_at="facts_import")
@@ -195,9 +195,9 @@ def _facts(
     return store(collection, path, **origin)
 
 
-def _of_known_queries(collection: Collection, file: FactFile, place: str) -> FactFile:
+def _of_our_queries(collection: Collection, file: FactFile, place: str) -> FactFile:
     """The file with ids for queries that it names by their text; FormatError for one that is not there."""
-    known = QueryLookup(collection, place)
+    queries = QueryLookup(collection, place)
     ids: dict[str, str] = {}
     for fact in file.facts:
         if fact.query_id in ids:
@@ -205,14 +205,14 @@ def _of_known_queries(collection: Collection, file: FactFile, place: str) -> Fac
         if len(fact.fact_id) > LONGEST_FACT_ID:
             problem = f"the fact id {excerpt(fact.fact_id)} has more than {LONGEST_FACT_ID} characters"
             raise FormatError(place, fact.line, problem, "Shorten it.")
-        if fact.query_id in known.by_id:
+        if fact.query_id in queries.by_id:
             ids[fact.query_id] = fact.query_id
             continue
-        found = known.with_text(fact.query_id, fact.line)
-        if found is None:
+        match = queries.with_text(fact.query_id, fact.line)
+        if match is None:
             problem = f"there is no query {excerpt(fact.query_id)} in the collection"
             raise FormatError(place, fact.line, problem, "Import the queries first.")
-        ids[fact.query_id] = found[0]
+        ids[fact.query_id] = match[0]
     return replace(
         file,
         facts=tuple(fact._replace(query_id=ids[fact.query_id]) for fact in file.facts),
@@ -223,16 +223,16 @@ def _of_known_queries(collection: Collection, file: FactFile, place: str) -> Fac
 def _ids_by_text(collection: Collection, records: Sequence[FactRecord]) -> dict[tuple[str, str], str]:
     """Query and number in the file -> the id of the query's fact in the same words, or a free one. Where the
     same words come twice, so do facts."""
-    known: dict[tuple[str, str], list[str]] = defaultdict(list)
+    facts: dict[tuple[str, str], list[str]] = defaultdict(list)
     taken: dict[str, set[str]] = defaultdict(set)
     # By state: of facts in the same words the confirmed one is matched first.
     rows = collection.facts.order_by("state", "position")
     for query, fact, text in rows.values_list("query__external_id", "external_id", "text"):
-        known[query, folded(text)].append(fact)
+        facts[query, folded(text)].append(fact)
         taken[query].add(fact)
     ids = {}
     for one in records:
-        left, used = known[one.query_id, folded(one.text)], taken[one.query_id]
+        left, used = facts[one.query_id, folded(one.text)], taken[one.query_id]
         name = left.pop(0) if left else _free_id(one.fact_id, used)
         ids[one.query_id, one.fact_id] = name
         used.add(name)
@@ -280,22 +280,22 @@ def _stored_facts(
     new, changed, versions, to_confirm = [], [], [], 0
     for one in records:
         query = queries[one.query_id]
-        known = stored.get((query, one.fact_id))
-        if known is None:
+        earlier = stored.get((query, one.fact_id))
+        if earlier is None:
             last[query] = last.get(query, 0) + 1
             text, group = one.text or one.fact_id, one.group[:300]
             new.append((query, one.fact_id, text, one.importance, group, last[query]))
-        elif file.has_ids and _differs(known, one):
-            if known.state == Fact.State.CONFIRMED and _is_another(known, one):
-                known.state, to_confirm = Fact.State.PROPOSED, to_confirm + 1
-            if one.text and known.text != one.text:
-                known.text, known.version = one.text, known.version + 1
-                known.meaning = known.version
+        elif file.has_ids and _differs(earlier, one):
+            if earlier.state == Fact.State.CONFIRMED and _is_another(earlier, one):
+                earlier.state, to_confirm = Fact.State.PROPOSED, to_confirm + 1
+            if one.text and earlier.text != one.text:
+                earlier.text, earlier.version = one.text, earlier.version + 1
+                earlier.meaning = earlier.version
                 versions.append(
-                    FactVersion(fact=known, version=known.version, text=one.text, changed_by=user)
+                    FactVersion(fact=earlier, version=earlier.version, text=one.text, changed_by=user)
                 )
-            known.importance, known.group = one.importance, one.group[:300]
-            changed.append(known)
+            earlier.importance, earlier.group = one.importance, one.group[:300]
+            changed.append(earlier)
     _insert_facts(collection, new, user, is_proposed=is_proposed)
     FactVersion.objects.bulk_create(versions, batch_size=BATCH)
     fields = ["text", "version", "meaning", "importance", "group", "state"]
@@ -331,12 +331,12 @@ def _insert_facts(
     insert_frame(FactVersion, versions.with_columns(**constants))
 
 
-def _differs(known: Fact, one: FactRecord) -> bool:
-    return _is_another(known, one) or known.group != one.group[:300]
+def _differs(earlier: Fact, one: FactRecord) -> bool:
+    return _is_another(earlier, one) or earlier.group != one.group[:300]
 
 
-def _is_another(known: Fact, one: FactRecord) -> bool:
-    return (known.text, known.importance) != (one.text or known.text, one.importance)
+def _is_another(earlier: Fact, one: FactRecord) -> bool:
+    return (earlier.text, earlier.importance) != (one.text or earlier.text, one.importance)
 
 
 def _stored_supports(
@@ -370,12 +370,12 @@ def _stored(
         return 0, 0
     documents = keys_of(collection.documents, supports["document_id"].unique())
     facts = rows_frame(collection.facts.order_by(), **{"fact": "pk", **FACT_IDS})
-    known = pl.DataFrame(
+    keys = pl.DataFrame(
         {"document_id": list(documents), "document": list(documents.values())},
         schema={"document_id": pl.String, "document": pl.Int64},
     )
     rows = supports.join(facts, on=_FACT).select("fact", "document_id", "weight", *spans)
-    rows = rows.join(known, on="document_id").drop("document_id").sort("fact", "document")
+    rows = rows.join(keys, on="document_id").drop("document_id").sort("fact", "document")
     frame = rows.select(
         fact_id="fact",
         document_id="document",

@@ -73,12 +73,12 @@ def follow_facts(queries: Iterable[int]) -> None:
 
 def _judged(query: int, facts: set[int]) -> dict[int, dict[int, set[int]]]:
     """By document and annotator, which of these facts they have judged."""
-    found: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    supports: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
     rows = Support.objects.filter(OF_THIS_MEANING, fact__query=query)
     for document, annotator, fact in rows.values_list("document", "annotator", "fact"):
         if fact in facts:
-            found[document][annotator].add(fact)
-    return found
+            supports[document][annotator].add(fact)
+    return supports
 
 
 def _store(items: Sequence[FactItem], facts: set[int], judged: dict[int, dict[int, set[int]]]) -> None:

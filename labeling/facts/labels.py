@@ -83,7 +83,7 @@ def support_labels(collection: Collection, rule: str = "majority") -> SupportLab
        leave a pair without one.
     3. An imported support counts where nobody has voted.
     """
-    known = _confirmed(collection)
+    confirmed = _confirmed(collection)
     gold = _frame(GoldSupport.objects.filter(collection=collection, **COUNTED), "answer", "gold")
     ruled = _adjudicated(collection).join(gold, on=PAIR, how="anti")
     settled = pl.concat([gold, ruled])
@@ -100,11 +100,11 @@ def support_labels(collection: Collection, rule: str = "majority") -> SupportLab
         schema={"document": pl.Int64, "document_id": pl.String},
         orient="row",
     )
-    names = known.select("fact", "query_id", "fact_id")
+    names = confirmed.select("fact", "query_id", "fact_id")
     supports = _supports(collection, labels).join(names, on="fact").join(ids, on="document")
     facts = [
         FactRecord(query, fact, text, "vital" if importance == Fact.Importance.VITAL else "okay", group)
-        for query, fact, text, importance, group in known.select(
+        for query, fact, text, importance, group in confirmed.select(
             "query_id", "fact_id", "text", "importance", "group"
         ).iter_rows()
     ]
@@ -162,13 +162,13 @@ class FactCounts:
 def fact_counts(collection: Collection) -> FactCounts:
     """How many there are, without making labels of them."""
     confirmed = Q(state=Fact.State.CONFIRMED)
-    found = Fact.objects.filter(collection=collection, query__deleted_at=None).aggregate(
+    counts = Fact.objects.filter(collection=collection, query__deleted_at=None).aggregate(
         facts=Count("pk", filter=confirmed),
         vital=Count("pk", filter=confirmed & Q(importance=Fact.Importance.VITAL)),
         queries=Count("query", filter=confirmed, distinct=True),
         proposed=Count("pk", filter=Q(state=Fact.State.PROPOSED)),
     )
-    return FactCounts(**found, verdicts=Support.objects.filter(collection=collection).count())
+    return FactCounts(**counts, verdicts=Support.objects.filter(collection=collection).count())
 
 
 def _frame(rows: QuerySet[Any], verdict: str, source: str) -> pl.DataFrame:

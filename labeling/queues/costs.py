@@ -23,7 +23,7 @@ HIGHEST_OVERHEAD = 10
 
 @dataclass(frozen=True)
 class OwnPrices:
-    """A queue's prices in place of the site's; None and an empty currency are the site's, which adds nothing."""
+    """A queue's prices in place of the site's; None and an empty currency are the site's."""
 
     price_per_judgment: float | None = field(
         default=None,
