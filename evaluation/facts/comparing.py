@@ -185,11 +185,11 @@ def _open(top: pl.DataFrame, query: Integers) -> Booleans:
     column = np.arange(len(query)) - starts
     width = int(column.max(initial=0)) // 8 + 1
     count = int(query[-1]) + 1 if len(query) else 0
-    bits = np.zeros((count, width), dtype=np.uint8)
+    merged = np.zeros((count, width), dtype=np.uint8)
     padded = b"".join(bits.ljust(width, b"\0") for bits in top["open"].to_list())
     rows = np.frombuffer(padded, dtype=np.uint8).reshape(-1, width)
-    np.bitwise_or.at(bits, top["query"].to_numpy(), rows)
-    is_open: Booleans = np.unpackbits(bits, axis=1, bitorder="little")[query, column] > 0
+    np.bitwise_or.at(merged, top["query"].to_numpy(), rows)
+    is_open: Booleans = np.unpackbits(merged, axis=1, bitorder="little")[query, column] > 0
     return is_open
 
 

@@ -59,7 +59,6 @@ def test_a_web_server_that_is_killed_is_started_again_and_the_worker_goes_on(sit
 
 
 def test_a_worker_that_is_killed_while_the_database_is_locked_is_started_again_and_works(site: Site) -> None:
-    task = site.work()
     worker = process(site, "serving.work")
     lock = sqlite3.connect(site.folder / "soundings.sqlite3", isolation_level=None)
     lock.execute("BEGIN EXCLUSIVE")
@@ -69,7 +68,8 @@ def test_a_worker_that_is_killed_while_the_database_is_locked_is_started_again_a
         assert site.answers()  # it only reads
     finally:
         lock.close()
-    site.wait_for(task)
+    # Handed over only now: a task that was taken before the lock would be lost with the worker.
+    site.wait_for(site.work())
 
 
 def test_a_site_on_a_full_disk_goes_on_and_works_when_there_is_room_again(site: Site) -> None:
