@@ -107,7 +107,10 @@ def run_command() -> None:
     from soundings.commands import Commands  # Cut: files are read without Django
 
     try:
-        settings.INSTALLED_APPS  # noqa: B018  reads the settings before anything rests on them
+        for name in settings.UNREAD_VARIABLES:  # reads the settings before anything rests on them
+            print(
+                f"{name} is set and is no setting; the guide's page Settings names them all.", file=sys.stderr
+            )
         Commands(sys.argv).execute()
     except (ImproperlyConfigured, ValueError) as error:
         if "--traceback" in sys.argv or settings.configured:

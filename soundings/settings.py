@@ -116,9 +116,11 @@ if ON_SQLITE := DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     )
     if ":memory:" not in (file := str(DATABASES["default"]["NAME"])):
         close_database(Path(file))
-elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+# Read on every database, so that it is no unknown variable on SQLite.
+PREPARED_STATEMENTS = env.bool("SOUNDINGS_PREPARED_STATEMENTS", default=True)
+if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     DATABASES["default"].update(ENGINE="soundings.postgresql", CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
-    if env.bool("SOUNDINGS_PREPARED_STATEMENTS", default=True):
+    if PREPARED_STATEMENTS:
         # What fifty people ask again and again is planned once for each connection.
         DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -14,11 +14,11 @@ from soundings.installation.elsewhere import Backend, file_storage, shared_cache
 
 # What engines can ask safely: read-only, with a time limit.
 SEARCHED = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
-# What others read: our own processes, the client, the containers, the tests; a provider's where there is one.
-NO_SETTINGS = (
+# What others read: our own processes, the client, the containers, the tests.
+NO_SETTINGS = {
     *("SOUNDINGS_KEEPER", "SOUNDINGS_WEB_KEEPS_HOUSE", "SOUNDINGS_TOKEN", "SOUNDINGS_HOST"),
-    *("SOUNDINGS_TEST_", "SOUNDINGS_CHROMIUM", "SOUNDINGS_OIDC_"),
-)
+    *("SOUNDINGS_TEST_DATA", "SOUNDINGS_TEST_REDIS", "SOUNDINGS_CHROMIUM"),
+}
 
 
 class Environment(environ.Env):  # type: ignore[misc]  # untyped
@@ -30,8 +30,9 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
 
     def unread(self) -> list[str]:
         """Variables that look like settings and are none: misspelled, or of another release."""
-        ours = {name for name in os.environ if name.startswith("SOUNDINGS_")}
-        return sorted(name for name in ours - self.read if not name.startswith(NO_SETTINGS))
+        return sorted(
+            name for name in {*os.environ} - self.read - NO_SETTINGS if name.startswith("SOUNDINGS_")
+        )
 
     def get_value(self, var: str, *args: Any, **options: Any) -> Any:
         """The value of a variable in its type; `ImproperlyConfigured` names the variable."""

@@ -57,6 +57,8 @@ class Provider:
 def provider_of(env: Environment) -> Provider | None:
     """The provider that the variables SOUNDINGS_OIDC_… describe; None where there is none."""
     given = {name: str(env.str(f"SOUNDINGS_OIDC_{name}", default="")).strip() for name in OF_PROVIDER}
+    makes_accounts = env.choice("SOUNDINGS_OIDC_NEW_ACCOUNTS", NO_YES) == "yes"
+    links_by_email = env.choice("SOUNDINGS_OIDC_LINK_BY_EMAIL", NO_YES) == "yes"
     issuer = str(env.str(ISSUER, default="")).strip()
     if not issuer:
         if alone := next((name for name, value in given.items() if value), ""):
@@ -77,8 +79,8 @@ def provider_of(env: Environment) -> Provider | None:
         groups_claim=given["GROUPS_CLAIM"] or "groups",
         groups=_groups(given["GROUPS"]),
         site_admins=frozenset(_listed(given["SITE_ADMINS"])),
-        makes_accounts=env.choice("SOUNDINGS_OIDC_NEW_ACCOUNTS", NO_YES) == "yes",
-        links_by_email=env.choice("SOUNDINGS_OIDC_LINK_BY_EMAIL", NO_YES) == "yes",
+        makes_accounts=makes_accounts,
+        links_by_email=links_by_email,
     )
 
 

@@ -43,8 +43,6 @@ class Command(InputCommand):
         if options["no_migrate"]:
             require_ready_database()
         prepare(self)
-        for name in settings.UNREAD_VARIABLES:
-            say(self, f"{name} is set and is no setting; the guide's page Settings names them all.")
         created = create_first_admin() if options["only"] != WORKER else None
         if created:
             name, password = created
