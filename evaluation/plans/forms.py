@@ -38,7 +38,7 @@ class PlanForm(RunDepthsForm):
         "Suppositions": ("tie_share", "relevant_share", "k"),
     }
     TICKS = {"Adaptive order": "adaptive"}
-    OPEN = ("Pool", "Queue")
+    OPEN = ("Pool",)
 
     runs = forms.MultipleChoiceField(required=False, widget=RunChoices, help_text=HELP)
 

@@ -19,6 +19,13 @@ def test_from_the_pools_to_a_plan_and_on_to_its_queue(page_of: Callable[..., Pag
     page.get_by_role("link", name="Plan a campaign").click()
     facts = page.locator("#plan .facts")
     expect(facts).to_contain_text("Pairs in the pool12")
+    before, settings = (
+        facts.bounding_box(),
+        page.get_by_role("form", name="Settings of the plan").bounding_box(),
+    )
+    assert before
+    assert settings
+    assert before["y"] + before["height"] <= settings["y"]
     assert violations(page) == []
     page.get_by_role("spinbutton", name="Depth of alpha").fill("3")
     page.get_by_role("spinbutton", name="Depth", exact=True).fill("2")
