@@ -62,11 +62,6 @@ class Hit:
     added: bool
     own_verdict: str
 
-    @property
-    def can_be_added(self) -> bool:
-        """Nobody judges it yet."""
-        return not self.in_pool and not self.added and not self.own_verdict
-
     def to_dict(self) -> HitFacts:
         """Plain values, for the HTTP interface."""
         return {

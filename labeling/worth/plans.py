@@ -83,16 +83,6 @@ def zero_failure_plan(population: int, bound: float, confidence: float = 0.95) -
     return Plan(population, high, ZERO_FAILURES, bound, confidence)
 
 
-def zero_failure_size(bound: float, confidence: float = 0.95) -> int:
-    """For a population without end: the least n with (1 - bound)^n ≤ 1 - confidence.
-
-    >>> [zero_failure_size(bound) for bound in (0.1, 0.05, 0.03, 0.02, 0.01)]
-    [29, 59, 99, 149, 299]
-    """
-    _check(bound, confidence)
-    return math.ceil(round(math.log1p(-confidence) / math.log1p(-bound), 9))
-
-
 def half_width_plan(population: int, half_width: float, rate: float = 0.5, confidence: float = 0.95) -> Plan:
     """This many pairs that a failure rate of `rate` is known to ± `half_width` (normal limit, with the
     correction for a finite population). Of a supposed rate near 0 or 1, 2 or 98 % is taken.

@@ -42,12 +42,10 @@ def test_hits_say_what_is_pooled_and_ones_own_verdict_alone(world: World) -> Non
     marks = {}
     for user in (world.ben, world.cleo):
         hits = search_for(query, "umbrella bus ferry night", user).hits
-        marks[user.username] = {
-            hit.document.external_id: (hit.in_pool, hit.own_verdict, hit.can_be_added) for hit in hits
-        }
-    assert marks["ben"]["d6"] == (True, "Relevant", False)
-    assert marks["cleo"]["d6"] == (True, "", False)
-    assert marks["cleo"]["d1"] == (False, "", True)
+        marks[user.username] = {hit.document.external_id: (hit.in_pool, hit.own_verdict) for hit in hits}
+    assert marks["ben"]["d6"] == (True, "Relevant")
+    assert marks["cleo"]["d6"] == (True, "")
+    assert marks["cleo"]["d1"] == (False, "")
     assert set(marks["cleo"]) == {"d1", "d2", "d3", "d4", "d5", "d6"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
@@ -21,7 +22,6 @@ from labeling.worth.plans import (
     stratified_design,
     verification_design,
     zero_failure_plan,
-    zero_failure_size,
 )
 
 
@@ -55,7 +55,7 @@ def test_a_clean_sample_of_the_planned_size_rules_more_failures_out_and_a_smalle
 
 def test_a_large_population_needs_what_an_endless_one_does() -> None:
     assert [zero_failure_plan(500, bound).size for bound in (0.05, 0.02, 0.01)] == [54, 119, 196]
-    assert zero_failure_plan(10**7, 0.05).size == zero_failure_size(0.05) == 59
+    assert zero_failure_plan(10**7, 0.05).size == math.ceil(math.log(0.05) / math.log(0.95)) == 59
 
 
 def test_half_widths_come_from_the_supposed_rate_and_the_population() -> None:
@@ -90,7 +90,7 @@ def test_a_bound_that_is_no_share_is_refused(wrong: float) -> None:
     with pytest.raises(ValueError, match="name a share"):
         zero_failure_plan(100, wrong)
     with pytest.raises(ValueError, match="name a share"):
-        zero_failure_size(0.05, wrong)
+        zero_failure_plan(100, 0.05, wrong)
     with pytest.raises(ValueError, match="supposed rate"):
         half_width_plan(100, 0.05, 1.5)
 
