@@ -54,7 +54,6 @@ PAGES = re.compile(r"(pages?|views)\.py: ")
 # What else returns a dict without names for its keys: what a framework asks for, JSON that people or models
 # wrote, keyword arguments that are passed on, and the settings that two pages show. It may only become less.
 WITHOUT_NAMES = {
-    "evaluation/indexes/forms.py: clean",
     "evaluation/plans/settings.py: _between",
     "evaluation/report_store/settings.py: _thresholds",
     "evaluation/report_store/settings.py: settings_context",
@@ -78,7 +77,6 @@ WITHOUT_NAMES = {
     "pooling/options/arguments.py: _reading",
     "pooling/options/option.py: chosen",
     "pooling/runs/depths.py: clean",
-    "pooling/runs/forms.py: clean",
     "soundings/installation/environment.py: database",
     "soundings/installation/environment.py: mail",
 }

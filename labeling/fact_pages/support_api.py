@@ -2,33 +2,150 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.exceptions import PermissionDenied
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import is_annotator
-from labeling.fact_pages import support_serializers as shapes
+from labeling.fact_pages import progress
 from labeling.fact_pages.claims import claim_item, give_back, skip_item
-from labeling.fact_pages.opening import open_fact_queue, options_from
+from labeling.fact_pages.opening import FactQueueOptions, open_fact_queue, options_from
 from labeling.fact_pages.progress import fact_progress
 from labeling.fact_pages.showing import ShownPage, page_for
-from labeling.fact_pages.storing import store_page, undo_page
+from labeling.fact_pages.storing import LONGEST_TIME_MS, FactPage, FactVerdict, store_page, undo_page
 from labeling.fact_pages.support_views import fact_queue_for
-from labeling.judging.serializers import ReleasedSerializer
-from labeling.models import FactItem, Queue
+from labeling.judging.serializers import ItemNumberField, ReleasedSerializer
+from labeling.models import FactItem, Queue, SupportVerdict
 from pooling.interface.api import answers, parsed, person, takes
+from pooling.interface.option_fields import serializer_fields
+from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, JUDGES, READERS, collection_for, fetch
+
+
+@serializer_fields(FactQueueOptions)
+class FactQueueRequestSerializer(serializers.Serializer[Any]):
+    """How to open a queue of facts; without a name it is called after its pool."""
+
+    pool = serializers.IntegerField(min_value=1, help_text="The pool's id.")
+    name = serializers.CharField(max_length=200, required=False, allow_blank=True, allow_null=True)
+
+
+class FactQueueSerializer(serializers.ModelSerializer[Queue]):
+    """A queue of facts as it was opened."""
+
+    pool = serializers.CharField(source="pool.name")
+    documents = serializers.IntegerField(source="fact_items.count")
+
+    class Meta:
+        model = Queue
+        fields = [
+            "id",
+            "name",
+            "pool",
+            "kind",
+            "judgments_per_item",
+            "covered_by",
+            "seed",
+            "state",
+            "documents",
+        ]
+
+
+ShownPageSerializer = shape(ShownPage)
+
+
+class FactClaimSerializer(serializers.Serializer[Any]):
+    """What to judge next; null where there is nothing for you now."""
+
+    page = ShownPageSerializer(allow_null=True)
+
+
+class FactVerdictSerializer(serializers.Serializer[Any]):
+    """What you say of a fact, as its version was on screen."""
+
+    fact = serializers.CharField(max_length=100)
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    verdict = serializers.ChoiceField(choices=SupportVerdict.choices)
+    evidence = serializers.ListField(
+        child=serializers.IntegerField(min_value=0, max_value=2**31 - 1),
+        min_length=2,
+        max_length=2,
+        required=False,
+        allow_null=True,
+        help_text="[start, end] in characters of the text.",
+    )
+
+
+class FactPageSerializer(serializers.Serializer[Any]):
+    """A page of verdicts. Sending it again with the same `key` changes nothing."""
+
+    item = ItemNumberField()
+    key = serializers.UUIDField()
+    document_version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    verdicts = FactVerdictSerializer(many=True)
+    active_ms = serializers.IntegerField(
+        min_value=0, max_value=LONGEST_TIME_MS, required=False, allow_null=True
+    )
+    adjudicates = serializers.BooleanField(
+        required=False, default=False, help_text="An admin's word that settles these pairs."
+    )
+
+    def page(self) -> FactPage:
+        """The valid body."""
+        body = self.validated_data
+        return FactPage(
+            body["key"],
+            body["document_version"],
+            [
+                FactVerdict(one["fact"], one["version"], one["verdict"], _span(one.get("evidence")))
+                for one in body["verdicts"]
+            ],
+            body.get("active_ms"),
+            body["adjudicates"],
+        )
+
+
+def _span(evidence: list[int] | None) -> tuple[int, int] | None:
+    return None if evidence is None else (evidence[0], evidence[1])
+
+
+class FactOutcomeSerializer(serializers.Serializer[Any]):
+    """What became of a page, and the page to judge next."""
+
+    status = serializers.ChoiceField(choices=["stored", "duplicate"])
+    stored = serializers.IntegerField()
+    left = serializers.IntegerField(help_text="Facts of this document that you have yet to judge.")
+    page = ShownPageSerializer(allow_null=True)
+
+
+class FactSkipSerializer(serializers.Serializer[Any]):
+    """The document to leave for later."""
+
+    item = ItemNumberField()
+
+
+class FactReleaseSerializer(serializers.Serializer[Any]):
+    """Which hold to end: the time until which the page says that it lasts; without one, whatever is held."""
+
+    lease = serializers.DateTimeField(required=False, allow_null=True, default=None)
+
+
+shape(progress.AgreementFigures, "FactAgreement")
+FactProgressSerializer = shape(progress.FactProgress)
 
 
 class FactQueues(APIView):
     """Queues of facts."""
 
-    @takes(shapes.FactQueueRequestSerializer, gives=shapes.FactQueueSerializer, status=201)
+    @takes(FactQueueRequestSerializer, gives=FactQueueSerializer, status=201)
     def post(self, request: Request, slug: str) -> object:
         """Open a queue of facts over a pool."""
         collection = collection_for(request.user, slug, ADMIN)
-        body = parsed(shapes.FactQueueRequestSerializer, request)
+        body = parsed(FactQueueRequestSerializer, request)
         pool = fetch(collection.pools.select_related("collection"), pk=body["pool"])
         return open_fact_queue(pool, options_from(body), name=body.get("name"), user=person(request))
 
@@ -36,7 +153,7 @@ class FactQueues(APIView):
 class FactQueueProgress(APIView):
     """How far a queue of facts is."""
 
-    @answers(shapes.FactProgressSerializer)
+    @answers(FactProgressSerializer)
     def get(self, request: Request, queue_id: int) -> Response:
         """Documents, facts, agreement, what each person did, and facts that people read differently."""
         return Response(fact_progress(fact_queue_for(person(request), queue_id, READERS)))
@@ -45,7 +162,7 @@ class FactQueueProgress(APIView):
 class FactClaim(APIView):
     """Getting a document to judge fact by fact."""
 
-    @answers(shapes.FactClaimSerializer)
+    @answers(FactClaimSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Hold a document: the one you hold already, or the next; with its first page that is not judged."""
         queue = fact_queue_for(person(request), queue_id, JUDGES)
@@ -55,11 +172,11 @@ class FactClaim(APIView):
 class FactPages(APIView):
     """Sending verdicts on facts."""
 
-    @takes(shapes.FactPageSerializer, gives=shapes.FactOutcomeSerializer)
+    @takes(FactPageSerializer, gives=FactOutcomeSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Store a page of verdicts, all or none, and get the next page. Facts not sent stay unjudged."""
         queue = fact_queue_for(person(request), queue_id, JUDGES, deleted_too=True)
-        body = shapes.FactPageSerializer(data=request.data)
+        body = FactPageSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         page = body.page()
         if page.adjudicates and is_annotator(queue):
@@ -80,7 +197,7 @@ class FactPages(APIView):
 class FactUndo(APIView):
     """Taking a page back."""
 
-    @answers(shapes.FactClaimSerializer)
+    @answers(FactClaimSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Take back your last page in the queue, and hold its document again; null where there is none."""
         queue = fact_queue_for(person(request), queue_id, JUDGES, deleted_too=True)
@@ -91,11 +208,11 @@ class FactUndo(APIView):
 class FactSkip(APIView):
     """Leaving a document for later."""
 
-    @takes(shapes.FactSkipSerializer, gives=shapes.FactClaimSerializer)
+    @takes(FactSkipSerializer, gives=FactClaimSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Give back the document that you hold, and get another; it comes again when nothing else is left."""
         queue = fact_queue_for(person(request), queue_id, JUDGES)
-        item = fetch(queue.fact_items.all(), pk=parsed(shapes.FactSkipSerializer, request)["item"])
+        item = fetch(queue.fact_items.all(), pk=parsed(FactSkipSerializer, request)["item"])
         skip_item(item, person(request))
         return Response({"page": _next(request, queue)})
 
@@ -103,11 +220,11 @@ class FactSkip(APIView):
 class FactRelease(APIView):
     """Leaving a queue of facts."""
 
-    @takes(shapes.FactReleaseSerializer, gives=ReleasedSerializer)
+    @takes(FactReleaseSerializer, gives=ReleasedSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Give back the document that you hold, so that others get it at once."""
         queue = fact_queue_for(person(request), queue_id, JUDGES, deleted_too=True)
-        lease = parsed(shapes.FactReleaseSerializer, request)["lease"]
+        lease = parsed(FactReleaseSerializer, request)["lease"]
         return Response({"released": give_back(queue, person(request), lease)})
 
 
@@ -116,5 +233,5 @@ def _next(request: Request, queue: Queue, item: FactItem | None = None) -> Shown
     if item is None:
         return None
     page = page_for(queue, person(request), item)
-    answer: ShownPage = shapes.ShownPageSerializer(page).data  # type: ignore[assignment]
+    answer: ShownPage = ShownPageSerializer(page).data  # type: ignore[assignment]
     return answer

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import release_for
-from labeling.models import QrelsRelease
-from labeling.qrels import serializers
+from labeling.consensus.rule_names import RULE_NAMES
+from labeling.models import LabelFile, QrelsRelease
 from labeling.qrels.downloads import export_options, release_content
-from labeling.qrels.imported import label_files
+from labeling.qrels.imported import QrelsImport, label_files
 from labeling.qrels.lists import RELEASES
 from labeling.qrels.options import ExportOptions
 from labeling.qrels.registry import EXPORTS
@@ -28,7 +31,9 @@ from labeling.qrels.releases import (
 from labeling.qrels.withdrawing import withdraw_labels
 from pooling.interface.api import OneKind, answers, parsed, person, takes, versioned
 from pooling.interface.downloads import attachment
+from pooling.interface.option_fields import serializer_fields
 from pooling.interface.serializers import FILE
+from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, collection_for
 from pooling.storage.api import _import, imports
 from pooling.tables.calls import lists
@@ -36,20 +41,77 @@ from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied
 
 
+class QrelsUploadSerializer(serializers.Serializer[Any]):
+    """A qrels file."""
+
+    file = serializers.FileField()
+    complete = serializers.BooleanField(
+        default=False,
+        help_text="The file names all that is relevant to its queries: unlisted documents are not relevant.",
+    )
+
+
+@serializer_fields(ExportOptions, filled=False, nullable=False)
+class ExportOptionsSerializer(serializers.Serializer[Any]):
+    """What some formats of other tools need to know; each reads its own of these options."""
+
+
+QrelsImportSerializer = shape(QrelsImport, more=("detail", "url"))
+
+
+class LabelFileSerializer(serializers.ModelSerializer[LabelFile]):
+    """An import of labels."""
+
+    labels = serializers.IntegerField(source="label_count", help_text="Labels that it brought.")
+    complete = serializers.BooleanField(
+        source="complete_for", help_text="Unlisted documents of its queries count as not relevant."
+    )
+    imported_by = serializers.CharField(source="imported_by.username", default=None)
+
+    class Meta:
+        model = LabelFile
+        fields = ["id", "name", "sha256", "labels", "complete", "imported_by", "imported_at", "withdrawn_at"]
+
+
+class ReleaseRequestSerializer(serializers.Serializer[Any]):
+    """How to freeze the labels."""
+
+    name = serializers.CharField(max_length=200)
+    rule = serializers.ChoiceField(choices=RULE_NAMES, default="majority")
+
+
+class ReleaseSerializer(serializers.ModelSerializer[QrelsRelease]):
+    """A qrels release; `sidecar` has rule, counts and provenance."""
+
+    class Meta:
+        model = QrelsRelease
+        fields = [
+            "id",
+            "name",
+            "rule",
+            "sha256",
+            "pair_count",
+            "relevant_count",
+            "query_count",
+            "released_at",
+            "sidecar",
+        ]
+
+
 class Releases(APIView):
     """The qrels releases of a collection."""
 
-    @lists(serializers.ReleaseSerializer, RELEASES)
+    @lists(ReleaseSerializer, RELEASES)
     def get(self, request: Request, slug: str) -> Rows:
         """List the releases, newest first."""
         collection = collection_for(request.user, slug)
         return collection.releases.listed()
 
-    @takes(serializers.ReleaseRequestSerializer, gives=serializers.ReleaseSerializer, status=201)
+    @takes(ReleaseRequestSerializer, gives=ReleaseSerializer, status=201)
     def post(self, request: Request, slug: str) -> object:
         """Freeze the labels under a name."""
         collection = collection_for(request.user, slug, ADMIN)
-        body = parsed(serializers.ReleaseRequestSerializer, request)
+        body = parsed(ReleaseRequestSerializer, request)
         return release_qrels(collection, user=person(request), **body)
 
 
@@ -58,12 +120,12 @@ class OneRelease(Tidied):
 
     kind = "release"
 
-    @answers(serializers.ReleaseSerializer, also={304: None})
+    @answers(ReleaseSerializer, also={304: None})
     def get(self, request: Request, release_id: int) -> HttpResponseBase:
         """Read a release with its sidecar."""
         release = release_for(request.user, release_id)
         version = ("release", release.pk, release.sha256, release.name)
-        return versioned(request, version, lambda: Response(serializers.ReleaseSerializer(release).data))
+        return versioned(request, version, lambda: Response(ReleaseSerializer(release).data))
 
 
 class QrelsDownload(APIView):
@@ -76,7 +138,7 @@ class QrelsDownload(APIView):
         parameters=[
             OpenApiParameter("release", str, description="Name of a release; without it, the newest."),
             OpenApiParameter("format", str, enum=list(FORMATS), default="trec"),
-            serializers.ExportOptionsSerializer,
+            ExportOptionsSerializer,
         ],
         responses={**FILE, 304: None},
     )
@@ -86,7 +148,7 @@ class QrelsDownload(APIView):
         name = request.query_params.get("release")
         release = release_named(collection, name) if name else newest_release(collection)
         format = request.query_params.get("format") or "trec"
-        parameters = parsed(serializers.ExportOptionsSerializer, request)
+        parameters = parsed(ExportOptionsSerializer, request)
         if format in EXPORTS:
             # Texts change, and so what these hold is not that of the release alone.
             return _attached(release, format, export_options(format, parameters))
@@ -111,16 +173,16 @@ class Qrels(QrelsDownload):
         """The same as without the slash at the end."""
         return super().get(request, slug)
 
-    @imports(serializers.QrelsUploadSerializer, serializers.QrelsImportSerializer)
+    @imports(QrelsUploadSerializer, QrelsImportSerializer)
     def post(self, request: Request, slug: str) -> Response:
         """Import a file of labels."""
-        return _import(request, slug, "qrels", serializers.QrelsUploadSerializer)
+        return _import(request, slug, "qrels", QrelsUploadSerializer)
 
 
 class LabelFiles(APIView):
     """The imports of labels."""
 
-    @lists(serializers.LabelFileSerializer)
+    @lists(LabelFileSerializer)
     def get(self, request: Request, slug: str) -> Rows:
         """List the imports of labels, newest first, with those that were taken back."""
         collection = collection_for(request.user, slug)
@@ -130,7 +192,7 @@ class LabelFiles(APIView):
 class LabelFileWithdrawal(APIView):
     """Taking back an import of labels."""
 
-    @answers(serializers.LabelFileSerializer)
+    @answers(LabelFileSerializer)
     def post(self, request: Request, slug: str, file_id: int) -> object:
         """Take back an import of labels: they count no longer. Releases stay as they are."""
         files = label_files(collection_for(request.user, slug, ADMIN))

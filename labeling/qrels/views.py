@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,27 +15,69 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from labeling.access import release_for
 from labeling.adaptive.state import endings_sentence
+from labeling.consensus.rule_names import RULES_IN_WORDS
 from labeling.facts.releasing import FACT_FORMATS, has_facts
 from labeling.items.reading_speed import too_fast_in
 from labeling.models import LabelFile, QrelsRelease
 from labeling.plausibility.reader import proposals_in
 from labeling.qrels.downloads import export_options, release_content
-from labeling.qrels.forms import QrelsForm, ReleaseForm, export_form
 from labeling.qrels.imported import label_files
 from labeling.qrels.labels import has_labels
 from labeling.qrels.lists import RELEASES
-from labeling.qrels.options import ExportOptions
-from labeling.qrels.registry import EXPORTS
+from labeling.qrels.options import OPTIONS, ExportOptions
+from labeling.qrels.registry import EXPORTS, Export
 from labeling.qrels.releases import FORMATS, OWN_FORMATS, current_labels, release_file_name, release_qrels
 from labeling.qrels.withdrawing import withdraw_labels
 from pooling.formats.wording import counted
 from pooling.interface.downloads import attachment
 from pooling.interface.forms import show_problem
+from pooling.interface.option_fields import form_field
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError, refusals
+from pooling.models import Collection
 from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.storage.pages import import_page
 from pooling.tables.answers import answer
+
+
+class ReleaseForm(forms.Form):
+    """A name and a rule for a qrels release."""
+
+    name = forms.CharField(
+        max_length=200, help_text="For instance “2026-03” or “after the pilot”. You cannot change it later."
+    )
+    rule = forms.ChoiceField(
+        choices=[(name, f"{name}: {line}") for name, line in RULES_IN_WORDS.items()],
+        initial="majority",
+        help_text="How verdicts on a pair become one label.",
+    )
+
+
+class QrelsForm(forms.Form):
+    """A file of labels."""
+
+    file = forms.FileField(
+        label="Qrels file",
+        help_text="TREC qrels, BEIR TSV, CSV, TSV, JSON lines, ranx JSON or Parquet; also gzipped.",
+    )
+    complete = forms.BooleanField(
+        required=False,
+        label="Complete: unlisted documents are not relevant",
+        help_text="Tick this only if the file names everything that is relevant to its queries. Reports then "
+        "count every other document of these queries as not relevant, and say so.",
+    )
+
+
+def export_form(export: Export, collection: Collection, data: Mapping[str, str] | None = None) -> forms.Form:
+    """The options of a format of another tool; `data`: the parameters of an address."""
+    form = forms.Form(data, auto_id=f"{export.name}-%s")
+    for name in export.options:
+        option = OPTIONS[name]
+        if name == "run":
+            names = collection.runs.listed().values_list("name", flat=True)
+            option = replace(option, choices={one: one for one in names})
+        form.fields[name] = form_field(option, required=name in export.required)
+    return form
 
 
 @login_required

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
@@ -21,12 +22,32 @@ from labeling.progress.counts import listed_queues
 from labeling.quality import charts as quality_charts
 from labeling.quality.facts import AnnotatorQuality
 from labeling.quality.figures import KEPT_SECONDS, queue_quality
-from labeling.quality.lists import QUALITY
 from pooling.interface.charting import VARIANTS
 from pooling.interface.pages import person
 from pooling.models import Role
 from pooling.people.access import READERS, collection_for
 from pooling.tables.answers import answer
+from pooling.tables.columns import Column, Empty
+from pooling.tables.table import Table
+
+
+def _page(queue: Queue) -> str:
+    return reverse("quality", args=[queue.pk])
+
+
+QUALITY = Table(
+    "quality",
+    "queue",
+    columns=(
+        Column("name", "Queue", natural=True, link=_page, style="id"),
+        Column("judged", "Judged", "settled", number=True),
+        Column("pairs", "Pairs", "total", number=True),
+    ),
+    search=("name__icontains",),
+    search_hint="Queue",
+    empty=Empty("Nothing is judged yet.", "Open a queue", "queue_new"),
+)
+
 
 LAST_DAYS = 14
 

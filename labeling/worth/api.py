@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.serializer_helpers import ReturnDict
@@ -13,18 +13,80 @@ from rest_framework.views import APIView
 
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler
+from labeling.prelabels.api import PrelabelerSerializer as PrelabelerSerializer  # the shape of a Prelabeler
+from labeling.queues.sampling import LARGEST_SEED
 from labeling.queues.score_order import order_or_start
 from labeling.worth import facts
-from labeling.worth import serializers as shapes
 from labeling.worth.blind_labels import Evidence
-from labeling.worth.samples import USUAL, Wanted, open_sample, samples_of
+from labeling.worth.samples import METHODS, USUAL, Wanted, open_sample, samples_of
 from labeling.worth.worth import worth, worth_of_all
 from pooling.interface.api import answers, made, parsed, person, takes
 from pooling.interface.serializers import JobStartedSerializer
+from pooling.interface.shapes import shape
 from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
+
+shape(facts.BestOfSeveral, "Best")
+shape(facts.StratumOfSample, "Stratum")
+shape(facts.ShareOfBin, "BinShare")
+shape(facts.CalibrationBin, "Bin")
+
+
+shape(facts.SampleRow, "Sample")
+
+
+class SampleRequestSerializer(serializers.Serializer[Any]):
+    """How large the samples are: `zero_failures` or `half_width` for a bound, or null for none."""
+
+    negatives_method = serializers.ChoiceField(
+        choices=METHODS, default=USUAL["negatives"].method, allow_null=True
+    )
+    negatives_bound = serializers.FloatField(default=USUAL["negatives"].bound, help_text="A share.")
+    positives_method = serializers.ChoiceField(
+        choices=METHODS, default=USUAL["positives"].method, allow_null=True
+    )
+    positives_bound = serializers.FloatField(default=USUAL["positives"].bound, help_text="A share.")
+    seed = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=LARGEST_SEED
+    )
+    judgments_per_item = serializers.IntegerField(default=1, min_value=1, max_value=20)
+
+
+PrelabelerRowSerializer = shape(facts.WorthRow, "PrelabelerRow")
+
+
+class WorthAndSamples(facts.Worth):
+    """All that is known of a model and prompt."""
+
+    prelabeler: Prelabeler
+    samples: list[facts.SampleRow]
+
+
+shape(facts.ConfusionCounts, "Confusion")
+shape(facts.CalibrationFigures, "Calibration")
+shape(facts.CostOfPair, "WorthCost")
+WorthSerializer = shape(WorthAndSamples, "Worth")
+
+
+class OpenedSampleSerializer(serializers.Serializer[Any]):
+    """The queue of a new sample."""
+
+    queue = serializers.IntegerField()
+    name = serializers.CharField()
+
+
+class ScoreOrderRequestSerializer(serializers.Serializer[Any]):
+    """By whose scores; null: an adaptive queue's order without scores again."""
+
+    prelabeler = serializers.IntegerField(min_value=1, max_value=2**62, allow_null=True)
+
+
+class ScoreOrderSerializer(serializers.Serializer[Any]):
+    """How many pairs not yet handed out are ordered again."""
+
+    moved = serializers.IntegerField()
 
 
 def worth_and_samples(
@@ -35,14 +97,14 @@ def worth_and_samples(
     """
     figures = worth(prelabeler, given)
     figures["by_query"] = figures["by_query"][: facts.MOST_QUERIES]
-    answer: shapes.WorthAndSamples = {**figures, "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
-    return shapes.WorthSerializer(answer).data
+    answer: WorthAndSamples = {**figures, "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
+    return WorthSerializer(answer).data
 
 
 class Prelabelers(APIView):
     """The models of a collection."""
 
-    @lists(shapes.PrelabelerRowSerializer)
+    @lists(PrelabelerRowSerializer)
     def get(self, request: Request, slug: str) -> Rows:
         """Every model and prompt that was asked, newest first, and whether it pays."""
         collection = collection_for(request.user, slug, ADMIN)
@@ -52,7 +114,7 @@ class Prelabelers(APIView):
 class OnePrelabeler(APIView):
     """One model and prompt."""
 
-    @answers(shapes.WorthSerializer)
+    @answers(WorthSerializer)
     def get(self, request: Request, prelabeler_id: int) -> Response:
         """What it is worth on the blind labels that there are."""
         return Response(worth_and_samples(prelabeler_for_admin(request.user, prelabeler_id)))
@@ -62,8 +124,8 @@ class ScoreOrder(APIView):
     """The order of a queue by scores."""
 
     @takes(
-        shapes.ScoreOrderRequestSerializer,
-        gives=shapes.ScoreOrderSerializer,
+        ScoreOrderRequestSerializer,
+        gives=ScoreOrderSerializer,
         also={202: JobStartedSerializer},
     )
     def post(self, request: Request, queue_id: int) -> Response:
@@ -73,7 +135,7 @@ class ScoreOrder(APIView):
         has many queries, a job orders them: then the answer is 202 with its number.
         """
         queue = queue_for(request.user, queue_id, ADMIN)
-        number = parsed(shapes.ScoreOrderRequestSerializer, request)["prelabeler"]
+        number = parsed(ScoreOrderRequestSerializer, request)["prelabeler"]
         prelabeler = None if number is None else prelabeler_for_queue(queue, number)
         done = order_or_start(queue, prelabeler, by=person(request))
         return made(done) if isinstance(done, Job) else Response({"moved": done})
@@ -82,11 +144,11 @@ class ScoreOrder(APIView):
 class Samples(APIView):
     """Verification samples of one model."""
 
-    @takes(shapes.SampleRequestSerializer, gives=shapes.OpenedSampleSerializer, status=201)
+    @takes(SampleRequestSerializer, gives=OpenedSampleSerializer, status=201)
     def post(self, request: Request, prelabeler_id: int) -> Response:
         """Draw some of its negatives and positives at random, and open them as a queue."""
         prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
-        body = parsed(shapes.SampleRequestSerializer, request)
+        body = parsed(SampleRequestSerializer, request)
         wanted = [Wanted(body[f"{name}_method"], body[f"{name}_bound"]) for name in USUAL]
         chosen = {name: body[name] for name in ("seed", "judgments_per_item")}
         queue = open_sample(prelabeler, *wanted, by=person(request), **chosen)

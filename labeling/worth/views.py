@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
@@ -14,11 +16,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler
+from labeling.prelabels.forms import SIZES
 from labeling.queues.score_order import order_or_start
 from labeling.worth import charts as prelabel_charts
-from labeling.worth.forms import SampleForm
 from labeling.worth.lists import PRELABELERS
-from labeling.worth.samples import open_sample, samples_of
+from labeling.worth.samples import METHODS, USUAL, Wanted, open_sample, samples_of
 from labeling.worth.worth import worth, worth_of_all
 from pooling.interface.charting import VARIANTS
 from pooling.interface.forms import show_problem
@@ -27,6 +29,33 @@ from pooling.interface.problems import refusals
 from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.answers import answer
+
+
+class SampleForm(forms.Form):
+    """Sizes of a verification sample; shares are given in percent."""
+
+    negatives_method = forms.ChoiceField(required=False, label="Sample of what it calls not relevant")
+    negatives_bound = forms.FloatField(
+        min_value=0.1, max_value=50, label="Percent", help_text="Shows that at most this share is relevant."
+    )
+    positives_method = forms.ChoiceField(required=False, label="Sample of what it calls relevant")
+    positives_bound = forms.FloatField(
+        min_value=0.1, max_value=50, label="Percent", help_text="Margin of error in points (±)."
+    )
+    judgments_per_item = forms.IntegerField(initial=1, min_value=1, max_value=20, label="Judgments per pair")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, usual in USUAL.items():
+            method, bound = self.fields[f"{name}_method"], self.fields[f"{name}_bound"]
+            method.choices = [(value, SIZES[value]) for value in (*METHODS, "")]  # type: ignore[attr-defined]
+            method.initial, bound.initial = usual.method, usual.bound * 100
+
+    def wanted(self) -> list[Wanted]:
+        """Sizes of the samples of negatives and positives."""
+        data = self.cleaned_data
+        return [Wanted(data[f"{name}_method"] or None, data[f"{name}_bound"] / 100) for name in USUAL]
+
 
 QUERIES_PER_PAGE = 25
 KEPT_SECONDS = 600

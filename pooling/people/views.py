@@ -2,19 +2,106 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
-from pooling.interface.forms import show_problem
+from pooling.interface.forms import FIRST, GroupedForm, show_problem
 from pooling.interface.markdown import render_markdown
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
+from pooling.models import Collection
+from pooling.options.languages import ENGLISH, LANGUAGES
 from pooling.people.access import ADMIN, collection_for, require_creator
-from pooling.people.forms import CollectionForm, NewCollectionForm
-from pooling.people.membership import change_collection, create_collection
+from pooling.people.image_hosts import LONGEST_HOSTS, image_hosts_in
+from pooling.people.membership import change_collection, create_collection, free_slug
+
+
+class CollectionForm(GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
+    """Name, question and guidelines of a collection, and which words of its texts mean the same."""
+
+    language = forms.ChoiceField(
+        choices=LANGUAGES,
+        initial=ENGLISH,
+        required=False,
+        help_text="Of the texts. Words of a query are highlighted in all their forms.",
+    )
+
+    class Meta:
+        model = Collection
+        fields = ["name", "question", "guidelines", "language", "synonyms", "image_hosts"]
+        help_texts = {
+            "guidelines": "Markdown; shown below as annotators will see it.",
+            "synonyms": "Highlighted for each other: a group on each line, its words separated by commas: "
+            "tram, streetcar.",
+            "image_hosts": "Documents show images of these hosts, such as images.example.org, one on each "
+            "line. A host learns the IP address of everybody who sees its images. Empty: no images.",
+        }
+        widgets = {
+            "guidelines": forms.Textarea(
+                attrs={
+                    "hx-post": reverse_lazy("guidelines_preview"),
+                    "hx-trigger": "input changed delay:400ms",
+                    "hx-target": "#guidelines-preview",
+                    "hx-sync": "this:replace",
+                }
+            ),
+            "synonyms": forms.Textarea(attrs={"rows": 4}),
+            "image_hosts": forms.Textarea(
+                attrs={"rows": 3, "maxlength": LONGEST_HOSTS, "spellcheck": "false"}
+            ),
+        }
+
+    def clean_language(self) -> str:
+        """The language that was chosen, or the one that the collection has."""
+        return str(self.cleaned_data["language"] or self.instance.language)
+
+    def clean_image_hosts(self) -> str:
+        """The hosts, one on each line."""
+        try:
+            return "\n".join(image_hosts_in(self.cleaned_data["image_hosts"]))
+        except InputError as error:
+            raise forms.ValidationError(str(error)) from None
+
+
+class NewCollectionForm(CollectionForm):
+    """With the short name that addresses use and that stays."""
+
+    GROUPS = {FIRST: ("name", "slug", "question"), "Guidelines for annotators": ("guidelines",)}
+
+    language = None  # type: ignore[assignment]  # asked once there are texts
+
+    class Meta(CollectionForm.Meta):
+        fields = ["name", "slug", "question", "guidelines"]
+        labels = {"slug": "Short name"}
+        help_texts = {
+            **CollectionForm.Meta.help_texts,
+            "slug": "Letters, digits, hyphens and underscores; used in addresses. Empty: made from the name.",
+        }
+        error_messages = {
+            "slug": {
+                "invalid": "Use only the letters a to z, digits, hyphens and underscores.",
+            }
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
+        self.fields["slug"].widget.attrs["data-follows"] = "name"
+
+    def clean_slug(self) -> str:
+        """The short name, or one made from the name."""
+        slug = self.cleaned_data["slug"]
+        if Collection.objects.filter(slug=slug).exists():
+            problem = "A collection with this short name already exists. Choose another one."
+            raise forms.ValidationError(problem, code="unique")
+        return slug or free_slug(self.cleaned_data.get("name", ""))
 
 
 @login_required

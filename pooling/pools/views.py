@@ -2,34 +2,161 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Case, Count, Exists, OuterRef, QuerySet, Subquery, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_http_methods
 
 from pooling.diagnosis import rows as pictures
+from pooling.diagnosis.preview import Tops
 from pooling.diagnosis.stored import PoolDiagnostics
 from pooling.interface.downloads import streamed
-from pooling.interface.forms import Figure, choose_from_address, fill_from_address, show_problem
+from pooling.interface.forms import (
+    FIRST,
+    Figure,
+    choose_from_address,
+    fill_from_address,
+    numbered_name,
+    show_problem,
+)
+from pooling.interface.option_fields import form_fields
 from pooling.interface.pages import answered, go_on, parameter, person
-from pooling.interface.problems import refusals
-from pooling.merging.choice import Choice
-from pooling.models import Pool, PoolEntry, Query, Role
-from pooling.options.option import option_rows, options_of
+from pooling.interface.problems import InputError, refusals
+from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_STRATEGY, Choice, offered_choice
+from pooling.models import Collection, Pool, PoolEntry, Query, Role, Run
+from pooling.options.option import chosen, option_rows, options_of
 from pooling.people.access import ADMIN, READERS, collection_for, pool_for
-from pooling.pools.building import build_or_start
+from pooling.pools.building import build_or_start, checked_choice
 from pooling.pools.exports import POOL_FILES
-from pooling.pools.figures import pool_figures
-from pooling.pools.forms import ExtensionForm, PoolForm
 from pooling.pools.lists import POOLED_PAIRS, POOLED_QUERIES, POOLS
-from pooling.pools.versions import extend_or_start, page_options
+from pooling.pools.versions import Extension, extend_or_start, next_name, other_runs, page_options
+from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
+from pooling.runs.numbered import numbered_tops
+from pooling.strategies import RECOMMENDED
 from pooling.tables.answers import answer
+
+# Strategies to choose from in a form: those we recommend as cards, the others below.
+
+
+class StrategyChoices(forms.RadioSelect):
+    """Radio buttons of strategies; the recommended ones come first and say when to choose them."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
+        context = self.get_context(name, value, attrs)["widget"]
+        options = {option["value"]: option for _, group, _ in context["optgroups"] for option in group}
+        cards = [
+            {"option": options[strategy], "why": why}
+            for strategy, why in RECOMMENDED.items()
+            if strategy in options
+        ]
+        others = [
+            (heading, [option for option in group if option["value"] not in RECOMMENDED])
+            for heading, group, _ in context["optgroups"]
+        ]
+        is_other = any(option["selected"] for _, group in others for option in group)
+        rows = {"widget": context, "cards": cards, "others": others, "is_other": is_other}
+        return render_to_string("pooling/_strategy_choices.html", rows)
+
+
+BUDGET = ("budget", "audit_share", "reach", "seed")
+
+
+@form_fields(
+    Choice,
+    strategy={"required": True, "widget": StrategyChoices, "initial": USUAL_STRATEGY},
+    audit_share={"initial": f"{USUAL_AUDIT_SHARE:g}"},
+)
+class PoolForm(RunDepthsForm):
+    GROUPS = {
+        FIRST: ("runs", "depth", "strategy", "name"),
+        "Budget and audit": BUDGET,
+        "Order of each run": ("ties", "scores"),
+    }
+
+    name = forms.CharField(max_length=200)
+    runs = forms.ModelMultipleChoiceField(Run.objects.none(), widget=RunChoices, help_text=HELP)
+
+    def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.collection = collection
+        self.fields["runs"].initial = list(collection.runs.listed().values_list("pk", flat=True))
+        self.fields["runs"].queryset = collection.runs.listed().defer("preflight")  # type: ignore[attr-defined]
+        self.fields["name"].initial = numbered_name(
+            "Pool", set(collection.pools.values_list("name", flat=True))
+        )
+        self.show_depths()
+
+    def choice(self) -> Choice:
+        """An empty field takes its default."""
+        return offered_choice(chosen(Choice, self.cleaned_data))
+
+
+@form_fields(Extension, depth={"required": True}, strategy={"required": True, "widget": StrategyChoices})
+class ExtensionForm(RunDepthsForm):
+    """Additions of the next version of a pool."""
+
+    GROUPS = {
+        FIRST: ("runs", "depth", "name"),
+        "Strategy": ("strategy",),
+        "Budget and audit": BUDGET,
+    }
+
+    name = forms.CharField(max_length=200)
+    runs = forms.ModelMultipleChoiceField(
+        Run.objects.none(), required=False, widget=RunChoices, label="New runs", help_text=HELP
+    )
+
+    def __init__(self, pool: Pool, data: Any = None) -> None:
+        kept = {
+            name: getattr(pool, name) for name in options_of(Extension) if name not in ("budget", "depths")
+        }
+        super().__init__(data, initial={**kept, "name": next_name(pool)})
+        others = other_runs(pool)
+        self.fields["runs"].queryset = others  # type: ignore[attr-defined]
+        self.fields["runs"].initial = list(others.values_list("pk", flat=True))
+        if not self.fields["runs"].initial:
+            self.fields["runs"].widget = forms.MultipleHiddenInput()
+        self.show_depths()
+
+    def extension(self) -> Extension:
+        """An empty field is as in the pool."""
+        return Extension(**chosen(Extension, self.cleaned_data))
+
+
+def pool_figures(collection: Collection, runs: Sequence[Run], choice: Choice) -> list[Figure]:
+    """Pairs in the pool and at twice its depth, and the pairs to judge; `InputError` as in `build_pool`."""
+    choice = checked_choice(choice, runs)
+    every = list(collection.runs.defer("preflight").order_by("pk"))
+    place = {run.pk: index for index, run in enumerate(every)}
+    own = {place[run.pk]: choice.depths[run.name] for run in runs if run.name in choice.depths}
+    deeper = min(2 * choice.depth, max((run.depth for run in runs), default=0))
+    numbered, _ = numbered_tops(collection, every, max(deeper, choice.deepest))
+    tops = numbered.chosen([place[run.pk] for run in runs], max(deeper, choice.deepest))
+    if not len(tops.pair):
+        raise InputError("None of these runs has a query of the collection.", field="runs")
+    sizes = tops.to_depths(choice.depth, own).query_sizes()
+    pairs, queries = int(sizes.sum()), int((sizes > 0).sum())
+    figures = [Figure("Pairs in the pool", f"{pairs:,}", f"{pairs / queries:,.1f} per query")]
+    if deeper > choice.depth:
+        figures.append(Figure(f"At depth {deeper:,}", f"{_size(tops, deeper, own):,}", "pairs"))
+    chosen = min(choice.budget if isinstance(choice.budget, int) else pairs, pairs)
+    # With every pair chosen, there is nothing to draw.
+    audit = round(choice.audit_share * chosen) if chosen < pairs else 0
+    note = f"about {audit:,} of them drawn at random" if audit else ""
+    return [*figures, Figure("To judge", f"{chosen:,}", note)]
+
+
+def _size(tops: Tops, depth: int, own: dict[int, int]) -> int:
+    return int(tops.to_depths(depth, own).query_sizes().sum())
 
 
 @login_required

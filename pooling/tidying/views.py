@@ -19,6 +19,8 @@ from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for, deleted_collections_of, fetch
 from pooling.tables.answers import answer
+from pooling.tables.columns import Column, Empty
+from pooling.tables.table import Table
 from pooling.tidying.doing import (
     archive,
     delete,
@@ -30,8 +32,51 @@ from pooling.tidying.doing import (
 )
 from pooling.tidying.kept import Kept
 from pooling.tidying.kinds import KINDS, Kind, beneath, dependants_of, kind_of
-from pooling.tidying.lists import ARCHIVED, DELETED
-from pooling.tidying.page import archived_in, deleted_in, say_archived, say_deleted
+from pooling.tidying.page import TidiedThing, archived_in, deleted_in, say_archived, say_deleted
+
+
+def _key(row: TidiedThing) -> str:
+    return f"{row.kind.name}:{row.thing.pk}"
+
+
+NAME = Column("name", "Name", natural=True, template="pooling/_tidied_name.html", style="id")
+WHAT = Column("what", "What", "kind.noun")
+BY = Column("by", "By", lambda row: row.by or None, style="quiet")
+BACK = Column("back", "Take back", _key, sort=False, fixed=True, template="pooling/_tidied_back.html")
+
+DELETED = Table(
+    "deleted",
+    "deleted thing",
+    columns=(
+        NAME,
+        WHAT,
+        Column("until", "Restorable until", "until"),
+        Column("at", "Deleted", to_the_minute=True, style="quiet"),
+        BY,
+        BACK,
+    ),
+    search=("name", "what"),
+    search_hint="Name or kind",
+    prefix="deleted-",
+    anchor="deleted",
+    key=_key,
+    empty=Empty("Nothing. What is deleted can be restored here for thirty days."),
+)
+ARCHIVED = Table(
+    "archived",
+    "archived thing",
+    columns=(NAME, WHAT, Column("at", "Archived", to_the_minute=True, style="quiet"), BACK),
+    search=("name", "what"),
+    search_hint="Name or kind",
+    prefix="archived-",
+    anchor="archived",
+    key=_key,
+    empty=Empty(
+        "Nothing. Archived things are in no list or form, keep their address, and count where they are "
+        "evidence."
+    ),
+)
+
 
 # Of a list, so many things are archived or deleted at once.
 MOST_AT_ONCE = 500

@@ -9,8 +9,8 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from evaluation.models import Report
-from evaluation.reports.lists import report_rows
 from evaluation.reports.trends import cautions, changes_between, reports_chosen, trend_frame, trend_of
+from evaluation.reports.views import report_rows
 from evaluation.scoring.conventions import Conventions
 from tests.evaluation.cast import make_release, make_report
 from tests.world import World

@@ -23,7 +23,7 @@ from labeling.prelabels.options import key_for, prelabeler_for
 from labeling.prelabels.passes import PassOptions, run_here, start_pass
 from labeling.queues.forms import QueueForm
 from labeling.queues.opening import open_queue
-from labeling.worth.score_audit_forms import AuditForm
+from labeling.worth.score_audit_views import AuditForm
 from labeling.worth.worth import worth_of_all
 from pooling.models import Document, Pool
 from tests.labeling.helpers import judge, make_pool, make_prelabels, make_queue

@@ -11,7 +11,7 @@ from labeling.queues.forms import QueueForm
 from pooling.interface.forms import GroupedForm
 from pooling.models import Collection
 from pooling.pools.building import build_pool
-from pooling.pools.forms import PoolForm
+from pooling.pools.views import PoolForm
 from tests.world import World
 
 HTMX = {"HTTP_HX_REQUEST": "true"}

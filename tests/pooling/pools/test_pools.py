@@ -14,8 +14,8 @@ from pooling.merging.choice import Choice
 from pooling.models import Document, Pool, PoolEntry
 from pooling.options.option import options_of
 from pooling.pools.building import build_pool, pool_lines, pooled_frame
-from pooling.pools.forms import PoolForm
 from pooling.pools.serializers import PoolRequestSerializer
+from pooling.pools.views import PoolForm
 from pooling.runs.stored import import_run
 from tests.world import World
 
