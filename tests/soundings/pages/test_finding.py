@@ -12,7 +12,7 @@ from django.urls import reverse
 from pooling.models import Collection, Document, Membership, Query, Role
 from pooling.people.access import MEMBERS, collection_for
 from pooling.texts.search import index_texts
-from soundings.pages.finding import find
+from soundings.pages.find import find
 from soundings.pages.guide import sections
 from tests.evaluation.cast import make_report
 from tests.labeling.helpers import make_queue
@@ -75,7 +75,7 @@ def test_without_an_index_of_texts_the_titles_of_the_first_documents_are_read(
     first, second, *_ = Document.objects.order_by("pk")
     Document.objects.filter(pk__in=[first.pk, second.pk]).update(title="Lighthouse")
     assert found(world, "lighthouse")["Documents"] == [first.external_id, second.external_id]
-    monkeypatch.setattr("soundings.pages.finding.TITLES_READ", 1)
+    monkeypatch.setattr("soundings.pages.find.TITLES_READ", 1)
     assert found(world, "lighthouse")["Documents"] == [first.external_id]
 
 
