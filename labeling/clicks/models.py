@@ -6,7 +6,8 @@ where it stood). It is not relevance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
 from labeling.clicks.impressions import Impressions
 from pooling.heavy import Floats, Integers, np, npt
@@ -15,7 +16,9 @@ from pooling.heavy import Floats, Integers, np, npt
 #: PyClick has it, what few swaps say of the lower places is lost.
 PSEUDO = 0.05
 #: Expectation maximisation ends when nothing moves by more than this, or after so many rounds.
-STILL, ROUNDS = 1e-6, 1_000
+STILL, ROUNDS = 1e-8, 1_000
+#: So many numbers are computed at once: draws of a small log side by side.
+AT_ONCE = 100_000
 #: A position is joined to another by a pair that was shown this often at both.
 JOINS = 10
 LEAST_PROPENSITY = 0.05
@@ -63,54 +66,81 @@ def position_based(seen: Impressions, weights: Floats | None = None) -> tuple[Fl
     P(click) = γ(position) α(pair), by expectation maximisation from the harvested propensities until nothing
     moves (Craswell et al., 2008; Chuklin et al., Click Models for Web Search, 2015), smoothed by PSEUDO.
     """
+    return next(position_based_each(seen, [weights]))
+
+
+def position_based_each(seen: Impressions, draws: Iterable[Floats | None]) -> Iterator[tuple[Floats, Floats]]:
+    """`position_based` with each of these weights; many are computed side by side."""
     places = int(seen.position.max()) + 1
     at: Integers = seen.pair * places + seen.position
     groups = np.flatnonzero(np.bincount(at))
     pair, position = groups // places, groups % places
-    impressions = _sums(at, weights)[groups]
-    clicks = _sums(at, _times(seen.clicked, weights))[groups]
-    unclicked, many = impressions - clicks, len(seen.pairs)
-    of_pair = _sums(pair, impressions, many)
-    of_place = _sums(position, impressions, places)
-    gamma = np.full(places, 0.5)
-    for place, propensity in harvested(seen, weights).items():
-        gamma[place] = min(propensity, MOST)
-    looked = _sums(pair, impressions * gamma[position], many)
-    alpha = np.clip(_ratio(_sums(pair, clicks, many), looked), 1 - MOST, MOST)
 
-    def step(both: Floats) -> Floats:
-        a, g = both[pair], both[many + position]
-        missed = unclicked / (1 - a * g)
-        attracted = _sums(pair, clicks + missed * a * (1 - g), many)
-        examined = _sums(position, clicks + missed * g * (1 - a), places)
-        return np.concatenate(
-            [(PSEUDO + attracted) / (2 * PSEUDO + of_pair), (PSEUDO + examined) / (2 * PSEUDO + of_place)]
+    def counted(weights: Floats | None) -> tuple[Floats, Floats, Floats]:
+        gamma = np.full(places, 0.5)
+        for place, propensity in harvested(seen, weights).items():
+            gamma[place] = min(propensity, MOST)
+        return _sums(at, weights)[groups], _sums(at, _times(seen.clicked, weights))[groups], gamma
+
+    waiting = map(counted, draws)
+    while batch := list(islice(waiting, max(1, AT_ONCE // len(groups)))):
+        impressions, clicks, gamma = (np.array(part) for part in zip(*batch, strict=True))
+        yield from zip(
+            *_maximised((pair, position), impressions, clicks, gamma, many=len(seen.pairs)), strict=True
         )
 
-    settled = _settled(step, np.concatenate([alpha, gamma]))
-    alpha, gamma = settled[:many], settled[many:]
-    first = gamma[1]
-    return np.minimum(alpha * first, 1.0), _sums(pair, impressions * (gamma / first)[position], many)
+
+def _maximised(
+    at: tuple[Integers, Integers], impressions: Floats, clicks: Floats, gamma: Floats, *, many: int
+) -> tuple[Floats, Floats]:
+    """(draws, pairs) attractiveness and what was looked at, from (draws, groups) counts."""
+    (pair, position), places = at, gamma.shape[1]
+    unclicked = impressions - clicks
+    of_pair = _row_sums(pair, impressions, many)
+    of_place = _row_sums(position, impressions, places)
+    looked = _row_sums(pair, impressions * gamma[:, position], many)
+    alpha = np.clip(_ratio(_row_sums(pair, clicks, many), looked), 1 - MOST, MOST)
+
+    def step(both: Floats, rows: Integers) -> Floats:
+        a, g = both[:, pair], both[:, many + position]
+        missed = unclicked[rows] / (1 - a * g)
+        attracted = _row_sums(pair, clicks[rows] + missed * a * (1 - g), many)
+        examined = _row_sums(position, clicks[rows] + missed * g * (1 - a), places)
+        above = PSEUDO + np.concatenate([attracted, examined], axis=1)
+        return above / (2 * PSEUDO + np.concatenate([of_pair[rows], of_place[rows]], axis=1))
+
+    settled = _settled(step, np.concatenate([alpha, gamma], axis=1))
+    alpha, gamma = settled[:, :many], settled[:, many:]
+    first = gamma[:, 1:2]
+    looked = _row_sums(pair, impressions * (gamma / first)[:, position], many)
+    return np.minimum(alpha * first, 1.0), looked
 
 
-def _settled(step: Callable[[Floats], Floats], start: Floats) -> Floats:
-    """Where steps of expectation maximisation come to rest; each round looks ahead along two of them.
+def _settled(step: Callable[[Floats, Integers], Floats], start: Floats) -> Floats:
+    """Where steps of expectation maximisation of these rows come to rest, each row by itself; each round
+    looks ahead along two of them.
 
     Varadhan and Roland, Simple and globally convergent methods for accelerating the convergence of any EM
     algorithm (2008).
     """
-    here = start
+    settled, here, rows = start.copy(), start, np.arange(len(start))
     for _ in range(ROUNDS):
-        once = step(here)
-        if np.abs(once - here).max() < STILL:
-            return once
-        twice = step(once)
+        once = step(here, rows)
+        settled[rows] = once
+        moves = np.abs(once - here).max(axis=1) >= STILL
+        if not moves.all():
+            here, once, rows = here[moves], once[moves], rows[moves]
+        if not len(rows):
+            break
+        twice = step(once, rows)
         first, second = once - here, twice - 2 * once + here
-        length = max(1.0, float(np.sqrt(np.dot(first, first) / max(float(np.dot(second, second)), 1e-24))))
+        squares = np.maximum((second**2).sum(axis=1, keepdims=True), 1e-24)
+        length = np.maximum(1.0, np.sqrt((first**2).sum(axis=1, keepdims=True) / squares))
         ahead = here + 2 * length * first + length**2 * second
-        is_inside = ((ahead > 0) & (ahead < 1)).all()
-        here = step(ahead) if is_inside else twice
-    return here
+        is_inside = ((ahead > 0) & (ahead < 1)).all(axis=1, keepdims=True)
+        here = np.where(is_inside, step(np.where(is_inside, ahead, twice), rows), twice)
+    settled[rows] = here
+    return settled
 
 
 def dependent(seen: Impressions, weights: Floats | None = None) -> tuple[Floats, Floats]:
@@ -215,5 +245,11 @@ def _sums(index: Integers, weights: npt.ArrayLike | None, least: int = 0) -> Flo
     return np.bincount(index, weights=weights, minlength=least).astype(np.float64)
 
 
+def _row_sums(index: Integers, weights: Floats, width: int) -> Floats:
+    """(rows, width) sums of the weights of each row by index."""
+    at = np.arange(len(weights))[:, None] * width + index
+    return _sums(at.ravel(), weights.ravel(), len(weights) * width).reshape(-1, width)
+
+
 def _ratio(above: Floats, below: Floats) -> Floats:
-    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
+    return np.divide(above, below, out=np.zeros(above.shape), where=below > 0)

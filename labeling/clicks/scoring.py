@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from labeling.clicks.impressions import Impressions
@@ -12,12 +12,12 @@ from labeling.clicks.models import (
     dependent,
     expected_clicks,
     joined_to_first,
-    position_based,
+    position_based_each,
     weighed,
 )
 from pooling.heavy import Floats, Integers, np, special
 
-ESTIMATES = {"pbm": position_based, "sdbn": dependent, "ctr": click_rates}
+ESTIMATES = {"sdbn": dependent, "ctr": click_rates}
 LEAST_IMPRESSIONS, LEAST_USERS = 10, 3
 DRAWS = 200
 LEVEL = 0.95
@@ -97,21 +97,22 @@ def _users(seen: Impressions) -> Integers:
 def _scored(
     seen: Impressions, model: str, propensities: Mapping[int, float] | None, seed: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    def estimate(weights: Floats | None) -> tuple[Floats, Floats]:
-        if propensities is not None:
-            return weighed(seen, propensities, weights)
-        return ESTIMATES[model](seen, weights)
-
     count = len(seen.pairs)
     if not len(seen):
         return np.zeros(count), np.zeros(count), np.zeros(count), np.zeros(count)
+
+    def estimates(draws: Iterable[Floats | None]) -> Iterator[tuple[Floats, Floats]]:
+        if propensities is not None:
+            return (weighed(seen, propensities, weights) for weights in draws)
+        if model == "pbm":
+            return position_based_each(seen, draws)
+        return (ESTIMATES[model](seen, weights) for weights in draws)
+
     chance = np.random.default_rng(seed)
     people = int(seen.user.max()) + 1
-    score, looked = estimate(None)
-    draws = np.empty((DRAWS, count))
-    for draw in range(DRAWS):
-        times = np.bincount(chance.integers(people, size=people), minlength=people).astype(np.float64)
-        draws[draw], _ = estimate(times[seen.user])
+    times = (np.bincount(chance.integers(people, size=people), minlength=people) for _ in range(DRAWS))
+    score, looked = next(estimates([None]))
+    draws = np.array([one for one, _ in estimates(time[seen.user].astype(np.float64) for time in times)])
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     # Draws of a pair without a click have none either, which says nothing of how many could have come.
     least, most = _gamma_limits(score * looked, np.where(looked > 0, looked, 1.0))
