@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 from evaluation.canaries.measuring import (
     DROP,
     SINCE_REFERENCE,
+    ValueOfRun,
     ends_of,
     is_below,
-    is_clear,
     measured,
     rests_on,
+    value_of_run,
 )
 from evaluation.canaries.queries import stretches_of
 from evaluation.models import Canary, CanaryValue
@@ -24,25 +24,12 @@ from pooling.models import Collection, Run
 from pooling.runs.stored import runs_named
 
 
-class CheckResult(TypedDict):
+class CheckResult(ValueOfRun):
     """A run's value of a canary as `canary --format json` prints it."""
 
     canary: str
-    run: str
     measure: str
     threshold: float
-    mean: float | None
-    low: float | None
-    high: float | None
-    queries: int
-    previous: str | None
-    difference: float | None
-    below: bool
-    clear: bool
-    drop: bool
-    reference: str | None
-    reference_difference: float | None
-    drop_since_reference: bool
     sentence: str
 
 
@@ -73,24 +60,11 @@ class Checked:
 
     def to_dict(self) -> CheckResult:
         """Plain values for JSON."""
-        value = self.value
         return {
             "canary": self.canary.name,
-            "run": value.run.name,
             "measure": self.canary.measure,
             "threshold": self.canary.threshold,
-            "mean": value.mean,
-            "low": value.low,
-            "high": value.high,
-            "queries": value.queries,
-            "previous": value.previous.name if value.previous else None,
-            "difference": value.difference,
-            "below": self.below,
-            "clear": is_clear(self.canary.threshold, value.high),
-            "drop": DROP in value.reasons,
-            "reference": value.reference.name if value.reference else None,
-            "reference_difference": value.reference_difference,
-            "drop_since_reference": SINCE_REFERENCE in value.reasons,
+            **value_of_run(self.canary, self.value),
             "sentence": self.sentence(),
         }
 

@@ -27,7 +27,7 @@ def _value(row: dict[str, Any]) -> str | None:
 def _state(row: dict[str, Any]) -> str:
     if row["newest"] is None:
         return "not measured"
-    return "below" if row["newest"]["is_below"] else "met"
+    return "below" if row["newest"]["below"] else "met"
 
 
 def _key(row: dict[str, Any]) -> int:

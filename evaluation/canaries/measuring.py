@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from django.db import IntegrityError, transaction
 
@@ -74,7 +74,7 @@ def _since_last_fall(stretch: CanaryStretch, run: Run) -> list[CanaryValue]:
     values = []
     for value in rows.order_by("-run_id")[:BEST_AMONG]:
         values.append(value)
-        if {DROP, SINCE_REFERENCE} & set(value.reasons):
+        if has_dropped(value):
             break
     return values
 
@@ -131,6 +131,47 @@ def _fell_before(value: CanaryValue) -> bool:
     """True where the run before fell below the same reference, so that people know already."""
     rows = value.stretch.values.filter(run=value.previous, reference=value.reference)
     return any(is_fall(one.reference_high, one.reference_p, value.canary.confidence) for one in rows)
+
+
+class ValueOfRun(TypedDict):
+    """What a canary says of one run."""
+
+    run: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    queries: int
+    previous: str | None
+    difference: float | None
+    reference: Annotated[str | None, "The best or the pinned run."]
+    reference_difference: float | None
+    below: Annotated[bool, "Below the threshold."]
+    clear: Annotated[bool, "Below it with the whole interval."]
+    drop: Annotated[bool, "Fell beyond noise since the run before."]
+    drop_since_reference: Annotated[bool, "Fell beyond noise since the reference."]
+
+
+def value_of_run(canary: Canary, value: CanaryValue) -> ValueOfRun:
+    return {
+        "run": value.run.name,
+        "mean": value.mean,
+        "low": value.low,
+        "high": value.high,
+        "queries": value.queries,
+        "previous": value.previous.name if value.previous else None,
+        "difference": value.difference,
+        "reference": value.reference.name if value.reference else None,
+        "reference_difference": value.reference_difference,
+        "below": is_below(canary.threshold, value.mean),
+        "clear": is_clear(canary.threshold, value.high),
+        "drop": DROP in value.reasons,
+        "drop_since_reference": SINCE_REFERENCE in value.reasons,
+    }
+
+
+def has_dropped(value: CanaryValue) -> bool:
+    """Fell beyond noise, since the run before or since the reference."""
+    return bool({DROP, SINCE_REFERENCE} & set(value.reasons))
 
 
 def is_below(threshold: float, mean: float | None) -> bool:

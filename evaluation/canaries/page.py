@@ -12,7 +12,15 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
 
 from evaluation.canaries.chart import canary_chart_size, canary_over_time
-from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear, rests_on
+from evaluation.canaries.measuring import (
+    ValueOfRun,
+    ends_of,
+    has_dropped,
+    is_below,
+    is_clear,
+    rests_on,
+    value_of_run,
+)
 from evaluation.canaries.regressions import marked_by_chance
 from evaluation.canaries.state import State, state_of, states_of
 from evaluation.measures import split_name, titled
@@ -45,30 +53,17 @@ def with_newest(collection: Collection) -> QuerySet[Canary]:
     return rows.annotate(newest=Subquery(newest.values("pk")[:1]))
 
 
-class HistoryEntry(TypedDict):
+class HistoryEntry(ValueOfRun):
     """The value of one run, and its change since the run before of the same family."""
 
-    run: str
     family: str
     imported_at: Annotated[str, datetime]
-    mean: float | None
-    low: float | None
-    high: float | None
-    queries: int
-    previous: str | None
-    difference: float | None
     difference_low: float | None
     difference_high: float | None
-    below: Annotated[bool, "Below the threshold."]
-    clear: Annotated[bool, "Below it with the whole interval."]
-    drop: Annotated[bool, "Fell beyond noise since the run before."]
     p: Annotated[float | None, "Of a fall, one-sided, corrected."]
-    reference: Annotated[str | None, "The best or the pinned run."]
-    reference_difference: float | None
     reference_low: float | None
     reference_high: float | None
     reference_p: float | None
-    drop_since_reference: Annotated[bool, "Fell beyond noise since the reference."]
     stretch: Annotated[int, "Counts up when other queries are measured."]
 
 
@@ -171,30 +166,19 @@ def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> di
 def value_row(canary: Canary, value: CanaryValue) -> dict[str, Any]:
     """One run: its value, its change, and what that means."""
     return {
+        **value_of_run(canary, value),
         "run": value.run,
         "family": value.family,
-        "previous": value.previous,
-        "reference": value.reference,
         "value": decimal(value.mean),
         "interval": interval(ends_of(value)).strip(),
-        "queries": value.queries,
         "change": _change(value.difference, value.difference_low, value.difference_high),
         "since_reference": _change(value.reference_difference, value.reference_low, value.reference_high),
         "stretch": value.stretch_id,
-        "is_below": is_below(canary.threshold, value.mean),
-        "is_clear": is_clear(canary.threshold, value.high),
-        "is_drop": DROP in value.reasons,
-        "is_drop_since_reference": SINCE_REFERENCE in value.reasons,
     }
 
 
 def _change(difference: float | None, low: float | None, high: float | None) -> str | None:
     return None if difference is None else f"{difference:+.3f}{interval({'low': low, 'high': high})}"
-
-
-def has_dropped(value: CanaryValue) -> bool:
-    """Fell beyond noise, since the run before or since the reference."""
-    return bool({DROP, SINCE_REFERENCE} & set(value.reasons))
 
 
 def newest_in_words(canary: Canary, values: Sequence[CanaryValue]) -> str:
@@ -291,27 +275,15 @@ def history_of(canary: Canary) -> list[HistoryEntry]:
     number = {key: place for place, key in enumerate(keys, start=1)}
     return [
         {
-            "run": value.run.name,
+            **value_of_run(canary, value),
             "family": value.family,
             "imported_at": value.run.imported_at.isoformat(),
-            "mean": value.mean,
-            "low": value.low,
-            "high": value.high,
-            "queries": value.queries,
-            "previous": value.previous.name if value.previous else None,
-            "difference": value.difference,
             "difference_low": value.difference_low,
             "difference_high": value.difference_high,
-            "below": is_below(canary.threshold, value.mean),
-            "clear": is_clear(canary.threshold, value.high),
-            "drop": DROP in value.reasons,
             "p": value.p,
-            "reference": value.reference.name if value.reference else None,
-            "reference_difference": value.reference_difference,
             "reference_low": value.reference_low,
             "reference_high": value.reference_high,
             "reference_p": value.reference_p,
-            "drop_since_reference": SINCE_REFERENCE in value.reasons,
             "stretch": number[value.stretch_id],
         }
         for value in values_of(canary)
