@@ -49,11 +49,12 @@ LONGEST_MODULE = 450
 MOST_ARGUMENTS, MOST_BY_PLACE = 6, 4
 # What people call by itself, with options by name; beside them what the packages name at their front door.
 ENTRY_POINTS = {"replay", "read_labelled_pool", "build_pool", "import_run"}
-# The variables of a template are a literal in the module of its page.
-PAGES = re.compile(r"(pages?|views)\.py: ")
+# The variables of a template are a literal in the module of its page; what a form there gives is none.
+PAGES = re.compile(r"(pages?|views)\.py: (?!clean$)")
 # What else returns a dict without names for its keys: what a framework asks for, JSON that people or models
 # wrote, keyword arguments that are passed on, and the settings that two pages show. It may only become less.
 WITHOUT_NAMES = {
+    "evaluation/indexes/views.py: clean",
     "evaluation/plans/settings.py: _between",
     "evaluation/report_store/settings.py: _thresholds",
     "evaluation/report_store/settings.py: settings_context",
@@ -61,6 +62,7 @@ WITHOUT_NAMES = {
     "evaluation/scoring/config.py: _plain",
     "evaluation/scoring/config.py: arguments",
     "labeling/adjudication/forms.py: clean",
+    "labeling/judging/views.py: clean",
     "labeling/language_models/answers.py: object_in",
     "labeling/language_models/client.py: body",
     "labeling/prelabels/api.py: validate",
@@ -77,6 +79,7 @@ WITHOUT_NAMES = {
     "pooling/options/arguments.py: _reading",
     "pooling/options/option.py: chosen",
     "pooling/runs/depths.py: clean",
+    "pooling/runs/views.py: clean",
     "soundings/installation/environment.py: database",
     "soundings/installation/environment.py: mail",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from django import forms
 from django.contrib.auth.decorators import login_required
@@ -43,17 +43,9 @@ FEW_QUERIES = 10
 SETTINGS = ("depth", "seeds", "noise", "batch", "k")
 
 
-class PoolPart(TypedDict):
-    """The replayed pool; left_out: pairs without a label."""
+class PoolPart(LabelledPoolResult):
+    """left_out: pairs without a label."""
 
-    runs: int
-    depth: int
-    pairs: int
-    labelled: int
-    unlabelled_share: float
-    queries: int
-    queries_left_out: int
-    relevant: int
     left_out: int
 
 

@@ -30,6 +30,8 @@ from pooling.tables.answers import answer
 from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table
 
+LAST_DAYS = 14
+
 
 def _page(queue: Queue) -> str:
     return reverse("quality", args=[queue.pk])
@@ -47,9 +49,6 @@ QUALITY = Table(
     search_hint="Queue",
     empty=Empty("Nothing is judged yet.", "Open a queue", "queue_new"),
 )
-
-
-LAST_DAYS = 14
 
 
 @login_required

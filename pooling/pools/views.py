@@ -1,4 +1,4 @@
-"""Pages of pools: the list, the form that builds one, and one pool with its pairs and its download."""
+"""Pages of pools: the list, the form that builds one with its figures, one pool with its pairs and files."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ from pooling.runs.numbered import numbered_tops
 from pooling.strategies import RECOMMENDED
 from pooling.tables.answers import answer
 
-# Strategies to choose from in a form: those we recommend as cards, the others below.
+BUDGET = ("budget", "audit_share", "reach", "seed")
 
 
 class StrategyChoices(forms.RadioSelect):
-    """Radio buttons of strategies; the recommended ones come first and say when to choose them."""
+    """Radio buttons: recommended strategies as cards that say when to choose them, then the others."""
 
     def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> Any:
         context = self.get_context(name, value, attrs)["widget"]
@@ -65,9 +65,6 @@ class StrategyChoices(forms.RadioSelect):
         is_other = any(option["selected"] for _, group in others for option in group)
         rows = {"widget": context, "cards": cards, "others": others, "is_other": is_other}
         return render_to_string("pooling/_strategy_choices.html", rows)
-
-
-BUDGET = ("budget", "audit_share", "reach", "seed")
 
 
 @form_fields(
