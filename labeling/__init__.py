@@ -12,7 +12,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - exposure: which pre-labels people see, and what that does to them
 - judging: claim, verdict, skip and undo, and how texts are shown to those who judge
 - adjudication: what judgments leave open, settled one by one or by a rule, and labels corrected
-- gold_pages: gold questions proposed, made, edited and checked, and practice before the first item
+- gold_pages: gold questions proposed, made, edited and checked, and practice before the first pair
 - queues: opening and changing queues
 - judgment_imports: judgments given elsewhere, imported and taken back
 - search: documents that no run found

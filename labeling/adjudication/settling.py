@@ -27,7 +27,7 @@ def adjudicate(queue: Queue, adjudicator: User, given: Submission, *, overrules:
     item = queue.items.filter(pk=given.item).first()
     if item is None:
         raise InputError(
-            "This item is not in this queue.", fields={"item": "Not in this queue."}, missing=True
+            "This pair is not in this queue.", fields={"item": "Not in this queue."}, missing=True
         )
     was_sent = JudgmentEvent.objects.filter(annotator=adjudicator, key=key).exists()
     waits = overrules or item.state == Item.State.ADJUDICATION

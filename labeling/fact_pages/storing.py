@@ -80,7 +80,7 @@ def store_page(
         if SupportEvent.objects.filter(annotator=annotator, page=page.page).exists():
             return PageOutcome("duplicate", 0, left_for(item, annotator))
         if not (page.adjudicates or was_handed_out(item, annotator)):
-            raise InputError(_("This item is not in this queue."), field="item")
+            raise InputError(_("This pair is not in this queue."), field="item")
         facts = _facts(item, page)
         share = None if page.active_ms is None else page.active_ms // max(len(page.verdicts), 1)
         about: _About = {

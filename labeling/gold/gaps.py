@@ -22,7 +22,7 @@ class AnnotatorSkips:
     username: str
     skipped: int
     checks: Annotated[int, "Of the skipped: gold questions and pairs shown again."]
-    answered: Annotated[int, "Items that this person answered."]
+    answered: Annotated[int, "Pairs that this person answered."]
 
     @property
     def is_much(self) -> Annotated[bool, "Whether it is a reason to look."]:

@@ -27,16 +27,16 @@ GOLD_REFUSAL = f"The share of gold questions is 0 to {LARGEST_SHARE}, not {{valu
 
 @dataclass(frozen=True)
 class GoldOptions:
-    """The share of gold questions among somebody's first 25 items and after; practice; who pauses people; and
+    """The share of gold questions among somebody's first 25 pairs and after; practice; who pauses people; and
     the share of their own earlier items among those after the first 25.
     """
 
     gold_first_share: float = field(
         default=0.2,
         metadata=option(
-            "Gold questions among a person's first 25 items (share)",
+            "Gold questions among a person's first 25 pairs (share)",
             kind=float,
-            about="Share of gold questions among a person's first 25 items.",
+            about="Share of gold questions among a person's first 25 pairs.",
             minimum=0,
             maximum=LARGEST_SHARE,
             refusal=GOLD_REFUSAL,
@@ -45,9 +45,9 @@ class GoldOptions:
     gold_share: float = field(
         default=0.05,
         metadata=option(
-            "Gold questions among later items (share)",
+            "Gold questions among later pairs (share)",
             kind=float,
-            about="Share of gold questions among later items.",
+            about="Share of gold questions among later pairs.",
             minimum=0,
             maximum=LARGEST_SHARE,
             refusal=GOLD_REFUSAL,
@@ -56,9 +56,9 @@ class GoldOptions:
     practice_questions: int = field(
         default=5,
         metadata=option(
-            "Practice questions before the first item",
+            "Practice questions before the first pair",
             kind=int,
-            about="Practice questions before the first item.",
+            about="Practice questions before the first pair.",
             flag="--practice",
             minimum=0,
             maximum=MOST_PRACTICE,
@@ -79,10 +79,10 @@ class GoldOptions:
     repeat_share: float = field(
         default=0.0,
         metadata=option(
-            "A person's own earlier pairs shown again among later items (share)",
+            "A person's own earlier pairs shown again among later pairs (share)",
             "Shows whether people give the same verdict twice; the second one does not count but is paid.",
             float,
-            about="Of items after the first 25: pairs that the person has judged before, shown again.",
+            about="Of pairs after the first 25: those that the person has judged before, shown again.",
             minimum=0,
             maximum=LARGEST_REPEAT_SHARE,
             refusal=f"The share of repeats is 0 to {LARGEST_REPEAT_SHARE}, not {{value}}.",

@@ -111,7 +111,7 @@ class QueueGoldSerializer(serializers.Serializer[Any]):
     repeat_share = serializers.FloatField()
     practice_questions = serializers.IntegerField()
     gold_pause = serializers.CharField()
-    questions = serializers.IntegerField(help_text="Gold questions mixed into the items.")
+    questions = serializers.IntegerField(help_text="Gold questions mixed into the pairs.")
     queries_without = serializers.ListField(
         child=serializers.CharField(), help_text="Queries with pairs left and no gold question."
     )

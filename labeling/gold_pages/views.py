@@ -62,7 +62,7 @@ class GoldForm(forms.Form):
     practice = forms.BooleanField(
         required=False,
         label="For the practice round",
-        help_text="Explained after the answer; never mixed into the items.",
+        help_text="Explained after the answer; never mixed into the pairs.",
     )
 
 

@@ -132,7 +132,7 @@ class Undos(APIView):
         """Take back one of your last 20 verdicts and hold its item again."""
         queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
         lease = undo(queue, person(request), parsed(serializers.UndoSerializer, request)["key"])
-        detail = "Undone." if lease else "Undone, but the item is not available to you at the moment."
+        detail = "Undone." if lease else "Undone, but the pair is not available to you at the moment."
         offers = offers_of(queue, person(request), [lease] if lease else [])
         return Response({"item": offers[0] if offers else None, "detail": detail})
 

@@ -68,7 +68,7 @@ class OfferedQuery(TypedDict):
         Annotated[
             int,
             {"required": True},
-            "Approximate number of items left for you in this query, including this one.",
+            "Approximate number of pairs left for you in this query, including this one.",
         ]
     ]
 

@@ -123,9 +123,9 @@ class OwnFigures(TypedDict):
     skipped: int
     active_seconds: float
     left: Annotated[
-        int, "Open items that you had not judged when it was last counted, less what you judged since."
+        int, "Open pairs that you had not judged when it was last counted, less what you judged since."
     ]
-    left_in_query: Annotated[int | None, "Those of the query that you hold items of."]
+    left_in_query: Annotated[int | None, "Those of the query that you hold pairs of."]
 
 
 class QueueProgress(TypedDict):

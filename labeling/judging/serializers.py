@@ -37,7 +37,7 @@ class NothingToJudge(TypedDict):
     next_free_at: Annotated[datetime | None, "When the next lease expires."]
     state: Annotated[
         str,
-        "State of the queue for you, to complete “This queue is …”; only an open queue hands out items.",
+        "State of the queue for you, to complete “This queue is …”; only an open queue hands out pairs.",
     ]
 
 
@@ -127,7 +127,7 @@ class StoredVerdict(TypedDict):
         Annotated[
             Proposal,
             "What contradicts the verdict, in a queue that reveals pre-labels after it. Keeping the verdict "
-            "needs no call; to change it, send another for the same item under another key.",
+            "needs no call; to change it, send another for the same pair under another key.",
         ]
     ]
 
@@ -139,7 +139,7 @@ class AlsoClaimSerializer(serializers.Serializer[Any]):
         required=False,
         min_value=1,
         max_value=LARGEST_CLAIM,
-        help_text="After saving the verdicts, claim items until you hold this many.",
+        help_text="After saving the verdicts, claim pairs until you hold this many.",
     )
 
 

@@ -100,7 +100,7 @@ def skip(
     with transaction.atomic():
         items = list(_of_queue(queue, item_id).select_for_update(no_key=True))
         if not items:
-            raise InputError(_("This item is not in this queue."), fields={"item": "Not in this queue."})
+            raise InputError(_("This pair is not in this queue."), fields={"item": "Not in this queue."})
         key = f"skip:{lease or uuid4()}"
         if not JudgmentEvent.objects.filter(annotator=annotator, key=key).exists():
             _append(queue, annotator, items[0], kind=JudgmentEvent.Kind.SKIP, key=key, now=now, lease=lease)
@@ -136,7 +136,7 @@ def _record(
     item = next((item for item in items if item.pk == verdict.item), None)
     # A repeat is for the one person whose verdict it repeats.
     if item is None or item.repeats_for not in (None, annotator.pk):
-        return Outcome(verdict.key, "rejected", _("This item is not in this queue.")), None
+        return Outcome(verdict.key, "rejected", _("This pair is not in this queue.")), None
     if not (item.is_member or annotator.is_superuser):
         return Outcome(verdict.key, "rejected", _("You are no longer an annotator of this collection.")), None
     if item.key_is_known:

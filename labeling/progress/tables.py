@@ -58,7 +58,7 @@ def status_table(progress: QueueProgress, judged_at: Sequence[JudgedShare]) -> s
     if leases["by"]:
         minutes = f"{leases['by'][0]['oldest_seconds'] / 60:,.0f} minutes"
         lines.append(
-            f"Held: {leases['held']:,} items, the longest for {minutes} by {leases['by'][0]['username']}."
+            f"Held: {leases['held']:,} pairs, the longest for {minutes} by {leases['by'][0]['username']}."
         )
     lines.append(_cost_line(progress["cost"]))
     head = ("run", "judged@K", "now", "when done")

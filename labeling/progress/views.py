@@ -44,7 +44,7 @@ from pooling.tables.answers import answer
 REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
 MESSAGES = {
     Queue.State.OPEN: "The queue is open.",
-    Queue.State.PAUSED: "The queue is paused: it hands out no items until it is opened again.",
+    Queue.State.PAUSED: "The queue is paused: it hands out no pairs until it is opened again.",
     Queue.State.CLOSED: "The queue is closed. Verdicts still being sent are saved.",
 }
 
@@ -110,7 +110,7 @@ def queue_hand_back(request: HttpRequest, queue_id: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(queue)
     returned = hand_back(queue, annotator, by=person(request))
-    items = f"{returned} {plural(returned, 'item')}"
+    items = f"{returned} {plural(returned, 'pair')}"
     messages.success(request, f"{items} of {annotator.get_username()} returned to the queue.")
     return redirect(queue)
 

@@ -56,7 +56,7 @@ def opening_result(queue: Queue) -> QueueOpened:
 @job_kind(
     "queue",
     title="Opening a queue",
-    stages=((0.0, "Read the pool"), (0.2, "Put the pairs in order"), (0.5, "Store the items")),
+    stages=((0.0, "Read the pool"), (0.2, "Put the pairs in order"), (0.5, "Store the pairs")),
     begins_at="queue_new",
 )
 def _open_in_background(job: Job, progress: Progress) -> QueueOpened:

@@ -131,20 +131,20 @@ def checked_public_name(name: str) -> str:
 def checked_judgments(judgments_per_item: int, most: int | None = None) -> None:
     """`InputError` for a number of judgments that no item needs, or a most that ends no tie."""
     if not 1 <= judgments_per_item <= MOST_JUDGMENTS_PER_ITEM:
-        problem = f"An item needs 1 to {MOST_JUDGMENTS_PER_ITEM} judgments."
+        problem = f"A pair needs 1 to {MOST_JUDGMENTS_PER_ITEM} judgments."
         raise InputError(problem, field="judgments_per_item")
     if most is None:
         return
     problem = ""
     if not judgments_per_item < most <= MOST_JUDGMENTS_PER_ITEM:
         problem = (
-            f"The most judgments of an item must be more than the {judgments_per_item} that each needs, and "
+            f"The most judgments of a pair must be more than the {judgments_per_item} that each needs, and "
             f"at most {MOST_JUDGMENTS_PER_ITEM}. Leave it empty if ties need no further judgment."
         )
     elif judgments_per_item % 2:
         problem = (
             f"{judgments_per_item} judgments never tie, so no further one would be needed. Use an even "
-            "number of judgments per item, such as 2 and at most 3."
+            "number of judgments per pair, such as 2 and at most 3."
         )
     if problem:
         raise InputError(problem, field="most_judgments_per_item")

@@ -118,8 +118,8 @@ class Counters:
         self.seconds = Histogram(
             "soundings_request_seconds", "Seconds until an answer, by route.", ("route",), buckets=BUCKETS
         )
-        self.claims = Counter("soundings_claims", "Claims, by whether there was an item.", ("found",))
-        self.items = Counter("soundings_claimed_items", "Items handed out.")
+        self.claims = Counter("soundings_claims", "Claims, by whether there was a pair.", ("found",))
+        self.items = Counter("soundings_claimed_items", "Pairs handed out.")
         self.verdicts = Counter("soundings_verdicts", "Verdicts by what became of them.", ("status",))
 
 
@@ -185,10 +185,10 @@ class SiteCollector:
             ("queue",),
             [((name,), n) for name, n in state.tasks.items()],
         )
-        yield _gauge("leases", "Items that are held by annotators.", (), [((), state.leases)])
+        yield _gauge("leases", "Pairs that are held by annotators.", (), [((), state.leases)])
         yield _gauge(
             "queue_left",
-            "Open items of open queues.",
+            "Open pairs of open queues.",
             ("collection", "queue"),
             [((one.collection, str(one.queue)), one.left) for one in state.queues],
         )

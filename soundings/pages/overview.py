@@ -249,7 +249,7 @@ def steps_of(collection: Any, queues: Sequence[QueueState]) -> list[Step]:
 
 
 def _judged(collection: Any, items: int, closed: int) -> str:
-    judged = f"{closed:,} of {_counted(items, 'item')} closed" if items else "none yet"
+    judged = f"{closed:,} of {_counted(items, 'pair')} closed" if items else "none yet"
     if collection.imported_count:
         judged += f"; {_counted(collection.imported_count, 'label')} imported"
     return judged

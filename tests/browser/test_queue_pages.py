@@ -32,7 +32,7 @@ def test_an_admin_pauses_opens_again_and_hands_work_back(
     page.get_by_role("button", name="Open again").click()
     expect(page.get_by_text("The queue is open.")).to_be_visible()
     page.get_by_role("button", name="Hand back what ben holds").click()
-    expect(page.get_by_text("3 items of ben returned to the queue.")).to_be_visible()
+    expect(page.get_by_text("3 pairs of ben returned to the queue.")).to_be_visible()
     expect(page.get_by_text("No items are held.")).to_be_visible()
     page.get_by_text("Change judgments per pair or prices").click()
     page.get_by_label("Judgments per pair").fill("2")

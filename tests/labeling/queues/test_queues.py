@@ -55,7 +55,7 @@ def test_a_seed_is_drawn_and_stored(world: World) -> None:
 
 @pytest.mark.parametrize("judgments", [0, 21])
 def test_a_silly_number_of_judgments_is_refused(world: World, judgments: int) -> None:
-    with pytest.raises(InputError, match="An item needs 1 to 20 judgments"):
+    with pytest.raises(InputError, match="A pair needs 1 to 20 judgments"):
         open_queue(make_pool(world), judgments_per_item=judgments)
 
 

@@ -123,10 +123,10 @@ def test_the_judging_page_is_told_in_its_language_what_is_wrong(world: World) ->
     address = f"/api/queues/{queue.pk}/skip/"
     assert (
         client.post(address, skipped, "application/json").json()["detail"]
-        == "This item is not in this queue."
+        == "This pair is not in this queue."
     )
     told = client.post(address, skipped, "application/json", headers={"X-Language": "de"}).json()
-    assert told["detail"] == "Dieses Element gehört nicht zu dieser Warteschlange."
+    assert told["detail"] == "Dieses Paar gehört nicht zu dieser Warteschlange."
 
 
 def test_the_scripts_get_their_own_words_alone(world: World) -> None:

@@ -76,7 +76,7 @@ def test_a_first_visit_is_told_the_way_and_how_to_be_invited(world: World, clien
 
 def test_the_home_page_shows_role_progress_and_the_next_step(world: World, client: Client) -> None:
     make_queue(world)
-    assert "2 of 18 items closed (11 %)" in page(client, world.ada, "/")
+    assert "2 of 18 pairs closed (11 %)" in page(client, world.ada, "/")
     assert "Import a run" in page(client, world.ada, "/")
     assert "Import a run" not in page(client, world.ben, "/")
 
