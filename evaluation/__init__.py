@@ -20,8 +20,7 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - notebooks: a result as notebooks show, draw, write and log it
 - failures: where a report fails: groups, stages, queries, side by side
 - fact_reports: the facts of a report: held, missed, repeated
-- reports: reports made, shown, compared and exported
-- sharing: read-only links to reports, for people without an account
+- reports: reports made, shown, compared, exported and shared by a read-only link
 """
 
 from __future__ import annotations

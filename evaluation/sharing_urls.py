@@ -2,7 +2,8 @@
 
 from django.urls import URLPattern
 
-from evaluation.sharing import api, views
+from evaluation.reports import sharing_api as api
+from evaluation.reports import sharing_views as views
 from pooling.interface.addresses import call, page
 
 urlpatterns: list[URLPattern] = [

@@ -13,13 +13,11 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - judging: claim, verdict, skip and undo, and how texts are shown to those who judge
 - adjudication: what judgments leave open, settled one by one or by a rule, and labels corrected
 - gold_pages: gold questions proposed, made, edited and checked, and practice before the first pair
-- queues: opening and changing queues
+- queues: opening and changing queues, and documents added that no run found
 - judgment_imports: judgments given elsewhere, imported and taken back
-- search: documents that no run found
 - progress: how far a queue has come, an annotator's own work, and messages about pairs
 - quality: how good the judgments of a queue are
-- language_models: asking a model: prompt, connection, answer
-- prelabels: passes of a model over a queue
+- prelabels: passes of a model over a queue: prompt, connection, answer
 - fact_pages: facts written, drafted, confirmed and merged, and documents judged fact by fact
 - clicks (pure): what clicks say of documents
 - worth: what a model is worth, from blind labels and from audits drawn by its scores

@@ -40,9 +40,8 @@ from labeling.quality import api as quality_api
 from labeling.quality import disagreements
 from labeling.quality import views as quality_views
 from labeling.queues import api as queues_api
+from labeling.queues import search_api, search_views
 from labeling.queues import views as queues_views
-from labeling.search import api as search_api
-from labeling.search import views as search_views
 from labeling.worth import api as prelabeler_api
 from labeling.worth import score_audit_api, score_audit_views
 from labeling.worth import views as prelabeler_views

@@ -9,7 +9,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - interleaving (pure): lists mixed from several rankers, and what clicks on them say
 - logs (pure): search logs read as counted queries, and queries drawn from them with known probabilities
 - strategies (pure): in which order pairs are worth judging
-- merging (pure): tops of runs merged into a pool, in memory or in parts
+- merging (pure): tops of runs merged into a pool, and what that tells before anything is judged
 - interface: what pages, HTTP calls and commands share
 - tables: lists of rows, sorted, searched, narrowed down, chosen from and downloaded
 - people: collections, members, invitations, and who may see what
@@ -17,7 +17,6 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - storage: uploads, stored files, and rows by the thousand
 - tidying: things renamed, archived, deleted and restored
 - texts: queries and documents, imported and searched
-- diagnosis: what a pool tells before anything is judged
 - runs: imported runs
 - pools: stored pools and their versions
 - engines: live search engines, asked for runs

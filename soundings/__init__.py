@@ -10,9 +10,8 @@ The rooms of the site around the three stages, lowest first: a room imports only
 - accounts: sign-in, passwords, tokens, members and invitations, and the letters about them
 - trail: who did what, from where: written, shown, exported and checked
 - pages: home, the overview of a collection, the guide, errors
-- operations: what operators see: logs, figures, readiness, health
 - demo: the example collection, taken the whole way
-- serving: gunicorn and the background workers, each kept by one small process
+- serving: gunicorn and the background workers, each kept by one small process; logs, figures and health
 """
 
 from __future__ import annotations

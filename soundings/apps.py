@@ -17,8 +17,8 @@ class SoundingsConfig(AppConfig):
 
         from pooling.jobs.registering import load_what_registers
         from soundings.accounts.tokens import keep_tokens_when_rehashed
-        from soundings.operations.errors import start_sending
-        from soundings.operations.figures import start_counting
+        from soundings.serving.errors import start_sending
+        from soundings.serving.figures import start_counting
         from soundings.trail.writing import listen
 
         load_what_registers(self.module)

@@ -19,7 +19,7 @@ from soundings.installation.data_folder import (
 from soundings.installation.elsewhere import require_library
 from soundings.installation.environment import Environment
 from soundings.installation.sign_in import allauth_apps, passwords_of, provider_of, second_factor_of
-from soundings.operations.logs import logging_of
+from soundings.serving.logs import logging_of
 
 # Strategies that learn solve many small systems of equations: with a thread per core these only wait for each
 # other, and every process would start as many. Read once, when NumPy is loaded; processes of ours inherit it.
@@ -61,7 +61,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "soundings.operations.requests.watched",
+    "soundings.serving.requests.watched",
     "django.middleware.security.SecurityMiddleware",
     "soundings.pages.compressing.CompressedStatic",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -11,10 +11,10 @@ from pooling.interface.addresses import below, call, page
 from soundings.accounts import invitation_views, languages, member_views, removing_views, token_views
 from soundings.accounts import views as account_views
 from soundings.accounts.limits import Limits
-from soundings.operations import api as operations_api
-from soundings.operations import health
-from soundings.operations import views as operations
 from soundings.pages import find, guide, home
+from soundings.serving import api as operations_api
+from soundings.serving import health
+from soundings.serving import views as operations
 from soundings.sign_in import provider_views as provider
 from soundings.sign_in import second_factor_views as factor
 from soundings.sign_in import views as sessions

@@ -63,8 +63,8 @@ WITHOUT_NAMES = {
     "evaluation/scoring/config.py: arguments",
     "labeling/adjudication/forms.py: clean",
     "labeling/judging/views.py: clean",
-    "labeling/language_models/answers.py: object_in",
-    "labeling/language_models/client.py: body",
+    "labeling/prelabels/model_answers.py: object_in",
+    "labeling/prelabels/client.py: body",
     "labeling/prelabels/api.py: validate",
     "labeling/prelabels/forms.py: clean",
     "pooling/formats/kinds/json_lines.py: json_object",
@@ -252,7 +252,7 @@ def test_modules_import_each_other_where_they_begin() -> None:
 
 def test_only_the_pre_labels_speak_to_a_language_model() -> None:
     paths = {found.path for found in every_import() if root_of(found.name) == "openai"}
-    assert paths == {"labeling/language_models/client.py"}
+    assert paths == {"labeling/prelabels/client.py"}
 
 
 def test_starting_django_loads_no_heavy_library() -> None:

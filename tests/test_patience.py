@@ -11,7 +11,7 @@ TESTS = Path(__file__).resolve().parent
 # A limit in seconds that stands where it is used; a pause in a loop is shorter than a second.
 LIMIT = re.compile(r"(?:\btimeout=|\.(?:wait|join|result|communicate)\()[1-9][\d_]*(?:\.\d+)?\)?")
 # What is given up is what these test.
-MEANT = {"labeling/language_models/test_keys.py"}
+MEANT = {"labeling/prelabels/test_keys.py"}
 
 
 def test_every_limit_on_waiting_is_one_that_only_a_hanging_process_reaches() -> None:

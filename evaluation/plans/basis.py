@@ -31,9 +31,9 @@ from labeling.models import Selection
 from labeling.progress.experience import gold_questions, seconds_taken, share_of_ties
 from labeling.qrels.labels import judged_labels, state_of_labels
 from labeling.queues.workload import Terms
-from pooling.diagnosis.preview import NumberedTops, Tops
 from pooling.heavy import NDArray, np, pl
 from pooling.interface.problems import InputError
+from pooling.merging.preview import NumberedTops, Tops
 from pooling.models import Collection, Pool, Run
 from pooling.pools.building import checked_choice
 from pooling.ranking.frame import reserve_size

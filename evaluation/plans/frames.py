@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from django.core.cache import cache
 
-from pooling.diagnosis.preview import Tops
 from pooling.heavy import NDArray, np
+from pooling.merging.preview import Tops
 from pooling.models import Collection, Run
 from pooling.runs.numbered import numbered_tops
 

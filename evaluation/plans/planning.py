@@ -36,8 +36,8 @@ from evaluation.plans.words import WITHOUT_SCORES, order_sentences, power_senten
 from labeling.adaptive.stopping import LEVEL, look_points
 from labeling.models import Selection
 from labeling.queues.workload import judgments_needed, team_work, whole_days
-from pooling.diagnosis.summary import binned, thin_among
 from pooling.heavy import np, pl
+from pooling.merging.summary import binned, thin_among
 from pooling.models import Collection
 from pooling.ranking.bounds import Remainder, most_missing, most_missing_in_all
 from pooling.ranking.sample import audit_size

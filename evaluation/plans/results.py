@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from pooling.diagnosis.stored import Sizes
 from pooling.interface.results import PAGE_ONLY, Result
+from pooling.merging.stored_diagnosis import Sizes
 
 # Every setting of a plan by its name, with the value it has.
 SettingsInUse = Mapping[str, Any]

@@ -19,12 +19,12 @@ from evaluation.plans.results import Pilot, PlanResult
 from evaluation.plans.settings import PlanSettings
 from evaluation.plans.words import width_words
 from labeling.adaptive.options import AdaptiveOptions
-from pooling.diagnosis import rows as pictures
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on, person
 from pooling.interface.problems import InputError, refusals
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
+from pooling.pools import diagnosis_rows as pictures
 from pooling.runs.depths import PREFIX, given_depths
 
 # What a plan and its pilot have in common.

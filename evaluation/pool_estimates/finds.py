@@ -9,9 +9,9 @@ from django.db.models import Count, Q, TextField
 from django.db.models.functions import Cast
 
 from labeling.qrels.labels import judged_labels, state_of_labels
-from pooling.diagnosis.stored import LabelFinds, PoolDiagnostics
-from pooling.diagnosis.summary import diagnose_labels
 from pooling.heavy import pl
+from pooling.merging.stored_diagnosis import LabelFinds, PoolDiagnostics
+from pooling.merging.summary import diagnose_labels
 from pooling.models import Pool
 
 COLUMNS = ["query_id", "document_id", "run_count", "best_rank", "found_by"]
@@ -40,7 +40,7 @@ def pool_diagnostics(pool: Pool) -> AllOfPool:
 
 
 def pool_finds(pool: Pool) -> LabelFinds | None:
-    """See `pooling.diagnosis.summary.diagnose_labels`, on the labels as they stand; None when the pool has
+    """See `pooling.merging.summary.diagnose_labels`, on the labels as they stand; None when the pool has
     none.
     """
     key = f"pool-finds-{pool.pk}-{pool.built_at.timestamp()}-{state_of_labels(pool.collection)}"

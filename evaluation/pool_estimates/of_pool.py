@@ -32,10 +32,10 @@ from evaluation.scoring.estimate_figures import (
 )
 from evaluation.scoring.results import Evaluation, share_in_words
 from evaluation.scoring.unsettled import Unsettled, unsettled
-from pooling.diagnosis.families import families
 from pooling.formats.wording import counted, plural
 from pooling.heavy import pd, pl
 from pooling.inputs.reading import run_frame
+from pooling.merging.families import families
 
 MOST_IDS = 200
 # Lists of this many documents are compared with each other to find near-duplicates; above, each run is its

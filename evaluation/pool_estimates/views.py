@@ -12,10 +12,10 @@ from rest_framework.views import APIView
 
 from evaluation.pool_estimates.finds import AllOfPool, pool_diagnostics, pool_finds
 from labeling.progress.judged_share import judged_share_of_pool
-from pooling.diagnosis.rows import label_rows
 from pooling.interface.api import answers
 from pooling.interface.shapes import shape
 from pooling.people.access import pool_for
+from pooling.pools.diagnosis_rows import label_rows
 
 
 @login_required

@@ -16,8 +16,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from labeling.facts.editing import folded, next_id, next_position
-from labeling.language_models.answers import MalformedAnswerError, object_in, storable
-from labeling.language_models.client import (
+from labeling.models import Fact, FactVersion, ImportedLabel, Judgment, Prelabeler, Verdict
+from labeling.prelabels.client import (
     Asking,
     Dialect,
     ModelClient,
@@ -27,10 +27,10 @@ from labeling.language_models.client import (
     StopError,
     UnanswerableError,
 )
-from labeling.language_models.prompting import NONE_GIVEN, TURN, Messages, latest_version, unused_word
-from labeling.models import Fact, FactVersion, ImportedLabel, Judgment, Prelabeler, Verdict
 from labeling.prelabels.costs import Budget, Prices, most_input_tokens
+from labeling.prelabels.model_answers import MalformedAnswerError, object_in, storable
 from labeling.prelabels.options import checked_url, hash_of, key_for, missing_key, site_prices
+from labeling.prelabels.prompting import NONE_GIVEN, TURN, Messages, latest_version, unused_word
 from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from labeling.items.slots import recount, settle
 from labeling.models import ADJUDICATED, Item, JudgmentImport, Quarantine, Queue, Verdict
-from pooling.diagnosis.summary import binned
 from pooling.heavy import pl
+from pooling.merging.summary import binned
 from pooling.models import Pool
 from pooling.search_models import TextIndex
 from pooling.storage.staging import Staged, staged

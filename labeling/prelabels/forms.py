@@ -8,11 +8,11 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
-from labeling.language_models.prompting import HIGHEST_GRADE
 from labeling.models import Prelabeler
 from labeling.prelabels.costs import Prices
 from labeling.prelabels.options import PROMPTS, allowed_servers, allowed_url, prelabeler_for
 from labeling.prelabels.passes import MOST_CONCURRENCY, PassOptions
+from labeling.prelabels.prompting import HIGHEST_GRADE
 from pooling.interface.forms import FIRST, GroupedForm
 from pooling.models import Collection
 

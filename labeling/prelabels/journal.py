@@ -15,8 +15,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
-from labeling.language_models.answers import Reading
 from labeling.models import PrelabelJob
+from labeling.prelabels.model_answers import Reading
 from labeling.prelabels.work import QuestionOutcome, VersionedPair
 
 

@@ -12,10 +12,10 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Exists, OuterRef
 
-from labeling.language_models.client import Asking
-from labeling.language_models.prompting import BINARY, GRADED, HIGHEST_GRADE, Prompt, prompt_for
 from labeling.models import ModelServerKey, Prelabel, Prelabeler
+from labeling.prelabels.client import Asking
 from labeling.prelabels.costs import Prices, price_table
+from labeling.prelabels.prompting import BINARY, GRADED, HIGHEST_GRADE, Prompt, prompt_for
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.access import is_site_admin

@@ -20,8 +20,8 @@ from django.utils import timezone
 from django_tasks import task
 
 from labeling.exposure.use import follow_prelabeler
-from labeling.language_models.client import ModelClient
 from labeling.models import Prelabeler, PrelabelJob, Queue
+from labeling.prelabels.client import ModelClient
 from labeling.prelabels.costs import Prices
 from labeling.prelabels.journal import Journal, journal_path, read_journal
 from labeling.prelabels.options import (

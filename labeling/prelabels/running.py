@@ -23,8 +23,8 @@ from typing import Any, TypeVar
 
 from asgiref.sync import async_to_sync, sync_to_async
 
-from labeling.language_models.answers import MalformedAnswerError, Reading, read_answer, storable
-from labeling.language_models.client import (
+from labeling.models import PrelabelJob
+from labeling.prelabels.client import (
     Answer,
     Asking,
     Dialect,
@@ -34,10 +34,10 @@ from labeling.language_models.client import (
     StopError,
     UnanswerableError,
 )
-from labeling.language_models.prompting import Prompt
-from labeling.models import PrelabelJob
 from labeling.prelabels.costs import Budget, Prices, most_input_tokens
 from labeling.prelabels.journal import Journal
+from labeling.prelabels.model_answers import MalformedAnswerError, Reading, read_answer, storable
+from labeling.prelabels.prompting import Prompt
 from labeling.prelabels.storing import store_outcomes
 from labeling.prelabels.work import Chunk, Question, QuestionOutcome
 

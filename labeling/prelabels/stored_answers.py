@@ -12,10 +12,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from labeling.language_models.answers import MalformedAnswerError, Reading, read_answer
-from labeling.language_models.prompting import BINARY, prompt_for
 from labeling.models import Prelabeler, PrelabelJob, Queue
+from labeling.prelabels.model_answers import MalformedAnswerError, Reading, read_answer
 from labeling.prelabels.options import DEFAULTS, hash_of
+from labeling.prelabels.prompting import BINARY, prompt_for
 from labeling.prelabels.storing import store_outcomes
 from labeling.prelabels.work import Question, QuestionOutcome, chunks, pending_pairs
 from pooling.formats.records import records_source

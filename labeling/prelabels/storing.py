@@ -10,8 +10,8 @@ from typing import Any, NotRequired, TypedDict
 from django.db import transaction
 from django.utils import timezone
 
-from labeling.language_models.answers import Reading
 from labeling.models import Prelabel, PrelabelFailure, PrelabelJob, Verdict
+from labeling.prelabels.model_answers import Reading
 from labeling.prelabels.options import DEFAULT_THRESHOLD
 from labeling.prelabels.work import QuestionOutcome
 from pooling.storage.storing import plain_rows, upsert_rows

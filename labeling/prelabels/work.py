@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
-from labeling.language_models.answers import Reading
-from labeling.language_models.prompting import cut
 from labeling.models import Item, Prelabel, PrelabelFailure, PrelabelJob
 from labeling.models.words import SAME_PAIR, THERE
+from labeling.prelabels.model_answers import Reading
 from labeling.prelabels.options import DEFAULTS, answer_base
+from labeling.prelabels.prompting import cut
 from pooling.models import Document, Query
 
 CHUNK = 500

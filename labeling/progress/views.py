@@ -29,11 +29,11 @@ from labeling.progress.lists import ANNOTATORS, OWN_QUEUES, OWN_VERDICTS, QUEUES
 from labeling.qrels.unreleased import has_unreleased
 from labeling.queues.changes import change_queue
 from labeling.queues.costs import PRICES
+from labeling.queues.finds import search_finds
 from labeling.queues.forms import QueueSettingsForm, QueueStateForm
 from labeling.queues.handing_back import hand_back
 from labeling.queues.options import LATER
 from labeling.queues.redundancy import has_unfinished_change
-from labeling.search.finds import search_finds
 from pooling.formats.wording import plural
 from pooling.interface.pages import page_of, person, speak
 from pooling.interface.problems import InputError

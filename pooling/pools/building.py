@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from pooling.diagnosis.summary import diagnose
 from pooling.formats.errors import excerpt
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
@@ -20,6 +19,7 @@ from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.merging import merging
 from pooling.merging.choice import Choice
+from pooling.merging.summary import diagnose
 from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run, StoredFrame
 from pooling.options.option import options_of
 from pooling.pools.results import PoolBuilt, pool_result

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from pooling.diagnosis.summary import sizes_of
 from pooling.heavy import pl
+from pooling.merging.summary import sizes_of
 from pooling.models import Collection, Pool
 from pooling.pools.building import count_pairs, free_name, store_pool
 

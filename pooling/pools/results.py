@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from django.urls import reverse
 
-from pooling.diagnosis.stored import NewPairs
 from pooling.interface.results import Result
+from pooling.merging.stored_diagnosis import NewPairs
 from pooling.models import Pool
 
 

@@ -10,7 +10,6 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from pooling.diagnosis.summary import diagnose
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
@@ -18,6 +17,7 @@ from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.merging.choice import Choice
 from pooling.merging.extension import NothingNewError, extended_pool
+from pooling.merging.summary import diagnose
 from pooling.models import Collection, Job, Pool, Run
 from pooling.options.option import Option, options_of, same
 from pooling.pools.building import (

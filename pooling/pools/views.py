@@ -16,9 +16,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_http_methods
 
-from pooling.diagnosis import rows as pictures
-from pooling.diagnosis.preview import Tops
-from pooling.diagnosis.stored import PoolDiagnostics
 from pooling.interface.downloads import streamed
 from pooling.interface.forms import (
     FIRST,
@@ -32,9 +29,12 @@ from pooling.interface.option_fields import form_fields
 from pooling.interface.pages import answered, go_on, parameter, person
 from pooling.interface.problems import InputError, refusals
 from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_STRATEGY, Choice, offered_choice
+from pooling.merging.preview import Tops
+from pooling.merging.stored_diagnosis import PoolDiagnostics
 from pooling.models import Collection, Pool, PoolEntry, Query, Role, Run
 from pooling.options.option import chosen, option_rows, options_of
 from pooling.people.access import ADMIN, READERS, collection_for, pool_for
+from pooling.pools import diagnosis_rows as pictures
 from pooling.pools.building import build_or_start, checked_choice
 from pooling.pools.exports import POOL_FILES
 from pooling.pools.lists import POOLED_PAIRS, POOLED_QUERIES, POOLS

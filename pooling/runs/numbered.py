@@ -16,8 +16,8 @@ from pathlib import Path
 from django.conf import settings
 from django.db.models import Count, Max
 
-from pooling.diagnosis.preview import NumberedTops, number_tops
 from pooling.heavy import np, pl
+from pooling.merging.preview import NumberedTops, number_tops
 from pooling.models import Collection, Query, Run
 from pooling.ranking.ranking import order_run
 from pooling.runs.left_out import documents_left_out, without_documents

@@ -18,14 +18,14 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
-from pooling.diagnosis.diagnostics import preflight
-from pooling.diagnosis.stored import StoredPreflight
 from pooling.formats import RunFile, read_run
 from pooling.formats.registry import name_of
 from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress, Result
+from pooling.merging.diagnostics import preflight
+from pooling.merging.stored_diagnosis import StoredPreflight
 from pooling.models import Collection, Run
 from pooling.ranking.chunk_rule import ChunksRule
 from pooling.ranking.chunks import Chunks, collapse_chunks

@@ -18,7 +18,7 @@ from typing import NoReturn
 from django.conf import settings
 from django.db import connections
 
-from soundings.operations.figures import SHARED_FOLDER
+from soundings.serving.figures import SHARED_FOLDER
 from soundings.serving.keeper import IN_WEB
 from soundings.serving.keeping import WORKER_NICENESS, Child, Plan
 

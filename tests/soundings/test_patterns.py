@@ -28,9 +28,9 @@ FUNCTIONS = ("sub", "match", "search", "fullmatch", "findall", "finditer", "spli
 ANCHORED = {"match", "fullmatch"}
 #: Where patterns are put together from what is no text of people, or are theirs.
 PUT_TOGETHER = {
-    "labeling/language_models/answers.py",  # the names of two fields
-    "labeling/language_models/client.py",  # the names of options
-    "labeling/language_models/prompting.py",  # the name of a prompt
+    "labeling/prelabels/model_answers.py",  # the names of two fields
+    "labeling/prelabels/client.py",  # the names of options
+    "labeling/prelabels/prompting.py",  # the name of a prompt
     "pooling/logs/rows.py",  # the pattern of a log, given on the command line
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.search.finds import search_finds
+from labeling.queues.finds import search_finds
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from pooling.people.membership import collection_named

@@ -6,11 +6,11 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
-from pooling.diagnosis.summary import as_text
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
 from pooling.merging.choice import Choice, usual_choice
+from pooling.merging.summary import as_text
 from pooling.models import Collection, Pool
 from pooling.options.arguments import add_option_arguments
 from pooling.options.option import chosen, options_of

@@ -15,9 +15,9 @@ from pytest_django.fixtures import DjangoCaptureOnCommitCallbacks
 
 from labeling.fact_pages.drafting import DraftOptions, draft_facts, read_facts
 from labeling.facts.labels import support_labels
-from labeling.language_models.answers import MalformedAnswerError
 from labeling.models import Fact, ImportedLabel
 from labeling.prelabels.costs import parse_budget, parse_prices
+from labeling.prelabels.model_answers import MalformedAnswerError
 from labeling.qrels.imported import import_qrels
 from pooling.interface.problems import InputError
 from pooling.models import Job

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeling.language_models.answers import Reading
 from labeling.prelabels.costs import (
     Budget,
     Prices,
@@ -22,6 +21,7 @@ from labeling.prelabels.costs import (
     price_table,
 )
 from labeling.prelabels.journal import Journal, read_journal
+from labeling.prelabels.model_answers import Reading
 from labeling.prelabels.work import QuestionOutcome, VersionedPair
 
 CENTS = st.integers(0, 300)

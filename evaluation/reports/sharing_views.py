@@ -1,0 +1,232 @@
+"""Links to reports: admins make and withdraw them, anyone who has one reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from evaluation.access import report_for
+from evaluation.charts.drawing import forest_size
+from evaluation.charts.html_report import lines_of, means_of, worth_of
+from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
+from evaluation.comparisons.page import facts
+from evaluation.comparisons.stored import compared, forest_svg, grade_of, turned
+from evaluation.models import Report, SharedLink
+from evaluation.report_store.files import figure_of, run_names
+from evaluation.report_store.options import headline_k
+from evaluation.report_store.settings import margin_of
+from evaluation.report_store.shared_links import opened_link, share, withdraw_link
+from evaluation.reports.answer_card import answer_card, of_labels
+from evaluation.reports.export import MADE, content_of
+from evaluation.reports.sharing_forms import ShareForm
+from evaluation.scoring.results import decimal, interval, percent
+from pooling.interface.charting import VARIANTS
+from pooling.interface.pages import go_on_with, made_once, person, secret_page
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, fetch
+
+CURVE = "curve"
+
+
+@dataclass(frozen=True)
+class SharedRow:
+    """A run with its recall at the K of the page, in words; bar: places on a scale of 100 units."""
+
+    run: str
+    mean: str
+    interval: str
+    judged: str
+    bar: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class SharedPicture:
+    """Addresses of a picture by variant, and its sizes."""
+
+    addresses: Mapping[str, str]
+    wide: tuple[int, int]
+    narrow: tuple[int, int]
+    alt: str
+
+
+def shared_report(link: SharedLink, token: str) -> dict[str, Any]:
+    """The report that a link shows; nothing is measured, and pictures are drawn when they are asked for."""
+    report = link.report
+    content, k = content_of(report), headline_k(report.options)
+    choice = usual_choice(report)
+    kind, figures = kinds_of(report)[CURVE], content.figures
+    # Who made it is a member.
+    provenance = replace(content.provenance, made=report.created_at.strftime(MADE))
+    alt = f"{kind.title(choice)}; the tables have the same numbers."
+    return {
+        "title": report.name,
+        **_heading(report),
+        "summary": content.summary,
+        "answer": answer_card(report, k),
+        "notes": content.notes,
+        "k": k,
+        "found_so_far": (basis := of_labels(report)),
+        "curve_caption": f"Mean over queries{basis and f', {basis},'} with its interval.",
+        "rows": _rows(report, k),
+        "picture": SharedPicture(
+            _addresses(token),
+            kind.size(figures, choice),
+            kind.size(figures, choice, narrow=True),
+            alt,
+        ),
+        "means": list(means_of(figures, content.measures)),
+        "worth": [worth_of(cells, number) for number, cells in enumerate(content.worth)],
+        "lines": lines_of(figures, choice),
+        "facts": provenance.facts(),
+        "command": provenance.command,
+    }
+
+
+def shared_comparison(link: SharedLink, token: str) -> dict[str, Any]:
+    """The two runs that a link compares; `InputError` where the report has no comparison of them any more."""
+    report, comparisons = link.report, compared(link.report)
+    if comparisons is None or link.k is None or not {link.first, link.second} <= set(comparisons.runs):
+        raise InputError("This report no longer has this comparison.", missing=True)
+    pair, others = comparisons.pair(link.first, link.second, link.k), len(comparisons.runs) - 1
+    alt = f"Differences in Recall@{link.k} of {link.first} from the other runs, with intervals and bounds."
+    return {
+        "title": f"{link.first} and {link.second}",
+        **_heading(report),
+        "first": link.first,
+        "second": link.second,
+        "k": link.k,
+        "sentence": grade_of(pair, margin_of(report)).sentence,
+        "warnings": pair["warnings"],
+        "power": pair["power"],
+        "facts": facts(turned(pair, link.first), report),
+        "picture": SharedPicture(
+            _addresses(token), forest_size(others), forest_size(others, narrow=True), alt
+        ),
+    }
+
+
+def _heading(report: Report) -> dict[str, Any]:
+    return {
+        "collection_name": report.collection.name,
+        "release": report.release.name,
+        "made": report.created_at.strftime("%-d %B %Y"),
+    }
+
+
+def _addresses(token: str) -> dict[str, str]:
+    names = {variant: variant.replace("-", "_") for variant in VARIANTS}
+    return {names[variant]: reverse("shared_picture", args=[token, variant]) for variant in VARIANTS}
+
+
+def _rows(report: Report, k: int) -> list[SharedRow]:
+    rows = []
+    for run in run_names(report):
+        figure, judged = figure_of(report, run, "recall", k), figure_of(report, run, "judged", k)
+        places = {"mean": figure["mean"], "low": figure["low"], "high": figure["high"]}
+        bar = {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}
+        mean, share = decimal(figure["mean"]), percent(judged["mean"])
+        rows.append(SharedRow(run, mean, interval(figure).strip(), share, bar))
+    return rows
+
+
+# A link must not travel on: not to other sites, not into an index, not into a cache.
+UNTRACED = {
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex, nofollow",
+    "Cache-Control": "private, no-store",
+}
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def report_share(request: HttpRequest, report_id: int) -> HttpResponse:
+    """POST makes a link; the page after it shows it, this one time."""
+    report = report_for(request.user, report_id, ADMIN)
+    links = f"{report.get_absolute_url()}#share"
+    if request.method == "POST":
+        try:
+            link, token = share(report, ShareForm(request.POST, report=report).sharing(), by=person(request))
+        except InputError as error:
+            messages.error(request, str(error))
+            return redirect(links)
+        return go_on_with(request, {"link": link.pk, "token": token})
+    made = made_once(request)
+    if not made:
+        return redirect(links)
+    context = {
+        "collection": report.collection,
+        "section": "reports",
+        "report": report,
+        "shared": fetch(report.shared_links.all(), pk=made["link"]),
+        "address": request.build_absolute_uri(reverse("shared", args=[made["token"]])),
+    }
+    return secret_page(request, "evaluation/shared_link_made.html", context)
+
+
+@login_required
+@require_POST
+def report_unshare(request: HttpRequest, report_id: int, link_id: int) -> HttpResponse:
+    """Withdraw a link."""
+    report = report_for(request.user, report_id, ADMIN)
+    withdraw_link(
+        fetch(report.shared_links.select_related("report", "collection"), pk=link_id), by=person(request)
+    )
+    messages.success(request, "Withdrawn: the link no longer works.")
+    return redirect(f"{report.get_absolute_url()}#share")
+
+
+def _untraced(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Give every response, also that a link is gone, the headers of UNTRACED."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, token: str, **rest: str) -> HttpResponse:
+        try:
+            response = view(request, token, **rest)
+        except InputError as error:
+            status = 404 if error.missing else 410
+            response = render(request, "evaluation/shared_gone.html", {"problem": str(error)}, status=status)
+        for name, value in UNTRACED.items():
+            response[name] = value
+        return response
+
+    return answer
+
+
+@require_safe
+@sensitive_variables("token")
+@_untraced
+def shared(request: HttpRequest, token: str) -> HttpResponse:
+    """The page of a link, for anyone who has it."""
+    link = opened_link(token)
+    # Not `collection` or `report`: anyone who follows the link may not see the collection's pages.
+    if link.is_of_comparison:
+        return render(request, "evaluation/shared_comparison.html", {**shared_comparison(link, token)})
+    return render(request, "evaluation/shared_report.html", {**shared_report(link, token)})
+
+
+@require_safe
+@sensitive_variables("token")
+@_untraced
+def shared_picture(request: HttpRequest, token: str, variant: str) -> HttpResponse:
+    """The curve of a shared report, or the differences of a shared comparison, as SVG."""
+    link = opened_link(token)
+    if variant not in VARIANTS:
+        raise Http404("There is no such chart.")
+    report, comparisons = link.report, compared(link.report)
+    if not link.is_of_comparison:
+        picture = chart_svg(report, kinds_of(report)[CURVE], usual_choice(report), variant)
+    elif comparisons is None or link.k is None:
+        raise Http404("There is no such chart.")
+    else:
+        picture = forest_svg(report, comparisons, link.first, link.k, variant=variant)
+    return HttpResponse(picture, content_type="image/svg+xml")

@@ -1,0 +1,124 @@
+"""A pool told in figures, for its page, the HTTP interface and the command: by run, by query, by depth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pooling.heavy import np, pl
+from pooling.merging.diagnostics import overlap, size_by_depth, unique_finds
+from pooling.merging.families import dry_depth, families, lone_relevant
+from pooling.merging.stored_diagnosis import Diagnosis, LabelFinds, Sizes, Thin
+
+#: Rank-biased overlap looks at the first ranks above all; below this one it has nothing left to say.
+FAMILY_DEPTH = 50
+#: A query with fewer pairs than this share of the median is thin.
+THIN = 0.5
+#: Thin queries that are listed, the thinnest first.
+LISTED = 50
+
+
+def diagnose(runs: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int) -> Diagnosis:
+    """A pool before anything is judged, in plain values fit for JSON.
+
+    `pooled` is the frame of `pooling.merging.merging.build_pool` with its finders; runs: name -> frame of
+    query_id, document_id, score, perhaps rank. Runs overlap to `depth`.
+    """
+    contributed = pooled["runs"].explode().value_counts()
+    by_index = dict(zip(contributed["runs"].to_list(), contributed["count"].to_list(), strict=True))
+    alone = unique_finds(pooled)
+    alone += [0] * (len(runs) - len(alone))
+    groups = families(runs, depth=min(depth, FAMILY_DEPTH))
+    return {
+        "runs": list(runs),
+        "size_by_depth": [row["pairs"] for row in size_by_depth(runs)],
+        "overlap": overlap(runs, depth),
+        "contributed": {name: by_index.get(index, 0) for index, name in enumerate(runs)},
+        "unique_finds": dict(zip(runs, alone, strict=True)),
+        "families": [group for group in groups if len(group) > 1],
+        "sizes": sizes_of(pooled),
+        "thin": thin_queries(pooled),
+        "audit": int(pooled["in_audit"].sum()),
+    }
+
+
+def sizes_of(pooled: pl.DataFrame) -> Sizes:
+    """Numbers of pairs by query of a frame of pairs; it needs query_id."""
+    return binned(pooled.group_by("query_id").len()["len"])
+
+
+def binned(sizes: pl.Series) -> Sizes:
+    """From the number of pairs of each query; at least one query."""
+    counts = sizes.to_numpy()
+    least, most = int(counts.min()), int(counts.max())
+    width = (most - least) // 10 + 1
+    starts = range(least, most + 1, width)
+    bins = [
+        [low, min(low + width - 1, most), int(sizes.is_between(low, low + width - 1).sum())] for low in starts
+    ]
+    median, mean = float(np.median(counts)), float(counts.mean())
+    return {"least": least, "median": median, "mean": mean, "most": most, "bins": bins}
+
+
+def thin_queries(pooled: pl.DataFrame) -> Thin:
+    """Queries of a frame of pairs with fewer than half the median number; it needs query_id."""
+    return thin_among(pooled.group_by("query_id").len())
+
+
+def thin_among(sizes: pl.DataFrame) -> Thin:
+    """sizes: query_id and len."""
+    sizes = sizes.sort("len", "query_id")
+    below = THIN * float(sizes["len"].median() or 0)  # type: ignore[arg-type]
+    thin = sizes.filter(pl.col("len") < below)
+    return {"below": below, "count": thin.height, "queries": [list(row) for row in thin.head(LISTED).rows()]}
+
+
+def diagnose_labels(pooled: pl.DataFrame, qrels: pl.DataFrame, runs: Sequence[str]) -> LabelFinds:
+    """The labels of a pool so far, in plain values fit for JSON.
+
+    pooled: query_id, document_id, run_count, best_rank and, where run_count is 1, runs. qrels: query_id,
+    document_id, relevance.
+    """
+    dried = dry_depth(pooled, qrels)
+    return {
+        "labelled": sum(dried.labelled),
+        "relevant": sum(dried.relevant),
+        "relevant_alone": lone_relevant(pooled, qrels, runs),
+        "dry_depth": dried.depth,
+        "by_rank": {"pairs": dried.pairs, "labelled": dried.labelled, "relevant": dried.relevant},
+    }
+
+
+def as_text(diagnosis: Diagnosis, labels: LabelFinds | None = None) -> str:
+    """Both as lines for a terminal."""
+    sizes, thin, alone = diagnosis["sizes"], diagnosis["thin"], diagnosis["unique_finds"]
+    family = {name: number for number, group in enumerate(diagnosis["families"], 1) for name in group}
+    width = max(map(len, diagnosis["runs"]))
+    relevant = labels["relevant_alone"] if labels else {}
+    lines = [
+        f"{'run'.ljust(width)}  {'pairs':>9}  {'alone':>9}{'  relevant alone' if labels else ''}  family"
+    ]
+    for name in diagnosis["runs"]:
+        mark = f"  {relevant[name]:>14,}" if labels else ""
+        lines.append(
+            f"{name.ljust(width)}  {diagnosis['contributed'][name]:>9,}  {alone[name]:>9,}{mark}  "
+            f"{family.get(name, '–')}"
+        )
+    lines.append(
+        f"Pairs per query: least {sizes['least']:,}, median {sizes['median']:g}, most {sizes['most']:,}."
+    )
+    if thin["count"]:
+        listed = ", ".join(f"{query_id} ({pairs:,})" for query_id, pairs in thin["queries"][:10])
+        lines.append(f"Thin queries (fewer than {thin['below']:g} pairs): {thin['count']:,}; {listed}.")
+    usual_depths = sorted(
+        {depth for depth in (1, 5, 10, 20, 50, 100, 200, 500) if depth < len(diagnosis["size_by_depth"])}
+    )
+    depths = [*usual_depths, len(diagnosis["size_by_depth"])]
+    grown = ", ".join(f"{diagnosis['size_by_depth'][depth - 1]:,} at {depth}" for depth in depths)
+    lines.append(f"Pairs by depth: {grown}.")
+    if labels:
+        dry = labels["dry_depth"]
+        ends = "finds have not dried up" if dry is None else f"finds dry up at rank {dry:,}"
+        lines.append(
+            f"{labels['labelled']:,} pairs have a label, {labels['relevant']:,} are relevant; {ends}."
+        )
+    return "\n".join(line.rstrip() for line in lines) + "\n"
