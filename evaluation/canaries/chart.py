@@ -70,10 +70,10 @@ def canary_over_time(
     layers = [
         line.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=ink).encode(y=height("mean")),
         line.mark_text(align="right", dx=-2, dy=-8, fontSize=12, color=ink).encode(
-            x=alt.value("width"), y=height("mean"), text="name:N"
+            x=alt.value("width"), y=height("mean"), text=alt.Text("name:N")
         ),
-        base.mark_line(strokeWidth=1.75).encode(y=height("mean"), detail="stretch:N"),
-        base.mark_rule(strokeWidth=4, opacity=0.35).encode(y=height("low"), y2="high:Q"),
+        base.mark_line(strokeWidth=1.75).encode(y=height("mean"), detail=alt.Detail("stretch:N")),
+        base.mark_rule(strokeWidth=4, opacity=0.35).encode(y=height("low"), y2=alt.Y2("high:Q")),
         base.mark_point(filled=True, size=70, opacity=1).encode(y=height("mean"), shape=shape),
         dropped.mark_point(filled=False, size=330, strokeWidth=2.25, opacity=1, color=theme.ink),
     ]

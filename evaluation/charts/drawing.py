@@ -115,12 +115,12 @@ def _behind(curve: pd.DataFrame, look: Look, share: dict[str, Any]) -> list[alt.
         return []
 
     cutoffs = sorted({int(k) for k in curve["k"]})
-    base = alt.Chart(curve).encode(x=_cutoff_axis(cutoffs), detail="run:N")
+    base = alt.Chart(curve).encode(x=_cutoff_axis(cutoffs), detail=alt.Detail("run:N"))
     line = base.mark_line(strokeWidth=1, color=look.theme.quiet).encode(y=alt.Y("mean:Q", **share))
     if look.pointed is None:
         return [line.encode(opacity=alt.value(0.5))]
     strength = alt.when(NOBODY).then(alt.value(0.5)).when(THIS).then(alt.value(1)).otherwise(alt.value(0.1))
-    band = base.mark_area(color=look.theme.quiet).encode(y=alt.Y("low:Q", **share), y2="high:Q")
+    band = base.mark_area(color=look.theme.quiet).encode(y=alt.Y("low:Q", **share), y2=alt.Y2("high:Q"))
     return [look.of_pointed(band, 0.2, ()), line.encode(opacity=strength)]
 
 
@@ -281,7 +281,7 @@ def _lines(
     if look.pointed is None and len(with_band) < len(look.runs):
         some = alt.Chart(curve[curve["run"].isin(with_band)])
         banded = some.encode(x=_cutoff_axis(cutoffs), color=look.colour())
-    band = banded.mark_area().encode(y=alt.Y("low:Q", **share), y2="high:Q")
+    band = banded.mark_area().encode(y=alt.Y("low:Q", **share), y2=alt.Y2("high:Q"))
     line = base.mark_line(strokeWidth=1.5 if look.many else 2.25)
     mark = base.mark_point(filled=True, size=20 if look.many else 46).encode(y=height)
     marked = look.dimmed(mark if look.many else mark.encode(shape=look.shape()), 1)
@@ -292,7 +292,7 @@ def _lines(
     ]
     if not bounds:
         return curves
-    lighter = banded.mark_area().encode(y=alt.Y("lower_bound:Q", **share), y2="upper_bound:Q")
+    lighter = banded.mark_area().encode(y=alt.Y("lower_bound:Q", **share), y2=alt.Y2("upper_bound:Q"))
     edge, thin = banded.mark_line(), 0.5
     ends = [
         look.of_pointed(edge.encode(y=alt.Y(f"{end}:Q", **share)), thin, with_band)
@@ -321,10 +321,10 @@ def _dots(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, bounds: boo
     dot = base.mark_point(filled=True, size=90, opacity=1)
     mark = dot.encode(x=across, shape=look.shape(legend=False))
     rule = base.mark_rule(opacity=0.5)
-    thick = rule.encode(x=alt.X("low:Q", **share), x2="high:Q")
+    thick = rule.encode(x=alt.X("low:Q", **share), x2=alt.X2("high:Q"))
     if not bounds:
         return [thick.encode(strokeWidth=alt.value(3)), mark]
-    thin = rule.encode(x=alt.X("lower_bound:Q", **share), x2="upper_bound:Q")
+    thin = rule.encode(x=alt.X("lower_bound:Q", **share), x2=alt.X2("upper_bound:Q"))
     return [_named(thin, BOUNDS, look), _named(thick, INTERVAL, look), mark]
 
 
@@ -395,10 +395,10 @@ def forest(table: pd.DataFrame, *, title: str, dark: bool = False, narrow: bool 
     first, second = theme.runs[0], theme.runs[1]
     layers = [
         zero.encode(x=alt.X("zero:Q", title=title, scale=scale, axis=axis)),
-        rows.mark_rule(strokeWidth=5, color=first, opacity=0.45).encode(x=at("low"), x2="high:Q"),
-        rows.mark_rule(strokeWidth=1.5, color=theme.ink).encode(x=at("least"), x2="most:Q"),
+        rows.mark_rule(strokeWidth=5, color=first, opacity=0.45).encode(x=at("low"), x2=alt.X2("high:Q")),
+        rows.mark_rule(strokeWidth=1.5, color=theme.ink).encode(x=at("least"), x2=alt.X2("most:Q")),
         rows.mark_point(filled=True, size=80, color=first, opacity=1).encode(x=at("difference")),
-        rows.mark_rule(strokeWidth=2, color=second, yOffset=11).encode(x=at("from"), x2="to:Q"),
+        rows.mark_rule(strokeWidth=2, color=second, yOffset=11).encode(x=at("from"), x2=alt.X2("to:Q")),
         rows.mark_point(filled=True, size=80, shape="diamond", color=second, opacity=1, yOffset=11).encode(
             x=at("estimate")
         ),

@@ -80,11 +80,11 @@ def names(ends: pd.DataFrame, across: alt.X, share: dict[str, Any], *, room: int
         x=across,
         x2=alt.value(alt.expr(f"width + {BEGIN - 3}")),
         y=alt.Y("mean:Q", **share),
-        y2="name_at:Q",
+        y2=alt.Y2("name_at:Q"),
     )
     words = base.mark_text(align="left", baseline="middle", fontSize=13, limit=room).encode(
         x=alt.value(alt.expr(f"width + {BEGIN}")),
         y=alt.Y("name_at:Q", **share),
-        text="run:N",
+        text=alt.Text("run:N"),
     )
     return [leader, words]

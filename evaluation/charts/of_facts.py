@@ -68,12 +68,12 @@ def context_chart(
     height = alt.Y("mean:Q", title="Fact recall", scale=scale)
     in_front = table["run"].isin(set(names))
     behind = alt.Chart(table[~in_front]).mark_line(strokeWidth=1, opacity=0.45, color=look.theme.quiet)
-    base = alt.Chart(table[in_front]).encode(x=across, y=height, color=look.colour(), order="k:Q")
+    base = alt.Chart(table[in_front]).encode(x=across, y=height, color=look.colour(), order=alt.Order("k:Q"))
     words = alt.Chart(table[table["run"].isin(set(names[:1]))]).mark_text(
         align="left", dx=7, dy=-7, fontSize=12, color=look.theme.ink
     )
     layers = [
-        behind.encode(x=across, y=height, detail="run:N", order="k:Q"),
+        behind.encode(x=across, y=height, detail=alt.Detail("run:N"), order=alt.Order("k:Q")),
         base.mark_line(strokeWidth=2.25).encode(strokeDash=look.dash()),
         base.mark_point(filled=True, size=50, opacity=1).encode(shape=look.shape()),
         words.encode(x=across, y=height, text=alt.Text("k:Q", format="d")),

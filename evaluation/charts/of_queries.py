@@ -63,8 +63,8 @@ def distribution_chart(
     ]
     layers = [
         *discs,
-        base.mark_rule(color=theme.quiet, strokeWidth=1.5).encode(x=at("p5"), x2="p95:Q"),
-        base.mark_bar(color=theme.runs[0], opacity=0.5, size=thick).encode(x=at("p25"), x2="p75:Q"),
+        base.mark_rule(color=theme.quiet, strokeWidth=1.5).encode(x=at("p5"), x2=alt.X2("p95:Q")),
+        base.mark_bar(color=theme.runs[0], opacity=0.5, size=thick).encode(x=at("p25"), x2=alt.X2("p75:Q")),
         base.mark_tick(color=theme.ink, thickness=2.5, size=thick + 4).encode(x=at("p50")),
         base.mark_point(
             shape="diamond", filled=True, color=theme.ink, stroke=theme.background, size=60, opacity=1
@@ -119,8 +119,8 @@ def gains_chart(
     bar_chart = alt.Chart(bars).mark_rect(stroke=theme.background, strokeWidth=0.5)
     zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=theme.ink)
     layers = [
-        bar_chart.encode(x=across, x2="end:Q", y=height, y2=alt.datum(0), color=side),
-        zero.encode(y="zero:Q"),
+        bar_chart.encode(x=across, x2=alt.X2("end:Q"), y=height, y2=alt.datum(0), color=side),
+        zero.encode(y=alt.Y("zero:Q")),
     ]
     return finished(layers, GAINS_SIZES[narrow], theme)
 
@@ -171,13 +171,13 @@ def precision_recall_chart(
     height = alt.Y("precision:Q", title="Mean precision", scale=scale("precision"), axis=_tenths())
     is_chosen = table["run"].isin(set(chosen))
     behind = alt.Chart(table[~is_chosen]).mark_line(strokeWidth=1, opacity=0.45, color=look.theme.quiet)
-    base = alt.Chart(table[is_chosen]).encode(x=across, y=height, color=look.colour(), order="k:Q")
+    base = alt.Chart(table[is_chosen]).encode(x=across, y=height, color=look.colour(), order=alt.Order("k:Q"))
     named = chosen if len(chosen) <= MOST_NAMED else chosen[:1]
     words = alt.Chart(table[table["run"].isin(set(named))]).mark_text(
         align="left", dx=7, dy=-7, fontSize=12, color=look.theme.ink
     )
     layers = [
-        behind.encode(x=across, y=height, detail="run:N", order="k:Q"),
+        behind.encode(x=across, y=height, detail=alt.Detail("run:N"), order=alt.Order("k:Q")),
         base.mark_line(strokeWidth=2.25).encode(strokeDash=look.dash()),
         base.mark_point(filled=True, size=50, opacity=1).encode(shape=look.shape()),
         words.encode(x=across, y=height, text=alt.Text("k:Q", format="d")),
@@ -221,7 +221,7 @@ def coverage_chart(
     )
     colour = alt.Color("judged:Q", scale=alt.Scale(domain=[0, 1], scheme="cividis"), legend=legend)
     cell_chart = alt.Chart(cells).mark_rect(stroke=None)
-    layers = [cell_chart.encode(x=across, x2="end:Q", y=run, color=colour)]
+    layers = [cell_chart.encode(x=across, x2=alt.X2("end:Q"), y=run, color=colour)]
     return finished(layers, rows_size(len(runs), narrow=narrow, legend=46), theme)
 
 

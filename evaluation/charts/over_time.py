@@ -51,7 +51,7 @@ def runs_over_time(
     shape = alt.Shape("run:N", scale=alt.Scale(domain=runs, range=marks), legend=legend)
     base = alt.Chart(values).encode(x=across, color=colour)
     layers = [
-        base.mark_rule(strokeWidth=4, opacity=0.25).encode(y=height("low"), y2="high:Q"),
+        base.mark_rule(strokeWidth=4, opacity=0.25).encode(y=height("low"), y2=alt.Y2("high:Q")),
         base.mark_line(strokeWidth=1.75).encode(y=height("mean")),
         base.mark_point(filled=True, size=70, opacity=1).encode(y=height("mean"), shape=shape),
     ]

@@ -89,7 +89,7 @@ def breakdown_picture(
         axis = alt.Axis(format=".1f", tickCount=6)
         return alt.X(f"{column}:Q", title=title, scale=scale, axis=axis)
 
-    rule = base.mark_rule(opacity=0.55, strokeWidth=3).encode(x=across("low"), x2="high:Q")
+    rule = base.mark_rule(opacity=0.55, strokeWidth=3).encode(x=across("low"), x2=alt.X2("high:Q"))
     shapes = [SHAPES[number % len(SHAPES)] for number in range(len(runs))]
     dot = base.mark_point(filled=True, size=70, opacity=1).encode(
         x=across("mean"),

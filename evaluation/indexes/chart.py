@@ -68,7 +68,7 @@ def recall_and_latency(table: LatencyTable, *, dark: bool = False, narrow: bool 
     front = base.transform_filter(f"datum.kind == '{FRONT}'")
     layers = [
         front.mark_line(strokeWidth=1.75, clip=True).encode(y=height("mean")),
-        base.mark_rule(strokeWidth=3, opacity=0.4, clip=True).encode(y=height("low"), y2="high:Q"),
+        base.mark_rule(strokeWidth=3, opacity=0.4, clip=True).encode(y=height("low"), y2=alt.Y2("high:Q")),
         base.mark_point(filled=True, size=80, opacity=1).encode(
             y=height("mean"), shape=alt.Shape("kind:N", scale=shapes, legend=legend)
         ),
@@ -80,7 +80,7 @@ def recall_and_latency(table: LatencyTable, *, dark: bool = False, narrow: bool 
         line = alt.Chart(pd.DataFrame(facts)).encode(y=height("mean"))
         rule = line.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=theme.runs[1])
         name = line.mark_text(align="right", dx=-2, dy=10, fontSize=12, color=theme.runs[1])
-        layers += [rule, name.encode(x=across, text="name:N")]
+        layers += [rule, name.encode(x=across, text=alt.Text("name:N"))]
     return finished(layers, latency_chart_size(narrow=narrow), theme)
 
 
@@ -91,7 +91,7 @@ def _names(
     size, limit = (10, 110) if narrow else (12, 220)
 
     def named(kind: str, ink: str, *, left: bool) -> alt.Chart:
-        some = alt.Chart(frame[frame["kind"] == kind]).encode(x=across, y=height, text="run:N")
+        some = alt.Chart(frame[frame["kind"] == kind]).encode(x=across, y=height, text=alt.Text("run:N"))
         words: alt.Chart = (
             some.mark_text(align="right", dx=-7, dy=-10, fontSize=size, color=ink, limit=limit)
             if left

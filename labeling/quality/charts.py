@@ -47,7 +47,7 @@ def position_chart(rows: Sequence[PlaceFigures], *, dark: bool, narrow: bool) ->
     base = alt.Chart(table).encode(x=across)
     interval = base.mark_rule(strokeWidth=3, color=theme.runs[0], opacity=0.45)
     mark = base.mark_point(filled=True, size=70, color=theme.runs[0], opacity=1)
-    layers = [interval.encode(y=at("low"), y2="high:Q"), mark.encode(y=at("share"))]
+    layers = [interval.encode(y=at("low"), y2=alt.Y2("high:Q")), mark.encode(y=at("share"))]
     return finished(layers, picture_size(narrow=narrow), theme)
 
 

@@ -49,7 +49,7 @@ def calibration_chart(bins: Sequence[CalibrationBin], *, dark: bool, narrow: boo
     mark = base.mark_point(filled=True, size=70, color=theme.runs[0], opacity=1)
     layers = [
         ideal.encode(x=across, y=at("value")),
-        interval.encode(y=at("low"), y2="high:Q"),
+        interval.encode(y=at("low"), y2=alt.Y2("high:Q")),
         mark.encode(y=at("value")),
     ]
     return finished(layers, picture_size(narrow=narrow), theme)

@@ -1,6 +1,6 @@
 """Common to pictures: colours, letters, and SVG, PNG and PDF without a network. No Django here.
 
-Altair and vl-convert are imported inside the functions, because they take longer to load than a page may.
+vl-convert is imported inside the functions, because it takes longer to load than a page may.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def to_svg(chart: alt.LayerChart) -> bytes:
     """The picture as SVG; needs no network and no browser."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=grammar_version())).encode()
+    return str(vl_convert.vegalite_to_svg(chart.to_dict(validate=False), vl_version=grammar_version())).encode()
 
 
 def to_png(chart: alt.LayerChart, *, scale: float = 2) -> bytes:
@@ -88,7 +88,7 @@ def to_pdf(chart: alt.LayerChart) -> bytes:
     """The picture as PDF, for papers; its letters are outlines."""
     import vl_convert
 
-    return bytes(vl_convert.vegalite_to_pdf(chart.to_dict(), vl_version=grammar_version()))
+    return bytes(vl_convert.vegalite_to_pdf(chart.to_dict(validate=False), vl_version=grammar_version()))
 
 
 def grammar_version() -> str:
