@@ -2,7 +2,7 @@
 
 Two views over two tables. No sign-in, no roles, no leases to renew, no events, no gold, one judgment for each
 item; what it is asked and what it answers looks the same to the load generator. Served like the site itself:
-gunicorn's `soundings.serving.gunicorn_settings` with two processes, connections kept. `BARE_TABLES` of
+gunicorn's `benchmarks.bare_settings` with two processes, connections kept. `BARE_TABLES` of
 `benchmarks/judging_site.py` makes and fills the tables.
 """
 

@@ -74,7 +74,7 @@ class Site:
         self.port = _free_port()
         served = [
             "--config",
-            "python:soundings.serving.gunicorn_settings",
+            "python:benchmarks.bare_settings",
             "--bind",
             f"127.0.0.1:{self.port}",
         ]
