@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, re_path
 
-from evaluation import retrieval_urls, sharing_urls
+from evaluation import retrieval_urls
 from evaluation.charts import api as chart_api
 from evaluation.charts import views as chart_views
 from evaluation.comparisons import api as comparison_api
@@ -17,7 +17,15 @@ from evaluation.plans import views as plan_views
 from evaluation.pool_estimates import views as pool_views
 from evaluation.replays import api as replay_api
 from evaluation.replays import views as replay_views
-from evaluation.reports import api, change_views, measuring_views, trend_views, views
+from evaluation.reports import (
+    api,
+    change_views,
+    measuring_views,
+    sharing_api,
+    sharing_views,
+    trend_views,
+    views,
+)
 from pooling.interface.addresses import below, call, page
 from pooling.tidying.api import Restored
 
@@ -113,5 +121,21 @@ api_urlpatterns: list[URLPattern] = [
 # Approximate indexes and canaries.
 urlpatterns += retrieval_urls.urlpatterns
 api_urlpatterns += retrieval_urls.api_urlpatterns
-urlpatterns += sharing_urls.urlpatterns
-api_urlpatterns += sharing_urls.api_urlpatterns
+# Read-only links to reports.
+urlpatterns += [
+    page("reports/<int:report_id>/share/", sharing_views.report_share, "report_share"),
+    page(
+        "reports/<int:report_id>/share/<int:link_id>/withdraw/",
+        sharing_views.report_unshare,
+        "report_unshare",
+    ),
+    page("shared/<str:token>/", sharing_views.shared, "shared"),
+    page("shared/<str:token>/<slug:variant>.svg", sharing_views.shared_picture, "shared_picture"),
+]
+api_urlpatterns += [
+    *below(
+        "reports/<int:report_id>/links/",
+        call("", sharing_api.SharedLinks, "api_report_links"),
+        call("<int:link_id>/", sharing_api.OneSharedLink, "api_report_link"),
+    ),
+]

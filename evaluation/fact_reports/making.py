@@ -8,21 +8,173 @@ from typing import Any, Literal
 
 from django.db.models.functions import Length
 
-from evaluation.fact_reports.places import context_figures, document_facts, fact_places
 from evaluation.facts.comparing import open_facts, top_of
 from evaluation.facts.evaluating import HowMeasured, evaluate_table, placed_runs
 from evaluation.facts.results import FACT_PRESETS, FactConventions
-from evaluation.facts.shapes import ReportFacts
-from evaluation.facts.table import RunPlaces, fact_table
-from evaluation.measures.significance import BOOTSTRAP_SAMPLES, LEVEL, IntervalSettings, interval_settings
+from evaluation.facts.shapes import ContextFigure, ReportFacts
+from evaluation.facts.table import FactTable, RunPlaces, fact_table
+from evaluation.measures.significance import (
+    BOOTSTRAP_SAMPLES,
+    LEVEL,
+    IntervalSettings,
+    interval_settings,
+    mean_intervals,
+)
 from evaluation.scoring.conventions import Conventions
 from labeling.facts.releasing import has_facts, released_frames
 from labeling.models import QrelsRelease
-from pooling.heavy import pl
+from pooling.heavy import Floats, np, pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Run
 from pooling.ranking.ranking import order_run
 from pooling.runs.stored import read_stored_run
+
+
+def fact_places(table: FactTable, run: RunPlaces) -> pl.DataFrame:
+    """query_id, fact_id, text, importance, group, place (of the first document that supports the fact; null
+    where none is retrieved), document_id (that document), part (the first place that supports a part),
+    findable (whether any judged document supports it), judged (whether any document was judged for it). A row
+    for each fact.
+    """
+    whole, part, first = [], [], []
+    for query, places, start in zip(table.queries, run.places, table.starts, strict=True):
+        # A last row for no document at all, so that there is always a least one.
+        reached = np.append(places, np.inf)[:, None]
+        supports = np.vstack((query.supports, np.ones(query.fact_count, dtype=np.bool_)))
+        place = np.where(supports, reached, np.inf)
+        rows = np.argmin(place, axis=0)
+        whole.append(place[rows, np.arange(query.fact_count)])
+        part.append(
+            np.min(np.where(query.judged_weights >= 0.5, places[:, None], np.inf), axis=0, initial=np.inf)
+        )
+        first.append(start + rows)
+    frame = table.fact_frame.with_columns(
+        place=np.concatenate(whole), part=np.concatenate(part), row=np.concatenate(first)
+    ).with_columns(
+        pl.when(pl.col(name).is_finite()).then(pl.col(name)).cast(pl.UInt32) for name in ("place", "part")
+    )
+    rows = frame.select(pl.when(pl.col("place").is_not_null()).then("row")).to_series()
+    document = table.document_ids.gather(rows)
+    names = ("query_id", "fact_id", "text", "importance", "group", "place")
+    return frame.select(*names, document, "part", "findable", "judged")
+
+
+@dataclass(frozen=True)
+class DocumentFacts:
+    """What the retrieved documents of a run add. frame: query_id, document_id, place, supported (facts that
+    it supports), new (those that no document above does), of the documents that support any in the first K.
+    """
+
+    table: FactTable
+    frame: pl.DataFrame
+
+    def fact_counts(self, cutoffs: Sequence[int]) -> Floats:
+        """(Q, C) facts held by the first K."""
+        return self._sums("new", cutoffs)
+
+    def nothing_new(self, cutoffs: Sequence[int]) -> Floats:
+        """(Q, C) the share of the first K that supports a fact and adds none."""
+        stale = self.frame.filter(pl.col("new") == 0).with_columns(one=pl.lit(1))
+        counts: Floats = DocumentFacts(self.table, stale)._sums("one", cutoffs) / np.array(cutoffs)
+        return counts
+
+    def characters(self, ordered: pl.DataFrame, lengths: Mapping[str, int], cutoffs: Sequence[int]) -> Floats:
+        """(Q, C) characters of the first K of a run; NaN where the text of one is not known, and where the
+        run does not answer the query."""
+        first = ordered.filter(
+            pl.col("query_id").is_in(list(self.table.query_ids)) & (pl.col("position") <= max(cutoffs))
+        )
+        length = pl.DataFrame(
+            {"document_id": list(lengths), "length": [float(one) for one in lengths.values()]},
+            schema={"document_id": pl.String, "length": pl.Float64},
+        )
+        rows = first.join(length, on="document_id", how="left").select(
+            "query_id", place="position", length=pl.col("length").fill_null(float("nan"))
+        )
+        sums = DocumentFacts(self.table, rows)._sums("length", cutoffs)
+        answered = np.isin(np.array(self.table.query_ids), rows["query_id"].unique().to_numpy())
+        sums[~answered] = np.nan
+        return sums
+
+    def _sums(self, column: str, cutoffs: Sequence[int]) -> Floats:
+        """(Q, C) sums of a column over the first K."""
+        numbers = {query: number for number, query in enumerate(self.table.query_ids)}
+        rows = np.array([numbers[query] for query in self.frame["query_id"].to_list()], dtype=np.int64)
+        place = self.frame["place"].to_numpy()
+        values = self.frame[column].to_numpy().astype(np.float64)
+        count = len(self.table.query_ids)
+        return np.stack(
+            [np.bincount(rows[place <= k], weights=values[place <= k], minlength=count) for k in cutoffs],
+            axis=1,
+        ).astype(np.float64)
+
+
+def document_facts(table: FactTable, run: RunPlaces, deepest: int) -> DocumentFacts:
+    """The documents in the first `deepest` that support a fact, with how many they support and add."""
+    queries, rows, place, supported, new = [], [], [], [], []
+    for number, (query, places) in enumerate(zip(table.queries, run.places, strict=True)):
+        order = np.flatnonzero((places <= deepest) & (query.support_counts > 0))
+        order = order[np.argsort(places[order], kind="stable")]
+        supports = query.supports[order]
+        queries.append(np.full(len(order), number))
+        rows.append(table.starts[number] + order)
+        place.append(places[order])
+        supported.append(query.support_counts[order])
+        new.append(np.count_nonzero(supports & (np.cumsum(supports, axis=0) == 1), axis=1))
+    frame = pl.DataFrame(
+        {
+            "query_id": pl.Series(table.query_ids, dtype=pl.String).gather(np.concatenate(queries)),
+            "document_id": table.document_ids.gather(np.concatenate(rows)),
+            "place": np.concatenate(place),
+            "supported": np.concatenate(supported),
+            "new": np.concatenate(new),
+        }
+    )
+    return DocumentFacts(table, frame.cast(dict.fromkeys(("place", "supported", "new"), pl.UInt32)))
+
+
+def context_figures(
+    runs: Mapping[str, DocumentFacts],
+    frames: Mapping[str, pl.DataFrame],
+    lengths: Mapping[str, int],
+    *,
+    cutoffs: Sequence[int],
+    intervals: IntervalSettings,
+) -> dict[str, dict[str, ContextFigure]]:
+    """By run and K: see `ContextFigure`. A query with a text that is not known in its first K is left out."""
+    characters = [runs[name].characters(frame, lengths, cutoffs) for name, frame in frames.items()]
+    densities = []
+    for name, lengths_of_run in zip(frames, characters, strict=True):
+        counts = runs[name].fact_counts(cutoffs)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            densities.append(np.where(lengths_of_run > 0, 1000 * counts / lengths_of_run, np.nan))
+    low, high = _limits(np.concatenate(densities, axis=1), intervals)
+    figures: dict[str, dict[str, ContextFigure]] = {}
+    for number, name in enumerate(frames):
+        stale, density, first = runs[name].nothing_new(cutoffs), densities[number], number * len(cutoffs)
+        figures[name] = {
+            str(k): {
+                "characters": _mean(characters[number][:, place]),
+                "facts": _mean(density[:, place]),
+                "low": low[first + place],
+                "high": high[first + place],
+                "nothing_new": _mean(stale[:, place]),
+            }
+            for place, k in enumerate(cutoffs)
+        }
+    return figures
+
+
+def _limits(values: Floats, made: IntervalSettings) -> tuple[Sequence[float | None], Sequence[float | None]]:
+    limits = mean_intervals(values, samples=made["samples"], seed=made["seed"], level=made["level"])
+    low, high = ([None if np.isnan(one) else float(one) for one in limits[side]] for side in (0, 1))
+    return low, high
+
+
+def _mean(values: Floats) -> float | None:
+    numbers = values[~np.isnan(values)]
+    return float(numbers.mean()) if len(numbers) else None
+
 
 MEASURES = ("fact_recall", "alpha_ndcg", "redundancy")
 BATCH = 5_000

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator, Sequence
+from statistics import NormalDist
+
 from evaluation.measures.corrections import CORRECTIONS, adjusted
 from evaluation.measures.intervals import (
     BOOTSTRAP_SAMPLES,
@@ -15,16 +19,148 @@ from evaluation.measures.intervals import (
     mean_intervals,
     resamples,
 )
-from evaluation.measures.paired import (
-    PERMUTATIONS,
-    TESTS,
-    effect_sizes,
-    paired_differences,
-    randomisation_test,
-    t_test,
-)
-from evaluation.measures.power import least_difference, power_line, queries_needed
 from evaluation.measures.ratios import RatioDifferences, ratio_differences
+from pooling.heavy import Floats, np, npt, special
+
+PERMUTATIONS = 10_000
+# Sums of the same numbers in another order differ in the last digits, and still count as equal.
+_EQUAL = 1e-12
+_NUMBERS_AT_ONCE = 4_000_000
+
+
+def paired_differences(values: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:
+    """(Q, P) first minus second of each pair of columns of `values` (Q, M); NaN where one does not count."""
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    differences: Floats = values[:, first] - values[:, second]
+    return differences
+
+
+def randomisation_test(
+    differences: Floats, *, permutations: int = PERMUTATIONS, seed: int = 0, falls_only: bool = False
+) -> Floats:
+    """Two-sided p-value of each column's mean under random signs: (1 + #{|Δ*| ≥ |Δ|}) / (1 + B).
+
+    differences: (Q, P), NaN where a query does not count. All columns see the same signs. p is never 0, and
+    NaN in a column without a query. Without ties among them, n queries cannot give less than 2 / 2ⁿ.
+
+    falls_only: one-sided, (1 + #{Δ* ≤ Δ}) / (1 + B), and not less than 1 / 2ⁿ. Where a query's two values may
+    as well be the other way round, p ≤ α has at most the chance α, at every number of queries and however few
+    of them differ, because what was seen counts as one of the draws.
+
+    Smucker, Allan and Carterette, A comparison of statistical significance tests for IR evaluation (2007).
+
+    >>> float(randomisation_test(np.zeros((5, 1)), permutations=99)[0])
+    1.0
+    """
+    filled = np.nan_to_num(differences)  # a zero is the same under either sign
+    total = filled.sum(axis=0)
+    observed = (-total if falls_only else np.abs(total)) - _EQUAL * np.abs(filled).sum(axis=0)
+    reached = np.zeros(filled.shape[1], dtype=np.int64)
+    for signs in _signs(len(filled), permutations, seed):
+        sums = signs @ filled
+        reached += np.count_nonzero((-sums if falls_only else np.abs(sums)) >= observed, axis=0)
+    p = (1 + reached) / (1 + permutations)
+    return np.where(np.isnan(differences).all(axis=0), np.nan, p)
+
+
+def _signs(query_count: int, permutations: int, seed: int) -> Iterator[Floats]:
+    """Yield (chunk, Q) matrices of -1 and 1, `permutations` rows in all."""
+    generator = np.random.Generator(np.random.PCG64(seed))
+    chunk = max(1, _NUMBERS_AT_ONCE // max(query_count, 1))
+    for start in range(0, permutations, chunk):
+        rows = min(chunk, permutations - start)
+        width = -(-query_count // 8)
+        random_bytes = np.frombuffer(generator.bytes(rows * width), dtype=np.uint8).reshape(rows, width)
+        yield np.unpackbits(random_bytes, axis=1, count=query_count).astype(np.float64) * 2 - 1
+
+
+def t_test(differences: Floats) -> Floats:
+    """Two-sided p-value of the paired t-test for each column of `differences` (Q, P), NaN left out.
+
+    Where all differences are equal the statistic has no spread: p is 1 for equal runs, else 0. NaN below two
+    queries.
+
+    Student, The probable error of a mean (1908).
+    """
+    n, mean, deviation = _moments(differences)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(mean == 0, 0.0, mean * np.sqrt(n) / deviation)
+    p: Floats = 2 * special.stdtr(np.maximum(n - 1, 1), -np.abs(statistic))
+    return np.where(n < 2, np.nan, p)
+
+
+TESTS: dict[str, Callable[..., Floats]] = {"randomisation": randomisation_test, "t": t_test}
+
+
+def effect_sizes(differences: Floats) -> Floats:
+    """Cohen's d of each column: the mean difference in standard deviations of the differences.
+
+    NaN where the differences have no spread or are fewer than two. About 0.2 is small, 0.5 medium, 0.8 large.
+
+    Cohen, Statistical power analysis for the behavioral sciences (1988), chapter 2 (d_z).
+    """
+    n, mean, deviation = _moments(differences)
+    result = np.full(len(mean), np.nan)
+    np.divide(mean, deviation, out=result, where=(n >= 2) & (deviation > 0))
+    return result
+
+
+def _moments(differences: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """Number, mean and standard deviation (n - 1) of each column's values; equal values have exactly 0."""
+    counted = ~np.isnan(differences)
+    n = np.count_nonzero(counted, axis=0)
+    filled = np.where(counted, differences, 0.0)
+    mean = filled.sum(axis=0) / np.maximum(n, 1)
+    squares = (np.where(counted, filled - mean, 0.0) ** 2).sum(axis=0)
+    deviation = np.sqrt(squares / np.maximum(n - 1, 1))
+    negligible = deviation <= _EQUAL * np.abs(filled).max(axis=0, initial=0.0)
+    return n, mean, np.where(negligible, 0.0, deviation)
+
+
+def queries_needed(
+    deviation: float, difference: float = 0.05, *, power: float = 0.8, level: float = 0.05
+) -> int:
+    """The queries with which a two-sided paired test at `level` finds a true difference with chance `power`.
+
+    deviation: standard deviation of the differences by query. n = ((z(1 - level/2) + z(power)) · deviation /
+    difference)², the normal approximation, at least 2.
+
+    Cohen, Statistical power analysis for the behavioral sciences (1988), chapter 2.
+
+    >>> queries_needed(0.16), queries_needed(0.19)
+    (81, 114)
+    """
+    if not (difference > 0 and deviation >= 0 and 0 < power < 1 and 0 < level < 1):
+        raise ValueError("Name a difference above 0, and power and level between 0 and 1.")
+    reach = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
+    return max(2, math.ceil((reach * deviation / difference) ** 2))
+
+
+def least_difference(deviation: float, queries: int, *, power: float = 0.8, level: float = 0.05) -> float:
+    """The true difference that a two-sided paired test of this many queries finds with chance `power`: what
+    `queries_needed` is of the other way round.
+
+    >>> round(least_difference(0.16, 81), 3)
+    0.05
+    """
+    reach = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
+    return reach * deviation / math.sqrt(queries)
+
+
+def power_line(
+    deviation: float, queries: int, difference: float = 0.05, *, power: float = 0.8, level: float = 0.05
+) -> str:
+    """The same as a sentence next to the number of queries there are.
+
+    >>> power_line(0.16, 50)
+    '80 % power for a difference of 0.05 needs about 81 queries; there are 50.'
+    """
+    needed = queries_needed(deviation, difference, power=power, level=level)
+    return (
+        f"{100 * power:.0f} % power for a difference of {difference:g} needs about {needed:,} queries; "
+        f"there are {queries:,}."
+    )
+
 
 __all__ = [
     "BOOTSTRAP_SAMPLES",

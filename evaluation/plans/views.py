@@ -7,25 +7,103 @@ from datetime import date
 from typing import Any, cast
 from urllib.parse import urlencode
 
+from django import forms
+from django.conf import settings as site
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from evaluation.plans.forms import PlanForm, filled_form
 from evaluation.plans.launch import begin
 from evaluation.plans.planning import plan
 from evaluation.plans.results import Pilot, PlanResult
-from evaluation.plans.settings import PlanSettings
+from evaluation.plans.settings import OF_ADAPTIVE, PlanSettings, settings_offered
 from evaluation.plans.words import width_words
 from labeling.adaptive.options import AdaptiveOptions
 from pooling.interface.forms import show_problem
+from pooling.interface.option_fields import form_fields
 from pooling.interface.pages import go_on, person
 from pooling.interface.problems import InputError, refusals
+from pooling.merging.choice import usual_reach
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
 from pooling.pools import diagnosis_rows as pictures
-from pooling.runs.depths import PREFIX, given_depths
+from pooling.runs.depths import HELP, PREFIX, RunChoices, RunDepthsForm, given_depths
+
+# Nobody judges in no time.
+SOME_TIME = {"min_value": 0.1}
+
+
+@form_fields(
+    PlanSettings,
+    depth={"required": True},
+    strategy={"required": True},
+    seconds_per_judgment=SOME_TIME,
+    hours_per_week=SOME_TIME,
+)
+class PlanForm(RunDepthsForm):
+    """The settings of a pool and its queue, and assumptions about the people who judge."""
+
+    GROUPS = {
+        "Pool": ("runs", "depth", "strategy", "budget", "audit_share", "reach"),
+        "Queue": (
+            *("judgments_per_item", "most_judgments_per_item"),
+            *("gold_share", "gold_first_share", "practice_questions", "repeat_share"),
+        ),
+        "Adaptive order": ("adaptive", *OF_ADAPTIVE),
+        "People": ("annotators", "hours_per_week", "seconds_per_judgment", "price_per_judgment", "overhead"),
+        "Suppositions": ("tie_share", "relevant_share", "k"),
+    }
+    TICKS = {"Adaptive order": "adaptive"}
+    OPEN = ("Pool",)
+
+    runs = forms.MultipleChoiceField(required=False, widget=RunChoices, help_text=HELP)
+
+    def __init__(self, collection: Collection, data: Any = None) -> None:
+        super().__init__(data, label_suffix="")
+        names = collection.runs.listed().values_list("name", flat=True)
+        self.fields["runs"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
+        price = self.fields["price_per_judgment"]
+        price.label = f"Price per judgment ({site.CURRENCY})"
+        self.show_depths()
+
+    def plan_settings(self) -> PlanSettings:
+        """Call it after `is_valid`. `InputError` for what does not go together."""
+        return settings_offered(self.cleaned_data)
+
+
+SUPPOSED = PlanSettings()
+DEFAULTS = {"depth": f"{SUPPOSED.depth}", "strategy": SUPPOSED.strategy}
+# Filled in even if the address has them empty.
+FILLED = {
+    name: f"{getattr(SUPPOSED, name):g}" for name in ("annotators", "hours_per_week", "judgments_per_item")
+}
+
+
+def filled_form(collection: Collection, given: Any) -> PlanForm:
+    """The form filled with the address's parameters; what is not there has its default, and no run is all."""
+    data = given.copy()
+    for name, value in DEFAULTS.items():
+        data.setdefault(name, value)
+    for name, value in FILLED.items():
+        if not data.get(name):
+            data[name] = value
+    if not data.getlist("runs"):
+        data.setlist("runs", collection.runs.listed().values_list("name", flat=True))
+    # An audit that is asked for without a reach draws from the pool.
+    if not data.get("audit_share"):
+        data.setdefault("audit_share", f"{SUPPOSED.audit_share:g}")
+        data.setdefault("reach", f"{usual_reach(_deepest(PlanForm(collection, data)))}")
+    return PlanForm(collection, data)
+
+
+def _deepest(form: PlanForm) -> int:
+    """No rank of the pool is below this one, as far as the depths asked for are numbers."""
+    form.full_clean()
+    given = form.cleaned_data
+    depths: list[int] = [given.get("depth") or 1, *(given.get("depths") or {}).values()]
+    return max(depths)
+
 
 # What a plan and its pilot have in common.
 KEPT = (

@@ -2,8 +2,7 @@
 queries nobody can judge. The figures of the page, the call and the command.
 
 What is computed from all verdicts is kept for a while, because a large queue takes a second or two: until
-something changes, and for a minute although verdicts came in meanwhile. `computed_at` says of when it is.
-"""
+something changes, and for a minute although verdicts came in meanwhile. `computed_at` says of when it is."""
 
 from __future__ import annotations
 
@@ -20,7 +19,8 @@ from labeling.consensus.agreement import Agreement, agreement
 from labeling.consensus.wilson import wilson
 from labeling.gold.repeats import same_again
 from labeling.gold.scores import AnnotatorGold, gold_rows
-from labeling.models import GoldQuestion, Item, Queue, Verdict
+from labeling.items.reading_speed import CHARACTERS
+from labeling.models import GoldQuestion, Item, Judgment, Queue, Verdict
 from labeling.quality.facts import (
     AgainFigures,
     AgreementFigures,
@@ -37,10 +37,44 @@ from labeling.quality.monitors import (
     relevant_by_position,
     speed,
 )
-from labeling.quality.reader import queue_verdicts
 from labeling.quality.verdict import quality_verdict
 from pooling.heavy import pl
 from pooling.models import Query
+from pooling.storage.frames import rows_frame
+
+
+def queue_verdicts(queue: Queue) -> pl.DataFrame:
+    """The verdicts that stand and were given in the queue, in the order in which they were given.
+
+    Columns: query_id, document_id, annotator (keys of rows), at (Datetime in the site's time zone), relevant
+    (null for "can't judge"), active_ms (null where it was not measured), set_aside (in quarantine),
+    characters (of title and text, as far as reading speed needs them). Answers to gold questions are not
+    among them, nor adjudications: anyone who settles a pair has seen what the others said.
+    """
+    rows = Judgment.objects.filter(event__queue=queue, is_gold=False, is_adjudication=False)
+    frame = rows_frame(
+        rows.annotate(characters=CHARACTERS).order_by("event"),
+        "query_id",
+        "document_id",
+        "verdict",
+        "characters",
+        annotator="annotator_id",
+        at="judged_at",
+        active_ms="event__active_ms",
+        set_aside="quarantine_id",
+    )
+    when_decided = pl.when(pl.col("verdict") != Verdict.CANNOT_JUDGE.value)
+    return frame.select(
+        "query_id",
+        "document_id",
+        "annotator",
+        pl.col("at").dt.round("1ms").dt.convert_time_zone(timezone.get_current_timezone_name()),
+        when_decided.then(pl.col("verdict") == Verdict.RELEVANT.value).alias("relevant"),
+        "active_ms",
+        pl.col("set_aside").is_not_null(),
+        "characters",
+    )
+
 
 KEPT_SECONDS = 600
 # So long may figures of a large queue be behind the verdicts; below this many verdicts they never are.

@@ -12,6 +12,7 @@ from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
@@ -19,7 +20,7 @@ from labeling.models import Prelabeler
 from labeling.prelabels.forms import SIZES
 from labeling.queues.score_order import order_or_start
 from labeling.worth import charts as prelabel_charts
-from labeling.worth.lists import PRELABELERS
+from labeling.worth.facts import WorthRow
 from labeling.worth.samples import METHODS, USUAL, Wanted, open_sample, samples_of
 from labeling.worth.worth import worth, worth_of_all
 from pooling.interface.charting import VARIANTS
@@ -29,6 +30,32 @@ from pooling.interface.problems import refusals
 from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.answers import answer
+from pooling.tables.columns import Column, Empty
+from pooling.tables.table import Table
+
+
+def _address(row: WorthRow) -> str:
+    return reverse("prelabeler", args=[row["prelabeler"].pk])
+
+
+def _verdict(row: WorthRow) -> str:
+    return row["verdict"] or row["why"]
+
+
+PRELABELERS = Table(
+    "prelabelers",
+    "model",
+    columns=(
+        Column("model", "Model", "prelabeler.model", natural=True, link=_address, style="id"),
+        Column("way", "Prompt", "prelabeler.prompt", natural=True, template="labeling/_prelabelers_way.html"),
+        Column("verdict", "Verdict", _verdict, template="labeling/_prelabelers_verdict.html", style="wide"),
+        Column("pairs", "Pairs", number=True),
+        Column("labels", "Blind labels", number=True),
+    ),
+    search=("model", "way"),
+    search_hint="Model or prompt",
+    empty=Empty("No model has been asked yet. Open a queue and choose Pre-labels by a model."),
+)
 
 
 class SampleForm(forms.Form):

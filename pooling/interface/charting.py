@@ -74,7 +74,9 @@ def to_svg(chart: alt.LayerChart) -> bytes:
     """The picture as SVG; needs no network and no browser."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(chart.to_dict(validate=False), vl_version=grammar_version())).encode()
+    return str(
+        vl_convert.vegalite_to_svg(chart.to_dict(validate=False), vl_version=grammar_version())
+    ).encode()
 
 
 def to_png(chart: alt.LayerChart, *, scale: float = 2) -> bytes:

@@ -19,8 +19,7 @@ from labeling.exposure.use import PrelabelUse, change_use
 from labeling.judging.verdicts import undo
 from labeling.models import Item, JudgmentEvent, Prelabel, Prelabeler, QueryPlan, Queue
 from labeling.queues.opening import open_queue
-from labeling.worth.audit_weights import inclusion_probabilities
-from labeling.worth.blind_labels import blind_labels
+from labeling.worth.blind_labels import blind_labels, inclusion_probabilities
 from labeling.worth.samples import Wanted, open_sample, samples_of
 from labeling.worth.worth import worth, worth_of_all
 from pooling.interface.problems import InputError
