@@ -20,6 +20,7 @@ from evaluation.estimates.intervals import (
     SPAN,
     DesignOf,
     LabelInterval,
+    alone,
     interval_of_micro_recall,
     interval_of_micro_recall_difference,
     interval_of_total,
@@ -166,11 +167,6 @@ def difference_estimate(
     defined = [p_value for p_value in p_values if p_value is not None]
     opposed = bool(values) and min(values) < 0 < max(values)
     return {**span, "p_value": 1.0 if opposed else max(defined, default=None)}
-
-
-def alone(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The pairs that only the first of two runs has, and those that only the second has."""
-    return first.join(second, on=PAIR, how="anti"), second.join(first, on=PAIR, how="anti")
 
 
 def distinct(samples: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:

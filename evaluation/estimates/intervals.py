@@ -26,6 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from evaluation.estimates.sample import PAIR
 from evaluation.estimates.totals import SampleArrays, largest_unrefuted, ratio
 from evaluation.measures.hajek import Design, ratio_means
 from pooling.heavy import Booleans, Floats, Integers, np, optimize, pl, special
@@ -280,13 +281,19 @@ def interval_of_micro_recall_difference(
     """
     arrays = SampleArrays.of(sample)
     ours, theirs = arrays.hits_of(first), arrays.hits_of(second)
+    only_first, only_second = alone(first, second)
     kinds = (
-        Kind.of(arrays, ours * (1 - theirs), still_open(arrays, first)),
-        Kind.of(arrays, theirs * (1 - ours), still_open(arrays, second)),
+        Kind.of(arrays, ours * (1 - theirs), still_open(arrays, only_first)),
+        Kind.of(arrays, theirs * (1 - ours), still_open(arrays, only_second)),
         Kind.of(arrays, np.where(ours == theirs, 1.0, 0.0), arrays.probability < 1),
     )
     interval = chosen_interval(arrays, ours - theirs, kinds, RECALL_DIFFERENCE, confidence=confidence)
     return replace(interval, p_value=p_value_of_difference(kinds, interval.method))
+
+
+def alone(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The pairs that only the first of two runs has, and those that only the second has."""
+    return first.join(second, on=PAIR, how="anti"), second.join(first, on=PAIR, how="anti")
 
 
 def p_value_of_difference(kinds: Sequence[Kind], method: str) -> float | None:

@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from evaluation.estimates.from_audit import Places, alone, spanned
+from evaluation.estimates.from_audit import Places, spanned
 from evaluation.estimates.intervals import (
     LabelInterval,
+    alone,
     interval_of_hits,
     interval_of_micro_recall,
     interval_of_micro_recall_difference,

@@ -65,6 +65,14 @@ def test_the_difference_of_two_runs_is_that_of_their_recalls() -> None:
     assert (itself.value, itself.p_value) == (0, 1)
 
 
+def test_documents_that_both_runs_have_say_nothing_of_their_difference() -> None:
+    same = interval_of_micro_recall_difference(STRATUM, pairs_of("q", "abc"), pairs_of("q", "cab"))
+    assert (same.value, same.low, same.high) == (0, 0, 0)
+    # a is certain and relevant: however many relevant documents there are, only the first run has one more.
+    more = interval_of_micro_recall_difference(STRATUM, pairs_of("q", "abc"), pairs_of("q", "cb"))
+    assert 0 < more.low < more.value < more.high < 1
+
+
 # Gamma limits
 
 
