@@ -34,6 +34,8 @@ class PairChoice:
 class PairView(forms.Form):
     """The query string; what makes no sense falls back to the first two runs, and to a K near 10."""
 
+    instead: Sequence[str] = ()
+
     a = forms.ChoiceField(required=False)
     b = forms.ChoiceField(required=False)
     k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
@@ -45,13 +47,19 @@ class PairView(forms.Form):
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
     def choice(self) -> PairChoice:
-        """The valid part of the query string, filled up; never a run with itself."""
+        """The valid part of the query string, filled up; never a run with itself. `instead` says what else
+        was asked for.
+        """
         self.is_valid()
         values, runs = self.cleaned_data, self._comparisons.runs
         first = values.get("a") or runs[0]
         second = values.get("b") or next(run for run in runs if run != first)
+        self.instead = [
+            f"This report compares no run “{self.data[name]}”." for name in ("a", "b") if name in self.errors
+        ]
         if second == first:
             second = next(run for run in runs if run != first)
+            self.instead.append(f"A run is compared with another: here with {second}.")
         k = values.get("k") or usual_cutoff(self._comparisons.cutoffs)
         return PairChoice(first, second, k)
 

@@ -43,8 +43,9 @@ def report_comparisons(request: HttpRequest, report_id: int) -> HttpResponse:
     }
     comparisons = compared(report)
     if comparisons is not None:
-        chosen = PairView(request.GET, comparisons=comparisons).choice()
-        context |= comparison_context(report, comparisons, chosen)
+        view = PairView(request.GET, comparisons=comparisons)
+        chosen = view.choice()
+        context |= {**comparison_context(report, comparisons, chosen), "instead": view.instead}
         query = urlencode({"a": chosen.a, "b": chosen.b, "k": chosen.k})
         context["address"] = request.build_absolute_uri(f"{request.path}?{query}")
         is_admin = report.collection.role == Role.ADMIN  # type: ignore[attr-defined]

@@ -60,6 +60,11 @@ def coverage_by_cutoff(report: Report) -> dict[int, Coverage]:
     return by_cutoff
 
 
+def report_warnings(report: Report) -> list[str]:
+    """Sentences on runs whose ids do not meet the labels, and what `coverage_warnings` says."""
+    return [*report.result.get("notes", ()), *coverage_warnings(coverage_by_cutoff(report))]
+
+
 def coverage_warnings(coverage: Mapping[int, Coverage]) -> list[str]:
     """One sentence for what the labels do not carry, naming the K and the runs at the extremes."""
     warnings = []

@@ -24,7 +24,7 @@ from evaluation.report_store.files import TABLES, file_stem, read_table
 from evaluation.report_store.options import UNWEIGHTED
 from evaluation.report_store.provenance import Provenance, command_of
 from evaluation.report_store.settings import conventions_in_words, settings_of
-from evaluation.reports.coverage import coverage_by_cutoff, coverage_warnings
+from evaluation.reports.coverage import report_warnings
 from evaluation.scoring.estimate_figures import COMPLETE, Estimates
 from evaluation.scoring.figures import RunFigures
 from evaluation.scoring.wording import rests_on
@@ -89,7 +89,7 @@ def content_of(report: Report) -> HtmlReport:
         figures=figures_of(report),
         provenance=provenance_of(report),
         notes=[
-            *coverage_warnings(coverage_by_cutoff(report)),
+            *report_warnings(report),
             *report.result.get("warnings", []),
             *thresholds,
         ],

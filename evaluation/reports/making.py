@@ -282,6 +282,8 @@ def create_report(
         "estimates": estimates,
         "answer": None if answer is None else answer.to_dict(),
     }
+    if evaluation.strangers:
+        made.result["notes"] = list(evaluation.strangers)
     of_facts = FactRequest(runs, inputs.k, inputs.conventions, inputs.settings.arguments())
     facts = measured_facts(release, of_facts, qrels, pooled)
     if facts is not None:

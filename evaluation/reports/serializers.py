@@ -112,6 +112,9 @@ class ReportResultSerializer(serializers.Serializer[dict[str, object]]):
         required=False,
         help_text="`measure@k` to `at_least` and the runs `below`, where thresholds were named.",
     )
+    notes = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="Runs whose ids do not meet the labels."
+    )
     minimum_queries = serializers.IntegerField(required=False)
     warnings = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Sentences, where a minimum was named."

@@ -37,7 +37,7 @@ from evaluation.report_store.settings import conventions_in_words, pool_of_estim
 from evaluation.report_store.shared_links import links_of
 from evaluation.reports.answer_card import full_card, of_labels
 from evaluation.reports.changes import are_equal
-from evaluation.reports.coverage import Coverage, coverage_by_cutoff, coverage_warnings
+from evaluation.reports.coverage import Coverage, coverage_by_cutoff, report_warnings
 from evaluation.reports.downloads import FILES
 from evaluation.reports.export import provenance_of
 from evaluation.reports.forms import Choice, ReportForm, ReportView, SettingsForm
@@ -109,7 +109,7 @@ def report_context(
         "relevant_labels": relevant_total(report),
         "answer": full_card(report, choice.k, results.earlier if choice.measure == "recall" else None),
         "summary": recall_in_words(report, choice, coverage),
-        "warnings": coverage_warnings(coverage),
+        "warnings": report_warnings(report),
         "axis": results.axis,
         "lines": convention_lines(report, choice),
         "interval": result["conventions"]["interval"],

@@ -190,6 +190,10 @@ def evaluate(
     places = usual_cutoff(recalled) if recalled else 0
     progress = progress or (lambda share, detail: None)
     scored_runs = _score_all(scorer, sources, _UnjudgedCount(pooled, places, progress), notes, engine=engine)
+    strangers: list[str] = []
+    for name, scored_run, *_ in scored_runs:
+        strangers += notes_on_strangers(name, sources[name], scored_run, labels)
+    notes += strangers
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
     tagged = rows_by_tag(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
@@ -221,6 +225,7 @@ def evaluate(
     parts = (conventions, cutoffs, names, keys, labels, in_mean, with_figures, settings, tuple(notes))
     return Evaluation(
         *parts,
+        strangers=tuple(strangers),
         sources=sources,
         pool=pool,
         qrels=qrels,
@@ -269,7 +274,6 @@ def _score_all(
     }
     for name, run in scored.items():
         refuse_strangers(name, sources[name], run, scorer.labels, queries=scorer.queries)
-        notes += notes_on_strangers(name, sources[name], run, scorer.labels)
         notes += notes_on_own_documents(name, sources[name])
     unjudged = _unjudged(scorer.labels, count, scored, worked)
     return [(name, scored[name], unjudged[name], _first(worked[name], count.places)) for name in sources]

@@ -60,7 +60,8 @@ class Evaluation:
     conventions, cutoffs (C,), measures, keys (measure and k, None over the whole run): what was asked
     for. labels: the qrels. in_mean: (Q,) the queries that count under `zero_relevant`, whatever a run
     answers. runs: name -> its values and figures. settings: how the intervals and bounds were made. notes:
-    what the readers of the files noticed. sources, pool, qrels: what was given, for comparisons, which look
+    what the readers of the files noticed. strangers: those of them on runs whose ids do not meet the labels.
+    sources, pool, qrels: what was given, for comparisons, which look
     at unjudged documents again. strata: tag -> the same over its queries. thresholds, minimum_queries: what
     the evaluation is checked against. design: (Q,) how the queries were drawn from a log, where means are
     taken back to it; those outside the draw have no importance.
@@ -75,6 +76,7 @@ class Evaluation:
     runs: Mapping[str, RunEvaluation]
     settings: MeasuredHow
     notes: tuple[str, ...] = ()
+    strangers: tuple[str, ...] = ()
     sources: Mapping[str, RunSource] = field(default_factory=dict, repr=False, compare=False)
     pool: Source | None = field(default=None, repr=False, compare=False)
     qrels: Source | None = field(default=None, repr=False, compare=False)

@@ -27,7 +27,7 @@ from labeling.facts.releasing import (
     released_facts,
     store_facts,
 )
-from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease, Queue
+from labeling.models import ImportedLabel, Item, Judgment, PrelabelSeen, QrelsRelease, Queue
 from labeling.qrels.imported import QrelsImport, import_qrels
 from labeling.qrels.labels import Labels, current_labels
 from labeling.qrels.registry import EXPORTS
@@ -67,6 +67,9 @@ SIDECAR = Format("sidecar", title="Sidecar (JSON)", suffix=".meta.json", media_t
 OWN_FORMATS = {**writing("qrels"), SIDECAR.name: SIDECAR, **FACT_FORMATS}
 # And what `labeling.qrels.downloads` writes with the texts that belong to the labels.
 FORMATS: dict[str, Format] = {**OWN_FORMATS, **EXPORTS}
+
+# The items of a queue that are its pairs: no hidden checks, and nothing that was never asked.
+ASKED = Q(items__order_key__gt=0) & ~Q(items__state=Item.State.WITHDRAWN)
 
 
 class Header(TypedDict):
@@ -399,7 +402,7 @@ def _provenance(collection: Collection) -> Provenance:
             }
             for queue in Queue.everything.filter(collection=collection)
             .select_related("pool")
-            .annotate(item_count=Count("items", filter=Q(items__repeats=None)))
+            .annotate(item_count=Count("items", filter=ASKED))
         ],
         "imports": [
             {"file": file, "sha256": sha256, "labels": labels}

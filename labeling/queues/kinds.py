@@ -78,7 +78,7 @@ def _queues_over(pool: Pool) -> Sequence[Dependant]:
 
 @depends_on(Queue)
 def _labels_in(queue: Queue) -> Sequence[Dependant]:
-    judgments = JudgmentEvent.objects.filter(queue=queue, kind=JudgmentEvent.Kind.VERDICT).count()
+    judgments = Judgment.objects.filter(event__queue=queue, is_gold=False).count()
     leases = Lease.objects.filter(item__queue=queue, expires_at__gt=timezone.now()).count()
     return [
         *_counted(judgments, "judgment", "stays a label of the collection/stay labels of the collection"),

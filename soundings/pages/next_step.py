@@ -108,8 +108,8 @@ def _to_import(state: State) -> Next | None:
 
 
 def _to_queue(state: State) -> Next | None:
-    """Labels from a file need neither pool nor queue."""
-    if state.imported and not state.queues:
+    """Labels from a file need neither pool nor queue, nor do those of queues that were put away."""
+    if (state.imported or state.judged) and not state.queues:
         return None
     if not state.pools:
         labels = _url(state, "qrels_import")
@@ -124,6 +124,8 @@ def _to_release(state: State) -> Next | None:
     queue = next((one for one in state.queues if one.is_open or one.settled), None)
     if state.released and (queue is None or queue.pk not in state.fresh):
         return None
+    if not state.queues and state.judged:
+        return _released("The judgments of queues that were put away are labels: enough to release.")
     if queue is None or not (state.judged or queue.settled):
         if state.imported and not state.released:
             labels = counted(state.imported, "label")

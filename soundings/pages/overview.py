@@ -95,6 +95,8 @@ def home_rows(user: User) -> QuerySet[Collection]:
             When(own_role=Role.ANNOTATOR, then=count_of_answers(user, collection=OuterRef("pk"))),
             default=0,
         ),
+        query_count=_count(_of(Query)),
+        run_count=_count(_of(Run)),
     )
 
 
@@ -250,6 +252,8 @@ def steps_of(collection: Any, queues: Sequence[QueueState]) -> list[Step]:
 
 def _judged(collection: Any, items: int, closed: int) -> str:
     judged = f"{closed:,} of {_counted(items, 'pair')} closed" if items else "none yet"
+    if not items and collection.is_judged:
+        judged = "only in queues that are archived or deleted"
     if collection.imported_count:
         judged += f"; {_counted(collection.imported_count, 'label')} imported"
     return judged

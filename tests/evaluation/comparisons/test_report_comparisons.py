@@ -268,6 +268,12 @@ def test_the_page_says_the_verdict_and_takes_the_same_queries_whatever_it_shows(
         "+0.000 to +1.000",
     ):
         assert said in text
+    for query, sentence in {
+        "?a=alpha&b=gamma": "This report compares no run “gamma”.",
+        "?a=beta&b=beta": "A run is compared with another: here with alpha.",
+    }.items():
+        address = reverse("report_comparisons", args=[report.pk]) + query
+        assert sentence in client.get(address).content.decode()
     fallen_back = client.get(reverse("report_comparisons", args=[report.pk]) + "?a=x&b=alpha&k=99")
     assert "beta" in fallen_back.content.decode()
 

@@ -13,8 +13,9 @@ from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from evaluation.models import Report
+from pooling.runs.stored import import_run
 from tests.evaluation.cast import SPARSE, make_release, make_report
-from tests.world import World
+from tests.world import ALPHA, World, run_text
 
 SLUG = "harbour"
 
@@ -29,6 +30,19 @@ def get(client: Client, address: str) -> str:
     response = client.get(address)
     assert response.status_code == 200, response.content.decode()[:2000]
     return str(response.content.decode())
+
+
+def test_a_report_says_that_the_ids_of_a_run_meet_no_label(world: World, client: Client) -> None:
+    (world.folder / "upper.run").write_text(run_text(ALPHA).replace(" d", " D"))
+    import_run(world.collection, world.folder / "upper.run", user=world.ada)
+    report = make_report(world)
+    client.force_login(world.ada)
+    sentence = "documents of run upper are among the documents with a label"
+    for address in (report.get_absolute_url(), reverse("report_download", args=[report.pk, "html"])):
+        answer = client.get(address)
+        text = b"".join(answer) if answer.streaming else answer.content
+        assert sentence in text.decode()
+    assert any(sentence in note for note in client.get(f"/api/reports/{report.pk}/").json()["notes"])
 
 
 def test_the_curve_says_in_words_whether_it_shows_bounds(world: World, client: Client) -> None:

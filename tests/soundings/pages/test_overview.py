@@ -24,6 +24,7 @@ from labeling.queues.opening import open_queue
 from pooling.models import Collection, Document, Membership, Pool, Query, Role
 from pooling.pools.building import build_pool
 from pooling.runs.stored import import_run
+from pooling.tidying.doing import delete
 from soundings.pages.next_step import next_of
 from soundings.pages.overview import state_of, with_state
 from tests.evaluation.cast import make_release, make_report
@@ -142,6 +143,20 @@ def test_the_next_step_follows_the_data(world: World) -> None:
     assert next_in(world.collection) == "Import a run"
     Queue.objects.update(opened_at=release.released_at + timedelta(days=1))
     assert next_in(world.collection) == "Release and measure"  # on the home page, which counts no labels
+
+
+def test_home_counts_what_a_collection_without_queues_has(world: World, client: Client) -> None:
+    world.import_runs()
+    text = " ".join(page(client, world.ada, "/").split())
+    assert "3 queries, 2 runs; nothing to judge yet." in text
+
+
+def test_judgments_of_a_deleted_queue_are_no_lack_of_judgments(world: World, client: Client) -> None:
+    queue = open_queue(world.build_pool(), name="gone", user=world.ada)
+    judge(queue, world.ben, claim(queue, world.ben, 1).leases[0].item_id)
+    delete(queue, by=world.ada)
+    assert next_in(world.collection) == "Release and measure"
+    assert "only in queues that are archived or deleted" in page(client, world.ada, "/collections/harbour/")
 
 
 def test_an_overview_counts_documents_that_are_not_put_away(world: World, client: Client) -> None:
