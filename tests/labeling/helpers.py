@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import count
 from typing import Any
@@ -15,7 +16,7 @@ from labeling.exposure.use import PrelabelUse, change_use
 from labeling.judging.leases import claim
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import Outcome, record_judgment
-from labeling.models import Item, Lease, Prelabel, Prelabeler, Queue
+from labeling.models import Item, ItemCount, Lease, Prelabel, Prelabeler, Queue
 from labeling.queues.opening import open_queue
 from pooling.models import Document, Pool, PoolEntry, PoolRun, Query, Run
 from tests.world import World
@@ -24,6 +25,22 @@ _keys = count(1)
 # With quotes and a tag, so that it is found in pages however they escape it: by its one odd word.
 SENTINEL = "zyxwvut"
 REASONING = f"It <b>says</b> so: {SENTINEL}."
+
+
+def assert_counts_are_true(after: str = "") -> None:
+    """What the database keeps of items that are alike is what a walk over all items finds."""
+    kept: Counter[tuple[Any, ...]] = Counter()
+    for row in ItemCount.objects.all():
+        kind = (row.queue, row.is_placed, row.state, row.needed, row.done)
+        kept[*kind, row.needed_at_least, row.needed_at_most, row.is_expecting] += row.many
+    walked = Counter(
+        (
+            *(item.queue_id, item.order_key > 0, item.state, item.needed, item.done),
+            *(item.needed_at_least, item.needed_at_most, item.expected != ""),
+        )
+        for item in Item.objects.all()
+    )
+    assert {kind: many for kind, many in kept.items() if many} == walked, after
 
 
 def make_pool(world: World, name: str = "pool", queries: int = 3, documents: int = 2) -> Pool:
