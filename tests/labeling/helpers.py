@@ -22,6 +22,7 @@ from pooling.models import Document, Pool, PoolEntry, PoolRun, Query, Run
 from tests.world import World
 
 _keys = count(1)
+SLOTS = ("needed", "done", "needed_at_least", "needed_at_most")
 # With quotes and a tag, so that it is found in pages however they escape it: by its one odd word.
 SENTINEL = "zyxwvut"
 REASONING = f"It <b>says</b> so: {SENTINEL}."
@@ -29,16 +30,14 @@ REASONING = f"It <b>says</b> so: {SENTINEL}."
 
 def assert_counts_are_true(after: str = "") -> None:
     """What the database keeps of items that are alike is what a walk over all items finds."""
+    of_counts = ("queue", "is_placed", "state", "is_expecting", *SLOTS, "many")
     kept: Counter[tuple[Any, ...]] = Counter()
-    for row in ItemCount.objects.all():
-        kind = (row.queue, row.is_placed, row.state, row.needed, row.done)
-        kept[*kind, row.needed_at_least, row.needed_at_most, row.is_expecting] += row.many
+    for *kind, many in ItemCount.objects.values_list(*of_counts):
+        kept[tuple(kind)] += many
+    of_items = ("queue", "order_key", "state", "expected", *SLOTS)
     walked = Counter(
-        (
-            *(item.queue_id, item.order_key > 0, item.state, item.needed, item.done),
-            *(item.needed_at_least, item.needed_at_most, item.expected != ""),
-        )
-        for item in Item.objects.all()
+        (queue, order_key > 0, state, expected != "", *slots)
+        for queue, order_key, state, expected, *slots in Item.objects.values_list(*of_items)
     )
     assert {kind: many for kind, many in kept.items() if many} == walked, after
 
