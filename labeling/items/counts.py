@@ -118,7 +118,8 @@ COUNTED_AGAIN = (
 def keep_counts(*, app_config: AppConfig, using: str, plan: Sequence[Any] = (), **rest: Any) -> None:
     """Make the triggers and count what is there: after each upgrade, and wherever the triggers are gone.
 
-    SQLite loses them with the old table where a migration copies it.
+    SQLite loses them with the old table where a migration copies it. A migration that changes `ItemCount` has
+    to drop them first: SQLite renames no table that a trigger writes to.
     """
     if app_config.label != "labeling":
         return
