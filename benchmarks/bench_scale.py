@@ -70,11 +70,11 @@ def measure_pairs(folder: Path, pairs: int) -> None:
         ("queries", lambda queue: f"{queue.collection.get_absolute_url()}queries/"),
     ):
         compared(client, name, page(small), page(large))
-    crowd(owner, small)
+    crowd(owner, large)
     for name, page in (
         (f"home with {COLLECTIONS:,} collections", "/"),
-        (f"{MEMBERS} members", f"{small.collection.get_absolute_url()}members/"),
-        (f"{QUEUES} queues", f"{small.collection.get_absolute_url()}queues/"),
+        (f"{MEMBERS} members", f"{large.collection.get_absolute_url()}members/"),
+        (f"{QUEUES} queues", f"{large.collection.get_absolute_url()}queues/"),
     ):
         ms, statements = opened(client, page)
         print(f"{name}: {ms:.0f} ms, {statements} statements{over(ms)}")

@@ -1,8 +1,8 @@
 """A database that is migrated once for all workers of a run, and kept for the next: workers copy it.
 
-Its name is made of the texts of all migrations. Where one has changed, and in a fresh clone, `manage.py
-migrate` makes it from nothing, and the run ends where that fails. On SQLite it is a file in pytest's
-cache, on PostgreSQL a template beside the test databases.
+Its name is made of the texts of all migrations and of what makes triggers after them. Where one has changed,
+and in a fresh clone, `manage.py migrate` makes it from nothing, and the run ends where that fails. On SQLite
+it is a file in pytest's cache, on PostgreSQL a template beside the test databases.
 """
 
 from __future__ import annotations
@@ -134,6 +134,7 @@ def _fingerprint() -> str:
     """Of every installed app's migrations, and of the Django that applies them."""
     digest = sha256(django.__version__.encode())
     for config in sorted(apps.get_app_configs(), key=lambda config: config.label):
-        for path in sorted(Path(config.path).glob("migrations/*.py")):
+        folder = Path(config.path)
+        for path in (*sorted(folder.glob("migrations/*.py")), *folder.glob("items/counts.py")):
             digest.update(f"\n{config.label} {path.name}\n".encode() + path.read_bytes())
     return digest.hexdigest()[:16]

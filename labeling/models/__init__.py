@@ -28,7 +28,7 @@ from labeling.models.prelabels import (
     latest_scores,
     scores_of_query,
 )
-from labeling.models.queues import Bookmark, Dealt, Item, Lease, LeftTold, Queue, draw_seed
+from labeling.models.queues import Bookmark, Dealt, Item, ItemCount, Lease, LeftTold, Queue, draw_seed
 from labeling.models.selection import QueryPlan, Selection
 from labeling.models.sights import PrelabelSight
 from labeling.models.words import ADJUDICATED, Highlight, PrelabelMode, PrelabelSeen, Reason, Verdict
@@ -49,6 +49,7 @@ __all__ = [
     "ImportedLabel",
     "ImportedSupport",
     "Item",
+    "ItemCount",
     "Judgment",
     "JudgmentEvent",
     "JudgmentImport",

@@ -238,6 +238,27 @@ class Item(models.Model):
         return f"item {self.pk} of queue {self.queue_id}"
 
 
+class ItemCount(models.Model):
+    """How many items of a queue are alike; the database alone writes it, see `labeling/items/counts.py`.
+
+    Several rows may be of one kind of item: then their `many` add up, some of them negative.
+    """
+
+    # No reference, which the database would check with every verdict.
+    queue = models.BigIntegerField(db_index=True)
+    is_placed = models.BooleanField(help_text="The order key is above 0.")
+    state = models.CharField(max_length=12)
+    needed = models.SmallIntegerField()
+    done = models.SmallIntegerField()
+    needed_at_least = models.SmallIntegerField()
+    needed_at_most = models.SmallIntegerField()
+    is_expecting = models.BooleanField(help_text="A pre-label lets expect a verdict.")
+    many = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.many} {self.state} items of queue {self.queue}"
+
+
 class Lease(models.Model):
     """An annotator holds an item until `expires_at`; an expired lease is as good as none."""
 

@@ -30,6 +30,7 @@ from django.utils import timezone
 
 from labeling.adaptive.state import order_summary, to_give
 from labeling.gold.repeats import answers_to_repeats
+from labeling.items.counts import items_by_state
 from labeling.items.slots import GOLD_STATES
 from labeling.judging.blind_counts import count_in, own_queues
 from labeling.judging.own_work import seconds_at
@@ -42,7 +43,7 @@ from labeling.judging.progress_figures import (
     Pace,
     QueueProgress,
 )
-from labeling.models import FactItem, Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
+from labeling.models import FactItem, Item, ItemCount, Judgment, JudgmentEvent, Lease, Queue, Verdict
 from labeling.queues.costs import cost_of
 from pooling.models import Collection
 
@@ -135,20 +136,20 @@ def counts_by_queue(queues: Sequence[int]) -> dict[int, dict[str, int]]:
     """Counts of several queues, by their keys, in one query."""
     names = ("total", *COUNTED_STATES, "needed", "done_judgments", *BY_CONDITION)
     by_queue = {queue: dict.fromkeys(names, 0) for queue in queues}
-    items = Item.objects.filter(queue__in=list(by_queue), order_key__gt=0).order_by()
-    items = items.exclude(state=Item.State.WITHDRAWN)
+    alike = ItemCount.objects.filter(queue__in=list(by_queue), is_placed=True).order_by()
+    alike = alike.exclude(state=Item.State.WITHDRAWN)
     is_adaptive = Q(needed_at_most__gt=F("needed_at_least"))
     not_raised = is_adaptive & Q(needed=F("needed_at_least"))
     conditions = {
         # Where a pre-label lets expect something, one more may be needed for that.
-        "tied": is_adaptive & Q(expected="", needed__gt=F("needed_at_least")),
+        "tied": is_adaptive & Q(is_expecting=False, needed__gt=F("needed_at_least")),
         "agreed": not_raised & Q(state=Item.State.DONE),
         "may_tie": not_raised & Q(state=Item.State.OPEN, done__lt=F("needed")),
         "untouched": Q(state=Item.State.OPEN, done=0),
     }
-    sums = {name: Count("pk", filter=condition) for name, condition in conditions.items()}
-    rows = items.values("queue", "state").annotate(
-        items=Count("pk"), slots=Sum("needed"), judgments=Sum("done"), **sums
+    sums = {name: Sum("many", filter=condition, default=0) for name, condition in conditions.items()}
+    rows = alike.values("queue", "state").annotate(
+        items=Sum("many"), slots=Sum(F("needed") * F("many")), judgments=Sum(F("done") * F("many")), **sums
     )
     for one in rows:
         row: dict[str, Any] = dict(one)
@@ -250,13 +251,11 @@ def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
     """The queues of a collection with `total` and `settled` items and `own`, what `user` answered; of a queue
     of facts, its documents.
     """
-    # Pairs are counted in one walk over all queues, by a statement of its own: within the list, PostgreSQL
-    # looks up what `user` answered for every pair, and queue by queue, it reads all pairs for each queue.
+    # Pairs are counted by a statement of its own: within the list, PostgreSQL adds up the counts of all
+    # queues for each.
     queues = list(collection.queues.listed().order_by().values_list("pk", flat=True))
-    pairs = Item.objects.filter(queue__in=queues, order_key__gt=0).order_by()
-    by_state = pairs.values_list("queue", "state").annotate(many=Count("pk"))
     total, settled = Counter[int](), Counter[int]()
-    for key, state, many in by_state:
+    for (key, state), many in items_by_state(queues).items():
         if state != Item.State.WITHDRAWN:
             total[key] += many
             settled[key] += many if state != Item.State.OPEN else 0

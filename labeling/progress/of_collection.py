@@ -17,8 +17,6 @@ from labeling.queues.costs import prices_of
 from pooling.models import Collection
 
 MOST_DAYS = 36_500
-# From so many pairs on, the judgments that are left are told from the pairs alone.
-LARGE = 50_000
 
 
 @dataclass(frozen=True)
@@ -70,15 +68,13 @@ def judging_of(
 
 
 def _judgments_left(states: Iterable[QueueState]) -> float:
-    """The judgments that the pairs to come need, in small queues with those that ties are expected to ask
-    for."""
-    left = float(sum(one.left * one.judgments_each for one in states if one.pairs > LARGE))
-    small = {one.pk: one for one in states if one.pairs <= LARGE}
-    for key, counts in counts_by_queue(list(small)).items():
+    """The judgments that the pairs to come need, with those that ties are expected to ask for."""
+    left, by_key = 0.0, {one.pk: one for one in states}
+    for key, counts in counts_by_queue(list(by_key)).items():
         expected = expected_for_ties(counts["tied"], counts["agreed"], counts["may_tie"])
         needed = counts["needed"] - counts["done_judgments"] + expected
         # A budget ends some queues before their pool does.
-        left += needed * min(small[key].left / max(counts["open"], 1), 1.0)
+        left += needed * min(by_key[key].left / max(counts["open"], 1), 1.0)
     return left
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Exists, OuterRef
 
 from labeling.adaptive.state import to_give
+from labeling.items.counts import items_by_state
 from labeling.models import Item, QueryPlan, Queue
 
 COUNTED = [state for state in Item.State.values if state != Item.State.WITHDRAWN]
@@ -20,7 +21,7 @@ class QueueState:
     """A queue with its pairs, as far as a budget goes, and those that are settled.
 
     is_finished: nobody is handed anything any more, though pairs may be left where a budget or a bound ended
-    the queue. judgments_each: what a pair needs at least.
+    the queue.
     """
 
     pk: int
@@ -30,7 +31,6 @@ class QueueState:
     pairs: int
     settled: int
     is_finished: bool
-    judgments_each: int = 1
 
     @property
     def is_open(self) -> bool:
@@ -62,12 +62,7 @@ def queue_states(collections: Iterable[int]) -> dict[int, list[QueueState]]:
         )
         .order_by("-opened_at", "-pk")
     )
-    # One walk along an index that has all it needs, however many pairs there are.
-    items = Item.objects.filter(queue__in=[queue.pk for queue in queues], order_key__gt=0)
-    counts = {
-        (queue, state): count
-        for queue, state, count in items.order_by().values_list("queue", "state").annotate(count=Count("pk"))
-    }
+    counts = items_by_state(queue.pk for queue in queues)
     more = to_give([queue.pk for queue in queues if queue.is_adaptive])
     states: dict[int, list[QueueState]] = {}
     for queue in queues:
@@ -88,5 +83,4 @@ def _state(queue: Any, by_state: Mapping[str, int], more: int) -> QueueState:
         pairs=pairs,
         settled=settled,
         is_finished=bool(ended or (pairs and settled >= pairs)),
-        judgments_each=queue.judgments_per_item,
     )

@@ -14,13 +14,13 @@ from datetime import datetime
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
 from labeling.adaptive.reordering import order_anew
 from labeling.items.results import QueueResult
 from labeling.items.slots import recount
-from labeling.models import Item, Queue
+from labeling.models import Item, ItemCount, Queue
 from labeling.queues.opening import PoolPair, presentation_keys, redundancy_of
 from labeling.queues.options import checked_judgments
 from pooling.interface.problems import InputError
@@ -82,7 +82,10 @@ def change_redundancy(
 
 def has_unfinished_change(queue: Queue) -> bool:
     """A change of redundancy was interrupted, so that some pairs have other bounds than the queue."""
-    return _with_other_bounds(queue).exists()
+    at_least, at_most = queue.bounds
+    kinds = ItemCount.objects.filter(queue=queue.pk).order_by().values("needed_at_least", "needed_at_most")
+    others = kinds.exclude(needed_at_least=at_least, needed_at_most=at_most)
+    return others.annotate(items=Sum("many")).filter(items__gt=0).exists()
 
 
 def _with_other_bounds(queue: Queue) -> QuerySet[Item]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ LONGEST_ID = 500
 MANY_ROWS = 10_000
 LONGEST_NAME = 200
 IDS_AT_ONCE = 1000
+# What every SQLite takes in a statement.
+MOST_VALUES = 999
 
 
 def sha256_of(path: Path) -> str:
@@ -127,10 +129,13 @@ def insert_into(table: str, frame: pl.DataFrame) -> None:
         copy_frame(table, frame)
         return
     names = ", ".join(map(connection.ops.quote_name, frame.columns))
-    statement = f"INSERT INTO {table} ({names}) VALUES ({', '.join(['%s'] * frame.width)})"  # noqa: S608
+    row = f"({', '.join(['%s'] * frame.width)})"
     with connection.cursor() as cursor:
-        for some in frame.iter_slices(MANY_ROWS):
-            cursor.executemany(statement, some.rows())
+        # Many rows in a statement: one each takes SQLite five times as long where a trigger counts them.
+        for some in frame.iter_slices(MOST_VALUES // frame.width):
+            rows = ", ".join([row] * some.height)
+            values = list(chain.from_iterable(some.rows()))
+            cursor.execute(f"INSERT INTO {table} ({names}) VALUES {rows}", values)  # noqa: S608
 
 
 def upsert_frame(model: type[Model], frame: pl.DataFrame, *, unique: Sequence[str]) -> None:

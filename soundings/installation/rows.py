@@ -16,8 +16,9 @@ from django.db.models import BinaryField, Field, JSONField, Model
 from pooling.storage.storing import insert_rows
 
 AT_ONCE = 2_000
-# Signed with the secret key, or computed from the rest: people sign in again, and texts are indexed again.
-LEFT_OUT = {"django_session", "pooling_seensession", "pooling_indexedtext"}
+# Signed with the secret key, or computed from the rest: people sign in again, texts are indexed again, and
+# the database counts the items that come.
+LEFT_OUT = {"django_session", "pooling_seensession", "pooling_indexedtext", "labeling_itemcount"}
 # Said for every row of a table instead of what it has.
 INSTEAD: dict[str, dict[str, object]] = {"pooling_textindex": {"is_behind": True}}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import count
 from typing import Any
@@ -15,15 +16,30 @@ from labeling.exposure.use import PrelabelUse, change_use
 from labeling.judging.leases import claim
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import Outcome, record_judgment
-from labeling.models import Item, Lease, Prelabel, Prelabeler, Queue
+from labeling.models import Item, ItemCount, Lease, Prelabel, Prelabeler, Queue
 from labeling.queues.opening import open_queue
 from pooling.models import Document, Pool, PoolEntry, PoolRun, Query, Run
 from tests.world import World
 
 _keys = count(1)
+SLOTS = ("needed", "done", "needed_at_least", "needed_at_most")
 # With quotes and a tag, so that it is found in pages however they escape it: by its one odd word.
 SENTINEL = "zyxwvut"
 REASONING = f"It <b>says</b> so: {SENTINEL}."
+
+
+def assert_counts_are_true(after: str = "") -> None:
+    """What the database keeps of items that are alike is what a walk over all items finds."""
+    of_counts = ("queue", "is_placed", "state", "is_expecting", *SLOTS, "many")
+    kept: Counter[tuple[Any, ...]] = Counter()
+    for *kind, many in ItemCount.objects.values_list(*of_counts):
+        kept[tuple(kind)] += many
+    of_items = ("queue", "order_key", "state", "expected", *SLOTS)
+    walked = Counter(
+        (queue, order_key > 0, state, expected != "", *slots)
+        for queue, order_key, state, expected, *slots in Item.objects.values_list(*of_items)
+    )
+    assert {kind: many for kind, many in kept.items() if many} == walked, after
 
 
 def make_pool(world: World, name: str = "pool", queries: int = 3, documents: int = 2) -> Pool:

@@ -32,7 +32,7 @@ from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Lease, Quar
 from labeling.queues.opening import change_state
 from pooling.interface.problems import InputError
 from pooling.models import Membership
-from tests.labeling.helpers import make_prelabels, make_queue
+from tests.labeling.helpers import assert_counts_are_true, make_prelabels, make_queue
 from tests.world import World
 
 PEOPLE = st.sampled_from(["ada", "ben", "cleo"])
@@ -265,6 +265,10 @@ class Judging(RuleBasedStateMachine):
             assert item.leased == leases[item.pk]
             assert item.done == min(votes[item.query_id, item.document_id], item.needed - item.leased)
             assert (item.leased_until is None) == (item.leased == 0)
+
+    @invariant()
+    def the_database_counts_what_is_there(self) -> None:
+        assert_counts_are_true()
 
     @invariant()
     def a_tie_or_a_contradicted_model_needs_one_more_where_the_queue_says_so(self) -> None:

@@ -9,6 +9,7 @@ import os
 import shutil
 import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -23,12 +24,14 @@ from pytest_django import Settings
 from pooling.models import Collection
 from soundings.installation.archive import LIST
 from tests.evaluation.cast import make_report
-from tests.labeling.helpers import judge, make_queue, only_lease
+from tests.labeling.helpers import assert_counts_are_true, judge, make_queue, only_lease
 from tests.soundings.processes import manage
 from tests.world import World
 
 # Of each released version one.
 RELEASED = sorted(Path(__file__).parent.glob("version-*.zip"))
+WALKED = "SELECT state, COUNT(*) FROM labeling_item GROUP BY state ORDER BY state"
+COUNTED = "SELECT state, SUM(many) FROM labeling_itemcount GROUP BY state HAVING SUM(many) > 0 ORDER BY state"
 ONE_MORE = {"DJANGO_SETTINGS_MODULE": "tests.soundings.installation.later_settings"}
 
 
@@ -91,6 +94,7 @@ def test_a_backup_comes_back_with_every_row_and_file(dump: Path, empty_installat
     assert contents_of(again)["files"] == contents_of(dump)["files"] != []
     assert rows_of(again) == rows_of(dump)
     assert len(rows_of(again)["labeling_judgmentevent"]) == 2
+    assert_counts_are_true("restored")
     assert refused(again).startswith("This installation is not empty.")
 
 
@@ -110,6 +114,7 @@ def test_backups_of_this_and_of_each_released_version_are_upgraded(dump: Path, d
             ]
             assert database.execute("SELECT count(*) FROM evaluation_another").fetchone() == (0,)
             assert database.execute("SELECT count(*) FROM labeling_judgmentevent").fetchone() > (0,)
+            assert database.execute(COUNTED).fetchall() == database.execute(WALKED).fetchall() != []
 
 
 def test_rows_that_do_not_fit_together_leave_nothing(
@@ -202,5 +207,10 @@ def test_a_backup_goes_from_postgresql_to_sqlite_and_back(dump: Path, tmp_path: 
                 path = folder / "taken.zip"
                 assert manage(folder, "backup", str(path), **variables).returncode == 0
                 assert rows_of(path) == rows_of(dump)
+                database: Any = (
+                    psycopg.connect(url) if variables else sqlite3.connect(folder / "soundings.sqlite3")
+                )
+                with closing(database):
+                    assert database.execute(COUNTED).fetchall() == database.execute(WALKED).fetchall() != []
         finally:
             connection.execute(f"DROP DATABASE {other} WITH (FORCE)")
