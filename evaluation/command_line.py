@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evaluation.charts.html_file import check_html_path, write_html
 from evaluation.comparisons.answering import AnswerRequest, answered, usual_test
 from evaluation.comparisons.audited import audited_differences
 from evaluation.comparisons.comparing import Method, compare_at
@@ -113,8 +112,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         raise ValueError("The following arguments are required: RUN. Name one run or more after the labels.")
     if options["per_query"]:
         check_per_query_path(options["per_query"], len(options["runs"]))
-    if options["html"]:
-        check_html_path(options["html"])
+    write_html = _html_writer(options["html"])
     other = options["by"] or options["weights"]
     queries, strata = _tagged(options["queries"], options["tag"], settings.tags, other)
     pools = _pools(options["pool"], queries)
@@ -138,7 +136,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         write_per_query(result, options["per_query"])
     made = _comparisons(result, options, basis)
     parts = [*_answer(result, options, named, basis, made=made, estimates=estimates)]
-    if options["html"]:
+    if write_html is not None:
         write_html(
             result,
             settings,
@@ -186,6 +184,17 @@ def _facts_alone(choice: FactOptions, settings: Settings, output: Writer, errors
     for sentence in (*evaluation.notes, *failures):
         errors.write(f"{sentence}\n")
     return 1 if failures else 0
+
+
+def _html_writer(path: Path | None) -> Callable[..., None] | None:
+    """What writes the HTML file, once it is clear that it can be written; None without a path."""
+    if path is None:
+        return None
+    # Cut: pictures and provenance take an eighth of the start
+    from evaluation.charts.html_file import check_html_path, write_html
+
+    check_html_path(path)
+    return write_html
 
 
 def _add_output(parser: ArgumentParser) -> None:

@@ -4,6 +4,8 @@ bootstrap-t."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import cycle
 from typing import NamedTuple, TypedDict
 
 from evaluation.measures.student import student_limit
@@ -19,7 +21,7 @@ FEWEST_QUERIES = 10
 _LEAST_SPREAD = 1 / 3
 # Values whose spread is less than the last digits of a sum are equal.
 _EQUAL = 1e-14
-_NUMBERS_AT_ONCE = 4_000_000
+_NUMBERS_AT_ONCE = 2_000_000
 # Draws that are counted together stay in a processor's cache: half the time of counting all at once.
 _DRAWS_AT_ONCE = 250_000
 _COLUMNS_AT_ONCE = 1_000
@@ -214,8 +216,8 @@ def _resampled_t(
     if is_weighted:
         cross, squared = weight * weight * centred, np.square(distinct)
     least = np.square(_LEAST_SPREAD * error)
-    for start, counts in resamples(len(centred), resampling.samples, resampling.seed):
-        progress(start / resampling.samples)
+
+    def compute(start: int, counts: Floats) -> None:
         with np.errstate(invalid="ignore", divide="ignore"):
             count = (counts @ distinct)[:, column]
             mean = counts @ first
@@ -231,6 +233,17 @@ def _resampled_t(
             result[start : start + len(counts)] = np.divide(
                 mean, spread, out=np.where(np.isnan(mean), np.nan, 0.0), where=spread > 0
             )
+
+    # Drawing takes as long as what follows: the next resamples are drawn while these are computed.
+    with ThreadPoolExecutor(1) as thread:
+        computed: Future[None] | None = None
+        for start, counts in resamples(len(centred), resampling.samples, resampling.seed):
+            if computed is not None:
+                computed.result()
+            progress(start / resampling.samples)
+            computed = thread.submit(compute, start, counts)
+        if computed is not None:
+            computed.result()
     return result
 
 
@@ -250,14 +263,14 @@ def _nanquantile(means: Floats, tails: list[float], axis: int) -> Floats:
 
 
 def resamples(query_count: int, samples: int, seed: int) -> Iterator[tuple[int, Floats]]:
-    """Yield (first sample, weights) with weights (chunk, Q), overwritten by the next: how often each query is
-    drawn."""
+    """Yield (first sample, weights) with weights (chunk, Q), overwritten by the second after it: how often
+    each query is drawn."""
     generator = np.random.Generator(np.random.PCG64(seed))
     chunk = max(1, _NUMBERS_AT_ONCE // max(query_count, 1))
     step = max(1, _DRAWS_AT_ONCE // max(query_count, 1))
-    table = np.empty((min(chunk, samples), query_count))
+    tables = cycle([np.empty((min(chunk, samples), query_count)) for _ in range(2)])
     for start in range(0, samples if query_count else 0, chunk):
-        weights = table[: samples - start]
+        weights = next(tables)[: samples - start]
         for at in range(0, len(weights), step):
             part = weights[at : at + step]
             places = generator.integers(0, query_count, size=part.shape, dtype=np.int32).astype(np.int64)

@@ -12,6 +12,11 @@ Names are compared in lower case with `-`, `.` and blanks as `_`; the first of t
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
+
+#: Characters of all names of the fields of a record, up to which what they are stays in memory.
+LONGEST_NAMES = 2_000
+_BLANKS = str.maketrans("-. ", "___")
 
 QUERY = ("query_id", "qid", "q_id", "queryid", "query", "topic_id", "topic", "query_text")
 DOCUMENT = (
@@ -44,8 +49,7 @@ METADATA = {"narr": "narrative", "information_need": "narrative", "tag": "tags",
 
 
 def plain_name(name: str) -> str:
-    name = name.strip().lower()
-    return "".join("_" if letter in "-. " else letter for letter in name)
+    return name.strip().lower().translate(_BLANKS)
 
 
 def column_named(names: Iterable[str], aliases: tuple[str, ...]) -> str | None:
@@ -54,5 +58,13 @@ def column_named(names: Iterable[str], aliases: tuple[str, ...]) -> str | None:
     >>> column_named(["Query-ID", "label", "score"], RELEVANCE)
     'label'
     """
-    by_plain = {plain_name(name): name for name in reversed(list(names))}
+    names = tuple(names)
+    # A million records have a few sets of names.
+    find = _column_named if sum(map(len, names)) <= LONGEST_NAMES else _column_named.__wrapped__
+    return find(names, aliases)
+
+
+@lru_cache(maxsize=1024)
+def _column_named(names: tuple[str, ...], aliases: tuple[str, ...]) -> str | None:
+    by_plain = {plain_name(name): name for name in reversed(names)}
     return next((by_plain[alias] for alias in aliases if alias in by_plain), None)

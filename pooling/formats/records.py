@@ -21,6 +21,7 @@ from pooling.formats.names import (
     DOCUMENT,
     DOCUMENT_TEXT,
     ID,
+    LONGEST_NAMES,
     METADATA,
     OTHER_ID,
     PASSAGE,
@@ -35,8 +36,6 @@ from pooling.formats.rows import checked_id
 from pooling.formats.sources import MAX_LINE_BYTES, Source
 from pooling.formats.tables import MOST_FIELDS
 
-#: Characters of all names of the fields of a record, up to which their layout is kept.
-LONGEST_NAMES = 2_000
 #: A first line with none of these names no columns.
 FIELD_NAMES = frozenset((*ID, *DOCUMENT_TEXT, *TITLE, *QUERY, *DOCUMENT, "metadata", "answer"))
 TWO_COLUMNS = ["_id", "text"]

@@ -43,6 +43,22 @@ def test_each_limit_is_the_further_one_of_students_t_and_the_bootstrap_t(n: int,
     assert by_t[1] < by_bootstrap[1] - 0.01 or n == 60  # the bootstrap-t is not idle here
 
 
+def test_resamples_that_are_drawn_part_by_part_are_those_drawn_all_at_once() -> None:
+    n, samples = 2_000, 5_000  # five parts, of which two are in memory
+    values = np.random.default_rng(1).beta(0.4, 2, n) - 0.3
+    error = values.std() / np.sqrt(n)
+    drawn = values[np.random.default_rng(7).integers(0, n, (samples, n), dtype=np.int32)]
+    t_values = (drawn.mean(axis=1) - values.mean()) / (drawn.std(axis=1) / np.sqrt(n))
+    below, above = np.quantile(t_values, [0.025, 0.975])
+    by_t = stats.t.interval(0.95, n - 1, values.mean(), stats.sem(values))
+
+    low, high = mean_intervals(values[:, None], samples=samples, seed=7)
+
+    assert low[0] == pytest.approx(min(by_t[0], values.mean() - above * error), abs=1e-9)
+    assert high[0] == pytest.approx(max(by_t[1], values.mean() - below * error), abs=1e-9)
+    assert high[0] > by_t[1] + 1e-5
+
+
 def test_the_interval_of_even_values_is_that_of_students_t() -> None:
     values = np.tile([0.0, 1.0], 10)
     expected = stats.t.interval(0.95, 19, 0.5, stats.sem(values))

@@ -47,6 +47,17 @@ def test_a_run_with_named_columns_reads_as_the_trec_run_does(tmp_path: Path, nam
     assert run.name == name.split(".")[0]
 
 
+def test_each_json_line_may_name_its_fields_in_its_own_way(tmp_path: Path) -> None:
+    # The first of known names counts, whatever the line before had; names of any length may stand by.
+    records = [
+        {"Query-ID": "q1", "docid": "a", "score": 2.5},
+        {"score": 1.5, "docid": "7", "DocNo": "b", "query id": "q1"},
+        {"query-id": "q2", "docid": "a", "sim": -0.001, 3_000 * "x": 1},
+    ]
+    path = written(tmp_path, "run.jsonl", "".join(json.dumps(record) + "\n" for record in records))
+    assert read_run(path).frame.rows() == ROWS
+
+
 def test_a_parquet_run_may_hold_numbers_as_ids(tmp_path: Path) -> None:
     frame = pl.DataFrame({"qid": [1, 1], "docid": ["a", "b"], "score": [2, 1]})
     frame.write_parquet(tmp_path / "run.parquet")
