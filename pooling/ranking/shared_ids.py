@@ -55,7 +55,7 @@ def sentence_on(side: Side, other: Side, *, chunks: str = "") -> str:
     """
     ids, others = side.ids.unique(maintain_order=True), other.ids.unique(maintain_order=True)
     is_shared = ids.is_in(others.implode())
-    examples = f"{_examples(ids.filter(~is_shared))} here, {_examples(others)} there"
+    examples = f"{examples_of(ids.filter(~is_shared))} here, {examples_of(others)} there"
     start = f"{is_shared.sum():,} of the {len(ids):,} {side.name} are among the {other.name}: {examples}."
     offer = offered(ids, others, chunks=chunks)
     return start if offer is None else f"{start} {offer.words}, {100 * offer.share:.0f} % would match."
@@ -67,7 +67,8 @@ def no_query_in_common(run: str, ids: pl.Series, other: str, others: pl.Series) 
     return ValueError(f"Run {run} has no query in common with {other}. {sentence}")
 
 
-def _examples(ids: pl.Series) -> str:
+def examples_of(ids: pl.Series) -> str:
+    """The first three, in quotation marks."""
     return ", ".join(f"“{one[:60]}”" for one in ids.head(EXAMPLES)) or "none"
 
 

@@ -270,6 +270,15 @@ def _done(request: HttpRequest, collection: Collection, outcomes: Sequence[Resul
 
 
 def _say(request: HttpRequest, outcomes: Sequence[Result | Job]) -> None:
+    """What became of several runs; a job's page says the rest of it."""
+    done = [one for one in outcomes if not isinstance(one, Job)]
+    noted = {one["detail"].partition(":")[0]: notes for one in done if (notes := _notes(one))}
+    for name, notes in list(noted.items())[:MOST_NAMED]:
+        messages.warning(request, f"{name}: {' '.join(notes)}")
+    if len(noted) > MOST_NAMED:
+        messages.warning(
+            request, f"{len(noted):,} of these files have such notes, each on its page."
+        )
     if len(outcomes) > MOST_NAMED:
         jobs = [one.arguments["file_name"] for one in outcomes if isinstance(one, Job)]
         results = [one["detail"].partition(":")[0] for one in outcomes if not isinstance(one, Job)]

@@ -16,9 +16,12 @@ from django.urls import reverse
 
 from pooling.formats import DocumentRecord, QueryRecord, iterate_documents, read_queries
 from pooling.formats.records import FieldsRead
+from pooling.formats.wording import counted, plural
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import PAGE_ONLY, Imported, Progress
 from pooling.models import Collection, Document, PoolEntry, Query, TextImport
+from pooling.ranking.shared_ids import TRIED, examples_of, offered
 from pooling.search_models import TextIndex
 from pooling.storage.imports import FIRST_ROWS, PreviewTable, Showing, importer
 from pooling.storage.staging import Staged, staged
@@ -85,6 +88,8 @@ class ImportSummary(Imported):
     # Neither title nor text.
     without_text: Annotated[int, PAGE_ONLY] = 0
     fields: Annotated[str, PAGE_ONLY] = field(default="", compare=False)
+    # What pooled documents lack after it.
+    lacking: Annotated[str, PAGE_ONLY] = field(default="", compare=False)
     import_id: Annotated[int | None, "Delete it to take back the import."] = field(
         default=None, compare=False
     )
@@ -102,8 +107,8 @@ class ImportSummary(Imported):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on fields whose names do not say as what they were read."""
-        return [self.fields] if self.fields else []
+        """Sentences on fields whose names do not say as what they were read, and on lacking texts."""
+        return [sentence for sentence in (self.fields, self.lacking) if sentence]
 
 
 def lock(collection: Collection) -> None:
@@ -206,10 +211,11 @@ def import_documents(
     progress = progress or (lambda share, detail: None)
     wanted = _pooled_ids(collection) if only_pooled else None
     left_out = total = reported = without_text = 0
-    fields = FieldsRead()
+    fields, first_ids = FieldsRead(), list[str]()
     with disk_errors_named(), staged("staged_documents", STAGED_DOCUMENT) as stage:
         for batch in _weighed_batches(_records(path, file_name, fields)):
             total += len(batch)
+            first_ids += [record.id for record in batch[: TRIED - len(first_ids)]]
             rows = [_checked_row(record, place) for record in batch]
             kept = rows if wanted is None else [row for row in rows if row[1] in wanted]
             left_out += len(rows) - len(kept)
@@ -239,7 +245,23 @@ def import_documents(
             made.save(update_fields=["created_count", "changed_count"])
     unchanged = total - left_out - created - changed
     summary = _summary_of(made, unchanged, left_out=left_out, restored=len(named))
-    return replace(summary, without_text=without_text, fields=str(fields))
+    lacking = _lacking_texts(collection, first_ids)
+    return replace(summary, without_text=without_text, fields=str(fields), lacking=lacking)
+
+
+def _lacking_texts(collection: Collection, first_ids: list[str]) -> str:
+    """A sentence on documents of pools that have no text after the import of a file with these ids."""
+    textless = collection.documents.filter(text__isnull=True)
+    ids = pl.Series(list(textless.order_by("pk").values_list("external_id", flat=True)[:TRIED]))
+    if ids.is_empty() or not first_ids:
+        return ""
+    count, there = textless.count(), pl.Series(first_ids)
+    offer = offered(ids, there)
+    would = f" {offer.words}, {100 * offer.share:.0f} % would match." if offer else ""
+    return (
+        f"{counted(count, 'pooled document')} still {plural(count, 'has', 'have')} no text, such as "
+        f"{examples_of(ids)}; the file has {examples_of(there)}.{would}"
+    )
 
 
 def _summary_of(made: TextImport, unchanged: int, *, restored: int, left_out: int = 0) -> ImportSummary:

@@ -84,6 +84,15 @@ def test_several_runs_are_shown_and_imported_together(world: World, ada: Client)
     assert {run.name for run in world.collection.runs.all()} == {"alpha", "beta"}
 
 
+def test_notes_on_runs_that_come_together_are_told_with_their_names(world: World, ada: Client) -> None:
+    strange = run_text(BETA).replace(" d", " other-d").encode()
+    files = [upload("run_import"), SimpleUploadedFile("strange.run", strange)]
+    page = ada.post(reverse("run_import", args=["harbour"]), {"file": files}, follow=True)
+    told = [str(message) for message in page.context["messages"]]
+    assert any("“strange”: " in one and "are not in the collection" in one for one in told)
+    assert not any("“alpha”: " in one and "are not in" in one for one in told)
+
+
 def test_a_file_with_an_error_is_told_with_its_line_and_not_kept(world: World, ada: Client) -> None:
     files = waiting_files()
     wrong = SimpleUploadedFile("q.tsv", b"id\ttext\nq9")

@@ -116,6 +116,21 @@ def test_only_pooled_leaves_the_rest_of_the_corpus_out(world: World, tmp_path: P
     assert not world.collection.documents.filter(external_id="d99").exists()
 
 
+def test_a_corpus_that_meets_no_pooled_document_is_told_with_both_sides_ids(
+    world: World, tmp_path: Path
+) -> None:
+    Document.objects.bulk_create(
+        Document(collection=world.collection, external_id=f"P{at}") for at in range(4)
+    )
+    other = import_documents(world.collection, lines(tmp_path / "a.jsonl", {"_id": "x1", "text": "Other."}))
+    told = "4 pooled documents still have no text, such as “P0”, “P1”, “P2”; the file has “x1”."
+    assert other.detail.endswith(told)
+    corpus = [{"_id": f"p{at}", "text": "Its text."} for at in range(4)]
+    lower = import_documents(world.collection, lines(tmp_path / "b.jsonl", *corpus), only_pooled=True)
+    assert lower.left_out == 4
+    assert lower.detail.endswith("Ignoring upper and lower case, 100 % would match.")
+
+
 def test_a_document_twice_on_one_line_of_json_is_refused_too(world: World, tmp_path: Path) -> None:
     path = tmp_path / "corpus.json"
     path.write_text('[{"_id": "d8", "text": "x"}, {"_id": "d9"}, {"_id": "d9"}]')
