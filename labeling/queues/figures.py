@@ -34,11 +34,13 @@ PAIR = ("query_id", "document_id")
 @dataclass(frozen=True)
 class Workload:
     """Numbers of a queue before it is opened: pairs to judge; those of its pool of which nothing is asked;
-    judgments of the pairs to judge that are there already, of the expected ones where a budget chooses."""
+    judgments of the pairs to judge that are there already, of the expected ones where a budget chooses;
+    textless: pairs whose document has no text yet."""
 
     pairs: int
     settled: int
     done: float
+    textless: int = 0
 
 
 def queue_figures(pool: Pool, options: QueueOptions) -> list[Figure]:
@@ -55,6 +57,8 @@ def queue_figures(pool: Pool, options: QueueOptions) -> list[Figure]:
         Figure("Judgments", f"{needed:,.0f}", "without gold questions and repeats"),
         Figure("Hours of work", f"{needed * terms.seconds / 3600:,.1f}", f"{terms.seconds:g} s a judgment"),
     ]
+    if workload.textless:
+        figures.append(Figure("Without a text", f"{workload.textless:,}", "import their corpus first"))
     if price := float(settings.PRICE_PER_JUDGMENT):
         figures.append(Figure("Cost", f"{needed * price:,.2f} {settings.CURRENCY}"))
     return figures
@@ -75,7 +79,9 @@ def workload_of(pool: Pool, options: QueueOptions) -> Workload:
         pairs = _handed_in_all(
             pool, entries, settled, adaptive=options.adaptive, needed=options.judgments_per_item
         )
-    return Workload(pairs, len(settled), sum(done.values()) * min(1.0, pairs / max(left, 1)))
+    expected = sum(done.values()) * min(1.0, pairs / max(left, 1))
+    textless = entries.filter(document__text__isnull=True).count()
+    return Workload(pairs, len(settled), expected, textless)
 
 
 def _settled(

@@ -104,6 +104,12 @@ def every(**scores: float) -> dict[str, dict[str, float]]:
 RUNS = {"a": every(d1=2, d2=1), "b": every(d1=2, x=1)}
 
 
+def test_two_runs_with_the_same_documents_do_not_wait_for_more_queries() -> None:
+    lists = {f"q{at}": ["a", "b"] for at in range(6)}
+    result = evaluate({query: {"a": 1, "b": 0} for query in lists}, {"x": lists, "y": lists}, k=2)
+    assert graded(compare(result, "x", "y")).sentence == "x and y have the same Recall@2 for every query."
+
+
 def test_the_share_that_turns_it_is_where_the_difference_is_0() -> None:
     # With a share s of b's documents relevant: (2 - 1 - s) / (2 + s) = 0 at s = 1.
     result = evaluate(QRELS, RUNS, k=2)

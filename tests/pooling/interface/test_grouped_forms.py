@@ -75,6 +75,10 @@ def test_the_form_of_a_queue_answers_while_it_is_filled_in(world: World, client:
     page = client.get(address, {"pool": pool.pk, "judgments_per_item": 3}, **HTMX).content.decode()
     assert f"<dt>Pairs to judge</dt><dd>{pool.pair_count}<" in page
     assert f"<dt>Judgments</dt><dd>{3 * pool.pair_count} " in page
+    assert "Without a text" not in page
+    world.collection.documents.update(text=None)
+    page = client.get(address, {"pool": pool.pk, "judgments_per_item": 3}, **HTMX).content.decode()
+    assert f"<dt>Without a text</dt><dd>{pool.pair_count} " in page
     refused = client.get(
         address, {"pool": pool.pk, "judgments_per_item": 3, "most_judgments_per_item": 5}, **HTMX
     )
