@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from pooling.merging.summary import as_text
 from pooling.models import Document, Pool, Run
@@ -74,3 +75,26 @@ def test_the_additions_of_a_version_are_those_of_its_table(world: World, runs: l
 
     assert new["pairs"] == sum(row["version"] == "2" for row in rows)
     assert (second.diagnostics["audit"], new["audit"]) == (len(audited), audited.count("2"))
+
+
+@pytest.mark.parametrize("budget", [None, 18, 36, 500])
+def test_the_form_of_a_pool_tells_what_will_be_judged_and_drawn(
+    world: World, runs: list[Run], client: Client, budget: int | None
+) -> None:
+    choice = {**REACHING, "strategy": "rrf", "budget": budget}
+    pool = build_pool(world.collection, name="reaching", runs=runs[:2], **choice)
+    client.force_login(world.ada)
+    asked = {**choice, "budget": budget or "", "runs": [run.pk for run in runs[:2]]}
+    form = client.get(reverse("pool_new", args=["harbour"]), asked, headers={"HX-Request": "true"})
+
+    told = re.search(
+        r"<dt>To judge</dt><dd>(\d+) <[^>]+>about (\d+) of them drawn at random, (\d+) from beyond the depth",
+        form.content.decode(),
+    )
+    assert told is not None, form.content.decode()
+    to_judge, drawn, beyond = map(int, told.groups())
+    assert "<dt>Pairs down to the depth</dt><dd>18 " in form.content.decode()
+    assert to_judge == pool.chosen_count
+    # Chance lets one more or less of a query's audit stand within the depth.
+    assert drawn == pytest.approx(pool.entries.filter(in_audit=True).count(), abs=3)
+    assert beyond == pytest.approx(pool.entries.filter(is_beyond=True).count(), abs=3)
