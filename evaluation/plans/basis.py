@@ -21,7 +21,6 @@ from evaluation.plans.expected_width import (
     design_of,
     fitted_curve,
 )
-from evaluation.plans.frames import PlannedFrame, planned_frame
 from evaluation.plans.results import Bases
 from evaluation.plans.settings import PlanSettings
 from labeling.adaptive.options import AdaptiveOptions, checked_adaptive
@@ -36,9 +35,10 @@ from pooling.interface.problems import InputError
 from pooling.merging.preview import NumberedTops, Tops
 from pooling.models import Collection, Pool, Run
 from pooling.pools.building import checked_choice
-from pooling.ranking.frame import reserve_size
-from pooling.ranking.sample import audit_size
+from pooling.ranking.frame import expected_draws, reserve_size, whole_sizes
+from pooling.ranking.sample import audit_sizes
 from pooling.ranking.selection import floor_of, spread
+from pooling.runs.frames import PlannedFrame, planned_frame
 from pooling.runs.numbered import numbered_tops, pairs_of
 from pooling.runs.stored import runs_named
 from pooling.strategies import strategy_named
@@ -182,7 +182,8 @@ class Planned:
         """
         budget, some = self.settings.budget, np.flatnonzero(self.sizes)
         if budget is None:
-            return self.limits if self.settings.adaptive else self._whole_pools
+            share = self.settings.choice.audit_share
+            return self.limits if self.settings.adaptive else whole_sizes(self.sizes, self.frames, share)
         adaptive = self.settings.queue.adaptive or AdaptiveOptions()
         floor = floor_of(len(some), budget, adaptive.budget_rule, adaptive.budget_floor)
         rule = Selection.Rule.SHARE if adaptive.budget_rule == Selection.Rule.GREEDY else adaptive.budget_rule
@@ -191,26 +192,18 @@ class Planned:
         chosen[some] = list(spread(sizes, budget, rule=rule, floor=floor).values())
         return chosen
 
-    @property
-    def _whole_pools(self) -> NDArray[np.int64]:
-        """(Q,) every document of the pool, and as many drawn beyond it as the audit share says of it."""
-        if self.settings.reach is None:
-            return self.sizes
-        whole: NDArray[np.int64] = np.minimum(self.sizes + self._audits_of(self.sizes), self.frames)
-        return whole
-
     @cached_property
     def audits(self) -> NDArray[np.int64]:
         """(Q,) the audit documents of each query; a strategy that samples is taken as all audit."""
         if strategy_named(self.settings.strategy).samples:
             return self.chosen
         is_whole = self.settings.budget is None and not self.settings.adaptive
-        return self._audits_of(self.sizes if is_whole else self.chosen)
+        return audit_sizes(self.settings.choice.audit_share, self.sizes if is_whole else self.chosen)
 
-    def _audits_of(self, budgets: NDArray[np.int64]) -> NDArray[np.int64]:
-        share = self.settings.choice.audit_share
-        by_budget = {size: audit_size(share, size) for size in np.unique(budgets).tolist()}
-        return np.array([by_budget[size] for size in budgets.tolist()], dtype=np.int64)
+    @property
+    def drawn(self) -> int:
+        """Chosen pairs that are expected to be drawn."""
+        return round(expected_draws(self.sizes, self.frames, self.chosen, self.audits)[0])
 
     @cached_property
     def design(self) -> Design:

@@ -148,7 +148,7 @@ def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None
         "pool": {
             "pairs": int(planned.sizes.sum()),
             "chosen": int(spent.chosen.sum()),
-            "audit": int(planned.audits.sum()),
+            "audit": planned.drawn,
             "labelled": planned.labelled,
             "to_judge": planned.to_judge,
             "queries": int((planned.sizes > 0).sum()),

@@ -37,7 +37,8 @@ class Supposition(TypedDict):
 
 
 class PlannedPool(TypedDict):
-    """`chosen`: by budget and audit; `to_judge`: of these without a label."""
+    """`pairs`: down to the depth; `chosen`: by budget and audit; `audit`: about how many of these are drawn,
+    from the reach as well; `to_judge`: of these without a label."""
 
     pairs: int
     chosen: int
@@ -240,7 +241,9 @@ class PlanResult(TypedDict):
     pool: PlannedPool
     runs: list[PlannedRun]
     overlap: Annotated[list[list[float]], "`[i][j]`: share of run i's top that run j has too."]
-    sizes: Annotated[Sizes, Mapping[str, Any], "Pairs per query: least, median, mean, most, bins."]
+    sizes: Annotated[
+        Sizes, Mapping[str, Any], "Pairs per query down to the depth: least, median, mean, most, bins."
+    ]
     thin: Annotated[
         ThinQueries, Mapping[str, Any], "Queries with fewer than `below` pairs; `without`: with none."
     ]

@@ -23,7 +23,7 @@ class AllOfPool(PoolDiagnostics):
     """Everything about a pool; by run means by its name."""
 
     # Bytewise by id.
-    queries: Annotated[list[list[Any]], "[query id, pairs, pairs that one run alone found]."]
+    queries: Annotated[list[list[Any]], "[query id, pairs, pairs to the depth that one run alone found]."]
     labels: Annotated[
         LabelFinds | None,
         "labelled, relevant, relevant_alone by run, dry_depth, by_rank; null without a label.",
@@ -32,7 +32,7 @@ class AllOfPool(PoolDiagnostics):
 
 def pool_diagnostics(pool: Pool) -> AllOfPool:
     """All that is known of a pool."""
-    alone = Count("pk", filter=Q(run_count=1))
+    alone = Count("pk", filter=Q(run_count=1, is_beyond=False))
     rows = pool.entries.order_by().values_list("query__external_id").annotate(pairs=Count("pk"), alone=alone)
     queries = sorted(map(list, rows), key=lambda row: row[0].encode())
     stored: PoolDiagnostics = pool.diagnostics

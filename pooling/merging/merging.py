@@ -281,6 +281,18 @@ def chosen_in_frame(
     return pooled.select(present(pooled, (*POOLED, *IN_FRAME)))
 
 
+def within_depth(pooled: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of a pooled frame without those from beyond its depth."""
+    return pooled.filter(~pooled["is_beyond"]) if "is_beyond" in pooled.columns else pooled
+
+
+def without_reserve(pooled: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of a pooled frame without those that only may come to be drawn."""
+    if "is_beyond" not in pooled.columns:
+        return pooled
+    return pooled.filter(~pooled["is_beyond"] | pooled["inclusion_probability"].is_not_null())
+
+
 def with_position(ordered: pl.DataFrame) -> pl.DataFrame:
     """Number the pairs of each query from 1, in the order in which they stand."""
     starts = query_starts(ordered)

@@ -55,11 +55,11 @@ class Diagnosis(TypedDict):
     overlap: Annotated[
         list[list[float]], "Share of the row's top that the column's run has too, in the order of `runs`."
     ]
-    contributed: Annotated[dict[str, int], "By run: pairs of the pool that it found."]
-    unique_finds: Annotated[dict[str, int], "By run: pairs that it alone found."]
+    contributed: Annotated[dict[str, int], "By run: pairs down to the depth that it found."]
+    unique_finds: Annotated[dict[str, int], "By run: pairs down to the depth that it alone found."]
     families: Annotated[list[list[str]], "Groups of runs that are nearly the same list."]
     sizes: Annotated[Sizes, "Pairs per query: least, median, mean, most, bins."]
-    thin: Annotated[Thin, "Queries with fewer than half the median of pairs."]
+    thin: Annotated[Thin, "Queries with fewer than half the median of pairs down to the depth."]
     audit: Annotated[int, "Pairs of the audit sample."]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pooling.heavy import np, pl
 from pooling.merging.diagnostics import overlap, size_by_depth, unique_finds
 from pooling.merging.families import dry_depth, families, lone_relevant
+from pooling.merging.merging import within_depth, without_reserve
 from pooling.merging.stored_diagnosis import Diagnosis, LabelFinds, Sizes, Thin
 
 #: Rank-biased overlap looks at the first ranks above all; below this one it has nothing left to say.
@@ -21,11 +22,13 @@ def diagnose(runs: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int)
     """A pool before anything is judged, in plain values fit for JSON.
 
     `pooled` is the frame of `pooling.merging.merging.build_pool` with its finders; runs: name -> frame of
-    query_id, document_id, score, perhaps rank. Runs overlap to `depth`.
+    query_id, document_id, score, perhaps rank, down to the depth of the pool. Runs overlap to `depth`. What a
+    reach draws from beyond it counts in `sizes` and `audit` alone: the others tell what the runs bring.
     """
-    contributed = pooled["runs"].explode().value_counts()
+    of_runs = within_depth(pooled)
+    contributed = of_runs["runs"].explode().value_counts()
     by_index = dict(zip(contributed["runs"].to_list(), contributed["count"].to_list(), strict=True))
-    alone = unique_finds(pooled)
+    alone = unique_finds(of_runs)
     alone += [0] * (len(runs) - len(alone))
     groups = families(runs, depth=min(depth, FAMILY_DEPTH))
     return {
@@ -35,8 +38,8 @@ def diagnose(runs: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int)
         "contributed": {name: by_index.get(index, 0) for index, name in enumerate(runs)},
         "unique_finds": dict(zip(runs, alone, strict=True)),
         "families": [group for group in groups if len(group) > 1],
-        "sizes": sizes_of(pooled),
-        "thin": thin_queries(pooled),
+        "sizes": sizes_of(without_reserve(pooled)),
+        "thin": thin_queries(of_runs),
         "audit": int(pooled["in_audit"].sum()),
     }
 
@@ -108,7 +111,8 @@ def as_text(diagnosis: Diagnosis, labels: LabelFinds | None = None) -> str:
     )
     if thin["count"]:
         listed = ", ".join(f"{query_id} ({pairs:,})" for query_id, pairs in thin["queries"][:10])
-        lines.append(f"Thin queries (fewer than {thin['below']:g} pairs): {thin['count']:,}; {listed}.")
+        below = f"fewer than {thin['below']:g} pairs to the depth"
+        lines.append(f"Thin queries ({below}): {thin['count']:,}; {listed}.")
     usual_depths = sorted(
         {depth for depth in (1, 5, 10, 20, 50, 100, 200, 500) if depth < len(diagnosis["size_by_depth"])}
     )

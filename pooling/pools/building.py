@@ -104,7 +104,7 @@ def build_pool(
     count_pairs(pool, pooled)
     pool.frame = frame_of(pooled, text)
     pool.diagnostics = {
-        **diagnose(tops_of(frames, choice), within_depth(pooled), choice.deepest),
+        **diagnose(tops_of(frames, choice), pooled, choice.deepest),
         "left_out_queries": left_out,
     }
     progress(0.5, f"Storing {pool.pair_count:,} pairs.")
@@ -140,7 +140,7 @@ def read_tops(
 ) -> tuple[dict[str, pl.DataFrame], dict[str, int]]:
     """The top of each run for the collection's queries, and how many other queries each run has.
 
-    Cut to the depth while reading, so that fifty deep runs need the memory of their tops alone.
+    Cut to the reach while reading, so that fifty deep runs need the memory of their tops alone.
     """
     queries = pl.DataFrame({"query_id": list(query_keys)}, schema={"query_id": pl.String})
     hidden = documents_left_out(runs[0].collection)
@@ -186,11 +186,6 @@ def frame_of(pooled: pl.DataFrame, text: pl.DataFrame | None) -> StoredFrame:
     return {"sizes": dict(sizes.iter_rows()), "text": text is not None}
 
 
-def within_depth(pooled: pl.DataFrame) -> pl.DataFrame:
-    """The pairs of the pool without those drawn from beyond its depth."""
-    return pooled.filter(~pooled["is_beyond"]) if "is_beyond" in pooled.columns else pooled
-
-
 def tops_of(frames: Mapping[str, pl.DataFrame], choice: Choice) -> Mapping[str, pl.DataFrame]:
     """The runs down to the depth of the pool."""
     if choice.reach is None:
@@ -218,8 +213,7 @@ def _pooled(frames: Mapping[str, pl.DataFrame], choice: Choice, text: pl.DataFra
 
 def count_pairs(pool: Pool, pooled: pl.DataFrame) -> None:
     """Set the counts of a pool, not yet saved; what only may come to be drawn does not count."""
-    if "is_beyond" in pooled.columns:
-        pooled = pooled.filter(~pooled["is_beyond"] | pooled["inclusion_probability"].is_not_null())
+    pooled = merging.without_reserve(pooled)
     pool.pair_count = pooled.height
     pool.chosen_count = pooled.height - pooled["inclusion_probability"].null_count()
     pool.query_count = pooled["query_id"].n_unique()
@@ -280,7 +274,7 @@ def pooled_frame(pool: Pool) -> pl.DataFrame:
 
 
 def expected_pairs(runs: Iterable[Run], choice: Choice) -> int:
-    """No pool of these runs is larger: what decides between now and the background worker."""
+    """No pool of these runs is larger to its depth: what decides between now and the background worker."""
     return sum(run.query_count * min(run.depth, choice.depth_of(run.name)) for run in runs)
 
 

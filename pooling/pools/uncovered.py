@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.core.cache import cache
 from django.db.models import Exists, OuterRef, QuerySet
 
@@ -36,11 +38,13 @@ def new_pairs(run: Run, pool: Pool) -> int | None:
     takes long. Counted once, since neither changes."""
     if run.row_count > MOST_ROWS or pool.pair_count > MOST_PAIRS:
         return None
-    key = f"new-pairs-{run.pk}-{pool.pk}"
+    key = f"new-pairs-{pool.pk}-{pool.built_at.timestamp()}-{run.pk}"
     count: int | None = cache.get(key)
     if count is None:
-        queries = dict(pool.collection.queries.values_list("external_id", "pk"))
-        tops, _ = read_tops([run], queries, choice_of(pool), lambda share, detail: None)
+        queries = dict(pool.collection.queries.listed().values_list("external_id", "pk"))
+        # What only the audit may draw is no new pair.
+        choice = replace(choice_of(pool), reach=None)
+        tops, _ = read_tops([run], queries, choice, lambda share, detail: None)
         pair = ["query_id", "document_id"]
         count = tops[run.name].select(pair).join(pooled_frame(pool), on=pair, how="anti").height
         cache.set(key, count, KEPT_SECONDS)

@@ -17,6 +17,7 @@ from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.merging.choice import Choice
 from pooling.merging.extension import NothingNewError, extended_pool
+from pooling.merging.merging import without_reserve
 from pooling.merging.summary import diagnose
 from pooling.models import Collection, Job, Pool, Run
 from pooling.options.option import Option, options_of, same
@@ -31,7 +32,6 @@ from pooling.pools.building import (
     read_tops,
     store_pool,
     tops_of,
-    within_depth,
 )
 from pooling.pools.results import PoolBuilt, pool_result
 from pooling.runs.stored import runs_named
@@ -126,9 +126,9 @@ def extend_pool(
         raise InputError(str(error)) from error
     count_pairs(made, pooled)
     made.frame = frame_of(pooled, text)
-    new = pooled.filter(pooled["version"] == made.version)
+    new = without_reserve(pooled).filter(pl.col("version") == made.version)
     made.diagnostics = {
-        **diagnose(tops_of(frames, choice), within_depth(pooled), choice.deepest),
+        **diagnose(tops_of(frames, choice), pooled, choice.deepest),
         "left_out_queries": left_out,
         "new": {
             "pairs": new.height,

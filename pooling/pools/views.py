@@ -16,6 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_GET, require_http_methods
 
+from pooling.heavy import Integers, np
 from pooling.interface.downloads import streamed
 from pooling.interface.forms import (
     FIRST,
@@ -39,7 +40,10 @@ from pooling.pools.building import build_or_start, checked_choice
 from pooling.pools.exports import POOL_FILES
 from pooling.pools.lists import POOLED_PAIRS, POOLED_QUERIES, POOLS
 from pooling.pools.versions import Extension, extend_or_start, next_name, other_runs, page_options
+from pooling.ranking.frame import expected_draws, whole_sizes
+from pooling.ranking.sample import audit_sizes, spread_budget
 from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
+from pooling.runs.frames import planned_frame
 from pooling.runs.numbered import numbered_tops
 from pooling.strategies import RECOMMENDED
 from pooling.tables.answers import answer
@@ -130,7 +134,7 @@ class ExtensionForm(RunDepthsForm):
 
 
 def pool_figures(collection: Collection, runs: Sequence[Run], choice: Choice) -> list[Figure]:
-    """Pairs in the pool and at twice its depth, and the pairs to judge; `InputError` as in `build_pool`."""
+    """Pairs down to the depth and to twice of it, and the pairs to judge; `InputError` as in `build_pool`."""
     choice = checked_choice(choice, runs)
     every = list(collection.runs.defer("preflight").order_by("pk"))
     place = {run.pk: index for index, run in enumerate(every)}
@@ -142,14 +146,29 @@ def pool_figures(collection: Collection, runs: Sequence[Run], choice: Choice) ->
         raise InputError("None of these runs has a query of the collection.", field="runs")
     sizes = tops.to_depths(choice.depth, own).query_sizes()
     pairs, queries = int(sizes.sum()), int((sizes > 0).sum())
-    figures = [Figure("Pairs in the pool", f"{pairs:,}", f"{pairs / queries:,.1f} per query")]
+    frames = sizes
+    if choice.reach is not None:
+        frame = planned_frame(collection, every, [place[run.pk] for run in runs], choice.reach)
+        frames = np.where(sizes > 0, np.maximum(frame.sizes, sizes), 0)
+    title = "Pairs in the pool" if choice.reach is None else "Pairs down to the depth"
+    figures = [Figure(title, f"{pairs:,}", f"{pairs / queries:,.1f} per query")]
     if deeper > choice.depth:
         figures.append(Figure(f"At depth {deeper:,}", f"{_size(tops, deeper, own):,}", "pairs"))
-    chosen = min(choice.budget if isinstance(choice.budget, int) else pairs, pairs)
-    # With every pair chosen, there is nothing to draw.
-    audit = round(choice.audit_share * chosen) if chosen < pairs else 0
-    note = f"about {audit:,} of them drawn at random" if audit else ""
-    return [*figures, Figure("To judge", f"{chosen:,}", note)]
+    return [*figures, _to_judge(sizes, frames, choice)]
+
+
+def _to_judge(sizes: Integers, frames: Integers, choice: Choice) -> Figure:
+    """sizes, frames (Q,): the documents of each query's pool, and those that its audit draws from."""
+    budget, share = choice.budget if isinstance(choice.budget, int) else None, choice.audit_share
+    chosen = whole_sizes(sizes, frames, share) if budget is None else spread_budget(frames, budget)
+    note = ""
+    # With every pair of the pool chosen, there is nothing to draw.
+    if share and (choice.reach is not None or chosen.sum() < sizes.sum()):
+        audits = audit_sizes(share, sizes if budget is None else chosen)
+        draws, beyond = map(round, expected_draws(sizes, frames, chosen, audits))
+        note = f"about {draws:,} of them drawn at random"
+        note += f", {beyond:,} from beyond the depth" if beyond else ""
+    return Figure("To judge", f"{chosen.sum():,}", note)
 
 
 def _size(tops: Tops, depth: int, own: dict[int, int]) -> int:

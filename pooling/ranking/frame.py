@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from pooling.heavy import Booleans, Integers, NDArray, np, pl
 from pooling.ranking.ranking import query_starts
-from pooling.ranking.sample import audit_size, spread_budget, walk
+from pooling.ranking.sample import audit_size, audit_sizes, spread_budget, walk
 
 
 def frame_keys(query_id: str, document_ids: Iterable[str], seed: int) -> list[bytes]:
@@ -193,6 +193,28 @@ def _probabilities(in_audit: Booleans, certain: Booleans) -> NDArray[np.float64]
     if left.any():
         probability[left & in_audit] = in_audit[left].mean()
     return probability
+
+
+def whole_sizes(sizes: Integers, frames: Integers, audit_share: float) -> Integers:
+    """(Q,) the documents that are judged without a budget, of pools and frames of these sizes."""
+    whole: Integers = np.minimum(sizes + audit_sizes(audit_share, sizes), frames)
+    return whole
+
+
+def expected_draws(
+    sizes: Integers, frames: Integers, chosen: Integers, audits: Integers
+) -> tuple[float, float]:
+    """(documents drawn of all that are chosen, those of them from beyond the pools), as expected.
+
+    sizes, frames, chosen, audits (Q,): documents of each query's pool and frame, those that are judged, and
+    those of its audit. Where the greedy part comes to the end of the pool, the rest of the budget is drawn.
+
+    >>> expected_draws(*map(np.array, ([20], [100], [40], [10])))
+    (22.0, 20.0)
+    """
+    in_pool = sizes * audits / np.maximum(frames, 1)
+    beyond = np.maximum(audits - in_pool, chosen - sizes)
+    return float((in_pool + beyond).sum()), float(beyond.sum())
 
 
 def reserve_size(audit_share: float, pooled: int) -> int:

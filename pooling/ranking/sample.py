@@ -101,6 +101,12 @@ def audit_size(share: float, budget: int) -> int:
     return min(budget, max(1, math.ceil(round(share * budget, 9))))
 
 
+def audit_sizes(share: float, budgets: Integers) -> Integers:
+    """`audit_size` of each budget."""
+    by_budget = {budget: audit_size(share, budget) for budget in np.unique(budgets).tolist()}
+    return np.array([by_budget[budget] for budget in budgets.tolist()], dtype=np.int64)
+
+
 def audit_order(query_id: str, document_ids: pl.Series, seed: int) -> Integers:
     """Row numbers of a query's documents in audit order, whatever the order in which they are given."""
     return sampling_order(query_id, document_ids.arg_sort().to_numpy().astype(np.int64), seed)

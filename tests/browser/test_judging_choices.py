@@ -112,17 +112,18 @@ def test_the_passage_comes_first_and_what_was_judged_is_recorded(
 
 def test_a_chip_opens_its_verdict_again(page: Page, queue: Queue) -> None:
     judged = [press(page, key) for key in "jfjf"]
-    chips = page.locator(".chip")
+    # As many as have room for a word or two; a narrower bar has the last alone.
+    chips = page.locator(".chip:visible")
     assert [chip.inner_text().split(":")[-1].strip() for chip in chips.all()] == [
-        pair.title for pair in judged[1:]
+        pair.title for pair in judged[2:]
     ]
     ready(page)
     chips.first.click()
-    expect(page.locator("#document-title")).to_have_text(judged[1].title)
-    expect(page.locator("[data-part=live]")).to_contain_text("Undone: not relevant.")
-    press(page, "j")
+    expect(page.locator("#document-title")).to_have_text(judged[2].title)
+    expect(page.locator("[data-part=live]")).to_contain_text("Undone: relevant.")
+    press(page, "f")
     all_saved(page)
-    assert stored(queue)[judged[1]] == "relevant"
+    assert stored(queue)[judged[2]] == "not_relevant"
     assert len(stored(queue)) == 4
 
 

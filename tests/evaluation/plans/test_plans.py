@@ -58,6 +58,18 @@ def test_the_pool_is_told_before_it_is_built(world: World) -> None:
     assert plan["thin"] == {"below": 1.5, "count": 0, "queries": [], "without": 0}
 
 
+def test_what_a_reach_draws_is_told_before_it_is_drawn(world: World, client: Client) -> None:
+    world.import_runs()
+    plan = planned(world, depth=2, budget=15, audit_share=0.5, reach=100)
+    # Five judgments of each query, and an audit of three among six documents. Of the two or three in its pool
+    # one in two is expected to be drawn, 1 or 1.5; what the pool does not take is drawn from beyond, 3 or 2.
+    assert (plan["pool"]["chosen"], plan["pool"]["audit"]) == (15, (1 + 3) + 2 * (1.5 + 2))
+    with_reach = {**ALONE, "depth": 2, "audit_share": 0.5, "reach": 100}
+    client.force_login(world.ada)
+    part = client.get(PAGE, with_reach, headers={"HX-Request": "true"})
+    assert "Pairs down to the depth</dt><dd>8<" in part.content.decode()
+
+
 def test_a_run_with_a_depth_of_its_own_is_counted_to_it(world: World, client: Client) -> None:
     world.import_runs()
     asked = {**ALONE, "depth": 1, "depths.alpha": 3}
@@ -303,13 +315,13 @@ def test_the_address_holds_the_plan_and_htmx_gets_the_figures_alone(world: World
     client.force_login(world.ada)
     page = client.get(PAGE, {"depth": 2, "runs": "beta", "budget": ""}).content.decode()
     assert "<h1>" in page
-    assert "Pairs in the pool</dt><dd>6<" in page
+    assert "Pairs down to the depth</dt><dd>6<" in page
     part = client.get(PAGE, {"depth": 1, "runs": "beta", "budget": ""}, headers={"HX-Request": "true"})
     assert "<h1>" not in part.content.decode()
-    assert "Pairs in the pool</dt><dd>3<" in part.content.decode()
+    assert "Pairs down to the depth</dt><dd>3<" in part.content.decode()
     again = client.get(part["HX-Push-Url"]).content.decode()
     assert "budget" not in part["HX-Push-Url"]
-    assert "Pairs in the pool</dt><dd>3<" in again
+    assert "Pairs down to the depth</dt><dd>3<" in again
 
 
 def test_one_button_builds_the_pool_and_opens_the_queue_as_planned(world: World, client: Client) -> None:

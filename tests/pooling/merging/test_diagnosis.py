@@ -52,7 +52,7 @@ def test_the_text_names_each_run_with_its_family_and_the_thin_queries() -> None:
         ["beta", "8", "0", "0", "–"],
         ["copy", "13", "0", "0", "1"],
     ]
-    assert "Thin queries (fewer than 2 pairs): 1; q2 (1)." in lines
+    assert "Thin queries (fewer than 2 pairs to the depth): 1; q2 (1)." in lines
     assert "Pairs by depth: 4 at 1, 11 at 5, 13 at 7." in lines
     assert lines[-1].startswith("2 pairs have a label, 2 are relevant; finds dry up at rank")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -21,8 +22,10 @@ from labeling.progress.of_collection import judging_of
 from labeling.progress.of_queues import queue_states
 from labeling.queues.costs import change_prices
 from labeling.queues.opening import open_queue
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Membership, Pool, Query, Role
 from pooling.pools.building import build_pool
+from pooling.pools.versions import extend_pool
 from pooling.runs.stored import import_run
 from pooling.tidying.doing import delete
 from soundings.pages.next_step import next_of
@@ -229,6 +232,18 @@ def test_a_run_that_no_pool_has_is_next_with_the_pairs_it_brings(world: World, c
     # At the pool's depth of 2, d3 and d5 are new.
     assert "2 new pairs from gamma." in text
     assert f"/pools/{pool.pk}/extend/" in text
+
+
+def test_what_only_the_audit_may_draw_is_no_new_pair_of_a_run(world: World, client: Client) -> None:
+    runs = world.import_runs()
+    pool = build_pool(world.collection, name="p", runs=runs, depth=2, budget=6, audit_share=0.5, reach=100)
+    queue = open_queue(pool, seed=1, user=world.ada)
+    queue.items.update(state=Item.State.DONE)
+    make_report(world)
+    again = import_run(world.collection, world.folder / "alpha.run", name="alpha again", user=world.ada)
+    assert "from alpha again" not in page(client, world.ada, "/collections/harbour/")
+    with pytest.raises(InputError, match="Nothing is new"):
+        extend_pool(pool, runs=[again])
 
 
 def test_spent_money_and_the_end_are_those_of_the_queue_s_own_page(world: World, client: Client) -> None:
