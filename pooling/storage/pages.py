@@ -276,9 +276,7 @@ def _say(request: HttpRequest, outcomes: Sequence[Result | Job]) -> None:
     for name, notes in list(noted.items())[:MOST_NAMED]:
         messages.warning(request, f"{name}: {' '.join(notes)}")
     if len(noted) > MOST_NAMED:
-        messages.warning(
-            request, f"{len(noted):,} of these files have such notes, each on its page."
-        )
+        messages.warning(request, f"{len(noted):,} of these files have such notes, each on its page.")
     if len(outcomes) > MOST_NAMED:
         jobs = [one.arguments["file_name"] for one in outcomes if isinstance(one, Job)]
         results = [one["detail"].partition(":")[0] for one in outcomes if not isinstance(one, Job)]
