@@ -216,10 +216,16 @@ def _pooled(frames: Mapping[str, pl.DataFrame], choice: Choice, text: pl.DataFra
         raise InputError(str(error)) from error
 
 
+def without_reserve(pooled: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of the pool without those that only may come to be drawn."""
+    if "is_beyond" not in pooled.columns:
+        return pooled
+    return pooled.filter(~pooled["is_beyond"] | pooled["inclusion_probability"].is_not_null())
+
+
 def count_pairs(pool: Pool, pooled: pl.DataFrame) -> None:
     """Set the counts of a pool, not yet saved; what only may come to be drawn does not count."""
-    if "is_beyond" in pooled.columns:
-        pooled = pooled.filter(~pooled["is_beyond"] | pooled["inclusion_probability"].is_not_null())
+    pooled = without_reserve(pooled)
     pool.pair_count = pooled.height
     pool.chosen_count = pooled.height - pooled["inclusion_probability"].null_count()
     pool.query_count = pooled["query_id"].n_unique()

@@ -32,6 +32,7 @@ from pooling.pools.building import (
     store_pool,
     tops_of,
     within_depth,
+    without_reserve,
 )
 from pooling.pools.results import PoolBuilt, pool_result
 from pooling.runs.stored import runs_named
@@ -126,7 +127,7 @@ def extend_pool(
         raise InputError(str(error)) from error
     count_pairs(made, pooled)
     made.frame = frame_of(pooled, text)
-    new = pooled.filter(pooled["version"] == made.version)
+    new = without_reserve(pooled.filter(pooled["version"] == made.version))
     made.diagnostics = {
         **diagnose(tops_of(frames, choice), within_depth(pooled), choice.deepest),
         "left_out_queries": left_out,
