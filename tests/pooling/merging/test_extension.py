@@ -178,6 +178,6 @@ def test_over_http_and_by_command(world: World) -> None:
     out = StringIO()
     call_command("build_pool", "harbour", "--extend", "first pool, version 2", stdout=out)
     assert (
-        "“first pool, version 3”: 10 pairs of 3 queries, 2 of them new and 2 of these to judge."
+        "“first pool, version 3”: 10 pairs of 3 queries, 2 of them new and 2 of these chosen."
         in out.getvalue()
     )

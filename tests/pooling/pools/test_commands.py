@@ -55,7 +55,7 @@ def test_from_files_to_a_pool(db: None, files: Path, capsys: pytest.CaptureFixtu
     output = capsys.readouterr()
     assert "Queries: 1 new, 0 changed, 0 as before." in output.out
     assert "alpha: 9 rows for 3 queries." in output.out
-    assert "3 pairs of 1 queries, 3 to judge" in output.out
+    assert "3 pairs of 1 query, 3 chosen." in output.out
     assert "alpha: 2 queries are not in the collection." in output.err
 
 
