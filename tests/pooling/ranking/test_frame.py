@@ -140,6 +140,13 @@ def test_a_query_that_gets_none_of_the_budget_has_no_chance_of_being_judged() ->
     }
 
 
+def test_a_frame_no_deeper_than_the_pool_is_the_pool() -> None:
+    rows = build_pool({"one": run_of(*"abc")}, depth=3, reach=9, audit_share=0.5)
+
+    assert rows["inclusion_probability"].to_list() == [1.0, 1.0, 1.0]
+    assert (rows["frame_size"].to_list(), rows["is_beyond"].any()) == ([3, 3, 3], False)
+
+
 def test_an_extension_leaves_a_query_without_new_documents_as_it_was() -> None:
     runs = {"one": pl.concat([run_of(*"abcd"), run_of(*"abc", query="r")])}
     before = build_pool(runs, depth=2, reach=4, audit_share=0.5).with_columns(version=pl.lit(1, pl.Int64))
