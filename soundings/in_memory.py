@@ -36,8 +36,8 @@ def pool(
 
     - `runs`, `id_key`, `collapse`, `query_ids`, `document_ids`: as `evaluate` takes them.
     - `depth`: how many documents of each run.
-    - `options`: the others of the command, by name: `strategy`, `budget`, `audit_share`, `seed`, `ties`,
-      `scores` and `depths` (see `pooling.merging.choice.Choice`).
+    - `options`: the others of the command, by name: `strategy`, `budget`, `audit_share`, `reach`, `seed`,
+      `ties`, `scores` and `depths` (see `pooling.merging.choice.Choice`).
 
     A Polars frame, sorted by query and position: query_id, document_id, position, run_count, best_rank, rrf,
     in_audit, inclusion_probability (null where a pair is not to be judged), and runs and ranks, which say
@@ -55,7 +55,7 @@ def pool(
     tops = {}
     for name, source in sources.items():
         frame = run_frame(name, source, notes, with_rank=choice.ties == "rank")
-        top = order_run(frame, ties=choice.ties, scores=choice.scores, depth=choice.depth_of(name))
+        top = order_run(frame, ties=choice.ties, scores=choice.scores, depth=choice.reach_of(name))
         tops[name] = top.drop("position")
     for note in notes:
         warnings.warn(note, stacklevel=2)

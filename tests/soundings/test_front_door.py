@@ -75,6 +75,12 @@ def test_runs_in_memory_become_a_pool() -> None:
         soundings.pool(RUNS, depth=0)
 
 
+def test_an_audit_of_runs_in_memory_reaches_below_the_depth() -> None:
+    pool = soundings.pool(RUNS, depth=1, reach=3, audit_share=1.0, budget=4)
+
+    assert set(pool["document_id"]) == {"a", "b", "c", "d"}
+
+
 def test_what_a_reader_notices_in_a_file_is_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "bm25.run"
     path.write_text("q1 Q0 a 2 9.0 t\nq1 Q0 b 1 8.0 t\n")
