@@ -95,6 +95,8 @@ def test_labels_in_memory_are_replayed_as_the_command_replays_files(tmp_path: Pa
     # By depth: a, c, b.
     assert result.outcomes["depth"].found == {0.3: 0.5, 1: 1.0}
     assert set(soundings.simulate(LABELS, RUNS, depth=1, min_relevance=2).outcomes) > {"depth", "rrf"}
+    with pytest.raises(ValueError, match="min_relevance is -1"):
+        soundings.simulate(LABELS, RUNS, depth=1, min_relevance=-1)
 
 
 def test_files_are_read_and_runs_compared(tmp_path: Path) -> None:
