@@ -162,7 +162,7 @@ def test_an_extension_leaves_a_query_without_new_documents_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"reach": 1}, "The reach is at least the depth (2)."),
+        ({"reach": 1}, "The reach (1) is less than the depth (2). Give a reach of 2 or more."),
         ({"audit_share": 0.0}, "Only an audit draws from beyond the depth."),
         ({"strategy": "sampling", "audit_share": 0.0}, "Sampling draws from the depth of the pool."),
     ],
