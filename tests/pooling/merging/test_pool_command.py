@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 import soundings
+from pooling import command_line
 from pooling.options.arguments import count, share
 from tests.testdata import DATA, needs_data
 
@@ -98,7 +99,7 @@ def test_notes_on_a_run_go_to_standard_error(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_a_run_without_a_query_of_the_others_is_named(
-    runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "upper.run").write_text("Q1 Q0 a 1 9 t\n")
     (tmp_path / "lower.run").write_text("q1 Q0 a 1 9 t\n")
@@ -115,6 +116,9 @@ def test_a_run_without_a_query_of_the_others_is_named(
     call_command("pool", *runs, "--depth", "1")
     call_command("pool", of[0], "--depth", "1")
     assert not capsys.readouterr().err
+    monkeypatch.setattr(command_line, "MOST_ROWS", 1)  # so that it is made in parts
+    call_command("pool", *of, "--depth", "1")
+    assert capsys.readouterr().err == sentence
 
 
 @pytest.mark.parametrize(
