@@ -4,10 +4,11 @@ import ast
 import gc
 import os
 import re
+import select
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from pooling.interface.terminal import not_installed, readable, refuse_odd_texts
 
@@ -51,6 +52,9 @@ FILE_COMMANDS = {
     "simulate": "evaluation.replays.command",
 }
 OURS = ("soundings", "pooling", "labeling", "evaluation")
+# Exit code where nobody reads on, as in `soundings evaluate … | head -1`: that of programs that SIGPIPE ends.
+# 1 would say that a threshold was not met, and 0 that all was written.
+UNREAD = 141
 
 
 class OneLineParser(ArgumentParser):
@@ -118,11 +122,44 @@ def main() -> None:
     gc.set_threshold(50_000, 20, 50)
     open_missing_streams()
     try:
-        run_command()
+        try:
+            run_command()
+        finally:
+            _flush()
     except ModuleNotFoundError as error:
         if "--traceback" in sys.argv or (error.name or "").partition(".")[0] in OURS:
             raise
         _refuse(not_installed(error))
+    except BrokenPipeError:
+        unread = [stream for stream in (sys.stdout, sys.stderr) if not _has_reader(stream)]
+        if not unread:
+            raise  # of a connection to elsewhere
+        for stream in unread:
+            _put_nowhere(stream)
+        sys.exit(UNREAD)
+
+
+def _flush() -> None:
+    """Write what is left now, where it can still be told that it cannot be written."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _put_nowhere(sys.stdout)
+        _refuse(readable(error))
+
+
+def _put_nowhere(stream: TextIO) -> None:
+    """Nothing more is written, not even at the end of the program."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _has_reader(stream: TextIO) -> bool:
+    """False for a pipe whose other end is closed."""
+    poll = select.poll()
+    poll.register(stream, 0)
+    return not poll.poll(0)
 
 
 def run_command() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evaluation.replays.replaying import LabelledPool, labelled_pool, with_prior_scores
+from evaluation.scoring.conventions import Conventions
 from pooling.inputs.given import Runs, RunSource, Source
 from pooling.inputs.reading import named_runs, qrels_frame, run_frame
 from pooling.ranking.ranking import order_run
@@ -20,8 +21,10 @@ def read_labelled_pool(
 ) -> LabelledPool:
     """The labelled pool of files, dicts or frames; each run is cut to `depth` right after it is read.
 
-    prior: the scores of a model, as a run, for strategies that start from them.
+    prior: the scores of a model, as a run, for strategies that start from them. Raises ValueError for a
+    `min_relevance` that `Conventions` refuses.
     """
+    Conventions(min_relevance=min_relevance)
     labels = qrels_frame(qrels)
     tops = {}
     for name, source in named_runs(runs).items():

@@ -284,7 +284,7 @@ class Parts:
     def text(self, *, required: bool) -> str:
         text = self._words(self.layout.text)
         if required and text is None:
-            fields, likely = excerpt(", ".join(self.layout.others), 80), likely_text(self.record)
+            fields, likely = excerpt(", ".join(self.record), 80), likely_text(self.record)
             remedy = f"Rename {excerpt(likely)} to text, if that is the text." if likely else NAME_THE_TEXT
             raise self.file.error(self.line, f"no text among the fields {fields}", remedy)
         return text or ""
@@ -305,7 +305,7 @@ class Parts:
         return {**rest, **inner}
 
 
-NAME_THE_TEXT = "Name the field that has the text text."
+NAME_THE_TEXT = "Call the field that has the text “text”."
 
 
 def likely_text(record: dict[str, Any]) -> str | None:

@@ -184,7 +184,9 @@ class Choice:
         if self.reach is None:
             return None
         if self.reach < self.deepest:
-            return f"The reach is at least the depth ({self.deepest:,})."
+            least = f"{self.deepest:,}"
+            below = f"The reach ({self.reach:,}) is less than the depth ({least})."
+            return f"{below} Give a reach of {least} or more."
         if samples:
             return "Sampling draws from the depth of the pool. Choose another strategy for a deeper reach."
         if self.strategy in STRATEGIES and not self.has_audit:

@@ -24,6 +24,7 @@ from pooling.merging.merging import build_pool
 from pooling.ranking.chunks import Chunks, collapse_chunks, collapse_notes
 from pooling.ranking.ranking import order_run, query_starts
 from pooling.ranking.sample import spread_budget
+from pooling.ranking.shared_ids import runs_apart
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -78,9 +79,10 @@ def part_count(paths: Iterable[Path]) -> int:
 
 @dataclass(frozen=True)
 class Split:
-    """A run's deepest rank, up to the depth asked for, and its reader's notes."""
+    """A run's deepest rank, up to the depth asked for, its queries, and its reader's notes."""
 
     deepest: int
+    queries: list[str]
     notes: tuple[str, ...]
 
 
@@ -98,7 +100,8 @@ class SplitRun:
         top, notes = read_top(name, path, self.choice, self.chunks)
         starts = query_starts(top)
         lengths = np.diff(np.append(starts, top.height))
-        of_query = [zlib.crc32(query.encode()) % self.parts for query in top["query_id"].gather(starts)]
+        queries = top["query_id"].gather(starts).to_list()
+        of_query = [zlib.crc32(query.encode()) % self.parts for query in queries]
         part = pl.Series("part", np.repeat(np.array(of_query, dtype=np.int32), lengths))
         deepest = int(top["position"].max() or 0)  # type: ignore[arg-type]
         rows = top.drop("position").with_columns(part)
@@ -107,7 +110,7 @@ class SplitRun:
         # Every run has a file in every part: what a run is worth may depend on how many there are.
         for absent in set(range(self.parts)) - set(of_query):
             rows.drop("part").clear().write_parquet(split_file(self.folder, absent, number))
-        return Split(deepest, notes)
+        return Split(deepest, queries, notes)
 
 
 def split_file(folder: Path, part: object, run: int) -> Path:
@@ -176,7 +179,7 @@ def pool_in_parts(
     engine: Engine,
     chunks: Chunks | None = None,
 ) -> tuple[Iterator[bytes], list[str]]:
-    """The TSV of the pool in pieces, and what the readers of the runs noticed.
+    """The TSV of the pool in pieces, and what was noticed about the runs.
 
     `folder` takes the parts; anyone who works on them must see it.
     """
@@ -184,6 +187,10 @@ def pool_in_parts(
     split = list(engine(SplitRun(folder, len(parts), choice, chunks), list(enumerate(named.items()))))
     done = zip(named.values(), split, strict=True)
     notes = [f"{path.name}: {note}" for path, one in done for note in one.notes]
+    queries_of = {
+        name: pl.Series(one.queries, dtype=pl.String) for name, one in zip(named, split, strict=True)
+    }
+    notes += runs_apart(queries_of)
     if isinstance(choice.budget, int):
         sizes: dict[str, int] = {}
         for counted in engine(CountPart(folder, runs), parts):

@@ -33,7 +33,7 @@ POOLS = Table(
     columns=(
         Column("name", "Pool", natural=True, link=_pool_page, style="id"),
         Column("pairs", "Pairs", "pair_count", number=True),
-        Column("chosen", "To judge", "chosen_count", number=True),
+        Column("chosen", "Chosen", "chosen_count", number=True),
         Column("queries", "Queries", "query_count", number=True),
         Column("depth", "Depth", _depths, sort="depth", number=True),
         Column("strategy", "Strategy"),

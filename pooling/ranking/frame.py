@@ -22,6 +22,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pooling.heavy import Booleans, Integers, NDArray, np, pl
 from pooling.ranking.ranking import query_starts
@@ -226,7 +227,7 @@ def reserve_size(audit_share: float, pooled: int) -> int:
 
 def _slices(frame: pl.DataFrame) -> dict[str, range]:
     """Query -> its rows."""
-    starts = query_starts(frame).tolist()
-    ends = [*starts[1:], frame.height]
+    starts = query_starts(frame)
     heads = frame["query_id"].gather(starts).to_list()
-    return {query: range(*edges) for query, *edges in zip(heads, starts, ends, strict=True)}
+    edges = pairwise([*starts.tolist(), frame.height])
+    return {query: range(*both) for query, both in zip(heads, edges, strict=True)}

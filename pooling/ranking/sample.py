@@ -146,6 +146,8 @@ def walk(order: Integers, budget: int, size: int, pooled: int | None = None) -> 
     """
     end = len(order) if pooled is None else pooled
     sample = order[:size]
+    if not size:
+        return min(budget, end), sample
     outside = np.ones(len(order), dtype=np.int64)
     outside[sample] = 0
     cost = size + np.concatenate(([0], np.cumsum(outside)))  # after 0, 1, 2 … documents were reached

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pooling.heavy import pl
@@ -65,6 +65,25 @@ def no_query_in_common(run: str, ids: pl.Series, other: str, others: pl.Series) 
     """The error of a run whose queries the other side does not have, with what would make them meet."""
     sentence = sentence_on(Side(f"queries of run {run}", ids), Side(f"queries of {other}", others))
     return ValueError(f"Run {run} has no query in common with {other}. {sentence}")
+
+
+def runs_apart(queries: Mapping[str, pl.Series]) -> list[str]:
+    """A sentence for each of several runs whose queries no other run has; of two such runs, for the second.
+
+    queries: distinct query ids by run.
+    """
+    if len(queries) < 2:
+        return []
+    every = pl.concat(queries.values())
+    shared = every.filter(every.is_duplicated()).implode()
+    apart = [name for name, ids in queries.items() if len(ids) and not ids.is_in(shared).any()]
+    return [
+        sentence_on(
+            Side(f"queries of run {name}", queries[name]),
+            Side("queries of the other runs", pl.concat(ids for one, ids in queries.items() if one != name)),
+        )
+        for name in apart[len(queries) == 2 :]
+    ]
 
 
 def examples_of(ids: pl.Series) -> str:

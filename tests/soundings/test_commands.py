@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import subprocess
 import sys
@@ -160,3 +161,39 @@ print("django" in sys.modules, file=sys.stderr)
     listed = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")]
     ours = {path.stem for path in ROOT.glob("*/management/commands/*.py")} - {"__init__"}
     assert sorted(name for name in listed if name != "soundings") == sorted(ours)
+
+
+def told_while_writing_to(output: int, folder: Path, command: str, unbuffered: str = "") -> tuple[int, str]:
+    """Exit code and standard error of a command."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), *command.split()],
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=environment(folder, PYTHONUNBUFFERED=unbuffered),
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
+EVALUATE = "evaluate examples/qrels.txt examples/runs/bm25.run --k 1"
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", ["help", "help --commands", EVALUATE])
+def test_a_command_whose_output_nobody_reads_ends_without_a_word(
+    tmp_path: Path, command: str, unbuffered: str
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb"):
+        assert told_while_writing_to(writer, tmp_path, command, unbuffered) == (141, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_output_for_which_there_is_no_room_is_refused_in_one_line(tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        told = told_while_writing_to(full.fileno(), tmp_path, EVALUATE)
+    assert told == (2, "No space left on device.\n")

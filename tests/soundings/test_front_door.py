@@ -75,6 +75,12 @@ def test_runs_in_memory_become_a_pool() -> None:
         soundings.pool(RUNS, depth=0)
 
 
+def test_an_audit_of_runs_in_memory_reaches_below_the_depth() -> None:
+    pool = soundings.pool(RUNS, depth=1, reach=3, audit_share=1.0, budget=4)
+
+    assert set(pool["document_id"]) == {"a", "b", "c", "d"}
+
+
 def test_what_a_reader_notices_in_a_file_is_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "bm25.run"
     path.write_text("q1 Q0 a 2 9.0 t\nq1 Q0 b 1 8.0 t\n")
@@ -89,6 +95,8 @@ def test_labels_in_memory_are_replayed_as_the_command_replays_files(tmp_path: Pa
     # By depth: a, c, b.
     assert result.outcomes["depth"].found == {0.3: 0.5, 1: 1.0}
     assert set(soundings.simulate(LABELS, RUNS, depth=1, min_relevance=2).outcomes) > {"depth", "rrf"}
+    with pytest.raises(ValueError, match="min_relevance is -1"):
+        soundings.simulate(LABELS, RUNS, depth=1, min_relevance=-1)
 
 
 def test_files_are_read_and_runs_compared(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from evaluation.models import Report
 from evaluation.reports.measuring import Measuring, request_measuring
 from labeling.consensus.rule_names import RULES_IN_WORDS
+from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
 
@@ -28,9 +29,7 @@ class Command(InputCommand):
         choice = Measuring(options["name"], options["rule"], options["run"])
         made = request_measuring(collection, choice, None)
         if isinstance(made, Report):
-            answer = made.result["runs"]
-            self.stdout.write(
-                f"Release “{made.release.name}” and report {made.pk}, “{made.name}”: {len(answer)} runs."
-            )
+            runs = counted(len(made.result["runs"]), "run")
+            self.stdout.write(f"Release “{made.release.name}” and report “{made.name}”: {runs}.")
         else:
             self.stdout.write(f"Job {made.pk} releases and measures.")

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
+from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
@@ -42,14 +43,16 @@ class Command(InputCommand):
         collection = collection_named(options["slug"])
         pool = (self.extend if options["extend"] else self.build)(collection, options)
         new = pool.diagnostics.get("new")
-        added = (
-            f", {new['pairs']:,} of them new and {new['chosen']:,} of these"
+        chosen = (
+            f"{new['pairs']:,} of them new and {new['chosen']:,} of these"
             if new
-            else f", {pool.chosen_count:,}"
+            else f"{pool.chosen_count:,}"
         )
+        # Labels are of a later stage, so how many are left to judge is for a plan or a queue to say.
         self.stdout.write(
-            f"Pool {pool.pk}, “{pool.name}”: {pool.pair_count:,} pairs of {pool.query_count:,} queries"
-            f"{added} to judge."
+            f"Pool {pool.pk}, “{pool.name}”: {counted(pool.pair_count, 'pair')} of "
+            f"{counted(pool.query_count, 'query')}, {chosen} chosen. "
+            "A queue leaves out those that have a label."
         )
         if options["diagnostics"]:
             self.stderr.write(as_text(pool.diagnostics), ending="")

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from pooling.formats.sources import require_file
 from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
-from pooling.models import Collection
-from pooling.people.membership import account_named, create_collection
+from pooling.models import Collection, Role
+from pooling.people.membership import account_named, add_member, change_role, create_collection
 from pooling.texts.importing import import_documents, import_queries
-
-if TYPE_CHECKING:
-    pass
 
 
 class Command(InputCommand):
@@ -42,43 +41,63 @@ class Command(InputCommand):
             "--guidelines", metavar="FILE", type=Path, help="guidelines of a new collection, in Markdown"
         )
         parser.add_argument(
-            "--admin", metavar="NAME", help="the account that becomes a new collection's admin"
+            "--admin", metavar="NAME", help="the account that becomes an admin of the collection"
         )
 
-    # All or nothing: a corpus with an error takes the queries and a new collection with it.
-    @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["queries"] and not options["corpus"]:
             raise ValueError("Nothing to import: give --queries or --corpus.")
-        collection = self.collection(options)
-        if options["queries"]:
-            self.stdout.write(import_queries(collection, options["queries"]).detail)
-        if options["corpus"]:
-            only_pooled = options["only_pooled"]
-            with progress_bar("Documents") as progress:
-                summary = import_documents(
-                    collection, options["corpus"], only_pooled=only_pooled, progress=progress
-                )
-            self.stdout.write(summary.detail)
+        # All or nothing: a corpus with an error takes the queries and a new collection with it.
+        with transaction.atomic():
+            collection, notes = self.collection(options)
+            if options["queries"]:
+                notes.append(import_queries(collection, options["queries"]).detail)
+            if options["corpus"]:
+                only_pooled = options["only_pooled"]
+                with progress_bar("Documents") as progress:
+                    summary = import_documents(
+                        collection, options["corpus"], only_pooled=only_pooled, progress=progress
+                    )
+                notes.append(summary.detail)
+        for note in notes:
+            self.stdout.write(note)
 
-    def collection(self, options: dict[str, Any]) -> Collection:
-        """The collection of this name, made from the options when there is none."""
+    def collection(self, options: dict[str, Any]) -> tuple[Collection, list[str]]:
+        """The collection of this name, made from the options when there is none, and what was done."""
         slug = options["slug"]
-        if collection := Collection.objects.filter(slug=slug).first():
-            return collection
         admin = account_named(options["admin"]) if options["admin"] else None
-        guidelines = ""
+        texts = {name: options[name] for name in ("name", "question") if options[name]}
         if options["guidelines"]:
             require_file(options["guidelines"])
-            guidelines = options["guidelines"].read_text(encoding="utf-8")
-        collection = create_collection(
-            admin,
-            slug=slug,
-            name=options["name"] or slug,
-            question=options["question"],
-            guidelines=guidelines,
-        )
-        self.stdout.write(f"Created the collection “{slug}”.")
+            texts["guidelines"] = options["guidelines"].read_text(encoding="utf-8")
+        if collection := Collection.objects.filter(slug=slug).first():
+            refuse_other_texts(collection, texts)
+            is_new = admin is not None and make_admin(collection, admin)
+            return collection, [f"{admin} is now admin of {collection.name}."] if is_new else []
+        collection = create_collection(admin, slug=slug, **{"name": slug, **texts})
+        notes = [f"Created the collection “{slug}”."]
         if admin is None:
-            self.stdout.write(f"It has no members yet: add_member {slug} NAME --role admin")
-        return collection
+            notes.append(f"It has no members yet: add_member {slug} NAME --role admin")
+        return collection, notes
+
+
+def refuse_other_texts(collection: Collection, texts: dict[str, str]) -> None:
+    """`InputError` for what would overwrite the texts of a collection; those that it has are no change."""
+    for name, text in texts.items():
+        if text != getattr(collection, name):
+            raise InputError(
+                f"Collection “{collection.slug}” exists already, with another text for --{name}. Leave it "
+                "out here; an admin changes it on the site."
+            )
+
+
+def make_admin(collection: Collection, user: User) -> bool:
+    """Whether that is new."""
+    membership = collection.memberships.filter(user=user).first()
+    if membership is None:
+        add_member(collection, user.username, Role.ADMIN)
+        return True
+    if membership.role == Role.ADMIN:
+        return False
+    change_role(membership, Role.ADMIN)
+    return True

@@ -80,6 +80,7 @@ def test_the_table_says_what_was_left_out(simulate: Simulate) -> None:
         (["--noise", "some"], "from 0 to below 0.5"),
         (["--seeds", "0"], "'0' is not a whole number of 1 or more"),
         (["--min-relevance", "9"], "nothing to find"),
+        (["--min-relevance", "0"], "min_relevance is 0; it must be a whole number of 1 or more"),
         (["--k", "4"], "K is 4; it must lie between 1 and the depth of the pool, 3"),
     ],
 )

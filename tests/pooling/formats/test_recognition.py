@@ -206,5 +206,7 @@ def test_queries_of_trec_are_read_with_title_and_narrative(tmp_path: Path) -> No
 
 
 def test_a_query_without_a_text_names_what_may_be_it(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"no text among the fields 'asked'. Rename 'asked' to text"):
+    with pytest.raises(FormatError, match=r"no text among the fields '_id, asked'. Rename 'asked' to text"):
         read_queries(written(tmp_path, "queries.jsonl", '{"_id": "q1", "asked": "when does it run"}'))
+    with pytest.raises(FormatError, match=r"the fields '_id'. Call the field that has the text “text”\."):
+        read_queries(written(tmp_path, "queries.jsonl", '{"_id": "q1"}'))

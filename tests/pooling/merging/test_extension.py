@@ -11,7 +11,8 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from pooling.interface.problems import InputError
-from pooling.models import Collection, Pool, Run
+from pooling.models import Collection, Pool, PoolEntry, Run
+from pooling.pool_models import IN_RESERVE
 from pooling.pools.building import build_pool, pool_lines
 from pooling.pools.versions import extend_pool
 from pooling.runs.stored import import_run
@@ -79,6 +80,21 @@ def test_new_pairs_have_a_budget_and_an_audit_of_their_own(world: World) -> None
     header, first = list(pool_lines(deeper))[:2]
     assert header.split()[-1] == "version"
     assert first.split("\t")[-1] in {"1\n", "2\n"}
+
+
+def test_what_a_learning_order_may_only_come_to_draw_is_not_new(world: World) -> None:
+    pool = build_pool(
+        world.collection,
+        name="p",
+        runs=world.import_runs(),
+        depth=1,
+        strategy="hybrid",
+        reach=9,
+        audit_share=0.3,
+    )
+    wider = extend_pool(pool, runs=[gamma(world)])
+    assert PoolEntry.everything.filter(IN_RESERVE, pool=wider, version=2).exists()
+    assert wider.diagnostics["new"]["pairs"] == wider.pair_count - pool.pair_count
 
 
 def test_one_sentence_for_each_thing_that_cannot_be(world: World) -> None:
@@ -162,6 +178,6 @@ def test_over_http_and_by_command(world: World) -> None:
     out = StringIO()
     call_command("build_pool", "harbour", "--extend", "first pool, version 2", stdout=out)
     assert (
-        "“first pool, version 3”: 10 pairs of 3 queries, 2 of them new and 2 of these to judge."
+        "“first pool, version 3”: 10 pairs of 3 queries, 2 of them new and 2 of these chosen."
         in out.getvalue()
     )

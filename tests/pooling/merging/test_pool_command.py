@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+import soundings
+from pooling import command_line
 from pooling.options.arguments import count, share
 from tests.testdata import DATA, needs_data
 
@@ -94,6 +96,29 @@ def test_notes_on_a_run_go_to_standard_error(tmp_path: Path, capsys: pytest.Capt
     captured = capsys.readouterr()
     assert "odd.run: 1 line that starts with #" in captured.err
     assert captured.out.startswith(HEADER)
+
+
+def test_a_run_without_a_query_of_the_others_is_named(
+    runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "upper.run").write_text("Q1 Q0 a 1 9 t\n")
+    (tmp_path / "lower.run").write_text("q1 Q0 a 1 9 t\n")
+    of = [str(tmp_path / name) for name in ("upper.run", "lower.run")]
+    sentence = (
+        "0 of the 1 queries of run lower are among the queries of the other runs: “q1” here, “Q1” there. "
+        "Ignoring upper and lower case, 100 % would match.\n"
+    )
+
+    call_command("pool", *of, "--depth", "1")
+    assert capsys.readouterr().err == sentence
+    with pytest.warns(UserWarning, match="0 of the 1 queries of run lower"):
+        soundings.pool(of, depth=1)
+    call_command("pool", *runs, "--depth", "1")
+    call_command("pool", of[0], "--depth", "1")
+    assert not capsys.readouterr().err
+    monkeypatch.setattr(command_line, "MOST_ROWS", 1)  # so that it is made in parts
+    call_command("pool", *of, "--depth", "1")
+    assert capsys.readouterr().err == sentence
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from pooling.models import Collection, Pool, Query, Run
+from pooling.models import Collection, Pool, Query, Role, Run
 from tests.world import ALPHA, BETA, World, make_user, run_text
 
 
@@ -55,7 +55,7 @@ def test_from_files_to_a_pool(db: None, files: Path, capsys: pytest.CaptureFixtu
     output = capsys.readouterr()
     assert "Queries: 1 new, 0 changed, 0 as before." in output.out
     assert "alpha: 9 rows for 3 queries." in output.out
-    assert "3 pairs of 1 queries, 3 to judge" in output.out
+    assert "3 pairs of 1 query, 3 chosen." in output.out
     assert "alpha: 2 queries are not in the collection." in output.err
 
 
@@ -66,7 +66,22 @@ def test_only_pooled_documents_of_a_corpus(world: World, files: Path) -> None:
     assert world.collection.documents.get(external_id="d1").text == "Text 1."
 
 
-def test_a_bad_corpus_takes_queries_and_collection_with_it(db: None, files: Path) -> None:
+@pytest.mark.parametrize("name", ["ben", "dan", "ada"])
+def test_an_import_into_a_collection_makes_its_account_an_admin(world: World, files: Path, name: str) -> None:
+    call_command("import_collection", "harbour", "--queries", files / "queries.jsonl", "--admin", name)
+    assert world.collection.memberships.get(user__username=name).role == Role.ADMIN
+
+
+def test_an_import_overwrites_no_text_of_a_collection(world: World, files: Path) -> None:
+    command = ("import_collection", "harbour", "--queries", files / "queries.jsonl")
+    call_command(*command, "--name", "Harbour", "--guidelines", files / "guidelines.md")
+    assert "another text for --name" in refused(*command, "--name", "Haven")
+    assert "another text for --question" in refused(*command, "--question", "Is it so?")
+
+
+def test_a_bad_corpus_takes_queries_and_collection_with_it(
+    db: None, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with (files / "corpus.jsonl").open("a") as file:
         file.write("{")
     message = refused(
@@ -74,6 +89,7 @@ def test_a_bad_corpus_takes_queries_and_collection_with_it(db: None, files: Path
         *("--queries", files / "queries.jsonl", "--corpus", files / "corpus.jsonl"),
     )
     assert "corpus.jsonl, line 9" in message
+    assert not capsys.readouterr().out
     assert not Collection.objects.exists()
     assert not Query.objects.exists()
 
@@ -85,6 +101,10 @@ def test_a_bad_corpus_takes_queries_and_collection_with_it(db: None, files: Path
         (["import_collection", "no slug", "--queries", "queries.jsonl"], "short name"),
         (
             ["import_collection", "t", "--queries", "queries.jsonl", "--admin", "nobody"],
+            "No account “nobody”",
+        ),
+        (
+            ["import_collection", "harbour", "--queries", "queries.jsonl", "--admin", "nobody"],
             "No account “nobody”",
         ),
         (["import_collection", "t", "--queries", "missing.jsonl"], "missing.jsonl"),

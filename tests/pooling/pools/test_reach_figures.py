@@ -53,7 +53,7 @@ def test_a_pools_page_and_call_tell_what_its_table_holds(
     told = client.get(f"/api/pools/{pool.pk}/diagnostics/").json()
 
     facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page))
-    assert [facts[name] for name in ("Pairs", "To judge", "Audit sample", "Queries", "Pairs per query")] == [
+    assert [facts[name] for name in ("Pairs", "Chosen", "Audit sample", "Queries", "Pairs per query")] == [
         *(f"{len(rows)}", "24", f"{audit}", "3", f"{len(rows) / 3:.1f}")
     ]
     assert (told["audit"], told["sizes"]["mean"]) == (audit, pytest.approx(len(rows) / 3))

@@ -130,10 +130,39 @@ def test_an_extension_draws_on_in_the_frame_and_keeps_what_was_drawn(
     assert after["inclusion_probability"].count() == first + second
 
 
+def test_a_query_that_gets_none_of_the_budget_has_no_chance_of_being_judged() -> None:
+    runs = {"one": pl.concat([run_of(*"abcd"), run_of(*"abc", query="r")])}
+    rows = build_pool(runs, depth=2, reach=4, audit_share=0.5, budget=1)
+
+    assert dict(rows.group_by("query_id").agg(pl.col("inclusion_probability").count()).iter_rows()) == {
+        "q": 1,
+        "r": 0,
+    }
+
+
+def test_a_frame_no_deeper_than_the_pool_is_the_pool() -> None:
+    rows = build_pool({"one": run_of(*"abc")}, depth=3, reach=9, audit_share=0.5)
+
+    assert rows["inclusion_probability"].to_list() == [1.0, 1.0, 1.0]
+    assert (rows["frame_size"].to_list(), rows["is_beyond"].any()) == ([3, 3, 3], False)
+
+
+def test_an_extension_leaves_a_query_without_new_documents_as_it_was() -> None:
+    runs = {"one": pl.concat([run_of(*"abcd"), run_of(*"abc", query="r")])}
+    before = build_pool(runs, depth=2, reach=4, audit_share=0.5).with_columns(version=pl.lit(1, pl.Int64))
+    more = {"two": pl.concat([run_of("a", "z"), run_of("a", "b", query="r")])}
+    after = extended_pool({**runs, **more}, before, Choice(2, audit_share=0.5, reach=4), version=2)
+
+    same = ["document_id", "position", "in_audit", "inclusion_probability", "version"]
+    of_r = pl.col("query_id") == "r"
+    assert after.filter(of_r).select(same).equals(before.filter(of_r).select(same))
+    assert after.filter(document_id="z")["inclusion_probability"].to_list() == [1.0]
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"reach": 1}, "The reach is at least the depth (2)."),
+        ({"reach": 1}, "The reach (1) is less than the depth (2). Give a reach of 2 or more."),
         ({"audit_share": 0.0}, "Only an audit draws from beyond the depth."),
         ({"strategy": "sampling", "audit_share": 0.0}, "Sampling draws from the depth of the pool."),
     ],
