@@ -280,7 +280,8 @@ def _pools(paths: Sequence[Path] | None, queries: Collection[str] | None) -> dic
 def _pool(pools: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
     """All pairs of some pools, which bounds enclose; None without a pool."""
     pair = ["query_id", "document_id"]
-    return pl.concat(one.select(pair) for one in pools.values()).unique() if pools else None
+    rows = pl.concat(one.select(*pair, "frame_size") for one in pools.values()) if pools else None
+    return None if rows is None else rows.unique(pair)
 
 
 def _down_to_pools(settings: Settings, pools: Mapping[str, pl.DataFrame]) -> Settings:

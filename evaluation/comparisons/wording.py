@@ -39,11 +39,16 @@ def difference_in_words(rival: Rival) -> str:
     return f"{words} over {rival.run}{p_value}{pairs}"
 
 
-def outside_sentence(run: str, k: int, pairs: tuple[int, float, float | None]) -> str:
-    """Documents of a run's first K outside the pool: number, share, perhaps how many would be relevant."""
+def outside_sentence(
+    run: str, k: int, pairs: tuple[int, float, float | None], *, at_most: bool = False
+) -> str:
+    """Documents of a run's first K outside the pool: number, share, perhaps how many would be relevant.
+    at_most: the pool does not tell all that its audit was drawn from."""
     documents, share, relevant = pairs
     verb, them = ("is", "it") if documents == 1 else ("are", "them")
     there = f"{counted(documents, 'document')} in the first {k} of {run} ({percent(share)})"
+    if at_most:
+        return f"Up to {there} may be in no pool and in nothing that its audit was drawn from."
     beginning = f"{there} {verb} in no pool, so nobody could judge {them}"
     expected = round(relevant or 0)
     if not expected:
