@@ -8,6 +8,8 @@ from evaluation.scoring.estimate_figures import FrameFigures
 from evaluation.scoring.wording import decimal, interval, percent
 from pooling.formats.wording import counted
 
+_SPANNED = "this covers queries, labels and the documents that still wait for one"
+
 
 def signed(number: float | None) -> str:
     """Three decimals with their sign, or a dash."""
@@ -65,11 +67,11 @@ def recall_in_words(answer: Answer) -> str:
     if answer.basis == "complete":
         return f"{decimal(answer.recall)}{ends} {what_recall_is_of(answer)}"
     of_labels = f"{decimal(answer.found['recall'])} {of_relevant_so_far(answer)}"
-    if answer.basis == "span":
-        between = f"between {decimal(answer.low)} and {decimal(answer.high)}"
-        return f"{between} until the documents that wait have a label ({of_labels})"
     average = "" if answer.average == "macro" else " (over all relevant documents at once)"
-    return f"{decimal(answer.recall)}{ends}{average} {frame_in_words(answer.frame)}; {of_labels}"
+    of = f"{average} {frame_in_words(answer.frame)}"
+    if answer.basis == "span":
+        return f"between {decimal(answer.low)} and {decimal(answer.high)}{of}; {_SPANNED} ({of_labels})"
+    return f"{decimal(answer.recall)}{ends}{of}; {of_labels}"
 
 
 def recall_read_first(answer: Answer) -> str:
@@ -86,7 +88,7 @@ def what_recall_is_of(answer: Answer) -> str:
         why = "the labels are declared complete" if answer.frame is None else "every document is judged"
         return f"of all relevant documents: {why}"
     average = "" if answer.average == "macro" else "over all relevant documents at once, "
-    waits = ", until the documents that wait have a label" if answer.basis == "span" else ""
+    waits = f"; {_SPANNED}" if answer.basis == "span" else ""
     return f"{average}{frame_in_words(answer.frame)}{waits}"
 
 
