@@ -31,7 +31,7 @@ from evaluation.logs.weights_option import refuse_with_weights, weighted_result
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.pool_estimates.pool_file import depth_of_file, design_of_files
 from evaluation.rendering.cells import Part
-from evaluation.rendering.formats import render
+from evaluation.rendering.formats import FLAT_FORMATS, render
 from evaluation.rendering.gates import check_gates, write_gates
 from evaluation.rendering.per_query import check_per_query_path, write_per_query
 from evaluation.scoring.config import MARGIN, SETTINGS, Settings, read_settings, settings_from
@@ -295,8 +295,8 @@ def _down_to_pools(settings: Settings, pools: Mapping[str, pl.DataFrame]) -> Set
 
 def _basis(result: Evaluation, pools: Mapping[str, pl.DataFrame], options: Mapping[str, Any]) -> Basis | None:
     """None where there is too much to read again."""
-    if options["format"] == "csv":
-        raise ValueError("CSV does not support estimates; choose table, json, markdown or latex.")
+    if flat := FLAT_FORMATS.get(options["format"]):
+        raise ValueError(f"{flat} does not support estimates; choose table, json, markdown or latex.")
     if not recall_cutoffs(result):
         raise ValueError("--pool estimates recall; name recall among the measures.")
     if too_large(result):

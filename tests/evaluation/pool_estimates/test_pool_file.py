@@ -167,6 +167,7 @@ def test_files_say_what_the_report_of_the_stored_pool_says(
     ("arguments", "words"),
     [
         (["--format", "csv"], "CSV does not support estimates"),
+        (["--format", "mlflow"], "MLflow does not support estimates"),
         (["--measure", "map"], "--pool estimates recall; name recall among the measures."),
     ],
 )
