@@ -30,7 +30,7 @@ from evaluation.logs.weights_option import refuse_with_weights, weighted_result
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.pool_estimates.pool_file import depth_of_file, design_of_files
 from evaluation.rendering.cells import Part
-from evaluation.rendering.formats import render
+from evaluation.rendering.formats import FLAT_FORMATS, render
 from evaluation.rendering.gates import check_gates, write_gates
 from evaluation.rendering.per_query import check_per_query_path, write_per_query
 from evaluation.scoring.config import MARGIN, SETTINGS, Settings, read_settings, settings_from
@@ -289,7 +289,8 @@ def _pools(paths: Sequence[Path] | None, queries: Collection[str] | None) -> dic
 def _pool(pools: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
     """All pairs of some pools, which bounds enclose; None without a pool."""
     pair = ["query_id", "document_id"]
-    return pl.concat(one.select(pair) for one in pools.values()).unique() if pools else None
+    rows = pl.concat(one.select(*pair, "frame_size") for one in pools.values()) if pools else None
+    return None if rows is None else rows.unique(pair)
 
 
 def _down_to_pools(settings: Settings, pools: Mapping[str, pl.DataFrame]) -> Settings:
@@ -303,8 +304,8 @@ def _down_to_pools(settings: Settings, pools: Mapping[str, pl.DataFrame]) -> Set
 
 def _basis(result: Evaluation, pools: Mapping[str, pl.DataFrame], options: Mapping[str, Any]) -> Basis | None:
     """None where there is too much to read again."""
-    if options["format"] == "csv":
-        raise ValueError("CSV does not support estimates; choose table, json, markdown or latex.")
+    if flat := FLAT_FORMATS.get(options["format"]):
+        raise ValueError(f"{flat} does not support estimates; choose table, json, markdown or latex.")
     if not recall_cutoffs(result):
         raise ValueError("--pool estimates recall; name recall among the measures.")
     if too_large(result):

@@ -39,9 +39,10 @@ class Rival:
 
 @dataclass(frozen=True)
 class Outside:
-    """Documents of the best run's first K outside the pool, so that nobody could judge them: their number
-    over the scored queries, their share of all there, and how many of them are relevant if they are so as
-    often as the judged ones there (None where none is judged). A guess: no audit reaches beyond its pool."""
+    """Documents of the best run's first K outside the pool and what its audit was drawn from: their number
+    over the scored queries, at most where the pool does not tell all that it was drawn from; their share of
+    all there; and how many of them are relevant if they are so as often as the judged ones there, None where
+    none is judged and where there is an audit, since judged ones are of the top."""
 
     documents: int
     share: float

@@ -31,7 +31,9 @@ from evaluation.scoring.config import MARGIN
 from evaluation.scoring.estimate_figures import Estimates, FrameFigures
 from evaluation.scoring.results import Evaluation
 from evaluation.scoring.unsettled import Unsettled, unsettled, unsettled_kept
-from pooling.heavy import np
+from pooling.heavy import np, pl
+from pooling.inputs.columns import columns_of
+from pooling.inputs.given import Source
 
 #: 190 pairs: more of them nobody reads, and their number grows with the square.
 MOST_RUNS = 20
@@ -40,6 +42,7 @@ MOST_RANDOMISED = 10_000
 # More unjudged documents of one pair are not put in an order of what they may decide.
 MOST_ORDERED = 100_000
 _NUMBERS_AT_ONCE = 4_000_000
+_PAIR = ["query", "document_id"]
 
 
 def usual_test(evaluation: Evaluation) -> str:
@@ -123,16 +126,21 @@ def deepest_covered(pool: PoolDesign | None, runs: Sequence[str]) -> int | None:
 
 
 def _outside(evaluation: Evaluation, run: str, k: int, basis: Basis | None) -> Outside | None:
-    """None where every document of the run's first K is in the pool, or where no pool was given."""
+    """None where every document of the run's first K is in the pool or in the frame of its audit, or where no
+    pool was given."""
     if evaluation.pool is None:
         return None
     kept = basis.opened if basis else unsettled_kept(evaluation, [run])
     opened = kept or unsettled(evaluation, [run], depth=k)
     result, column = evaluation.runs[run], int(np.flatnonzero(evaluation.cutoffs == k)[0])
-    top, pool = opened.tops[run].filter(opened.tops[run]["position"] <= k), opened.pool
-    beyond = top.join(pool, on=["query", "document_id"], how="anti")["query"].to_numpy()
-    documents = int(result.scored[beyond].sum())
-    if not documents:
+    top, design = opened.tops[run].filter(opened.tops[run]["position"] <= k), basis.pool if basis else None
+    beyond = top.join(opened.pool, on=_PAIR, how="anti")
+    is_deep = _has_frame(evaluation.pool) if design is None else design.is_deep
+    if design is not None and is_deep:
+        for name in opened.tops.keys() & design.members:
+            beyond = beyond.join(_within_reach(opened, name, design), on=_PAIR, how="anti")
+    documents = int(result.scored[beyond["query"].to_numpy()].sum())
+    if not documents or (design is not None and design.frame is not None and design.frame.get("whole")):
         return None
     counts = result.counted.counts
     hits, judged, retrieved = (
@@ -140,7 +148,26 @@ def _outside(evaluation: Evaluation, run: str, k: int, basis: Basis | None) -> O
         for numbers in (counts.hits, counts.judged, counts.retrieved)
     )
     share, relevant = documents / retrieved, documents * hits / judged if judged else None
-    return Outside(documents, share, relevant, outside_sentence(run, k, (documents, share, relevant)))
+    if is_deep or (design is not None and design.has_audit):
+        relevant = None
+    sentence = outside_sentence(run, k, (documents, share, relevant), at_most=is_deep)
+    return Outside(documents, share, relevant, sentence)
+
+
+def _within_reach(opened: Unsettled, run: str, design: PoolDesign) -> pl.DataFrame:
+    """What the audit could draw of a run's list, so that its estimate covers it: of the queries whose list
+    the pool has down to its depth."""
+    top, depth = opened.tops[run], (design.depths or {}).get(run, 0)
+    absent = top.filter(pl.col("position") <= depth).join(opened.pool, on=_PAIR, how="anti")
+    return top.filter(pl.col("position") <= (design.reach or 0)).join(absent, on="query", how="anti")
+
+
+def _has_frame(pool: Source) -> bool:
+    """Whether a pool that was given tells of documents that it has no row of."""
+    columns = columns_of(pool)
+    if columns is None or "frame_size" not in columns.names:
+        return False
+    return bool(columns.column("frame_size").cast(pl.Float64, strict=False).fill_nan(None).count())
 
 
 def _compared(

@@ -8,6 +8,8 @@ from evaluation.scoring.estimate_figures import FrameFigures
 from evaluation.scoring.wording import decimal, interval, percent
 from pooling.formats.wording import counted
 
+_SPANNED = "this covers queries, labels and the documents that still wait for one"
+
 
 def signed(number: float | None) -> str:
     """Three decimals with their sign, or a dash."""
@@ -39,11 +41,16 @@ def difference_in_words(rival: Rival) -> str:
     return f"{words} over {rival.run}{p_value}{pairs}"
 
 
-def outside_sentence(run: str, k: int, pairs: tuple[int, float, float | None]) -> str:
-    """Documents of a run's first K outside the pool: number, share, perhaps how many would be relevant."""
+def outside_sentence(
+    run: str, k: int, pairs: tuple[int, float, float | None], *, at_most: bool = False
+) -> str:
+    """Documents of a run's first K outside the pool: number, share, perhaps how many would be relevant.
+    at_most: the pool does not tell all that its audit was drawn from."""
     documents, share, relevant = pairs
     verb, them = ("is", "it") if documents == 1 else ("are", "them")
     there = f"{counted(documents, 'document')} in the first {k} of {run} ({percent(share)})"
+    if at_most:
+        return f"Up to {there} may be in no pool and in nothing that its audit was drawn from."
     beginning = f"{there} {verb} in no pool, so nobody could judge {them}"
     expected = round(relevant or 0)
     if not expected:
@@ -60,11 +67,11 @@ def recall_in_words(answer: Answer) -> str:
     if answer.basis == "complete":
         return f"{decimal(answer.recall)}{ends} {what_recall_is_of(answer)}"
     of_labels = f"{decimal(answer.found['recall'])} {of_relevant_so_far(answer)}"
-    if answer.basis == "span":
-        between = f"between {decimal(answer.low)} and {decimal(answer.high)}"
-        return f"{between} until the documents that wait have a label ({of_labels})"
     average = "" if answer.average == "macro" else " (over all relevant documents at once)"
-    return f"{decimal(answer.recall)}{ends}{average} {frame_in_words(answer.frame)}; {of_labels}"
+    of = f"{average} {frame_in_words(answer.frame)}"
+    if answer.basis == "span":
+        return f"between {decimal(answer.low)} and {decimal(answer.high)}{of}; {_SPANNED} ({of_labels})"
+    return f"{decimal(answer.recall)}{ends}{of}; {of_labels}"
 
 
 def recall_read_first(answer: Answer) -> str:
@@ -81,7 +88,7 @@ def what_recall_is_of(answer: Answer) -> str:
         why = "the labels are declared complete" if answer.frame is None else "every document is judged"
         return f"of all relevant documents: {why}"
     average = "" if answer.average == "macro" else "over all relevant documents at once, "
-    waits = ", until the documents that wait have a label" if answer.basis == "span" else ""
+    waits = f"; {_SPANNED}" if answer.basis == "span" else ""
     return f"{average}{frame_in_words(answer.frame)}{waits}"
 
 

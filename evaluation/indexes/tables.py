@@ -62,6 +62,8 @@ def render_against(
         content = against_as_dict(against, latency)
         return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     if form == "mlflow":
+        if latency is not None:
+            raise ValueError("MLflow does not support latencies; choose another format.")
         return mlflow_text({name: run.figures for name, run in against.runs.items()})
     if form == "csv":
         return against_as_csv(against) if latency is None else latency_as_csv(latency)

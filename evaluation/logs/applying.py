@@ -180,11 +180,14 @@ def weighted_notes(how: WeightedHow) -> Sequence[str]:
         asked = "but people ask some more often than others"
         some = f"; {how['strangers']} labelled queries are outside the draw" if how["strangers"] else ""
         return [f"Each query counts once, {asked}: {how['drawn']} were drawn from a log{some}."]
-    unit = "the traffic" if how["target"] == "traffic" else "the distinct queries"
+    # How many distinct queries a table left out is not known.
+    is_traffic = how["target"] == "traffic"
+    unit = "the traffic of the log" if is_traffic else "the distinct queries of the log's table"
+    rest = "it" if is_traffic else "them, and for none that the table left out"
     notes = [
-        f"Weighted to {unit} of the log ({how['words'].removeprefix('weights: ')}): {how['drawn']} drawn "
+        f"Weighted to {unit} ({how['words'].removeprefix('weights: ')}): {how['drawn']} drawn "
         f"queries, worth {how['effective']:.0f} of equal weight; those with a value speak for "
-        f"{how['speaks_for']:.0%} of it."
+        f"{how['speaks_for']:.0%} of {rest}."
     ]
     if how["age_days"] is None:
         notes.append("The draw does not tell the days of its log, so its age is unknown.")

@@ -41,7 +41,8 @@ class Sample:
     shown: float = 1.0
 
     def speaks_for(self, ids: Iterable[str], target: Target) -> float:
-        """The share of the log that these queries stand for by the weights with which they were drawn."""
+        """The share of the log's traffic, or of the distinct queries of its table, that these queries stand
+        for by the weights with which they were drawn."""
 
         def total(some: Iterable[Sampled]) -> float:
             return sum((one.size if target == "traffic" else 1) / one.probability for one in some)

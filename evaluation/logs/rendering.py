@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evaluation.logs.report import LEAST_PSI, Drift, FeatureDrift
 from evaluation.logs.two_logs import LogDrift
+from evaluation.logs.vectors import MOST_VECTORS
 
 MOST_UNLIKE = 10
 
@@ -38,6 +39,12 @@ def drift_text(drift: Drift) -> str:
             f"{'vectors':<14}{'MMD²':>7}{mmd['mmd2']:>8.4f}{mmd['p']:>9.4f}{mmd['p_holm']:>9.4f}  "
             f"{'a shift' if mmd['shift'] else ''}".rstrip()
         )
+        sizes, every = mmd["sizes"], (log["queries"], chosen["queries"])
+        if any(size < min(count, MOST_VECTORS) for size, count in zip(sizes, every, strict=True)):
+            lines.append(
+                f"The vectors are {sizes[0]:,} for the log's {every[0]:,} queries and {sizes[1]:,} for the "
+                f"set's {every[1]:,}."
+            )
     looks = f", spent over {drift['looks']} looks" if drift["looks"] > 1 else ""
     lines.append(
         f"A feature has shifted where Holm's p is below {drift['level']:.3g}{looks}, "

@@ -85,7 +85,8 @@ class Covered(TypedDict):
 
 
 class UnlikeQuery(TypedDict):
-    """A query of the log that the classifier finds least like the set; higher scores are less like it."""
+    """A query of the log, not in the set, that the classifier finds least like it; higher scores are less
+    like it."""
 
     query: str
     count: float
@@ -215,10 +216,12 @@ def _classifier(
     from_set = _sample(both.weights, chance)
     texts = [both.log[at].text for at in from_log]
     auc, p, scores, spread = tell_apart(texts, [both.texts[at] for at in from_set], chance)
-    order = np.argsort(scores[: len(texts)], kind="stable")[:LEAST_ALIKE]
+    keys = {query_key(text) for text in both.texts}
+    order = np.argsort(scores[: len(texts)], kind="stable").tolist()
+    strangers = [at for at in order if both.log[from_log[at]].key not in keys]
     unlike: list[UnlikeQuery] = [
         {"query": texts[at], "count": both.log[from_log[at]].size, "score": -float(scores[at])}
-        for at in order
+        for at in strangers[:LEAST_ALIKE]
     ]
     words = "hardly different" if auc < 0.6 else "partly different" if auc <= 0.75 else "clearly different"
     far = NormalDist().inv_cdf(1 - level) + NormalDist().inv_cdf(POWER)

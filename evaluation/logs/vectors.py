@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
+from math import inf, prod
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -18,11 +18,18 @@ LEAST = 2
 MOST_VECTORS = 2_000
 
 
-def read_vectors(log: Path, chosen: Path) -> tuple[Floats, Floats]:
+def read_vectors(log: Path, chosen: Path, most: tuple[float, float] = (inf, inf)) -> tuple[Floats, Floats]:
     """The vectors of both sides, as many dimensions each; FormatError names the file and what is wrong. Of
-    more than 2,000 vectors, 2,000 are drawn.
+    more than 2,000 vectors, 2,000 are drawn. most: vectors that the sides can have, the log one for each time
+    that a query was asked.
     """
     (first, _), (second, _) = _read(log), _read(chosen)
+    for path, vectors, count in ((log, first, most[0]), (chosen, second, most[1])):
+        if len(vectors) > count:
+            problem = f"{len(vectors):,} vectors of {count:,.0f} queries"
+            raise FormatError(
+                path.name, None, problem, "Name the file of the log first, that of the set last."
+            )
     first, second = _sample(first), _sample(second)
     if first.shape[1] != second.shape[1]:
         problem = f"vectors of {second.shape[1]:,} dimensions, those of {log.name} have {first.shape[1]:,}"

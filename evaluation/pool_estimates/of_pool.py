@@ -3,7 +3,7 @@ new retriever would lose. Plain values, for reports and for files alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.estimates.from_audit import (
@@ -50,7 +50,7 @@ class PoolDesign:
     """The pool behind the labels: its description, the sample that the labels are, and how many documents
     of each query were chosen and pooled, for when there is no sample. depths: run -> how far down its list
     was pooled, None where that is not known. has_audit: whether anything of it was drawn. frame: what the
-    audit was drawn from; None without one."""
+    audit was drawn from; None without one. members: the runs whose lists it was, as far as that is known."""
 
     described: PoolOfEstimates
     audit: AuditSample
@@ -58,11 +58,17 @@ class PoolDesign:
     depths: Mapping[str, int] | None
     has_audit: bool
     frame: FrameFigures | None = None
+    members: Collection[str] = ()
 
     @property
     def reach(self) -> int | None:
         """The deepest K of which the audit speaks; None where nobody knows how deep its frame is."""
         return None if self.frame is None else self.frame["reach"]
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether the audit was drawn from documents that the pool has no row of as well."""
+        return bool(self.audit.strata["hidden"].sum())
 
     @property
     def estimates(self) -> bool:

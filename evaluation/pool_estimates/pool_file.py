@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from evaluation.estimates.sample import FRAME, PAIR, POOL, AuditSample, audit_sample
 from evaluation.estimates.union import answered_in_full, with_others
@@ -75,7 +76,8 @@ def _design(
     design, used = with_others(pairs.select(*POOL, *FRAME), labels, others, _inside(pool, evaluation))
     sample = audit_sample(design, used, left_out=labels.height - used.height)
     frame = _frame(pool, sample) if has_audit else None
-    return PoolDesign(described, sample, budgets, depths, has_audit, frame)
+    design_of_file = PoolDesign(described, sample, budgets, depths, has_audit, frame)
+    return replace(design_of_file, members=_members(pool, evaluation))
 
 
 def _inside(pool: pl.DataFrame, evaluation: Evaluation) -> pl.DataFrame:
@@ -91,6 +93,21 @@ def _inside(pool: pl.DataFrame, evaluation: Evaluation) -> pl.DataFrame:
     is_of_runs = ranked.height > 0 and bool((ranked["best_rank"] == ranked["best"]).all())
     reach = _deepest(pool) if is_of_runs else None
     return labelled.filter(pl.col("best") <= (reach or 0)).select(*PAIR, is_inside=pl.lit(True))
+
+
+def _members(pool: pl.DataFrame, evaluation: Evaluation) -> frozenset[str]:
+    """The runs that the pool is of, as the ranks of its rows tell: none has a document further up than the
+    best of them."""
+    labels = evaluation.labels
+    labelled = pl.DataFrame(
+        {"query_id": labels.query_ids.gather(labels.query), "document_id": labels.document_ids}
+    )
+    ranked = labelled.with_row_index("row").join(pool.drop_nulls("best_rank"), on=PAIR)
+    rows, best = ranked["row"].to_numpy(), ranked["best_rank"].to_numpy()
+    places = {name: run.counted.position[rows].astype(np.int64) for name, run in evaluation.runs.items()}
+    return frozenset(
+        name for name, place in places.items() if place.any() and not ((place > 0) & (place < best)).any()
+    )
 
 
 def depth_of_file(pool: pl.DataFrame) -> int | None:

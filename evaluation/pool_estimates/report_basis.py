@@ -36,7 +36,8 @@ def basis_of(
     depths = {name: pool.depth_of(name) for name in evaluation.runs}
     frame = _frame(choice, depths) if choice.has_audit else None
     design = PoolDesign(described, choice.audit, partial(budgets, pool), depths, choice.has_audit, frame)
-    return replace(basis, pool=design)
+    members = pool.pool_runs.values_list("run__name", flat=True)
+    return replace(basis, pool=replace(design, members=frozenset(members)))
 
 
 def _frame(choice: PoolChoice, depths: Mapping[str, int]) -> FrameFigures:

@@ -29,18 +29,24 @@ def render(
     """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the tables for a screen.
 
     with_trade_offs: next to it the table of `evaluation.rendering.tradeoffs`; parts: tables that come after;
-    estimates: of `evaluation.pool_estimates.of_pool`. CSV takes the rows of parts that have some, and no
-    other table.
+    estimates: of `evaluation.pool_estimates.of_pool`. CSV takes the rows of parts that have some, MLflow no
+    part, and both no other table.
     """
     if form not in FORMATS:
         raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
-    if form == "csv":
+    if form in FLAT_FORMATS:
+        name = FLAT_FORMATS[form]
         if with_trade_offs:
-            raise ValueError("CSV does not support trade-offs; choose table, json, markdown or latex.")
+            raise ValueError(f"{name} does not support trade-offs; choose table, json, markdown or latex.")
+        if form == "mlflow" and evaluation.strata:
+            raise ValueError(f"{name} does not support tags; choose another format.")
         for part in parts:
-            if part.rows is None and part.cells is not None:
-                problem = f"{part.cells.title} have no place in CSV; choose table, json, markdown or latex."
+            if part.cells is not None and (part.rows is None or form == "mlflow"):
+                problem = (
+                    f"{part.cells.title} have no place in {name}; choose table, json, markdown or latex."
+                )
                 raise ValueError(problem)
+    if form == "csv":
         return _csv(evaluation, parts)
     if form == "json":
         return _json(evaluation, with_trade_offs, parts, estimates)
@@ -355,3 +361,5 @@ _AS_TEXT: dict[str, Callable[[Sequence[Cells]], str]] = {
     "latex": _latex,
 }
 FORMATS = ("table", "json", "csv", "markdown", "latex", "mlflow")
+#: Those of figures alone, and what sentences call them.
+FLAT_FORMATS = {"csv": "CSV", "mlflow": "MLflow"}

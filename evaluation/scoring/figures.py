@@ -127,8 +127,9 @@ class PlainConventions(TypedDict):
 class WeightedHow(TypedDict):
     """Weights of means. target: `traffic`, `queries`, or `none` where each drawn query counts once and speaks
     for itself alone. words: for the convention line. effective: queries of equal weight that would be
-    worth as much. speaks_for: the share of the target that the queries with a value stand for. unlabelled:
-    drawn queries without labels. strangers: labelled queries outside the draw, in no mean."""
+    worth as much. speaks_for: the share of the log's traffic that the queries with a value stand for, or of
+    the distinct queries that could be drawn. unlabelled: drawn queries without labels. strangers: labelled
+    queries outside the draw, in no mean."""
 
     target: str
     window: str

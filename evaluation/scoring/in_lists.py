@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan, nan
+from numbers import Integral
 from typing import Any, TypeAlias
+from uuid import UUID
 
 from evaluation.scoring.arrays import recall_of_arrays
 from evaluation.scoring.inputs import cutoffs_array
@@ -30,8 +32,8 @@ def recall_at_k(
     A query without a relevant document has no recall: NaN by itself, and left out of the mean. In dicts, a
     query that `retrieved` does not answer counts 0, and one that `relevant` does not know is left out. These
     are the defaults of `evaluate`, which also takes scores and grades and says how far to trust the result.
-    Raises ValueError for what has no order, for a document that comes twice in a list, and for a `k` that is
-    not a whole number of at least 1.
+    Raises ValueError for what has no order, for ids that are no text or whole numbers, for a document that
+    comes twice in a list, and for a `k` that is not a whole number of at least 1.
 
     >>> recall_at_k(["a", "x", "b"], {"a", "b", "c", "d"}, k=3)
     0.5
@@ -47,6 +49,8 @@ def recall_at_k(
         )
     if isinstance(retrieved, Mapping) or isinstance(relevant, Mapping):
         raise ValueError("One of retrieved and relevant is a dict; give both by query, or neither.")
+    for ids in (retrieved, relevant):
+        _refuse_no_list(ids)
     _refuse_unordered(retrieved)
     first, second = _places(retrieved), _places(relevant)
     if not any(map(_is_many, (*first, *second))):
@@ -69,8 +73,7 @@ def _by_query(retrieved: Mapping[Any, Any], relevant: Mapping[Any, Any]) -> list
 
 def _of_one(retrieved: Any, relevant: Any, k: int) -> float:
     for ids in (retrieved, relevant):
-        if isinstance(ids, Mapping) or not _is_many(ids):
-            raise ValueError(f"{ids!r} is not a list of document ids; for scores and grades use evaluate.")
+        _refuse_no_list(ids)
     _refuse_unordered(retrieved)
     documents, wanted = _alike(_places(retrieved), _places(relevant))
     if len(set(documents)) < len(documents):
@@ -81,12 +84,15 @@ def _of_one(retrieved: Any, relevant: Any, k: int) -> float:
 
 def _alike(retrieved: Sequence[Any], relevant: Sequence[Any]) -> tuple[Sequence[Any], set[Any]]:
     """Both as they are where their ids are of one type, else both as text."""
-    if len({type(one) for one in (*retrieved, *relevant)}) > 1:
+    kinds = {type(one): one for one in (*retrieved, *relevant)}
+    _refuse_no_ids(kinds, "document")
+    if len(kinds) > 1:
         return list(map(str, retrieved)), set(map(str, relevant))
     return retrieved, set(relevant)
 
 
 def _by_text(lists: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    _refuse_no_ids({type(query): query for query in lists}, "query")
     return lists if all(type(query) is str for query in lists) else {str(one): lists[one] for one in lists}
 
 
@@ -103,6 +109,20 @@ def _is_whole(ids: Any) -> bool:
 
 def _is_table(ids: Any) -> bool:
     return _is_whole(ids) and ids.ndim == 2
+
+
+def _refuse_no_list(ids: Any) -> None:
+    is_frame = hasattr(ids, "columns")
+    if is_frame or isinstance(ids, Mapping) or not _is_many(ids):
+        told = f"A {type(ids).__name__}" if is_frame else repr(ids)
+        raise ValueError(f"{told} is not a list of document ids; for scores and grades use evaluate.")
+
+
+def _refuse_no_ids(kinds: Mapping[type, Any], of: str) -> None:
+    """What `evaluate` takes for no id either; kinds: type -> one of its values."""
+    for kind, one in kinds.items():
+        if not issubclass(kind, str | Integral | UUID) or kind is bool:
+            raise ValueError(f"{one!r} is a {of} id of the type {kind.__name__}. Write ids as text.")
 
 
 def _refuse_unordered(retrieved: Any) -> None:

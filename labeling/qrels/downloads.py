@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from labeling.models import QrelsRelease
-from labeling.qrels.labelled import labelled
+from labeling.qrels.labelled import Labelled, labelled
 from labeling.qrels.options import OPTIONS, ExportOptions
 from labeling.qrels.registry import EXPORTS
 from labeling.qrels.releases import SIDECAR, as_json, export_release, read_release
+from pooling.formats.registry import format_of, writing
+from pooling.formats.sources import without_gz
+from pooling.formats.wording import counted
 from pooling.formats.writing import replaced, write_pieces
 from pooling.interface.problems import InputError
 from pooling.options.option import chosen
@@ -19,6 +22,12 @@ from pooling.storage.storing import disk_errors_named
 
 PIECE = 2**20
 NO_OPTIONS = ExportOptions()
+
+
+def format_of_file(path: Path) -> str:
+    """The format of labels that a file's name asks for: TREC where its suffix says none."""
+    name = format_of(without_gz(path.name)).name
+    return name if name in writing("qrels") else "trec"
 
 
 def export_options(format: str, values: Mapping[str, Any]) -> ExportOptions:
@@ -43,10 +52,25 @@ def release_content(
     """The release in a format; one with texts is an open file. `InputError` for what it cannot hold."""
     if format not in EXPORTS:
         return export_release(release, format)
+    return EXPORTS[format].content(_labelled(release, options))
+
+
+def labels_in_words(release: QrelsRelease, format: str) -> str:
+    """How many labels an export has, and what of the release it leaves out."""
+    pairs, without = release.pair_count, int(release.sidecar["counts"].get("pooled_not_judged", 0))
+    written = _labelled(release).frame.height if format in EXPORTS else pairs - without
+    words = counted(written, "label")
+    if format not in EXPORTS:
+        return f"{words} and {counted(without, 'pair')} as -1 (pooled, not judged)" if without else words
+    left_out = [f"{without:,} pooled and not judged"] if without else []
+    if gone := pairs - without - written:
+        left_out.append(f"{gone:,} of deleted queries and documents")
+    return f"{words}, without {' and '.join(left_out)}," if left_out else words
+
+
+def _labelled(release: QrelsRelease, options: ExportOptions = NO_OPTIONS) -> Labelled:
     frame = read_release(release)
-    return EXPORTS[format].content(
-        labelled(release.collection, frame, options, release=release.name, sidecar=release.sidecar)
-    )
+    return labelled(release.collection, frame, options, release=release.name, sidecar=release.sidecar)
 
 
 def export_file(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from labeling.facts.releasing import FACT_FORMATS
-from labeling.qrels.downloads import export_file, export_options
+from labeling.qrels.downloads import export_file, export_options, format_of_file, labels_in_words
 from labeling.qrels.options import OPTIONS
 from labeling.qrels.registry import EXPORTS
 from labeling.qrels.releases import newest_release, release_named
@@ -27,8 +27,7 @@ class Command(InputCommand):
         parser.add_argument(
             "--format",
             choices=(*writing("qrels"), *FACT_FORMATS, *EXPORTS),
-            default="trec",
-            help="default: trec",
+            help="default: as the suffix of FILE says, else trec",
         )
         parser.add_argument("--output", metavar="FILE", type=Path, required=True)
         group = parser.add_argument_group("other tools", "What some formats need to know.")
@@ -38,8 +37,10 @@ class Command(InputCommand):
         collection = collection_named(options["slug"])
         name, path = options["release"], options["output"]
         release = release_named(collection, name) if name else newest_release(collection)
-        chosen = export_options(options["format"], options)
-        sidecar = export_file(release, path, options["format"], chosen)
+        format = options["format"] or format_of_file(path)
+        sidecar = export_file(release, path, format, export_options(format, options))
         record_action(collection, None, "file exported", path.name, release=release.name)
-        count = f"{release.pair_count:,} labels of release “{release.name}”"
-        self.stdout.write(f"{path}: {count}; {sidecar.name} has their provenance.")
+        words = format if format in FACT_FORMATS else labels_in_words(release, format)
+        self.stdout.write(
+            f"{path}: {words} of release “{release.name}”; {sidecar.name} has their provenance."
+        )

@@ -7,6 +7,7 @@ from typing import Any
 
 from labeling.consensus.rule_names import RULES_IN_WORDS
 from labeling.qrels.releases import release_qrels
+from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
 
@@ -25,9 +26,11 @@ class Command(InputCommand):
         collection = collection_named(options["slug"])
         release = release_qrels(collection, name=options["name"], rule=options["rule"])
         counts = release.sidecar["counts"]
+        unjudged = counts["pooled_not_judged"]
+        more = f", and {counted(unjudged, 'pair')} as -1 (pooled, not judged)" if unjudged else ""
         self.stdout.write(
-            f"Release “{release.name}”: {release.pair_count:,} labels of {release.query_count:,} queries, "
-            f"{release.relevant_count:,} relevant; without a label: {counts['tie']:,} ties, "
+            f"Release “{release.name}”: {release.pair_count - unjudged:,} labels of {release.query_count:,} "
+            f"queries, {release.relevant_count:,} relevant{more}; without a label: {counts['tie']:,} ties, "
             f"{counts['not_final']:,} not final, {counts['cannot_judge']:,} that could not be judged, "
             f"{counts['waiting']:,} not judged yet. SHA-256 {release.sha256}."
         )

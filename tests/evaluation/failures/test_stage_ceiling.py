@@ -124,6 +124,7 @@ def test_the_command_has_them_by_run_and_k1(files: Path) -> None:
         (("--stage1", "bm25.run", "--k1", 0), "K is 0"),
         (("--stage1", "nowhere.run"), "nowhere.run"),
         (("--stage1", "bm25.run", "--format", "csv"), "Ceilings of rankers over bm25 have no place in CSV"),
+        (("--stage1", "bm25.run", "--format", "mlflow"), "have no place in MLflow"),
     ],
 )
 def test_wrong_options_are_one_sentence(files: Path, options: tuple[object, ...], told: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,21 @@ def test_vectors_of_both_sides_join_the_tests(tmp_path: Path) -> None:
     np.savez(tmp_path / "b.npz", vectors=chance.normal(1, size=(50, 8)), ids=np.arange(50))
     mmd = drift(log, chosen, "--vectors", tmp_path / "a.npz", tmp_path / "b.npz")["mmd"]
     assert (mmd["shift"], mmd["sizes"]) == (True, [60, 50])
-    assert "the vectors" in ran(log, chosen, "--vectors", tmp_path / "a.npz", tmp_path / "b.npz")
+    told = ran(log, chosen, "--vectors", tmp_path / "a.npz", tmp_path / "b.npz")
+    assert "the vectors" in told
+    assert re.search(r"The vectors are 60 for the log's \d+ queries and 50 for the set's 60\.", told)
+    with pytest.raises(
+        CommandError, match=r"a\.npz: 60 vectors of 20 queries\. Name the file of the log first"
+    ):
+        ran(log, set_of(tmp_path / "q.jsonl", journeys(20, 2)), "--vectors", *[tmp_path / "a.npz"] * 2)
+
+
+def test_a_query_of_the_set_is_not_least_like_it(tmp_path: Path) -> None:
+    texts = [*journeys(40, 1), "wireless mouse", "gold ring"]
+    found = drift(log_of(tmp_path / "log.tsv", texts), set_of(tmp_path / "q.jsonl", texts[:20]))
+    told = {one["query"] for one in found["least_alike"]}
+    assert {"wireless mouse", "gold ring"} <= told
+    assert not told & set(texts[:20])
 
 
 WRONG = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -10,6 +11,9 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+
+from evaluation.comparisons.answer import Answer
+from evaluation.comparisons.wording import recall_in_words
 
 QUERIES, DOCUMENTS, DEPTH = 24, 80, 5
 
@@ -144,6 +148,22 @@ def test_an_order_that_is_still_judged_leaves_a_span(campaign: Campaign) -> None
     assert answer["basis"] == "span"
     assert answer["recall"] is None
     assert answer["low"] < campaign.truth(answer["run"]) < answer["high"]
+
+
+def test_a_span_says_of_how_many_queries_and_of_which_average_it_is(campaign: Campaign) -> None:
+    rows = campaign.pool(*REACH)
+    reached = [row for row in rows if row["inclusion_probability"] == "1.0" and row["in_audit"] == "0"]
+    left = [row for row in rows if row["in_audit"] == "1" and row["query_id"] > "q02"]
+    campaign.judge([row for row in rows if row not in (*reached[::9], *left)])
+
+    found = campaign.with_pool("--k", str(DEPTH))["answer"]
+
+    assert (found["basis"], found["average"], found["frame"]["queries"]) == ("span", "micro", [3, QUERIES])
+    assert re.search(
+        r"between [\d.]+ and [\d.]+ \(over all relevant documents at once\) of what .+, in 3 queries of 24 "
+        r"whose audit is answered; this covers queries, labels and the documents that still wait for one \(",
+        recall_in_words(Answer.from_dict(found)),
+    )
 
 
 def test_labels_that_are_declared_complete_have_their_interval(campaign: Campaign) -> None:

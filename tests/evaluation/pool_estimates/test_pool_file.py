@@ -102,6 +102,39 @@ def test_a_pool_without_an_audit_proposes_one(folder: Path, capsys: pytest.Captu
     assert "An audit share of 10% would spend" in printed(folder, capsys)
 
 
+def test_what_an_audit_could_have_drawn_is_not_outside_its_pool(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = "query_id document_id in_audit inclusion_probability best_rank run_count frame_size\n"
+    rows = ("a 0 1 1 1 10\n", "b 0 1 2 1 10\n", "f 1 0.125 6 1 10\n")
+    text = header + "".join(f"{query} {row}" for query in ("q1", "q2") for row in rows)
+    (folder / "pool.tsv").write_text(text.replace(" ", "\t"))
+    (folder / "qrels.txt").write_text(qrels("q1", "ab", "f") + qrels("q2", "ab", "f"))
+    (folder / "other.run").write_text(run_text({query: list("axybc") for query in ("q1", "q2")}))
+
+    # The third place of the first run is c: not drawn, and spoken for by f.
+    assert "in no pool" not in printed(folder, capsys)
+
+    (folder / "greedy.run").write_text(run_text({query: list("x") for query in ("q1", "q2")}))
+    (folder / "other.run").write_text(run_text({query: list("baz") for query in ("q1", "q2")}))
+    assert (
+        "Up to 2 documents in the first 3 of other (33.3 %) may be in no pool and in nothing that its audit "
+        "was drawn from." in printed(folder, capsys)
+    )
+
+
+def test_where_there_is_an_audit_no_rate_of_judged_documents_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "greedy.run").write_text(run_text({query: list("abx") for query in ("q1", "q2")}))
+    (folder / "other.run").write_text(run_text({query: list("xyz") for query in ("q1", "q2")}))
+
+    told = printed(folder, capsys)
+    assert (
+        "2 documents in the first 3 of greedy (33.3 %) are in no pool, so nobody could judge them.\n" in told
+    )
+
+
 def test_the_html_file_holds_the_estimates(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = printed(folder, capsys, "--html", str(folder / "report.html")).splitlines()
     text = (folder / "report.html").read_text(encoding="utf-8")
@@ -134,6 +167,7 @@ def test_files_say_what_the_report_of_the_stored_pool_says(
     ("arguments", "words"),
     [
         (["--format", "csv"], "CSV does not support estimates"),
+        (["--format", "mlflow"], "MLflow does not support estimates"),
         (["--measure", "map"], "--pool estimates recall; name recall among the measures."),
     ],
 )

@@ -438,6 +438,7 @@ def test_the_table_of_comparisons_has_a_verdict_for_each_pair(
         (["--compare"], "needs two runs"),
         (["dense.run", "--compare", "--measure", "map"], "name recall"),
         (["dense.run", "--compare", "--format", "csv"], "no place in CSV"),
+        (["dense.run", "--compare", "--format", "mlflow"], "Comparisons have no place in MLflow"),
     ],
 )
 def test_a_comparison_that_makes_no_sense_is_refused(
@@ -476,11 +477,21 @@ def test_few_queries_and_trade_offs_are_told(folder: Path, capsys: pytest.Captur
         (["--minimum-queries", "0"], "Write a whole number"),
         (["--config", "nowhere.toml"], "nowhere.toml: No such file"),
         (["--trade-offs", "--format", "csv"], "CSV does not support trade-offs"),
+        (["--trade-offs", "--format", "mlflow"], "MLflow does not support trade-offs"),
+        (
+            ["--by-tag", "short", "--queries", "queries.jsonl", "--format", "mlflow"],
+            "MLflow does not support tags",
+        ),
+        (
+            ["--by", "relevant", "--format", "mlflow"],
+            "have no place in MLflow; choose table, json, markdown or latex.",
+        ),
     ],
 )
 def test_wrong_settings_are_one_line_and_exit_code_2(
-    folder: Path, arguments: list[str], sentence: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], sentence: str
 ) -> None:
+    monkeypatch.chdir(folder)
     message, code = refusal(folder, *arguments)
 
     assert sentence in message

@@ -74,6 +74,15 @@ def test_nothing_relevant_has_no_recall() -> None:
         ({"q": {"a": 0.5}}, {"q": {"a"}}, 1, "use evaluate"),
         ({"q": ["a"]}, {"q": {"a": 0}}, 1, "use evaluate"),
         (["a"], [{"a"}], 1, "'a' is not a list"),
+        (["d3", "d1"], "d1", 2, "'d1' is not a list"),
+        ("d1", ["d1"], 2, "'d1' is not a list"),
+        (pd.DataFrame({"a": ["d1"]}), ["a"], 1, "A DataFrame is not a list"),
+        (pd.Series([11.0, 12.0]), [11], 2, "12.0 is a document id of the type float. Write ids as text."),
+        ([11.0], [11.0], 1, "Write ids as text."),
+        (np.array([[1.0], [2.0]]), [{1}, {2}], 1, "Write ids as text."),
+        (np.array([b"d1"]), ["d1"], 1, "Write ids as text."),
+        ({1.0: ["a"]}, {"1": {"a"}}, 1, "1.0 is a query id of the type float. Write ids as text."),
+        (["a", None], ["a"], 1, "Write ids as text."),
     ],
 )
 def test_what_has_no_one_meaning_is_refused(retrieved: Any, relevant: Any, k: Any, why: str) -> None:

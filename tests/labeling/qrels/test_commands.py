@@ -64,6 +64,39 @@ def test_labels_are_imported_and_exported_in_another_format(world: World, tmp_pa
     assert json.loads((tmp_path / "out.tsv.meta.json").read_text())["export"]["format"] == "beir"
 
 
+def test_a_pair_that_nobody_judged_is_no_label(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "old.qrels"
+    path.write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 1\nq2 0 d2 -1\n")
+    run("import_qrels", "harbour", path)
+    said = run("release_qrels", "harbour", "--name", "old")
+    start = "Release “old”: 3 labels of 2 queries, 2 relevant, and 1 pair as -1 (pooled, not judged); without"
+    assert said.startswith(start)
+    out = tmp_path / "out.qrels"
+    said = run("export_qrels", "harbour", "--output", out)
+    assert f"{out}: 3 labels and 1 pair as -1 (pooled, not judged) of release “old”; " in said
+    said = run("export_qrels", "harbour", "--format", "ltr", "--output", out)
+    assert f"{out}: 3 labels, without 1 pooled and not judged, of release “old”; " in said
+    assert sum(not line.startswith("#") for line in out.read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("ev.csv", "query_id,document_id,relevance\n"),
+        ("ev.tsv", "query_id\tdocument_id\trelevance\n"),
+        ("ev.jsonl", '{"query_id": "q1"'),
+        ("ev.txt", "q1 0 d1 1\n"),
+        ("ev.labels", "q1 0 d1 1\n"),
+    ],
+)
+def test_the_suffix_of_the_file_says_its_format(world: World, tmp_path: Path, name: str, begins: str) -> None:
+    (tmp_path / "old.qrels").write_text("q1 0 d1 1\n")
+    run("import_qrels", "harbour", tmp_path / "old.qrels")
+    run("release_qrels", "harbour", "--name", "old")
+    run("export_qrels", "harbour", "--output", tmp_path / name)
+    assert (tmp_path / name).read_text().startswith(begins)
+
+
 def test_what_is_wrong_is_one_line_and_exit_code_2(world: World, tmp_path: Path) -> None:
     assert refusal("open_queue", "harbour", "none") == "There is no pool “none” in “harbour”. Build it first."
     assert "nowhere" in refusal("release_qrels", "nowhere", "--name", "r")
