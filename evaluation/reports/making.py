@@ -281,9 +281,8 @@ def create_report(
         "runs": runs_with_estimates(measured["runs"], recalled),
         "estimates": estimates,
         "answer": None if answer is None else answer.to_dict(),
+        **({"notes": list(evaluation.strangers)} if evaluation.strangers else {}),
     }
-    if evaluation.strangers:
-        made.result["notes"] = list(evaluation.strangers)
     of_facts = FactRequest(runs, inputs.k, inputs.conventions, inputs.settings.arguments())
     facts = measured_facts(release, of_facts, qrels, pooled)
     if facts is not None:
@@ -379,7 +378,6 @@ def _pool_of_bounds(pools: Sequence[Pool]) -> pl.DataFrame | None:
     """
     if not pools:
         return None
-
     return pl.concat([pooled_frame(pool) for pool in pools]).unique()
 
 

@@ -114,8 +114,8 @@ def _is_table(ids: Any) -> bool:
 def _refuse_no_list(ids: Any) -> None:
     is_frame = hasattr(ids, "columns")
     if is_frame or isinstance(ids, Mapping) or not _is_many(ids):
-        told = f"A {type(ids).__name__}" if is_frame else repr(ids)
-        raise ValueError(f"{told} is not a list of document ids; for scores and grades use evaluate.")
+        value = f"A {type(ids).__name__}" if is_frame else repr(ids)
+        raise ValueError(f"{value} is not a list of document ids; for scores and grades use evaluate.")
 
 
 def _refuse_no_ids(kinds: Mapping[type, Any], of: str) -> None:

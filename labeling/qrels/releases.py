@@ -69,7 +69,7 @@ OWN_FORMATS = {**writing("qrels"), SIDECAR.name: SIDECAR, **FACT_FORMATS}
 FORMATS: dict[str, Format] = {**OWN_FORMATS, **EXPORTS}
 
 # The items of a queue that are its pairs: no hidden checks, and nothing that was never asked.
-ASKED = Q(items__order_key__gt=0) & ~Q(items__state=Item.State.WITHDRAWN)
+OF_THE_POOL = Q(items__order_key__gt=0) & ~Q(items__state=Item.State.WITHDRAWN)
 
 
 class Header(TypedDict):
@@ -402,7 +402,7 @@ def _provenance(collection: Collection) -> Provenance:
             }
             for queue in Queue.everything.filter(collection=collection)
             .select_related("pool")
-            .annotate(item_count=Count("items", filter=ASKED))
+            .annotate(item_count=Count("items", filter=OF_THE_POOL))
         ],
         "imports": [
             {"file": file, "sha256": sha256, "labels": labels}
