@@ -167,7 +167,8 @@ def _has_frame(pool: Source) -> bool:
     columns = columns_of(pool)
     if columns is None or "frame_size" not in columns.names:
         return False
-    return bool(columns.column("frame_size").cast(pl.Float64, strict=False).fill_nan(None).count())
+    sizes = pl.Series(columns.column("frame_size")).cast(pl.Float64, strict=False)
+    return bool(sizes.fill_nan(None).count())
 
 
 def _compared(

@@ -121,7 +121,7 @@ def _refuse_no_list(ids: Any) -> None:
 def _refuse_no_ids(kinds: Mapping[type, Any], of: str) -> None:
     """What `evaluate` takes for no id either; kinds: type -> one of its values."""
     for kind, one in kinds.items():
-        if not issubclass(kind, str | Integral | UUID) or kind is bool:
+        if issubclass(kind, bool) or not issubclass(kind, str | Integral | UUID):
             raise ValueError(f"{one!r} is a {of} id of the type {kind.__name__}. Write ids as text.")
 
 

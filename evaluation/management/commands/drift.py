@@ -52,7 +52,8 @@ class Command(InputCommand):
         sample = sample_of(queries).queries if has_draw else None
         vectors: tuple[Floats, Floats] | None = None
         if options["vectors"]:
-            vectors = read_vectors(*options["vectors"], (log.traffic, len(queries)))
+            of_log, of_set = options["vectors"]
+            vectors = read_vectors(of_log, of_set, (log.traffic, len(queries)))
         both = compared(log.queries, queries, sample)
         drift = drift_of(both, vectors, looks=options["looks"], seed=options["seed"])
         self._write(drift, drift_text(drift), options)
