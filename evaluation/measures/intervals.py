@@ -49,6 +49,10 @@ def interval_settings(query_count: int, samples: int, seed: int, level: float = 
     """How `mean_intervals` makes its intervals for this many queries, as plain values."""
     if not 0 < level < 1:
         raise ValueError(f"A confidence of {level:g} makes no interval; name a share such as 0.95.")
+    if samples < 1:
+        raise ValueError(
+            f"{samples} resamples make no interval; name a number such as {BOOTSTRAP_SAMPLES:,}."
+        )
     resampled = FEWEST_QUERIES <= query_count <= LARGEST_RESAMPLED
     if query_count < FEWEST_QUERIES:
         method = f"not shown for fewer than {FEWEST_QUERIES} queries"

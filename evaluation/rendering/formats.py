@@ -181,7 +181,8 @@ def _cells(evaluation: Evaluation, run: str, measure: str, k: int | None, *, tie
     cells = [decimal(figure["mean"]) + (interval(figure) if measure == evaluation.measures[0] else "")]
     if measure == "recall":
         ties = figure.get("ties")
-        cells += [decimal(figure["micro"]), "–".join(decimal(bound) for bound in figure["bounds"])]
+        bounds = [decimal(bound) for bound in figure["bounds"] if bound is not None]
+        cells += [decimal(figure["micro"]), "–".join(bounds) or decimal(None)]
         means = (ties["min"], ties["expected"], ties["max"]) if ties else ()
         cells += [" ".join(map(decimal, means))] if tied else []
     return cells

@@ -84,7 +84,7 @@ def evaluate(
     qrels: Source,
     runs: Runs,
     k: int | Iterable[int] = DEFAULT_CUTOFFS,
-    measures: Sequence[str] = DEFAULT_MEASURES,
+    measures: Sequence[str] | str = DEFAULT_MEASURES,
     conventions: Conventions | None = None,
     *,
     bootstrap_samples: int = BOOTSTRAP_SAMPLES,
@@ -157,6 +157,7 @@ def evaluate(
     0.5
     """
     conventions = conventions or Conventions()
+    measures = [measures] if isinstance(measures, str) else measures
     at_each = cutoffs_array(k).tolist()
     thresholds = dict(thresholds or {})
     named_keys = measure_keys([*measures, *thresholds], at_each)

@@ -49,6 +49,8 @@ def notes_on_strangers(name: str, source: RunSource, scored: ScoredRun, labels: 
         return [f"{sentence_on(documents, labelled, chunks=COLLAPSE)}"]
     if (is_hit & labels.relevant).any():
         return []
+    if not labels.relevant.any():
+        return ["No label says that a document is relevant, so recall is defined for no query."]
     relevant = counted(int(labels.relevant.sum()), "relevant document")
     judged = counted(int((is_hit & labels.judged).sum()), "document with a label", "documents with a label")
     return [f"Run {name} found none of the {relevant}, and {judged}."]

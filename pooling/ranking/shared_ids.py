@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -109,6 +110,7 @@ def _changes(ids: Sequence[str], others: Sequence[str], chunks: str) -> Iterator
     """Tried changes: the words for each, and the change of each side."""
     yield "Ignoring spaces around ids", str.strip, str.strip
     yield "Ignoring upper and lower case", str.lower, str.lower
+    yield "In one Unicode form (NFC)", _composed, _composed
     yield "Without “.0” at the end", _without_end(".0"), _without_end(".0")
     yield "Without zeros at the beginning", _without_zeros, _without_zeros
     starts = _common_start(ids), _common_start(others)
@@ -149,6 +151,10 @@ def _without_start(start: str) -> Change:
 
 def _without_end(end: str) -> Change:
     return lambda one: one.removesuffix(end)
+
+
+def _composed(one: str) -> str:
+    return unicodedata.normalize("NFC", one)
 
 
 def _without_zeros(one: str) -> str:

@@ -80,3 +80,20 @@ def test_the_same_label_twice_is_read_once(tmp_path: Path) -> None:
 def test_a_run_without_a_common_query_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="bm25 has no query in common"):
         recall(tmp_path, "other 0 a 1\n", PLAIN_RUN, Conventions())
+
+
+def test_one_measure_may_be_named_without_a_list() -> None:
+    one = evaluate({"q": {"a": 1}}, {"x": {"q": ["a"]}}, k=1, measures="ndcg")
+    assert one.measures == evaluate({"q": {"a": 1}}, {"x": {"q": ["a"]}}, k=1, measures=["ndcg"]).measures
+
+
+def test_no_resamples_are_refused() -> None:
+    with pytest.raises(ValueError, match="0 resamples make no interval; name a number such as 10,000"):
+        evaluate({"q": {"a": 1}}, {"x": {"q": ["a"]}}, k=1, bootstrap_samples=0)
+
+
+def test_labels_of_which_none_is_relevant_are_told() -> None:
+    result = evaluate({"q": {"a": 0, "b": 0}}, {"x": {"q": ["a", "b"]}}, k=1)
+    assert result.strangers == (
+        "No label says that a document is relevant, so recall is defined for no query.",
+    )

@@ -36,6 +36,12 @@ def test_ids_that_a_table_made_numbers_are_offered_too(here: list[str], words: s
     assert offered(pl.Series(here), pl.Series(NUMBERS)) == (words, 1.0)
 
 
+def test_ids_in_another_unicode_form_are_offered_too() -> None:
+    composed = [f"caf\u00e9-{one}" for one in NUMBERS]
+    apart = pl.Series([one.replace("\u00e9", "e\u0301") for one in composed])
+    assert offered(apart, pl.Series(composed)) == ("In one Unicode form (NFC)", 1.0)
+
+
 def test_ids_of_the_other_side_may_be_the_longer_ones() -> None:
     offer = offered(pl.Series(PLAIN), pl.Series([f"doc/{one}" for one in PLAIN]))
     assert offer == ("Without “doc/” before the ids there", 1.0)
