@@ -32,6 +32,14 @@ def get(client: Client, address: str) -> str:
     return str(response.content.decode())
 
 
+def test_the_form_of_a_report_without_a_release_says_what_comes_first(world: World, client: Client) -> None:
+    world.import_runs()
+    client.force_login(world.ada)
+    text = client.get(reverse("report_new", args=["harbour"])).content.decode()
+    assert "There is no qrels release yet." in text
+    assert "Create report" not in text
+
+
 def test_a_report_says_that_the_ids_of_a_run_meet_no_label(world: World, client: Client) -> None:
     (world.folder / "upper.run").write_text(run_text(ALPHA).replace(" d", " D"))
     import_run(world.collection, world.folder / "upper.run", user=world.ada)
