@@ -53,8 +53,8 @@ from evaluation.scoring.scoring import (
     label_pairs,
 )
 from evaluation.scoring.strangers import (
+    notes_on_first_lines,
     notes_on_negatives,
-    notes_on_own_documents,
     notes_on_strangers,
     refuse_strangers,
 )
@@ -275,7 +275,7 @@ def _score_all(
     }
     for name, run in scored.items():
         refuse_strangers(name, sources[name], run, scorer.labels, queries=scorer.queries)
-        notes += notes_on_own_documents(name, sources[name])
+        notes += notes_on_first_lines(name, sources[name])
     unjudged = _unjudged(scorer.labels, count, scored, worked)
     return [(name, scored[name], unjudged[name], _first(worked[name], count.places)) for name in sources]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from itertools import islice
+from collections.abc import Collection, Sequence
+from itertools import islice, pairwise
 from pathlib import Path
 
 from evaluation.scoring.scoring import Labels, ScoredRun
+from pooling.formats.parts import SMALLEST
 from pooling.formats.registry import source_of
 from pooling.formats.wording import counted
 from pooling.inputs.given import RunSource, is_unusual
@@ -23,7 +24,7 @@ from pooling.ranking.shared_ids import (
 
 #: Below this share of the labelled pairs, or of the rows of a shorter run, other ids are tried.
 FEW = 0.05
-#: So many lines of a run are looked at for queries among their own documents.
+#: So many lines of a run are looked at for queries among their own documents, and for ranks.
 LINES = 2_000
 
 
@@ -67,16 +68,36 @@ def notes_on_negatives(labels: Labels) -> list[str]:
     ]
 
 
-def notes_on_own_documents(name: str, source: RunSource) -> list[str]:
-    """A sentence on lists that have the document with the id of their query, by the first lines of a file."""
+def notes_on_first_lines(name: str, source: RunSource, *, smallest: int = SMALLEST) -> list[str]:
+    """Sentences on the first lines of a run's file: lists that have the document with the id of their query,
+    and ranks that contradict the scores, where the file is so large that its ranks are not read.
+    """
     if not isinstance(source, str | Path) or is_unusual(source):
         return []
     file = source_of(source, None, None, "run")
-    lines = islice((line.split() for _, line in file.text_lines()), LINES) if file.format == "trec" else ()
-    query = next((fields[0] for fields in lines if len(fields) > 2 and fields[0] == fields[2]), None)
-    if query is None:
+    if file.format != "trec":
         return []
-    return [
-        f"Run {name} has documents with the id of their query, such as “{query}”, and they count. "
-        "--drop-query-document leaves them out, as BEIR does."
-    ]
+    lines = [fields for _, line in islice(file.text_lines(), LINES) if len(fields := line.split()) > 4]
+    notes = []
+    query = next((fields[0] for fields in lines if fields[0] == fields[2]), None)
+    if query is not None:
+        notes.append(
+            f"Run {name} has documents with the id of their query, such as “{query}”, and they count. "
+            "--drop-query-document leaves them out, as BEIR does."
+        )
+    count = sum(_is_against_rank(*both) for both in pairwise(lines)) if file.size >= smallest else 0
+    if count:
+        rows = counted(count, "row has", "rows have")
+        notes.append(
+            f"Run {name}: of its first {len(lines):,}, {rows} a higher score than the row before by rank: "
+            "the scores are followed, not the ranks."
+        )
+    return notes
+
+
+def _is_against_rank(above: Sequence[str], below: Sequence[str]) -> bool:
+    try:
+        ranks, scores = (int(above[3]), int(below[3])), (float(above[4]), float(below[4]))
+    except ValueError:
+        return False
+    return above[0] == below[0] and ranks[0] < ranks[1] and scores[0] < scores[1]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from evaluation import Conventions, evaluate
+from evaluation.scoring.strangers import notes_on_first_lines
 from pooling.formats import FormatError
 
 PLAIN_RUN = "q Q0 a 1 2.0 t\nq Q0 b 2 1.0 t\n"
@@ -97,3 +98,10 @@ def test_labels_of_which_none_is_relevant_are_told() -> None:
     assert result.strangers == (
         "No label says that a document is relevant, so recall is defined for no query.",
     )
+
+
+def test_ranks_that_a_large_file_contradicts_are_told_of_its_first_lines(tmp_path: Path) -> None:
+    (tmp_path / "x.run").write_text("q Q0 a 1 1.0 t\nq Q0 b 2 3.0 t\nq Q0 c 3 2.0 t\nz Q0 a 4 9.0 t\n")
+    (note,) = notes_on_first_lines("x", tmp_path / "x.run", smallest=0)
+    assert note.startswith("Run x: of its first 4, 1 row has a higher score than the row before by rank")
+    assert notes_on_first_lines("x", tmp_path / "x.run") == []
