@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from evaluation.models import Report
 from evaluation.report_store.files import run_names
 from evaluation.scoring.results import percent
+from pooling.formats.wording import counted
 
 # Below this share of labelled documents a recall says more about the labels than about the run.
 LOW_COVERAGE = 0.8
@@ -60,9 +61,16 @@ def coverage_by_cutoff(report: Report) -> dict[int, Coverage]:
     return by_cutoff
 
 
-def report_warnings(report: Report) -> list[str]:
-    """Sentences on runs whose ids do not meet the labels, and what `coverage_warnings` says."""
-    return [*report.result.get("notes", ()), *coverage_warnings(coverage_by_cutoff(report))]
+def report_warnings(report: Report, *, for_members: bool = True) -> list[str]:
+    """Sentences on runs whose ids do not meet the labels, and what `coverage_warnings` says.
+
+    for_members: with examples of ids, which people with a link to the report may not see.
+    """
+    notes: Sequence[str] = report.result.get("notes", ())
+    if notes and not for_members:
+        times = counted(len(notes), "warning")
+        notes = [f"{times} on how runs and labels meet; the report's own page has examples."]
+    return [*notes, *coverage_warnings(coverage_by_cutoff(report))]
 
 
 def coverage_warnings(coverage: Mapping[int, Coverage]) -> list[str]:

@@ -70,8 +70,8 @@ def pdf_of(report: Report) -> bytes:
     return render_pdf(content_of(report))
 
 
-def content_of(report: Report) -> HtmlReport:
-    """Contents of a report away from the site, without addresses and without texts of documents."""
+def content_of(report: Report, *, for_members: bool = True) -> HtmlReport:
+    """Contents of a report away from the site, without addresses and texts of documents; ids, for members."""
 
     def draw(kind: ChartKind, choice: ChartChoice, dark: bool) -> bytes:
         return chart_svg(report, kind, choice, "dark" if dark else "light")
@@ -89,7 +89,7 @@ def content_of(report: Report) -> HtmlReport:
         figures=figures_of(report),
         provenance=provenance_of(report),
         notes=[
-            *report_warnings(report),
+            *report_warnings(report, for_members=for_members),
             *report.result.get("warnings", []),
             *thresholds,
         ],

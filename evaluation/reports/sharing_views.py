@@ -62,7 +62,7 @@ class SharedPicture:
 def shared_report(link: SharedLink, token: str) -> dict[str, Any]:
     """The report that a link shows; nothing is measured, and pictures are drawn when they are asked for."""
     report = link.report
-    content, k = content_of(report), headline_k(report.options)
+    content, k = content_of(report, for_members=False), headline_k(report.options)
     choice = usual_choice(report)
     kind, figures = kinds_of(report)[CURVE], content.figures
     # Who made it is a member.

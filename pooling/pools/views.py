@@ -134,7 +134,7 @@ class ExtensionForm(RunDepthsForm):
 
 
 def pool_figures(collection: Collection, runs: Sequence[Run], choice: Choice) -> list[Figure]:
-    """Pairs down to the depth and to twice of it, and the pairs to judge; `InputError` as in `build_pool`."""
+    """Pairs down to the depth and to twice of it, and the chosen pairs; `InputError` as in `build_pool`."""
     choice = checked_choice(choice, runs)
     every = list(collection.runs.defer("preflight").order_by("pk"))
     place = {run.pk: index for index, run in enumerate(every)}
@@ -154,10 +154,10 @@ def pool_figures(collection: Collection, runs: Sequence[Run], choice: Choice) ->
     figures = [Figure(title, f"{pairs:,}", f"{pairs / queries:,.1f} per query")]
     if deeper > choice.depth:
         figures.append(Figure(f"At depth {deeper:,}", f"{_size(tops, deeper, own):,}", "pairs"))
-    return [*figures, _to_judge(sizes, frames, choice)]
+    return [*figures, _chosen(sizes, frames, choice)]
 
 
-def _to_judge(sizes: Integers, frames: Integers, choice: Choice) -> Figure:
+def _chosen(sizes: Integers, frames: Integers, choice: Choice) -> Figure:
     """sizes, frames (Q,): the documents of each query's pool, and those that its audit draws from."""
     budget, share = choice.budget if isinstance(choice.budget, int) else None, choice.audit_share
     chosen = whole_sizes(sizes, frames, share) if budget is None else spread_budget(frames, budget)
@@ -168,7 +168,7 @@ def _to_judge(sizes: Integers, frames: Integers, choice: Choice) -> Figure:
         draws, beyond = map(round, expected_draws(sizes, frames, chosen, audits))
         note = f"about {draws:,} of them drawn at random"
         note += f", {beyond:,} from beyond the depth" if beyond else ""
-    return Figure("To judge", f"{chosen.sum():,}", note)
+    return Figure("Chosen", f"{chosen.sum():,}", note)
 
 
 def _size(tops: Tops, depth: int, own: dict[int, int]) -> int:

@@ -31,7 +31,7 @@ def test_a_pool_is_built_from_what_is_asked_first(
     page.get_by_text("Other strategies").click()
     page.get_by_text("Budget and audit").click()
     page.get_by_label("Budget", exact=True).fill("5")
-    expect(answers).to_contain_text("To judge5")
+    expect(answers).to_contain_text("Chosen5")
     page.get_by_role("radio", name="borda").check()
     assert violations(page) == []
     page.get_by_role("button", name="Build the pool").click()

@@ -16,8 +16,9 @@ from evaluation.comparisons.stored import chosen_comparisons
 from evaluation.models import Report, SharedLink
 from evaluation.report_store.shared_links import MOST_LINKS, Sharing, share
 from pooling.models import AdminAction, Membership
+from pooling.runs.stored import import_run
 from tests.evaluation.cast import make_report
-from tests.world import DOCUMENTS, QUERIES, World
+from tests.world import ALPHA, DOCUMENTS, QUERIES, World, run_text
 
 
 def text(answer: HttpResponse) -> str:
@@ -64,6 +65,14 @@ def test_a_shared_page_says_nothing_of_people_texts_or_the_way_into_the_collecti
         assert [one for one in told if one in page] == []
         addresses = re.findall(r'(?:href|src|srcset|action)="(/[^"]*)"', page)
         assert [one for one in addresses if not one.startswith(("/static/", "/shared/"))] == []
+
+
+def test_a_shared_page_says_that_ids_do_not_meet_without_naming_one(world: World, client: Client) -> None:
+    (world.folder / "upper.run").write_text(run_text(ALPHA).replace(" d", " D"))
+    import_run(world.collection, world.folder / "upper.run", user=world.ada)
+    page = text(client.get(address_of(make_report(world), world)))  # type: ignore[arg-type]
+    assert "1 warning on how runs and labels meet" in page
+    assert "“D" not in page
 
 
 def test_nothing_of_a_shared_page_is_kept_or_passed_on(world: World, client: Client) -> None:

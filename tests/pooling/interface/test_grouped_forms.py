@@ -59,7 +59,7 @@ def test_the_form_of_a_pool_answers_while_it_is_filled_in(world: World, client: 
     asked = {"runs": [run.pk for run in runs], "depth": 1, "strategy": "rrf"}
     page = client.get(address, {**asked, "depth": 2, "budget": 5}, **HTMX).content.decode()
     assert "Pairs down to the depth" in page
-    assert "<dt>To judge</dt><dd>5" in page
+    assert "<dt>Chosen</dt><dd>5" in page
     pool = build_pool(world.collection, name="built", runs=runs, depth=2)
     assert f"<dd>{pool.pair_count} " in page
     assert "whole number" in client.get(address, {**asked, "depth": "x"}, **HTMX).content.decode()

@@ -88,7 +88,7 @@ def test_the_form_of_a_pool_tells_what_will_be_judged_and_drawn(
     form = client.get(reverse("pool_new", args=["harbour"]), asked, headers={"HX-Request": "true"})
 
     told = re.search(
-        r"<dt>To judge</dt><dd>(\d+) <[^>]+>about (\d+) of them drawn at random, (\d+) from beyond the depth",
+        r"<dt>Chosen</dt><dd>(\d+) <[^>]+>about (\d+) of them drawn at random, (\d+) from beyond the depth",
         form.content.decode(),
     )
     assert told is not None, form.content.decode()
