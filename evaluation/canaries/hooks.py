@@ -6,6 +6,7 @@ import os
 from base64 import b64encode
 from collections.abc import Sequence
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -119,7 +120,7 @@ def _tell(
 
 def _checked_url(url: str) -> str:
     url = url.strip()
-    if problem := problem_of(url):
+    if problem := problem_of(url, settings.WEBHOOK_PRIVATE_NETWORKS):
         raise InputError(problem, field="url")
     return url
 

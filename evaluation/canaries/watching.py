@@ -200,7 +200,7 @@ def _give_alerts(canary: Canary, alerts: Alerts) -> None:
     if alerts.reference not in Canary.Reference.values:
         raise _refused("reference", f"The reference is one of {', '.join(Canary.Reference.values)}.")
     url = alerts.webhook_url.strip()
-    if url and (problem := problem_of(url)):
+    if url and (problem := problem_of(url, settings.WEBHOOK_PRIVATE_NETWORKS)):
         raise _refused("webhook_url", problem)
     if alerts.secret and not SHORTEST_SECRET <= len(alerts.secret) <= LONGEST_SECRET:
         raise _refused("secret", f"A secret has {SHORTEST_SECRET} to {LONGEST_SECRET} characters.")

@@ -10,7 +10,9 @@ import hmac
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -22,6 +24,7 @@ from pooling.engines.connections import (
     guarded,
     in_words,
     is_of_the_network,
+    refuse_private,
 )
 
 if TYPE_CHECKING:
@@ -43,8 +46,11 @@ class DeliveryOutcome:
     tried: bool = True
 
 
-def problem_of(url: str) -> str | None:
-    """Why this cannot be the address of a webhook; None where it can."""
+def problem_of(url: str, allowed: Sequence[Network] = ()) -> str | None:
+    """Why this cannot be the address of a webhook; None where it can. A host's name is looked up later.
+
+    allowed: networks that are not public, and may be reached.
+    """
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -56,6 +62,12 @@ def problem_of(url: str) -> str | None:
         return "The URL contains a user name or password. Remove them; messages are signed instead."
     if any(ord(character) <= 32 or ord(character) > 126 for character in url):
         return "The URL contains a space or a non-ASCII character. Percent-encode it."
+    with suppress(ValueError):  # of a name, which is no address
+        address = str(ip_address(parts.hostname))
+        try:
+            refuse_private(parts.hostname, [address], AllowedNetworks(allowed, PRIVATE_NETWORKS))
+        except RefusedAddressError as error:
+            return str(error)
     return None
 
 

@@ -200,6 +200,14 @@ class PrelabelJob(models.Model):
         return self.state in (self.State.QUEUED, self.State.RUNNING)
 
 
+def is_in_queue(queue: Queue) -> models.Exists:
+    """Whether the queue holds the pair of a row."""
+    items = queue.items.filter(
+        query=models.OuterRef("query"), document=models.OuterRef("document"), repeats=None
+    )
+    return models.Exists(items.order_by())
+
+
 class PrelabelQuerySet(models.QuerySet["Prelabel"]):
     """Pre-labels."""
 
@@ -209,10 +217,7 @@ class PrelabelQuerySet(models.QuerySet["Prelabel"]):
 
     def in_queue(self, queue: Queue) -> PrelabelQuerySet:
         """Those of pairs that the queue holds."""
-        items = queue.items.filter(
-            query=models.OuterRef("query"), document=models.OuterRef("document"), repeats=None
-        )
-        return self.filter(models.Exists(items.order_by()))
+        return self.filter(is_in_queue(queue))
 
 
 class Prelabel(models.Model):

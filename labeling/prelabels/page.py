@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Q, Sum
 
 from labeling.models import ModelServerKey, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, Verdict
+from labeling.models.prelabels import is_in_queue
 from labeling.prelabels.options import allowed_servers, missing_key, uses_site_key
 from labeling.prelabels.passes import RESUMABLE
 from pooling.interface.problems import InputError
@@ -56,7 +57,8 @@ def pass_meant(queue: Queue, action: str, number: int | None = None) -> Prelabel
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model's answers on the queue's pairs, in counts; `failures` are pairs by reason."""
+    """A model's answers on the queue's pairs, in counts; `failures` are pairs by reason, and part of the
+    cost: a model is paid for many an answer that nobody can use."""
 
     prelabeler: Prelabeler
     answered: int
@@ -78,27 +80,26 @@ def models_of(queue: Queue) -> list[ModelRow]:
         )
     )
     failures: dict[int, dict[str, int]] = {}
-    items = queue.items.order_by().values("query")
-    counted = PrelabelFailure.objects.filter(query__in=items).order_by().values("prelabeler", "reason")
-    for failed in counted.annotate(pairs=Count("pk")):
-        reason = PrelabelFailure.Reason(failed["reason"]).label
-        failures.setdefault(failed["prelabeler"], {})[str(reason)] = failed["pairs"]
+    costs = {row["prelabeler"]: row["cost"] for row in answers}
+    counted = PrelabelFailure.objects.filter(is_in_queue(queue)).order_by().values("prelabeler", "reason")
+    for failed in counted.annotate(pairs=Count("pk"), paid=Sum("cost")):
+        model, reason = failed["prelabeler"], PrelabelFailure.Reason(failed["reason"]).label
+        failures.setdefault(model, {})[str(reason)] = failed["pairs"]
+        costs[model] = costs.get(model, Decimal(0)) + failed["paid"]
     counts = {row["prelabeler"]: row for row in answers}
     rows = []
     prelabelers = Prelabeler.objects.filter(pk__in={*counts, *failures})
     unpriced = set(prelabelers.unpriced().values_list("pk", flat=True))
     for prelabeler in prelabelers:
         row = counts.get(prelabeler.pk)
-        answered, relevant, cost = (
-            (row["answered"], row["relevant"], row["cost"]) if row else (0, 0, Decimal(0))
-        )
+        answered, relevant = (row["answered"], row["relevant"]) if row else (0, 0)
         rows.append(
             ModelRow(
                 prelabeler=prelabeler,
                 answered=answered,
                 relevant=relevant,
                 share=relevant / answered if answered else None,
-                cost=None if prelabeler.pk in unpriced or prelabeler.is_from_file else cost,
+                cost=None if prelabeler.pk in unpriced or prelabeler.is_from_file else costs[prelabeler.pk],
                 failures=failures.get(prelabeler.pk, {}),
             )
         )

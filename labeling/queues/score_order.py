@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from labeling.adaptive import prior as adaptive_prior
 from labeling.adaptive.placing import store_keys
@@ -19,6 +19,7 @@ from labeling.adaptive.prior_scores import checked_model
 from labeling.items.ordering import Candidate, ranked_order_keys, stretch_of
 from labeling.models import Item, Prelabeler, Queue, latest_scores
 from labeling.queues.opening import PoolPair, candidates_of
+from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.models import Job
@@ -64,14 +65,30 @@ def order_without_scores(queue: Queue, *, by: User | None = None, progress: Prog
     return adaptive_prior.follow_prior(queue, progress)
 
 
+def order_in_words(queue: Queue, prelabeler: Prelabeler | None, moved: int) -> str:
+    """What was ordered, and how many of the pairs have no score."""
+    pairs = f"{counted(moved, 'pair')} that nobody had judged"
+    if prelabeler is None:
+        return f"{pairs}, in order without scores again"
+    scores = latest_scores(queue, prelabeler)
+    pending = _pending(queue).values_list("query_id", "document_id")
+    without = sum(pair not in scores for pair in pending)
+    rest = f"; {without:,} of them without a score" if without else ""
+    return f"{pairs}, in the order of {prelabeler}{rest}"
+
+
+def _pending(queue: Queue) -> QuerySet[Item]:
+    """Placed items that nobody has judged or holds."""
+    return queue.items.filter(state=Item.State.OPEN, done=0, leased=0, order_key__gt=0, repeats=None)
+
+
 def _order_fixed(queue: Queue, prelabeler: Prelabeler, by: User | None) -> int:
     scores = latest_scores(queue, prelabeler)
     if not scores:
         raise InputError(f"There are no pre-labels by {prelabeler} in “{queue.name}”.", conflict=True)
     mean = sum(scores.values()) / len(scores)
     with transaction.atomic():
-        free = queue.items.filter(state=Item.State.OPEN, done=0, leased=0, order_key__gt=0, repeats=None)
-        rows = free.order_by("pk").select_for_update(skip_locked=True, no_key=True, of=("self",))
+        rows = _pending(queue).order_by("pk").select_for_update(skip_locked=True, no_key=True, of=("self",))
         fields = ("pk", "query_id", "document_id", "query__external_id", "document__external_id")
         items = list(rows.values_list(*fields))
         if not items:

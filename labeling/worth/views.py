@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler
 from labeling.prelabels.forms import SIZES
-from labeling.queues.score_order import order_or_start
+from labeling.queues.score_order import order_in_words, order_or_start
 from labeling.worth import charts as prelabel_charts
 from labeling.worth.facts import WorthRow
 from labeling.worth.samples import METHODS, USUAL, Wanted, open_sample, samples_of
@@ -155,13 +155,7 @@ def order(request: HttpRequest, queue_id: int) -> HttpResponse:
         return redirect("prelabels", queue.pk)
     if isinstance(done, Job):
         return redirect(done)
-    pairs = f"{done:,} pairs that nobody had judged"
-    message = (
-        f"In the order of {prelabeler}: {pairs}."
-        if prelabeler
-        else f"In order without scores again: {pairs}."
-    )
-    messages.success(request, message)
+    messages.success(request, f"{order_in_words(queue, prelabeler, done)}.")
     return redirect("prelabels", queue.pk)
 
 

@@ -81,9 +81,10 @@ def refuse_private(host: str, addresses: Sequence[str], allowed: AllowedNetworks
         ):
             continue
         if not _is_public(inner):
+            problem = "is not" if host == text else f"resolves to {text}, which is not"
             raise RefusedAddressError(
-                f"{host} resolves to {text}, which is not a public address. A server administrator can "
-                f"allow its network with {allowed.setting}."
+                f"{host} {problem} a public address. A server administrator can allow its network with "
+                f"{allowed.setting}."
             )
 
 

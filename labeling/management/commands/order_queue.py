@@ -5,9 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.models import Prelabeler
 from labeling.prelabels.export import prelabeler_named
 from labeling.progress.tables import queue_named
-from labeling.queues.score_order import order_by_scores, order_without_scores
+from labeling.queues.score_order import order_by_scores, order_in_words, order_without_scores
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
@@ -30,15 +31,14 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         queue = queue_named(options["slug"], options["queue"])
+        prelabeler: Prelabeler | None = None
         if options["without_scores"]:
             if options["prompt"] is not None:
                 raise InputError("--prompt belongs to --by; leave it out to order without scores.")
             with progress_bar("Ordering") as progress:
                 moved = order_without_scores(queue, progress=progress)
-            outcome = f"{moved:,} pairs that nobody had judged, in order without scores again"
         else:
             prelabeler = prelabeler_named(queue, options["by"], options["prompt"])
             with progress_bar("Ordering") as progress:
                 moved = order_by_scores(queue, prelabeler, progress=progress)
-            outcome = f"{moved:,} pairs that nobody had judged, in the order of {prelabeler}"
-        self.stdout.write(f"“{queue.name}”: {outcome}.")
+        self.stdout.write(f"“{queue.name}”: {order_in_words(queue, prelabeler, moved)}.")

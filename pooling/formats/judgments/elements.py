@@ -76,7 +76,7 @@ class _Text:
         self._blocks = source.blocks(1 << 18)
         self._decode = codecs.getincrementaldecoder("utf-8")()
         self._json = json.JSONDecoder()
-        self._text, self._at, self._ended = "", 0, False
+        self._text, self._at, self._ended, self._is_blank = "", 0, False, True
         self.taken = 0  # characters of the value before
         if source.head.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise source.error(1, "the file is UTF-16", "Save it as UTF-8.")
@@ -88,8 +88,11 @@ class _Text:
             while self._at < rest and self._text[self._at] in BLANKS:
                 self._step(self._at + 1)
             if self._at < rest:
+                self._is_blank = False
                 return self._text[self._at]
             if not self._more():
+                if self._is_blank:
+                    raise self.source.empty()
                 raise self.source.error(self.line, "the file ends in the middle of the JSON", REMEDY)
 
     def take(self) -> None:

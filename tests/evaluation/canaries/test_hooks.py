@@ -145,6 +145,7 @@ def test_a_webhook_hears_only_what_it_asked_for(
     ("body", "field"),
     [
         ({"url": "ftp://hooks.example.org", "events": EVERY}, "url"),
+        ({"url": "http://10.0.0.1/x", "events": EVERY}, "url"),
         ({"url": "https://hooks.example.org", "events": []}, "events"),
         ({"url": "https://hooks.example.org", "events": ["coffee.made"]}, "events"),
     ],

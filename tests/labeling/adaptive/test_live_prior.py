@@ -221,7 +221,10 @@ def test_scores_are_taken_up_and_put_away_by_command(world: World) -> None:
     queue, prelabeler = one_query(world, name="live"), scored(world, MIDDLE)
     said = io.StringIO()
     call_command("order_queue", "harbour", "live", "--by", MODEL, stdout=said)
-    assert f"“live”: 6 pairs that nobody had judged, in the order of {prelabeler}." in said.getvalue()
+    assert (
+        f"“live”: 6 pairs that nobody had judged, in the order of {prelabeler}; 4 of them without a score."
+        in said.getvalue()
+    )
     assert set(ahead(queue)) == set(MIDDLE)
     with pytest.raises(CommandError, match="--prompt belongs to --by"):
         call_command("order_queue", "harbour", "live", "--without-scores", "--prompt", "binary")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from labeling.models import Prelabel, PrelabelJob, Queue
-from tests.labeling.helpers import make_queue
+from labeling.models import Prelabel, PrelabelFailure, PrelabelJob, Queue
+from labeling.prelabels.page import models_of
+from pooling.models import Document
+from tests.labeling.helpers import make_prelabels, make_queue
 from tests.labeling.model_server import KEY, ModelServer
 from tests.world import World
 
@@ -227,3 +230,24 @@ def test_the_page_of_a_queue_leads_admins_alone_to_its_pre_labels(
         client.force_login(user)
         told[user.username] = "prelabels" in client.get(f"/queues/{queue.pk}/").content.decode()
     assert told == {"ada": True, "ben": False, "vera": False}
+
+
+def test_failures_are_those_of_the_queues_pairs_and_part_of_the_cost(world: World, queue: Queue) -> None:
+    prelabeler = make_prelabels(world)
+    Prelabel.objects.update(cost=Decimal("0.01"))
+    other = Document.objects.create(collection=world.collection, external_id="elsewhere", text="Elsewhere.")
+    item = queue.items.first()
+    assert item
+    for document in (item.document, other):
+        PrelabelFailure.objects.create(
+            prelabeler=prelabeler,
+            query=item.query,
+            document=document,
+            reason="malformed",
+            cost=Decimal("0.5"),
+            document_version=1,
+            failed_at=timezone.now(),
+        )
+    (row,) = models_of(queue)
+    assert row.failures == {"the answer could not be read": 1}
+    assert row.cost == Decimal("0.56")

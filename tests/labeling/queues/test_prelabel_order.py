@@ -57,6 +57,16 @@ def test_the_unjudged_rest_moves_and_all_else_stays(world: World) -> None:
 
 
 @pytest.mark.django_db
+def test_pairs_without_a_score_are_counted_when_they_are_ordered(world: World, client: Client) -> None:
+    queue, prelabeler = make_queue(world), make_prelabels(world)
+    Prelabel.objects.exclude(pk=Prelabel.objects.in_queue(queue)[0].pk).delete()
+    client.force_login(world.ada)
+    answer = client.post(f"/queues/{queue.pk}/prelabels/order/", {"prelabeler": prelabeler.pk}, follow=True)
+    words = f"6 pairs that nobody had judged, in the order of {prelabeler}; 5 of them without a score."
+    assert words in answer.content.decode()
+
+
+@pytest.mark.django_db
 def test_what_will_not_do_is_refused(world: World) -> None:
     queue = make_queue(world)
     empty = Prelabeler.objects.create(collection=world.collection, model="empty", options_hash="e")

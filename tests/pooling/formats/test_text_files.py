@@ -72,6 +72,7 @@ BAD = {
     "html.parquet": (b"<html></html>", "this is not a Parquet file"),
     "html.json": (b"<html></html>", "not a JSON array"),
     "cut.json": (FILES["queries.json"][:-10], "the file ends in the middle of the JSON"),
+    "blank.json": (b" \n", "the file is empty"),
     "numbers.json": (b"[1, 2]", "an element that is not an object"),
     "no-id.json": (b'[{"text": "x"}]', "line 1: no id among the fields 'text'"),
     "twice.json": (json.dumps([ROWS[0], ROWS[0]], indent=0).encode(), "query 'q1' appears again"),
