@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from labeling.facts.items import facts_of_item, own_supports
 from labeling.items.bookmarks import locked_bookmark
+from labeling.judging.leases import state_of
 from labeling.models import Fact, FactItem, FactLease, Queue, Support
 
 LOOKED_AT = 50
@@ -27,7 +28,7 @@ def claim_item(queue: Queue, annotator: User, *, now: datetime | None = None) ->
     there is none, and where the queue is not open.
     """
     now = now or timezone.now()
-    if queue.state != Queue.State.OPEN or queue.deleted_at or queue.collection.deleted_at:
+    if state_of(queue) != Queue.State.OPEN:
         return None
     with transaction.atomic():
         locked_bookmark(queue, annotator)  # two tabs of one person take turns
