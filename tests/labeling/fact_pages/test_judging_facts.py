@@ -318,6 +318,15 @@ def test_the_list_of_queues_counts_documents_of_a_queue_of_facts(world: World) -
     assert "pairs judged" not in listed.lower()
 
 
+def test_judge_is_no_first_button_once_a_person_has_judged_every_document(world: World) -> None:
+    bring_facts(world)
+    queue = fact_queue(world, needed=2)
+    say(queue, world.ben, queue.fact_items.get(), lines="supports", often="no")
+    first = f'class="button primary" href="/queues/{queue.pk}/judge/"'
+    for name, shown in (("ben", False), ("cleo", True)):
+        assert (first in signed_in(name).get("/collections/harbour/queues/").content.decode()) == shown
+
+
 def test_numbers_of_documents_tell_nothing(world: World) -> None:
     bring_facts(world)
     queue = fact_queue(world, documents=3)
