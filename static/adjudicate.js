@@ -136,6 +136,8 @@ async function next() {
 }
 
 function show(pair) {
+  // What the server said of the act before is not of this one.
+  for (const notice of document.querySelectorAll("#content > .notice.success")) notice.remove();
   if (current) {
     current.hidden = true;
     current.querySelector(".adjudication-reasons").open = false;

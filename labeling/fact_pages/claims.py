@@ -11,13 +11,14 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models import Count, F, IntegerField, OuterRef, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from labeling.facts.items import facts_of_item, own_supports
+from labeling.facts.items import facts_of_item, open_items, own_supports
 from labeling.items.bookmarks import locked_bookmark
-from labeling.models import Fact, FactItem, FactLease, Queue, Support
+from labeling.judging.leases import state_of
+from labeling.models import FactItem, FactLease, Queue
 
 LOOKED_AT = 50
 
@@ -27,7 +28,7 @@ def claim_item(queue: Queue, annotator: User, *, now: datetime | None = None) ->
     there is none, and where the queue is not open.
     """
     now = now or timezone.now()
-    if queue.state != Queue.State.OPEN or queue.deleted_at or queue.collection.deleted_at:
+    if state_of(queue) != Queue.State.OPEN:
         return None
     with transaction.atomic():
         locked_bookmark(queue, annotator)  # two tabs of one person take turns
@@ -82,27 +83,6 @@ def left_for(item: FactItem, annotator: User) -> int:
     return len({fact.pk for fact in facts_of_item(item, annotator)} - own_supports(item, annotator).keys())
 
 
-def open_items(queue: Queue, annotator: User) -> QuerySet[FactItem]:
-    """The open documents with facts that the person has not judged, in order."""
-    mine = (
-        Support.objects.filter(
-            fact__query=OuterRef("query"),
-            fact__state=Fact.State.CONFIRMED,
-            fact_version__gte=F("fact__meaning"),
-            document=OuterRef("document"),
-            annotator=annotator,
-        )
-        .order_by()
-        .values("document")
-        .annotate(many=Count("pk"))
-        .values("many")
-    )
-    judged = Coalesce(Subquery(mine, output_field=IntegerField()), Value(0))
-    there = Q(query__deleted_at=None, document__deleted_at=None)
-    items = queue.fact_items.filter(there, is_open=True).annotate(judged=judged)
-    return items.filter(judged__lt=F("asked")).order_by("order_key")
-
-
 def _candidates(queue: Queue, annotator: User, now: datetime) -> Iterator[FactItem]:
     """Locked open documents that fewer people hold and have judged than are asked for."""
     others = (
@@ -115,7 +95,7 @@ def _candidates(queue: Queue, annotator: User, now: datetime) -> Iterator[FactIt
     )
     holders = Coalesce(Subquery(others, output_field=IntegerField()), Value(0))
     own = FactLease.objects.filter(item=OuterRef("pk"), annotator=annotator).values("skipped_at")
-    items = open_items(queue, annotator).annotate(holders=holders, skipped=Subquery(own))
+    items = open_items(annotator).filter(queue=queue).annotate(holders=holders, skipped=Subquery(own))
     items = items.filter(done__lt=queue.judgments_per_item - F("holders"))
     rows = items.order_by(F("skipped").asc(nulls_first=True), "order_key")
     rows = rows.select_related("query", "document", "queue")[:LOOKED_AT]

@@ -10,13 +10,14 @@ from typing import Annotated, TypedDict
 from uuid import uuid4
 
 from django.contrib.auth.models import User
+from django.db.models import Exists, OuterRef
 
-from labeling.facts.items import facts_of_item, own_supports
+from labeling.facts.items import OF_THIS_MEANING, facts_of_item, own_supports
 from labeling.items.numbers import number_of
 from labeling.items.passages import strongest_sentence, term_marks
 from labeling.judging.flow import reflowed
 from labeling.judging.offers import OfferedDocument, OfferedQuery, offered_document, offered_query
-from labeling.models import Fact, FactItem, Highlight, Queue, Support, SupportVerdict
+from labeling.models import Fact, FactItem, Highlight, Queue, SupportEvent, SupportVerdict
 from pooling.interface.results import PAGE_ONLY
 from pooling.texts.word_forms import forms_of
 
@@ -72,8 +73,13 @@ class ShownPage(TypedDict):
     facts: list[ShownFact]
 
 
-def page_for(queue: Queue, annotator: User, item: FactItem, number: int | None = None) -> ShownPage:
-    """A page of the item's facts: the first with a fact that is not judged, unless one is asked for."""
+def page_for(
+    queue: Queue, annotator: User, item: FactItem, number: int | None = None, *, fills_in: bool = False
+) -> ShownPage:
+    """A page of the item's facts: the first with a fact that is not judged, unless one is asked for.
+
+    fills_in: a fact that is not judged has what the person took back last, as a choice to save again.
+    """
     facts = facts_of_item(item, annotator)
     mine = own_supports(item, annotator)
     pages = [facts[start : start + FACTS_ON_A_PAGE] for start in range(0, len(facts), FACTS_ON_A_PAGE)]
@@ -81,6 +87,8 @@ def page_for(queue: Queue, annotator: User, item: FactItem, number: int | None =
     first = stored.index(False) + 1 if False in stored else 1
     number = min(max(number or first, 1), max(len(pages), 1))
     before = pages[number - 2][-1].group if number > 1 else None
+    choices = _taken_back(item, annotator) if fills_in else {}
+    choices |= {fact: support.event for fact, support in mine.items()}
     return {
         "item": number_of(item.pk),
         "key": str(uuid4()),
@@ -90,12 +98,26 @@ def page_for(queue: Queue, annotator: User, item: FactItem, number: int | None =
         "document_version": item.document.version,
         "query": offered_query(item),
         "document": offered_document(item, queue),
-        "facts": _fact_rows(item, pages[number - 1] if pages else [], mine, before),
+        "facts": _fact_rows(item, pages[number - 1] if pages else [], choices, before),
     }
 
 
+def _taken_back(item: FactItem, annotator: User) -> dict[int, SupportEvent]:
+    """By fact, the last verdict that the person gave of this text and took back."""
+    own = {"queue": item.queue_id, "document": item.document_id, "fact__query": item.query_id}
+    events = SupportEvent.objects.filter(
+        OF_THIS_MEANING,
+        Exists(SupportEvent.objects.filter(undoes=OuterRef("pk"))),
+        annotator=annotator,
+        document_version=item.document.version,
+        is_adjudication=False,
+        **own,
+    )
+    return {event.fact_id: event for event in events.order_by("pk")}
+
+
 def _fact_rows(
-    item: FactItem, facts: Sequence[Fact], mine: dict[int, Support], before: str | None
+    item: FactItem, facts: Sequence[Fact], choices: dict[int, SupportEvent], before: str | None
 ) -> list[ShownFact]:
     collection = item.queue.collection
     text = reflowed(item.document.text or "")
@@ -103,9 +125,9 @@ def _fact_rows(
     highlight = item.queue.highlight
     rows: list[ShownFact] = []
     for fact in facts:
-        support = mine.get(fact.pk)
+        event = choices.get(fact.pk)
         marks = term_marks(fact.text, text, forms)
-        span = (support.event.span_start, support.event.span_end) if support else (None, None)
+        span = (event.span_start, event.span_end) if event else (None, None)
         rows.append(
             {
                 "id": fact.external_id,
@@ -113,7 +135,7 @@ def _fact_rows(
                 "group": fact.group,
                 "heading": bool(fact.group) and fact.group != before,
                 "version": fact.version,
-                "verdict": support.verdict if support else "",
+                "verdict": event.verdict if event else "",
                 "evidence": None if span[0] is None or span[1] is None else (span[0], span[1]),
                 "marks": marks if highlight != Highlight.NONE else [],
                 "sentence": (

@@ -21,6 +21,8 @@ from django.utils.translation import gettext as _
 from labeling.fact_pages.claims import hold_item, left_for
 from labeling.facts.items import OF_THIS_MEANING, follow_facts, recount
 from labeling.items.evidence import facts_of_evidence, problem_with_span
+from labeling.judging.leases import state_of
+from labeling.judging.sentences import not_open_sentence
 from labeling.models import Fact, FactItem, FactLease, Queue, Support, SupportEvent, SupportVerdict
 from pooling.interface.problems import InputError
 
@@ -104,7 +106,8 @@ def store_page(
 def undo_page(queue: Queue, annotator: User, *, now: datetime | None = None) -> FactItem | None:
     """Take the person's last page in the queue back, and hold its document again; None where there is none.
 
-    What they had said of these facts before counts again.
+    What they had said of these facts before counts again. `InputError` where the queue is not open: after a
+    reload the document would not come back.
     """
     now = now or timezone.now()
     last = pages_given(queue, annotator).order_by("-pk").first()
@@ -116,6 +119,8 @@ def undo_page(queue: Queue, annotator: User, *, now: datetime | None = None) -> 
         events = list(pages_given(queue, annotator).filter(page=last.page).select_related("fact"))
         if not events:  # another tab was first
             return item
+        if (state := state_of(queue)) != Queue.State.OPEN and not last.is_adjudication:
+            raise InputError(not_open_sentence(state), conflict=True)
         SupportEvent.objects.bulk_create(_undoing(event, now) for event in events)
         for event in events:
             _stand_before(event)

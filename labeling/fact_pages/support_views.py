@@ -32,6 +32,8 @@ from labeling.fact_pages.storing import (
 from labeling.facts.items import facts_of_item
 from labeling.items.numbers import LARGEST_NUMBER, item_of, number_of
 from labeling.judging.images import allow_images
+from labeling.judging.leases import DELETED, state_of
+from labeling.judging.sentences import not_open_sentence, still_saved_sentence
 from labeling.judging.views import guidelines_of, looks_of, marked_document
 from labeling.models import FactItem, Queue, SupportVerdict
 from pooling.interface.forms import show_problem
@@ -184,12 +186,15 @@ def _page(
 ) -> HttpResponse:
     user = person(request)
     item = item or claim_item(queue, user)
-    page = page_for(queue, user, item, number) if item else None
+    page = page_for(queue, user, item, number, fills_in=True) if item else None
+    state = state_of(queue)
     context: dict[str, Any] = {
         "queue": queue,
         "collection": queue.collection,
         "section": "queues",
         "page": page,
+        "is_deleted": state == DELETED,
+        "not_open": (still_saved_sentence if page else not_open_sentence)(state) if state != "open" else "",
         "problem": problem,
         "verdicts": [(one.value, one.in_words) for one in SupportVerdict],
         "left": left_for(item, user) if item else 0,

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from django.contrib.auth.models import User
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 
 from labeling.models import Fact, FactItem, Support, SupportVerdict
 
@@ -49,6 +50,27 @@ def own_supports(item: FactItem, annotator: User) -> dict[int, Support]:
         OF_THIS_MEANING, fact__query=item.query_id, document=item.document_id, annotator=annotator
     )
     return {one.fact_id: one for one in mine.select_related("event")}
+
+
+def open_items(annotator: User) -> QuerySet[FactItem]:
+    """The open documents of every queue with facts that the person has not judged, in order."""
+    mine = (
+        Support.objects.filter(
+            OF_THIS_MEANING,
+            fact__query=OuterRef("query"),
+            fact__state=Fact.State.CONFIRMED,
+            document=OuterRef("document"),
+            annotator=annotator,
+        )
+        .order_by()
+        .values("document")
+        .annotate(many=Count("pk"))
+        .values("many")
+    )
+    judged = Coalesce(Subquery(mine, output_field=IntegerField()), Value(0))
+    there = Q(query__deleted_at=None, document__deleted_at=None)
+    items = FactItem.objects.filter(there, is_open=True).annotate(judged=judged)
+    return items.filter(judged__lt=F("asked")).order_by("order_key")
 
 
 def recount(items: QuerySet[FactItem]) -> None:

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from labeling.access import is_annotator, queue_for
 from labeling.judging import serializers
-from labeling.judging.leases import claim, release, renew
+from labeling.judging.leases import claim, release, renew, state_of
 from labeling.judging.offers import offers_of
 from labeling.judging.own_work import nearly_same, own_verdicts_of_query
 from labeling.judging.submissions import LONGEST_KEY
@@ -71,10 +71,10 @@ class Judgments(APIView):
         if len(bodies) > serializers.MOST_SUBMISSIONS:
             raise InputError(f"Send at most {serializers.MOST_SUBMISSIONS} verdicts at a time.")
         results = [_stored(queue, _recorded(queue, request, body)) for body in bodies]
+        answer = {"results": results, "state": state_of(queue)}
         if "claim" not in also:
-            return Response({"results": results})
-        claimed = _claimed_if_possible(queue, person(request), also["claim"])
-        return Response({"results": results, **claimed})
+            return Response(answer)
+        return Response({**answer, **_claimed_if_possible(queue, person(request), also["claim"])})
 
 
 def _stored(queue: Queue, outcome: Outcome) -> serializers.StoredVerdict:
@@ -165,7 +165,7 @@ class OwnVerdicts(APIView):
     @answers(serializers.OwnVerdictsSerializer, parameters=[serializers.OfQuerySerializer])
     def get(self, request: Request, queue_id: int) -> Response:
         """Your verdicts that were not undone, and nobody else's."""
-        queue = queue_for(request.user, queue_id, JUDGES)
+        queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
         parameters = parsed(serializers.OfQuerySerializer, request)
         query, documents = parameters["query"], parameters["document"]
         verdicts = own_verdicts_of_query(queue, person(request), query)

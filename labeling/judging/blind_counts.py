@@ -7,15 +7,29 @@ the answers since. The state of the queue is shown to admins and viewers (`label
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import (
+    BooleanField,
+    Count,
+    Exists,
+    ExpressionWrapper,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+)
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.adaptive.state import to_give
+from labeling.facts.items import open_items
 from labeling.items.answers import own_answers
 from labeling.items.statements import left_of_queries
 from labeling.judging.own_work import own_work
@@ -49,6 +63,17 @@ def own_queues(collection: Collection, user: User) -> QuerySet[Queue]:
     return collection.queues.listed().annotate(own=own)
 
 
+def queues_to_judge(collection: Collection, user: User, *, now: datetime | None = None) -> QuerySet[Queue]:
+    """`own_queues` with `has_left`: whether an open queue tells `user` that something is left for them."""
+    queues = own_queues(collection, user)
+    is_open = {"state": Queue.State.OPEN, "kind": Queue.Kind.PAIRS}
+    done = {queue.pk: queue.own for queue in queues.filter(**is_open)}  # type: ignore[attr-defined]
+    left = left_in(done, user, now=now or timezone.now())
+    documents = Exists(open_items(user).filter(queue=OuterRef("pk")))
+    has_left = Q(pk__in=[key for key, many in left.items() if many]) | documents
+    return queues.annotate(has_left=ExpressionWrapper(has_left, output_field=BooleanField()))
+
+
 def own_figures(queue: Queue, user: User, *, now: datetime | None = None) -> OwnFigures:
     """Verdicts in all, today and by kind, skips, active time, and what is left for this person."""
     now = now or timezone.now()
@@ -78,13 +103,32 @@ def own_figures(queue: Queue, user: User, *, now: datetime | None = None) -> Own
 
 
 def left_for(queue: Queue, user: User, done: int, *, now: datetime) -> int:
-    """Number left for somebody with `done` answers in the queue: the number last shown less their answers
-    since, and at least one while they hold any."""
-    last = LeftTold.objects.filter(queue=queue, annotator=user).first()
-    if last is None or _is_stale(last, done, now):
-        values = {"left": _open_for(queue, user), "answers": done, "told_at": now}
-        last, _ = LeftTold.objects.update_or_create(queue=queue, annotator=user, defaults=values)
-    return max(int(_leases(queue, user, now).exists()), last.left - (done - last.answers))
+    """Number left for somebody with `done` answers in the queue."""
+    return left_in({queue.pk: done}, user, now=now)[queue.pk]
+
+
+def left_in(done: Mapping[int, int], user: User, *, now: datetime) -> dict[int, int]:
+    """By queue, the number left for somebody who answered `done` there: the number last shown less their
+    answers since, and at least one while they hold any. The same statements for any number of queues."""
+    last = {one.queue_id: one for one in LeftTold.objects.filter(queue__in=done, annotator=user)}
+    if stale := [key for key, many in done.items() if _is_stale(last.get(key), many, now)]:
+        left = _open_for(stale, user)
+        rows = [
+            LeftTold(queue_id=key, annotator=user, left=left[key], answers=done[key], told_at=now)
+            for key in stale
+        ]
+        LeftTold.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["queue", "annotator"],
+            update_fields=["left", "answers", "told_at"],
+        )
+        last |= {row.queue_id: row for row in rows}
+    leases = Lease.objects.filter(annotator=user, item__queue__in=done, expires_at__gt=now)
+    held = set(leases.values_list("item__queue", flat=True))
+    return {
+        key: max(int(key in held), last[key].left - (many - last[key].answers)) for key, many in done.items()
+    }
 
 
 def tell_left(queue: Queue, user: User, left: int, now: datetime) -> None:
@@ -144,17 +188,19 @@ def blind_progress(queue: Queue, user: User, *, now: datetime | None = None) -> 
     }
 
 
-def _is_stale(last: LeftTold, done: int, now: datetime) -> bool:
+def _is_stale(last: LeftTold | None, done: int, now: datetime) -> bool:
+    if last is None:
+        return True
     age, since = now - last.told_at, abs(done - last.answers)
     return age >= AT_MOST or (age >= STANDS_FOR and (since == 0 or since >= ANSWERS_BETWEEN))
 
 
-def _open_for(queue: Queue, user: User) -> int:
-    """Open items within the budget that `user` has not judged, with what the budget has yet to give."""
+def _open_for(queues: Sequence[int], user: User) -> Counter[int]:
+    """By queue, open items within the budget that `user` has not judged, with what it has yet to give."""
     judged = Judgment.objects.filter(annotator=user, **SAME_PAIR)
-    items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0)
-    more = to_give([queue.pk]).get(queue.pk, 0) if queue.is_adaptive else 0
-    return items.exclude(Exists(judged)).count() + more
+    items = Item.objects.filter(queue__in=queues, state=Item.State.OPEN, order_key__gt=0)
+    rows = items.exclude(Exists(judged)).order_by().values_list("queue")
+    return Counter(dict(rows.annotate(many=Count("pk")))) + Counter(to_give(queues))
 
 
 def _leases(queue: Queue, user: User, now: datetime) -> QuerySet[Lease]:

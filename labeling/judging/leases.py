@@ -89,7 +89,7 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
 
 
 def _claim_result(queue: Queue, annotator: User, count: int, now: datetime) -> Claim:
-    if queue.state != Queue.State.OPEN or queue.collection.deleted_at:
+    if state_of(queue) != Queue.State.OPEN:
         return Claim([], _why_empty(queue, annotator, now))
     leases, stop = _claim(queue, annotator, count, now)
     if not leases and not stop:
@@ -123,6 +123,11 @@ def _claim(
         if len(leases) < count:
             leases += _take_new(bookmark, count - len(leases), leases, now, waiting=waiting)
     return leases, ""
+
+
+def state_of(queue: Queue) -> str:
+    """The queue's state to those who judge in it: open, paused, closed or deleted."""
+    return DELETED if queue.deleted_at or queue.collection.deleted_at else str(queue.state)
 
 
 def renew(
@@ -364,5 +369,4 @@ def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
         counts["second_opinion"] += own_answers(annotator).filter(checks, queue=queue).count()
     unsettled = queue.items.filter(state=Item.State.ADJUDICATION)
     conflict = unsettled.annotate(judged=judged).filter(judged=False).count()
-    state = DELETED if queue.deleted_at or queue.collection.deleted_at else queue.state
-    return EmptyQueue(leased=counts.pop("with_others"), **counts, conflict=conflict, state=state)
+    return EmptyQueue(leased=counts.pop("with_others"), **counts, conflict=conflict, state=state_of(queue))

@@ -29,8 +29,7 @@ def query_size(text: str) -> int:
 def empty_sentence(empty: EmptyQueue | None) -> str:
     """Why there is nothing to judge, in one sentence."""
     if empty and empty.state != Queue.State.OPEN:
-        sentence = _("This queue is {state} and hands out no documents.")
-        return sentence.format(state=_(empty.state))
+        return not_open_sentence(empty.state)
     if empty is None or is_finished(empty):
         return _("Every document of this queue is judged. Thank you.")
     leases, second, conflict = empty.leased, empty.second_opinion, empty.conflict
@@ -46,6 +45,16 @@ def empty_sentence(empty: EmptyQueue | None) -> str:
         sentence = _("Nothing for you right now: {reasons}; the next becomes free at {time}.")
         return sentence.format(reasons=reasons, time=_clock(empty.next_free_at))
     return _("Nothing for you right now: {reasons}.").format(reasons=reasons)
+
+
+def not_open_sentence(state: str) -> str:
+    """That a queue hands nothing out, as its state is to somebody."""
+    return _("This queue is {state} and hands out no documents.").format(state=_(state))
+
+
+def still_saved_sentence(state: str) -> str:
+    """That what somebody holds of a queue that is not open can be judged."""
+    return _("This queue is {state}; your verdicts are still saved.").format(state=_(state))
 
 
 def is_finished(empty: EmptyQueue | None) -> bool:

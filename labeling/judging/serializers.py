@@ -147,6 +147,9 @@ class OutcomesSerializer(serializers.Serializer[Any]):
     """One outcome for each verdict, in their order; with `claim`, also what a claim answers."""
 
     results = shape(StoredVerdict, "Outcome")(many=True)
+    state = serializers.CharField(
+        help_text="Of the queue: open, paused, closed or deleted. What you hold is judged in any of them."
+    )
     items = OfferSerializer(
         many=True,
         required=False,

@@ -27,7 +27,8 @@ from labeling.items.answers import given_in, own_answers
 from labeling.items.evidence import facts_of_evidence
 from labeling.items.slots import GOLD_STATES, SLOTLESS, recount, slots_of, store
 from labeling.items.statements import end_leases, judgments_of_pair, lock_items_of_pair
-from labeling.judging.leases import give_lease
+from labeling.judging.leases import PAUSED_FOR_YOU, give_lease, state_of
+from labeling.judging.sentences import not_open_sentence
 from labeling.judging.submissions import Submission, facts_of, problem_with
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Prelabel, Queue, Verdict
 from labeling.signals import verdict_recorded
@@ -113,14 +114,16 @@ def undo(queue: Queue, annotator: User, key: str, *, now: datetime | None = None
     An adjudication can be taken back however old it is.
 
     What the person had said of the pair before counts again, otherwise nothing. Returns the fresh lease
-    (or, when asked again, the one still held), or None where no slot is free, an earlier verdict stands, or
-    the queue is not open. Raises `InputError` for any other key.
+    (or, when asked again, the one still held), or None where no slot is free or an earlier verdict stands.
+    Raises `InputError` for any other key, and where the queue hands nothing out to the person: the label
+    would be gone, with no way to say another.
     """
     now = now or timezone.now()
     event = _undoable(queue, annotator, key)
     with transaction.atomic():
         items = _locked_pair(event.query_id, event.document_id)
         if not JudgmentEvent.objects.filter(annotator=annotator, key=f"undo:{key}").exists():
+            _check_comes_back(queue, annotator, event)
             _take_back(queue, annotator, event, now)
         recount(items, now, always=queue.hides_items)
         item = next((item for item in items if item.pk == event.item_id), None)
@@ -334,6 +337,15 @@ def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
         _("None of your last {count} verdicts in this queue has this key.").format(count=UNDO_REACH),
         field="key",
     )
+
+
+def _check_comes_back(queue: Queue, annotator: User, event: JudgmentEvent) -> None:
+    """An adjudication can always be taken back: the pair waits for another, and is handed to nobody."""
+    if event.is_adjudication:
+        return
+    state = PAUSED_FOR_YOU if in_quarantine(queue.pk, annotator) else state_of(queue)
+    if state != Queue.State.OPEN:
+        raise InputError(not_open_sentence(state), conflict=True)
 
 
 def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetime) -> None:

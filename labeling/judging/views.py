@@ -34,7 +34,7 @@ from labeling.items.passages import Part, marked_parts
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.choices import CHOICES, reading_of
 from labeling.judging.images import allow_images
-from labeling.judging.leases import PRACTICE_FIRST, EmptyQueue, claim
+from labeling.judging.leases import DELETED, PRACTICE_FIRST, EmptyQueue, claim, state_of
 from labeling.judging.offers import Offer, OfferedDocument, offers_of
 from labeling.judging.sentences import (
     QUERY_SIZES,
@@ -132,7 +132,8 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
         "done_today": own["done_today"],
         "done": own["done"],
         "left_in_query": left_in_query,
-        "left": own["left"],
+        # A queue that hands nothing out has nothing left for anybody.
+        "left": own["left"] if empty is None or empty.state == Queue.State.OPEN else None,
     }
     page = render(
         request,
@@ -146,6 +147,7 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
             "revealed": revealed_to(queue, person(request), revealed) if revealed else None,
             "empty_sentence": "" if offer else empty_sentence(empty),
             "is_finished": not offer and is_finished(empty),
+            "is_deleted": state_of(queue) == DELETED,
             "key": str(uuid.uuid4()),
             "second_key": str(uuid.uuid4()),
             "last": recent[-1] if recent else None,

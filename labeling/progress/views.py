@@ -17,7 +17,7 @@ from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.state import endings_sentence, order_progress, plans_of, prior_sentence, query_rows
 from labeling.gold.quarantine import annotator_named
 from labeling.gold.scores import gold_rows
-from labeling.judging.blind_counts import own_figures, own_queues
+from labeling.judging.blind_counts import own_figures, queues_to_judge
 from labeling.judging.own_work import own_verdicts, own_work
 from labeling.judging.progress_figures import QueueProgress
 from labeling.models import Queue
@@ -206,7 +206,7 @@ def queues(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The queues of a collection with how far they are; annotators see them with their own numbers."""
     collection = collection_for(request.user, slug, MEMBERS)
     is_annotator = collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
-    rows = (own_queues if is_annotator else listed_queues)(collection, person(request))
+    rows = (queues_to_judge if is_annotator else listed_queues)(collection, person(request))
     if is_annotator:
         speak(request)
     table = (OWN_QUEUES if is_annotator else QUEUES).shown(request, rows, collection)

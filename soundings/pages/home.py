@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from evaluation.reports.summaries import ReportSummary, history_of
 from evaluation.scoring.estimate_figures import LABELS
 from labeling.fact_pages.progress import fact_counts
-from labeling.judging.blind_counts import own_queues
+from labeling.judging.blind_counts import own_queues, queues_to_judge
 from labeling.models import Item, Queue
 from labeling.progress.of_collection import Judging, judging_of
 from labeling.progress.of_queues import QueueState, queue_states
@@ -192,7 +192,7 @@ def collection(request: HttpRequest, slug: str) -> HttpResponse:
     user = person(request)
     if role_in(user, collection) == Role.ANNOTATOR:
         speak(request)
-        context["queues"] = own_queues(collection, user)
+        context["queues"] = queues_to_judge(collection, user)
         return render(request, "soundings/collection_annotator.html", context)
     context["overview"] = overview_of(collection, user)
     context["memberships"] = collection.memberships.select_related("user")

@@ -11,7 +11,7 @@ const VERDICTS_AT_ONCE = 20;
 
 /**
  * Events: "change" (state or length), "done" (detail: {operation, answer}), "refused" (detail: {operation,
- * reason}).
+ * reason}), "state" (detail: the queue's, as the answer to verdicts has it).
  */
 export class Outbox extends EventTarget {
   #client;
@@ -124,6 +124,7 @@ export class Outbox extends EventTarget {
       this.#failures = 0;
       this.failure = null;
       sent.forEach((entry, place) => this.#settle(entry, answers[place]));
+      if (answer.state) this.dispatchEvent(new CustomEvent("state", { detail: answer.state }));
       if (answer.items) passenger?.resolve(answer);
       else passenger?.reject(new Failure("unreachable", gettext("The server could not fetch more documents.")));
     } catch (failure) {

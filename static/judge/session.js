@@ -22,6 +22,7 @@ export class Session {
   #recheck = null;
   #lastQuery = null;
   #revealed = null;
+  #undoing = new Map(); // by key, what the server has yet to say of
   #stopsAfter = null;
   #state = "working"; // or "starting", "paused", "resting", "stopped"
 
@@ -115,6 +116,7 @@ export class Session {
     // A skip needs no undo on the server: a verdict without a lease is still accepted.
     if (!this.#outbox.withdraw(entry.key) && entry.verdict !== "skip") {
       this.#outbox.add({ kind: "undo", key: newKey(), undoes: entry.key });
+      this.#undoing.set(entry.key, entry);
     }
     if (this.#state === "resting") this.#state = "working";
     if (entry.item?.document) this.#bringBack(entry);
@@ -199,6 +201,7 @@ export class Session {
     this.#outbox.addEventListener("change", () => this.#outboxChanged());
     this.#outbox.addEventListener("done", ({ detail }) => this.#arrived(detail));
     this.#outbox.addEventListener("refused", ({ detail }) => this.#refused(detail));
+    this.#outbox.addEventListener("state", ({ detail }) => this.#view.queueState(detail));
     this.#clock.addEventListener("alive", () => this.#state === "paused" || this.#batch.renewIfDue());
     this.#tabs.addEventListener("settled", ({ detail }) => this.#settledElsewhere(detail.item));
     window.addEventListener("online", () => this.#backAgain());
@@ -270,7 +273,7 @@ export class Session {
     if (this.#state === "paused") return;
     this.#state = "working";
     if (this.#outbox.length) return this.#view.fetching();
-    if (!empty || empty.state === "open") this.#progress.left = empty?.leased ?? 0;
+    this.#progress.left = !empty || empty.state === "open" ? (empty?.leased ?? 0) : null;
     this.#view.empty(empty, serverTime);
     this.#tellProgress();
     clearTimeout(this.#recheck);
@@ -339,7 +342,24 @@ export class Session {
       this.#count(-1);
       this.#view.last(this.#history);
     }
+    if (operation.kind === "undo") this.#stands(this.#undoing.get(operation.undoes));
     if (operation.kind !== "skip") this.#view.refused(operation, reason);
+  }
+
+  // An undo was refused: what it took back is as it was, unless the document was judged again meanwhile.
+  #stands(entry) {
+    if (!entry) return;
+    const { item, verdict } = entry;
+    const isBack = this.#batch.items.some((held) => held.item === item?.item);
+    if (item?.document && !isBack) return;
+    this.#history = [...this.#history, entry].slice(-UNDO_STEPS);
+    this.#count(1);
+    this.#view.last(this.#history);
+    if (!isBack) return;
+    this.#own.judged(item, verdict);
+    this.#batch.settle(item);
+    if (this.#batch.current) this.#showCurrent();
+    else this.#wait();
   }
 
   // Two tabs of one person hold the same documents: do not show what was judged in the other tab.

@@ -15,6 +15,7 @@ import {
   ngettext,
   progressParts,
   querySize,
+  stateSentence,
   verdicts,
 } from "./words.js";
 
@@ -187,8 +188,24 @@ export class View {
       this.#parts.measure.hidden = !finished;
       this.#parts.look_again.classList.toggle("primary", !finished);
     }
+    this.#linkAway(empty?.state);
+    this.queueState("open"); // the sentence says it
     this.#stage("empty");
     this.say(sentence);
+  }
+
+  /** What the queue is by now, while its documents are still judged. */
+  queueState(state) {
+    this.#parts.queue_state.textContent = stateSentence(state);
+    this.#parts.queue_state.hidden = state === "open";
+    this.#linkAway(state);
+  }
+
+  // A deleted queue has no page to go back to.
+  #linkAway(state) {
+    if (state !== "deleted") return;
+    const { brand, back, away } = this.#parts;
+    [brand.href, brand.title, back.hidden, away.hidden] = [away.href, away.textContent, true, false];
   }
 
   /** The page cannot continue: another account is signed in, or this person lost access to the queue. */

@@ -56,6 +56,12 @@ gettext("deleted");
 gettext("paused for you until an admin has reviewed your work");
 gettext("waiting for you to finish the practice round");
 
+/** That what somebody holds of a queue that is not open can be judged; "" of an open one. */
+export function stateSentence(state) {
+  if (state === "open") return "";
+  return filled(gettext("This queue is {state}; your verdicts are still saved."), { state: gettext(state) });
+}
+
 /** Why there is nothing to judge. `serverTime`: the server's clock when it answered, in milliseconds. */
 export function emptySentence(empty, serverTime) {
   if (empty && empty.state !== "open") {

@@ -91,6 +91,20 @@ def test_keys_settle_every_pair_of_the_queue(
     assert sorted(said) == ["cannot_judge", "not_relevant", "not_relevant", *["relevant"] * 9]
 
 
+def test_what_was_said_of_an_undo_goes_with_the_next_verdict(
+    page_of: Callable[..., Page], world: World, disputed: Queue
+) -> None:
+    judge(disputed, world.ada, disputed.items.order_by("order_key")[0].pk, adjudicates=True)
+    page = page_of(world.ada)
+    open_page(page, disputed)
+    page.locator("[name=undo]").click()
+    said = page.get_by_text("Undone: the pair needs adjudication again.")
+    expect(said).to_be_visible()
+    press(page, "j")
+    expect(page.locator("[data-part=last_text]")).to_contain_text("Settled")
+    expect(said).to_be_hidden()
+
+
 def test_keys_are_changed_and_work_by_place_on_other_layouts(
     page_of: Callable[..., Page], world: World, disputed: Queue
 ) -> None:

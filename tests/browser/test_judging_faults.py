@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +12,7 @@ from playwright.sync_api import BrowserContext, Dialog, Error, Page, Route, expe
 from labeling.models import Item, JudgmentEvent, Lease, Queue
 from labeling.queues.opening import change_state
 from pooling.models import Membership
+from pooling.tidying.doing import delete
 from tests.browser.conftest import sign_in, use_session
 from tests.browser.judging import (
     JUDGMENTS,
@@ -171,9 +173,33 @@ def test_who_is_no_longer_a_member_is_told(page: Page, world: World, queue: Queu
 
 def test_a_queue_closed_meanwhile_takes_what_is_held_and_says_so(page: Page, queue: Queue) -> None:
     change_state(queue, Queue.State.CLOSED)
-    judged = {press(page, "j"): "relevant" for _ in range(10)}
+    judged = {press(page, "j"): "relevant"}
+    told = page.get_by_text("This queue is closed; your verdicts are still saved.", exact=True)
+    expect(told).to_be_visible()
+    judged |= {press(page, "j"): "relevant" for _ in range(9)}
     expect(page.locator("[data-part=empty]")).to_contain_text("This queue is closed")
+    expect(told).to_be_hidden()
     assert stored(queue) == judged
+
+
+def test_an_undo_that_a_deleted_queue_refuses_leaves_the_page_as_it_was(page: Page, queue: Queue) -> None:
+    judged = {press(page, "j"): "relevant"}
+    shown = on_screen(page)
+    delete(queue)
+    ready(page)
+    page.keyboard.press("u")
+    expect(page.locator("[data-part=notice]")).to_contain_text("This queue is deleted")
+    expect(page.locator("[data-part=query_area]")).to_be_visible()
+    assert on_screen(page) == shown
+    expect(page.locator("[data-part=last] button")).to_have_count(1)
+    expect(page.locator("[data-count=done]")).to_have_text(re.compile("1 in total"))
+    assert stored(queue) == judged
+    judged |= {press(page, "f"): "not_relevant" for _ in range(9)}
+    expect(page.locator("[data-part=empty]")).to_contain_text("This queue is deleted")
+    expect(page.locator("[data-count=left]")).to_have_count(0)
+    assert stored(queue) == judged
+    page.get_by_role("link", name="Start page").last.click()
+    expect(page).to_have_url(re.compile("/$"))
 
 
 def test_a_full_disk_is_said_and_the_verdict_is_kept_until_there_is_room(

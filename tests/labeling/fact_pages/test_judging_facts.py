@@ -23,6 +23,7 @@ from labeling.models import FactItem, FactLease, Support, SupportEvent
 from labeling.qrels.releases import import_qrels
 from labeling.queues.changes import change_queue
 from pooling.interface.problems import InputError
+from pooling.tidying.doing import delete
 from tests.labeling.facts.helpers import bring_facts, fact, fact_queue, many_facts, say
 from tests.world import World, qrels_text
 
@@ -150,6 +151,41 @@ def test_undo_takes_a_page_back_and_what_was_said_before_counts_again(world: Wor
     assert claim_item(queue, world.ben) == item
 
 
+def test_a_page_that_was_taken_back_comes_with_its_choices_and_nothing_of_it_is_stored(world: World) -> None:
+    bring_facts(world)
+    queue, client = fact_queue(world), signed_in("ben")
+    address = f"/queues/{queue.pk}/facts/judge/"
+    form = form_of(client.get(address).context["page"], lines="supports") | {"evidence-1": "0-5"}
+    client.post(address, form)
+    again = client.post(address, {"action": "undo"}, follow=True)
+    shown = [(one["id"], one["verdict"], one["evidence"]) for one in again.context["page"]["facts"]]
+    assert shown == [("lines", "supports", (0, 5)), ("often", "no", None)]
+    assert again.content.decode().count(" checked") == 2
+    assert not Support.objects.exists()
+    page = client.post(f"/api/queues/{queue.pk}/facts/claim/").json()["page"]
+    assert [one["verdict"] for one in page["facts"]] == ["", ""]
+    change_fact(fact(world, "lines"), user=world.ada, text="Night buses run everywhere.")
+    assert [one["verdict"] for one in client.get(address).context["page"]["facts"]] == ["", "no"]
+
+
+def test_a_deleted_queue_of_facts_says_so_and_takes_what_is_held_and_nothing_back(world: World) -> None:
+    many_facts(world, 10)
+    queue, client = fact_queue(world), signed_in("ben")
+    address = f"/queues/{queue.pk}/facts/judge/"
+    page = client.get(address).context["page"]
+    delete(queue, by=world.ada)
+    on_next = client.post(address, form_of(page), follow=True).content.decode()
+    assert "Page 2 of 2" in on_next
+    assert "This queue is deleted; your verdicts are still saved." in on_next
+    refused = "This queue is deleted and hands out no documents."
+    assert refused in client.post(address, {"action": "undo"}, follow=True).content.decode()
+    assert client.post(f"/api/queues/{queue.pk}/facts/undo/").json()["detail"] == refused
+    assert Support.objects.count() == 9
+    end = client.get(address).content.decode()
+    assert refused in end
+    assert f'href="/queues/{queue.pk}/facts/"' not in end
+
+
 def test_a_document_is_with_as_many_people_as_are_to_judge_it(world: World) -> None:
     bring_facts(world)
     queue = fact_queue(world)
@@ -226,6 +262,9 @@ def test_nothing_is_chosen_before_the_person_does(world: World) -> None:
     address = f"/queues/{queue.pk}/facts/judge/"
     shown = client.get(address)
     assert " checked" not in shown.content.decode()
+    assert (
+        "a page is saved when each of its facts" in client.get(f"/queues/{queue.pk}/facts/").content.decode()
+    )
     fields = form_of(shown.context["page"])
     untouched = {name: value for name, value in fields.items() if not name.startswith("verdict-")}
     answer = client.post(address, untouched, follow=True)
@@ -269,6 +308,23 @@ def test_a_document_takes_verdicts_only_from_those_who_were_given_it(world: Worl
     assert signed_in("cleo").post(at, body, content_type=kind).json()["status"] == "stored"
     again = {**body, "key": str(uuid4())}
     assert signed_in("cleo").post(at, again, content_type=kind).json()["status"] == "stored"
+
+
+def test_the_list_of_queues_counts_documents_of_a_queue_of_facts(world: World) -> None:
+    bring_facts(world)
+    fact_queue(world, documents=2)
+    listed = signed_in("vera").get("/collections/harbour/queues/").content.decode()
+    assert "0 of 2 documents judged" in listed
+    assert "pairs judged" not in listed.lower()
+
+
+def test_judge_is_no_first_button_once_a_person_has_judged_every_document(world: World) -> None:
+    bring_facts(world)
+    queue = fact_queue(world, needed=2)
+    say(queue, world.ben, queue.fact_items.get(), lines="supports", often="no")
+    first = f'class="button primary" href="/queues/{queue.pk}/judge/"'
+    for name, shown in (("ben", False), ("cleo", True)):
+        assert (first in signed_in(name).get("/collections/harbour/queues/").content.decode()) == shown
 
 
 def test_numbers_of_documents_tell_nothing(world: World) -> None:

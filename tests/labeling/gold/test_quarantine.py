@@ -147,15 +147,14 @@ def test_a_verdict_on_its_way_is_stored_and_set_aside(world: World) -> None:
     assert Judgment.objects.counted().count() == 1
 
 
-def test_undo_in_quarantine_gives_no_lease_and_earlier_verdicts_stay_set_aside(world: World) -> None:
+def test_in_quarantine_a_verdict_that_nobody_could_give_again_is_not_undone(world: World) -> None:
     queue = gold_queue(world, questions=0)
-    item = only_lease(queue, world.ben).item_id
-    judge(queue, world.ben, item, "relevant")
-    judge(queue, world.ben, item, "not_relevant", key="second")
+    judge(queue, world.ben, only_lease(queue, world.ben).item_id, key="k")
     impose(queue, world.ben, by=world.ada)
-    assert undo(queue, world.ben, "second") is None
-    assert Judgment.objects.get().verdict == "relevant"
-    assert not Judgment.objects.counted().exists()
+    with pytest.raises(InputError, match="paused for you"):
+        undo(queue, world.ben, "k")
+    lift(queue, world.ben, by=world.ada)
+    assert Judgment.objects.counted().exists()
 
 
 def test_work_in_other_queues_is_left_alone_but_their_items_are_counted_anew(world: World) -> None:

@@ -164,7 +164,7 @@ def test_one_call_sends_verdicts_and_claims(world: World) -> None:
 def test_without_the_parameter_a_call_with_verdicts_claims_nothing(world: World) -> None:
     queue = make_queue(world)
     body = Api(world.ben).post(f"queues/{queue.pk}/judgments/", []).json()
-    assert body == {"results": []}
+    assert body == {"results": [], "state": "open"}
     assert not Lease.objects.exists()
 
 

@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.judging.leases import MOST_BYTES, claim, release, renew
-from labeling.judging.verdicts import skip, undo
+from labeling.judging.verdicts import skip
 from labeling.models import Item, Lease
 from labeling.queues.opening import change_state
 from pooling.models import Document
@@ -208,13 +208,6 @@ def test_a_paused_queue_hands_nothing_out_and_says_so(world: World) -> None:
     assert claimed.leases == []
     assert claimed.empty is not None
     assert claimed.empty.state == "paused"
-
-
-def test_undo_in_a_closed_queue_gives_no_lease(world: World) -> None:
-    queue = make_queue(world, pairs=2)
-    judge(queue, world.ben, only_lease(queue, world.ben).item_id, key="k")
-    change_state(queue, "closed")
-    assert undo(queue, world.ben, "k") is None
 
 
 def test_a_claim_takes_few_queries(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 
+import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
@@ -126,6 +128,21 @@ def test_ones_own_figures_are_of_the_queue_alone(world: World, client: Client) -
     assert "you judged 6" in pages[0]
     assert "you judged 0" in pages[0]
     assert "6 judged by you" in pages[1]
+
+
+@pytest.mark.parametrize("page", ["/collections/harbour/", "/collections/harbour/queues/", "/queues/{}/"])
+def test_judge_is_the_first_button_only_where_something_is_left_for_the_annotator(
+    world: World, client: Client, page: str
+) -> None:
+    queue = make_queue(world, pairs=6, needed=2)
+    for item in queue.items.all():
+        judge(queue, world.ben, item.pk)
+    first = re.compile(r'class="button primary" href="/queues/\d+/judge/"')
+    for user, shown in ((world.ben, False), (world.cleo, True)):
+        client.force_login(user)
+        text = client.get(page.format(queue.pk)).content.decode()
+        assert f'href="/queues/{queue.pk}/judge/"' in text
+        assert bool(first.search(text)) == shown
 
 
 def test_an_annotator_s_list_of_queues_tells_nothing_but_their_own_work(world: World, client: Client) -> None:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
@@ -19,7 +20,7 @@ from labeling.qrels.imported import import_qrels
 from labeling.qrels.judgments import export_judgments
 from labeling.qrels.labels import current_labels, state_of_labels
 from labeling.qrels.releases import release_qrels
-from labeling.queues.opening import open_queue
+from labeling.queues.opening import change_state, open_queue
 from pooling.interface.problems import InputError
 from pooling.models import Document, Query
 from pooling.pools.building import build_pool
@@ -29,7 +30,7 @@ from pooling.texts.search import index_texts, search_documents
 from pooling.tidying.doing import archive, delete, restore
 from pooling.tidying.erasing import erase
 from pooling.tidying.kinds import beneath, dependants_of
-from tests.labeling.helpers import judge, make_prelabels, make_queue
+from tests.labeling.helpers import judge, make_prelabels, make_queue, only_lease
 from tests.world import World, qrels_text
 
 
@@ -80,11 +81,16 @@ def test_who_judges_in_a_queue_that_is_deleted_is_told_and_loses_nothing(
     body = [{"item": held["item"], "key": "a", "verdict": "relevant", "lease": held["lease"]}]
     sent = client.post(f"/api/queues/{queue.pk}/judgments/", body, content_type="application/json")
     assert [one["status"] for one in sent.json()["results"]] == ["stored"]
+    assert sent.json()["state"] == "deleted"
+    own = client.get(f"/api/queues/{queue.pk}/own-verdicts/?query={held['query']['id']}").json()
+    assert len(own["verdicts"]) == 1
     assert Judgment.objects.get(annotator=world.ben).verdict == "relevant"
     told = client.post(f"/api/queues/{queue.pk}/claim/", {"count": 1}).json()
     assert (told["items"], told["empty"]["state"]) == ([], "deleted")
     page = client.get(reverse("judge", args=[queue.pk])).content.decode()
     assert "This queue is deleted and hands out no documents." in page
+    assert 'data-count="left"' not in page
+    assert f'data-part="back" href="/queues/{queue.pk}/" hidden' in page
     assert queue.name not in client.get("/collections/harbour/queues/").content.decode()
     assert client.get(reverse("queue", args=[queue.pk])).status_code == 404
 
@@ -98,6 +104,32 @@ def test_who_judges_in_a_collection_that_is_deleted_loses_nothing(world: World, 
     client.post(f"/api/queues/{queue.pk}/judgments/", body, content_type="application/json")
     assert Judgment.objects.filter(annotator=world.ben).exists()
     assert client.post(f"/api/queues/{queue.pk}/claim/", {"count": 1}).json()["items"] == []
+
+
+@pytest.mark.parametrize("state", ["paused", "closed", "deleted", "gone with its collection"])
+def test_no_verdict_is_undone_in_a_queue_that_would_not_give_the_pair_again(
+    world: World, client: Client, state: str
+) -> None:
+    queue = make_queue(world)
+    judge(queue, world.ben, only_lease(queue, world.ben).item_id, key="k")
+    put_away(queue, state, by=world.ada)
+    client.force_login(world.ben)
+    word = state if state in ("paused", "closed") else "deleted"
+    refused = client.post(f"/api/queues/{queue.pk}/undo/", {"key": "k"})
+    assert (refused.status_code, refused.json()["detail"]) == (
+        409,
+        f"This queue is {word} and hands out no documents.",
+    )
+    page = client.post(reverse("judge", args=[queue.pk]), {"action": "undo", "undoes": "k"}, follow=True)
+    assert f"This queue is {word} and hands out no documents." in page.content.decode()
+    assert Judgment.objects.filter(annotator=world.ben).exists()
+
+
+def put_away(queue: Queue, state: str, *, by: User) -> None:
+    if state in ("paused", "closed"):
+        change_state(queue, state)
+    else:
+        delete(queue if state == "deleted" else queue.collection, by=by)
 
 
 def test_a_pool_with_a_queue_is_archived_and_not_deleted(world: World) -> None:
