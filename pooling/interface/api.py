@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import cache, wraps
 from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar, cast
@@ -24,6 +26,7 @@ from rest_framework.utils.html import is_html_input
 
 from pooling.interface import serializers
 from pooling.interface.parsers import storable
+from pooling.interface.problems import LONGEST_NAME, MOST_FIELDS
 from pooling.interface.shapes import shape
 from pooling.interface.uploads import refuse_uploads
 from pooling.models import Job
@@ -40,30 +43,58 @@ def person(request: Request) -> User:
 
 
 def parsed(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """The body, of a GET the parameters of the address, as `kind` reads it; a wrong one is answered with 400.
+    """The body, of a GET the parameters of the address, as `kind` reads it; 400 for a wrong one."""
+    refuse_uploads(request._request)
+    if request.method == "GET":
+        return parameters(kind, request)
+    return validated(kind, storable(request.data))
+
+
+def parameters(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """The parameters of the address as `kind` reads them; it may have others as well."""
+    return _values(kind, request.query_params)
+
+
+def validated(kind: type[Serializer[Any]], body: Any) -> dict[str, Any]:
+    """The values of a body as `kind` reads them; ValidationError with the fields at fault in `detail`.
+
+    A name that no field has is one of them: a typo would give another number than was asked for.
+    """
+    if isinstance(body, Mapping):
+        sent = {str(name) for name in body}
+        if is_html_input(body):  # parts of a list or an object have their place after its name
+            sent = {re.split(r"[.\[]", name, maxsplit=1)[0] for name in sent} - {"csrfmiddlewaretoken"}
+        if unknown := sorted(sent.difference(_reader(kind).fields))[:MOST_FIELDS]:
+            raise ValidationError({name: [_unknown(name, kind)] for name in unknown})
+    return _values(kind, body)
+
+
+def _unknown(name: str, kind: type[Serializer[Any]]) -> str:
+    """Why a key is refused, and which one may be meant."""
+    names = [one for one, field in _reader(kind).fields.items() if not field.read_only]
+    close = get_close_matches(name[:LONGEST_NAME], names, 1)
+    instead = f"write {close[0]}" if close else f"it takes {', '.join(names)}"
+    return f"This call takes no such field; {instead}."
+
+
+def _values(kind: type[Serializer[Any]], sent: Any) -> dict[str, Any]:
+    """As the serializer validates them.
 
     A form leaves out what it has no value for, which the framework takes for an unticked box: here it is not
     named, as in JSON.
     """
-    refuse_uploads(request._request)
-    sent = request.query_params if request.method == "GET" else storable(request.data)
-    values = validated(kind, sent)
-    if not is_html_input(sent):
-        return values
-    named = set(sent)
-    unticked = {name for name, field in _reader(kind).fields.items() if _is_box(field) and name not in named}
-    return {name: value for name, value in values.items() if name not in unticked}
-
-
-def validated(kind: type[Serializer[Any]], data: Any) -> dict[str, Any]:
-    """The values of `data` as `kind` reads them; ValidationError with the fields at fault in `detail`."""
+    reader = _reader(kind)
     try:
-        return cast("dict[str, Any]", _reader(kind).run_validation(data))
+        values = cast("dict[str, Any]", reader.run_validation(sent))
     except ValidationError as error:
         if isinstance(error.detail, dict):
             raise
-        kind(data=data).is_valid(raise_exception=True)  # no object at all: says so with its fields
+        kind(data=sent).is_valid(raise_exception=True)  # no object at all: says so with its fields
         raise
+    if not is_html_input(sent):
+        return values
+    unticked = {name for name, field in reader.fields.items() if _is_box(field) and name not in sent}
+    return {name: value for name, value in values.items() if name not in unticked}
 
 
 @cache
