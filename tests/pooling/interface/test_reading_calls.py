@@ -40,6 +40,10 @@ def test_the_documents_of_a_pool_are_listed(http: Client) -> None:
     pool = Pool.objects.get()
     found = {document["id"] for document in http.get(f"{HARBOUR}documents/?pool={pool.pk}").json()}
     assert found == {"d1", "d2", "d3", "d4", "d5", "d6"}
+    refused = http.get(f"{HARBOUR}documents/?pool=abc")
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, ["pool"])
+    missing = http.get(f"{HARBOUR}documents/?pool={10**30}")
+    assert (missing.status_code, missing.json()["detail"][:9]) == (404, "Not found")
 
 
 def test_a_document_that_is_known_is_not_sent_again(http: Client) -> None:
