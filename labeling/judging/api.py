@@ -20,7 +20,7 @@ from labeling.judging.submissions import LONGEST_KEY
 from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import Queue
 from pooling.interface import serializers as interface_serializers
-from pooling.interface.api import answers, parameters, parsed, person, takes, validated
+from pooling.interface.api import answers, parsed, person, refuse_unknown, takes, validated
 from pooling.interface.problems import InputError, bounded_text
 from pooling.people.access import JUDGES
 
@@ -64,7 +64,7 @@ class Judgments(APIView):
     def post(self, request: Request, queue_id: int) -> Response:
         """Store up to 500 verdicts, each by itself: one that is refused leaves the others alone."""
         queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
-        also = parameters(serializers.AlsoClaimSerializer, request)
+        also = validated(serializers.AlsoClaimSerializer, request.query_params)
         bodies = request.data
         if not isinstance(bodies, list):
             raise InputError("Send a list of verdicts.")
@@ -102,6 +102,7 @@ def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
     if not isinstance(body, dict):
         return Outcome(None, "rejected", NO_VERDICT)
     try:
+        refuse_unknown(serializers.SubmissionSerializer, body)
         values = validated(serializers.SubmissionSerializer, body)
     except ValidationError as error:
         name, problems = next(iter(cast("dict[str, Any]", error.detail).items()))

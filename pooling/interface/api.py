@@ -21,7 +21,7 @@ from rest_framework.fields import empty
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer, BooleanField, Field, FileField, Serializer
+from rest_framework.serializers import BaseSerializer, BooleanField, Field, FileField, ListField, Serializer
 from rest_framework.utils.html import is_html_input
 
 from pooling.interface import serializers
@@ -43,58 +43,52 @@ def person(request: Request) -> User:
 
 
 def parsed(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """The body, of a GET the parameters of the address, as `kind` reads it; 400 for a wrong one."""
-    refuse_uploads(request._request)
-    if request.method == "GET":
-        return parameters(kind, request)
-    return validated(kind, storable(request.data))
-
-
-def parameters(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """The parameters of the address as `kind` reads them; it may have others as well."""
-    return _values(kind, request.query_params)
-
-
-def validated(kind: type[Serializer[Any]], body: Any) -> dict[str, Any]:
-    """The values of a body as `kind` reads them; ValidationError with the fields at fault in `detail`.
-
-    A name that no field has is one of them: a typo would give another number than was asked for.
-    """
-    if isinstance(body, Mapping):
-        sent = {str(name) for name in body}
-        if is_html_input(body):  # parts of a list or an object have their place after its name
-            sent = {re.split(r"[.\[]", name, maxsplit=1)[0] for name in sent} - {"csrfmiddlewaretoken"}
-        if unknown := sorted(sent.difference(_reader(kind).fields))[:MOST_FIELDS]:
-            raise ValidationError({name: [_unknown(name, kind)] for name in unknown})
-    return _values(kind, body)
-
-
-def _unknown(name: str, kind: type[Serializer[Any]]) -> str:
-    """Why a key is refused, and which one may be meant."""
-    names = [one for one, field in _reader(kind).fields.items() if not field.read_only]
-    close = get_close_matches(name[:LONGEST_NAME], names, 1)
-    instead = f"write {close[0]}" if close else f"it takes {', '.join(names)}"
-    return f"This call takes no such field; {instead}."
-
-
-def _values(kind: type[Serializer[Any]], sent: Any) -> dict[str, Any]:
-    """As the serializer validates them.
+    """The body, of a GET the parameters of the address, as `kind` reads it; a wrong one is answered with 400.
 
     A form leaves out what it has no value for, which the framework takes for an unticked box: here it is not
     named, as in JSON.
     """
-    reader = _reader(kind)
+    refuse_uploads(request._request)
+    if request.method == "GET":
+        sent = request.query_params
+    else:
+        sent = storable(request.data)
+        refuse_unknown(kind, sent)
+    values = validated(kind, sent)
+    if not is_html_input(sent):
+        return values
+    named = set(sent)
+    unticked = {name for name, field in _reader(kind).fields.items() if _is_box(field) and name not in named}
+    return {name: value for name, value in values.items() if name not in unticked}
+
+
+def refuse_unknown(kind: type[Serializer[Any]], body: Any) -> None:
+    """ValidationError for names that no field has: what a typo says would be left out without a word."""
+    if not isinstance(body, Mapping):
+        return
+    names = {str(name) for name in body}
+    if is_html_input(body):  # parts of a list or an object have their place after its name
+        names = {re.split(r"[.\[]", name, maxsplit=1)[0] for name in names} - {"csrfmiddlewaretoken"}
+    fields = _reader(kind).fields
+    taken = [name for name, field in fields.items() if not field.read_only]
+    problems = {}
+    for name in sorted(names.difference(fields))[:MOST_FIELDS]:
+        close = get_close_matches(name[:LONGEST_NAME], taken, 1)
+        instead = f"write {close[0]}" if close else f"it takes {', '.join(taken)}"
+        problems[name] = [f"This call takes no such field; {instead}."]
+    if problems:
+        raise ValidationError(problems)
+
+
+def validated(kind: type[Serializer[Any]], data: Any) -> dict[str, Any]:
+    """The values of `data` as `kind` reads them; ValidationError with the fields at fault in `detail`."""
     try:
-        values = cast("dict[str, Any]", reader.run_validation(sent))
+        return cast("dict[str, Any]", _reader(kind).run_validation(data))
     except ValidationError as error:
         if isinstance(error.detail, dict):
             raise
-        kind(data=sent).is_valid(raise_exception=True)  # no object at all: says so with its fields
+        kind(data=data).is_valid(raise_exception=True)  # no object at all: says so with its fields
         raise
-    if not is_html_input(sent):
-        return values
-    unticked = {name for name, field in reader.fields.items() if _is_box(field) and name not in sent}
-    return {name: value for name, value in values.items() if name not in unticked}
 
 
 @cache
@@ -208,6 +202,14 @@ class OneBodySchema(AutoSchema):
         added = [str(code) for code, is_usual in usual.items() if is_usual and str(code) not in bodies]
         schema: Any = self
         return bodies | {code: schema._get_response_for_code(PROBLEM, code) for code in added}
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        usual: Any = super()
+        schema = usual._map_serializer_field(field, direction, bypass_extensions)
+        if isinstance(field, ListField) and isinstance(field.child, Serializer) and field.child.allow_null:
+            # The framework drops it.
+            schema["items"] = {"allOf": [schema["items"]], "nullable": True}
+        return schema
 
     def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
         # What is called a request already is called so once.
