@@ -189,9 +189,9 @@ class ReportTrend(APIView):
         """Each run's figure in each report, its changes, and where the reports do not count alike."""
         collection = collection_for(request.user, slug)
         values = parsed(TrendQuerySerializer, request)
-        there = set(collection.reports.listed().values_list("pk", flat=True))
-        for key in values.get("report", ()):
-            if key not in there:
+        if keys := values.get("report"):
+            there = set(collection.reports.listed().values_list("pk", flat=True))
+            for key in set(keys) - there:
                 raise InputError(f"This collection has no report {key}.", field="report")
         trend = _chosen_trend(request._request, collection)
         if trend is None:

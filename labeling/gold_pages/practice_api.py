@@ -16,7 +16,7 @@ from labeling.gold_pages.practice_answers import answer_practice
 from labeling.judging.offers import PracticeOffer, question_offer
 from labeling.judging.serializers import SubmissionSerializer, submission_of
 from labeling.models import Queue
-from pooling.interface.api import answers, parsed, person, takes
+from pooling.interface.api import answers, person, takes, validated
 from pooling.interface.shapes import shape
 from pooling.people.access import JUDGES
 
@@ -63,7 +63,7 @@ class Practice(APIView):
     def post(self, request: Request, queue_id: int) -> Response:
         """Answer a question; the answer says what is right, and why, and has the next question."""
         queue = queue_for(request.user, queue_id, JUDGES)
-        submission = submission_of(parsed(SubmissionSerializer, request))
+        submission = submission_of(validated(SubmissionSerializer, request.data))
         explained = answer_practice(queue, person(request), submission)
         explanation = {
             "right": explained.is_right,

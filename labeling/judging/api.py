@@ -20,7 +20,7 @@ from labeling.judging.submissions import LONGEST_KEY
 from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import Queue
 from pooling.interface import serializers as interface_serializers
-from pooling.interface.api import answers, parsed, person, refuse_unknown, takes, validated
+from pooling.interface.api import answers, parsed, person, takes, validated
 from pooling.interface.problems import InputError, bounded_text
 from pooling.people.access import JUDGES
 
@@ -102,7 +102,6 @@ def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
     if not isinstance(body, dict):
         return Outcome(None, "rejected", NO_VERDICT)
     try:
-        refuse_unknown(serializers.SubmissionSerializer, body)
         values = validated(serializers.SubmissionSerializer, body)
     except ValidationError as error:
         name, problems = next(iter(cast("dict[str, Any]", error.detail).items()))

@@ -53,7 +53,7 @@ def parsed(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
         sent = request.query_params
     else:
         sent = storable(request.data)
-        refuse_unknown(kind, sent)
+        _refuse_unknown(kind, sent)
     values = validated(kind, sent)
     if not is_html_input(sent):
         return values
@@ -62,7 +62,7 @@ def parsed(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in unticked}
 
 
-def refuse_unknown(kind: type[Serializer[Any]], body: Any) -> None:
+def _refuse_unknown(kind: type[Serializer[Any]], body: Any) -> None:
     """ValidationError for names that no field has: what a typo says would be left out without a word."""
     if not isinstance(body, Mapping):
         return
