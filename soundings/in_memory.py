@@ -18,6 +18,7 @@ from pooling.inputs.reading import named_runs, run_frame
 from pooling.interface.terminal import progress_bar, whole_installation
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool, first_rows
+from pooling.options.option import options_of
 from pooling.ranking.ranking import order_run
 from pooling.ranking.shared_ids import runs_apart
 from pooling.strategies import STRATEGIES
@@ -50,6 +51,10 @@ def pool(
     >>> pool(runs, depth=2)["document_id"].to_list()
     ['b', 'a', 'c']
     """
+    others = [name for name in options_of(Choice) if name != "depth"]
+    for name in options:
+        if name not in others:
+            raise ValueError(f"A pool has no option {name}; its options are {', '.join(others)}.")
     choice = Choice(depth, **options)
     sources = named_runs(runs, Keys(id_key, collapse, query_ids, document_ids))
     choice.check(sources)

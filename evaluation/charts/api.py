@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -16,17 +14,28 @@ from evaluation.access import report_for
 from evaluation.charts.page import ChartView
 from evaluation.charts.stored import CHART_FILES, ChartData, kinds_of
 from evaluation.charts.views import chart_file
-from pooling.interface.api import OneKind, answers
+from evaluation.models import Report
+from evaluation.report_store.files import check_measure, check_runs
+from pooling.interface.api import OneKind, answers, parsed
+from pooling.interface.problems import InputError
 from pooling.interface.serializers import FILE
 from pooling.interface.shapes import shape
 
-CHOICES = [
-    OpenApiParameter("measure", str, description="recall if absent."),
-    OpenApiParameter("k", int, description="A K of the report; 10, or the nearest, if absent."),
-    OpenApiParameter("show", str, many=True, description="Runs in colour; the best eight if absent."),
-    OpenApiParameter("a", str, description="For `gains`: the run that gains or loses."),
-    OpenApiParameter("b", str, description="For `gains`: the run it is compared with."),
-]
+
+class ChartQuerySerializer(serializers.Serializer[dict[str, object]]):
+    """What a picture shows of a report."""
+
+    measure = serializers.CharField(required=False, default="recall", help_text="recall if absent.")
+    k = serializers.IntegerField(
+        required=False, help_text="A K of the report; 10, or the nearest, if absent."
+    )
+    show = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Runs in colour; the best eight if absent.",
+    )
+    a = serializers.CharField(required=False, help_text="For `gains`: the run that gains or loses.")
+    b = serializers.CharField(required=False, help_text="For `gains`: the run it is compared with.")
 
 
 class ChartNameSerializer(serializers.Serializer[dict[str, object]]):
@@ -41,11 +50,11 @@ class ChartNameSerializer(serializers.Serializer[dict[str, object]]):
 class ReportCharts(APIView):
     """The pictures of a report."""
 
-    @answers(ChartNameSerializer(many=True), operation_id="reports_charts", parameters=CHOICES)
+    @answers(ChartNameSerializer(many=True), operation_id="reports_charts", parameters=[ChartQuerySerializer])
     def get(self, request: Request, report_id: int) -> Response:
         """List the pictures that this report has."""
         report = report_for(request.user, report_id)
-        choice = ChartView(request.query_params, report=report).choice()
+        choice = _view(request, report).choice()
         return Response(
             [
                 {
@@ -68,13 +77,27 @@ class ReportChart(APIView):
         operation_id="reports_chart",
         parameters=[
             OpenApiParameter("format", str, enum=list(CHART_FILES), default="json"),
-            *CHOICES,
+            ChartQuerySerializer,
         ],
         responses={(200, "application/json"): shape(ChartData), **FILE},
     )
     def get(self, request: Request, report_id: int, name: str) -> HttpResponseBase:
         """The numbers behind a picture as JSON or CSV, or the picture itself."""
         report = report_for(request.user, report_id)
-        parameters: Any = request.query_params
-        format = parameters.get("format") or "json"
-        return chart_file(report, name, format, ChartView(parameters, report=report))
+        format = request.query_params.get("format") or "json"
+        return chart_file(report, name, format, _view(request, report))
+
+
+def _view(request: Request, report: Report) -> ChartView:
+    """What the address asks for; `InputError` for what the report does not have, where a page shows what is
+    usual instead."""
+    values = parsed(ChartQuerySerializer, request)
+    measure = values["measure"]
+    if "k" in values or measure not in report.options["measures"]:
+        check_measure(report, measure, values.get("k"))
+    check_runs(report, values.get("show", ()), "show")
+    for field in ("a", "b"):
+        check_runs(report, [values[field]] if field in values else (), field)
+    if "a" in values and values["a"] == values.get("b"):
+        raise InputError("A run is compared with another run; name two.", field="b")
+    return ChartView(values, report=report)

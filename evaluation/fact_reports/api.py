@@ -8,6 +8,7 @@ from typing import Any
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,17 +16,25 @@ from rest_framework.views import APIView
 from evaluation.access import report_for
 from evaluation.fact_reports.lists import FactsOfRun
 from evaluation.fact_reports.stored import FactRow, difference_of, facts_in, fill_others
-from evaluation.fact_reports.views import NO_FACTS, chosen_cutoff, chosen_run
+from evaluation.fact_reports.views import NO_FACTS, chosen_run
 from evaluation.facts.comparing import FactDifference
-from pooling.interface.api import answers
+from evaluation.models import Report
+from evaluation.report_store.files import check_measure, usual_cutoff
+from pooling.interface.api import answers, parsed
 from pooling.interface.problems import InputError
 from pooling.interface.shapes import shape
 from pooling.tables.calls import listed, lists
 
-PARAMETERS = [
-    OpenApiParameter("run", OpenApiTypes.STR, description="The run; the report's first if left out."),
-    OpenApiParameter("k", OpenApiTypes.INT, description="One of the report's K; else the usual one."),
-]
+
+class FactsQuerySerializer(serializers.Serializer[dict[str, object]]):
+    """Whose facts, and where."""
+
+    run = serializers.CharField(required=False, help_text="The run; the report's first if left out.")
+    k = serializers.IntegerField(
+        required=False, help_text="A K of the report; 10, or the nearest, if left out."
+    )
+
+
 AGAINST = OpenApiParameter("against", OpenApiTypes.STR, description="The run that is subtracted.")
 ReportFactSerializer = shape(FactRow, "ReportFact")
 
@@ -33,7 +42,7 @@ ReportFactSerializer = shape(FactRow, "ReportFact")
 class ReportFactDifference(APIView):
     """Two runs of a report compared by facts."""
 
-    @answers(FactDifference, parameters=[*PARAMETERS, AGAINST])
+    @answers(FactDifference, parameters=[FactsQuerySerializer, AGAINST])
     def get(self, request: Request, report_id: int) -> object:
         """The difference of their fact recall, with its interval over queries, and bounds for what nobody
         judged.
@@ -41,9 +50,8 @@ class ReportFactDifference(APIView):
         report = report_for(request.user, report_id)
         if facts_in(report) is None:
             raise Http404(NO_FACTS)
-        parameters = request._request.GET
-        other = chosen_run(report, parameters.get("against", ""))
-        run, k = chosen_run(report, parameters.get("run", "")), chosen_cutoff(report, parameters.get("k", ""))
+        other = chosen_run(report, request.query_params.get("against", ""))
+        run, k = _chosen(request, report)
         if run == other:
             raise InputError("Name two runs, as run and as against.", field="against")
         difference = difference_of(report, run, other, k)
@@ -57,18 +65,25 @@ class ReportFacts(APIView):
 
     @lists(
         ReportFactSerializer,
-        parameters=PARAMETERS,
+        parameters=[FactsQuerySerializer],
     )
     def get(self, request: Request, report_id: int) -> Response:
         """List where each fact stands in a run: the place of the first document that supports it."""
         report = report_for(request.user, report_id)
         if facts_in(report) is None:
             raise Http404(NO_FACTS)
-        parameters = request._request.GET
-        run, k = chosen_run(report, parameters.get("run", "")), chosen_cutoff(report, parameters.get("k", ""))
+        run, k = _chosen(request, report)
 
         def plain_rows(rows: Sequence[FactRow]) -> Any:
             fill_others(report, run, k, rows)
             return ReportFactSerializer(rows, many=True).data
 
         return listed(request, FactsOfRun(report, run), plain_rows)
+
+
+def _chosen(request: Request, report: Report) -> tuple[str, int]:
+    """The run and the K that the address names; `InputError` for what the report does not have."""
+    values = parsed(FactsQuerySerializer, request)
+    k: int = values.get("k", usual_cutoff(report.options["k"]))
+    check_measure(report, "recall", k)
+    return chosen_run(report, values.get("run", "")), k

@@ -66,8 +66,8 @@ def evaluate_facts(
     - `conventions`: which facts count, and out of which.
     - `order`: how a run is ordered, and what becomes of queries that it lacks (0, or left out) and of queries
       without a fact (left out and counted, or 0 with `zero_relevant="zero"`).
-    - `pool`: a frame (query_id, document_id) of documents that could support facts; without one the first K
-      of all runs. The documents of `supports` belong to it in any case.
+    - `pool`: a frame or file (query_id, document_id) of documents that could support facts; without one the
+      first K of all runs. The documents of `supports` belong to it in any case.
     - `labels`: query_id, document_id, relevance: a document of relevance 0 supports nothing where nobody
       looked.
     - `notes`: what the readers of the files said, kept with the result.

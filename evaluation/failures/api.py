@@ -20,7 +20,7 @@ from evaluation.failures.side_by_side import (
     SideBySideResult,
     side_by_side,
 )
-from evaluation.failures.stored_breakdown import BreakdownRequest, breakdown_of, check_measure
+from evaluation.failures.stored_breakdown import BreakdownRequest, breakdown_of
 from evaluation.failures.stored_queries import (
     PER_PAGE,
     ROW_CHOICES,
@@ -32,10 +32,9 @@ from evaluation.failures.stored_queries import (
     query_table,
 )
 from evaluation.models import Report
-from evaluation.report_store.files import cutoffs_of, file_stem
+from evaluation.report_store.files import check_measure, cutoffs_of, file_stem
 from pooling.interface.api import OneKind, answers, parsed
 from pooling.interface.downloads import attachment, offered
-from pooling.interface.pages import numbered_page
 from pooling.interface.serializers import FILE
 from pooling.interface.shapes import shape
 
@@ -147,9 +146,10 @@ class ReportQueries(APIView):
         report = report_for(request.user, report_id)
         selection, page_number = _query_selection(request, report)
         table = query_table(report, selection)
-        page = numbered_page(range(table.height), page_number, PER_PAGE)
-        rows = query_rows(report, selection, table.slice(max(page.start_index() - 1, 0), PER_PAGE))
-        counts = {"count": table.height, "page": page.number, "pages": page.paginator.num_pages}
+        start = min((page_number - 1) * PER_PAGE, table.height)
+        rows = query_rows(report, selection, table.slice(start, PER_PAGE))
+        pages = max(1, -(-table.height // PER_PAGE))
+        counts = {"count": table.height, "page": page_number, "pages": pages}
         return {**counts, "queries": rows}
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypedDict
 
 from evaluation.failures.missed_documents import Text, finders_of, texts_of
-from evaluation.failures.stored_breakdown import check_measure, check_runs, value_rows
+from evaluation.failures.stored_breakdown import value_rows
 from evaluation.models import Report
 from evaluation.report_store.completing import complete_queries
-from evaluation.report_store.files import relevant_of, run_names, stored_runs
+from evaluation.report_store.files import check_measure, check_runs, relevant_of, run_names, stored_runs
 from labeling.qrels.releases import read_release
 from pooling.formats.query_facts import tags_of, weight_in
 from pooling.heavy import pl

@@ -25,7 +25,14 @@ from evaluation.failures.query_groups import Grouping, group_queries
 from evaluation.measures import Floats, key_of
 from evaluation.measures.significance import Resampling
 from evaluation.models import Report
-from evaluation.report_store.files import beside, cutoffs_of, run_names, scan_per_query, scan_relevant
+from evaluation.report_store.files import (
+    beside,
+    check_measure,
+    check_runs,
+    run_names,
+    scan_per_query,
+    scan_relevant,
+)
 from pooling.formats.query_facts import represented_weight
 from pooling.heavy import np, pl
 from pooling.interface.problems import InputError
@@ -103,29 +110,6 @@ def grouping_of(
         return group_queries(by, ids, metadata, relevant_by_query(report))
     except ValueError as error:
         raise InputError(str(error), field="by") from None
-
-
-def check_measure(report: Report, measure: str, k: int | None) -> None:
-    """`InputError` for a measure or a K that the report does not have."""
-    measures = report.options["measures"]
-    if measure not in measures:
-        problem = f"This report has no measure {measure}; choose one of {', '.join(measures)}."
-        raise InputError(problem, field="measure")
-    cutoffs = cutoffs_of(report, measure)
-    if k not in cutoffs:
-        names = ", ".join("none (the whole run)" if at is None else str(at) for at in cutoffs)
-        cutoff = "no K" if k is None else f"K = {k}"
-        raise InputError(
-            f"This report does not have {measure} at {cutoff}; choose one of {names}.", field="k"
-        )
-
-
-def check_runs(report: Report, runs: Sequence[str], field: str = "run") -> None:
-    """`InputError` for a run that the report does not have."""
-    for run in runs:
-        if run not in run_names(report):
-            problem = f"This report has no run {run}; choose one of {', '.join(run_names(report))}."
-            raise InputError(problem, field=field)
 
 
 def resampling_of(report: Report) -> Resampling:

@@ -14,8 +14,6 @@ from django.db.models import Q
 
 from evaluation.failures.missed_documents import Missed, MissedOfQuery, missed_documents
 from evaluation.failures.stored_breakdown import (
-    check_measure,
-    check_runs,
     grouping_of,
     labelled_queries,
     metadata_of,
@@ -23,7 +21,7 @@ from evaluation.failures.stored_breakdown import (
     value_rows,
 )
 from evaluation.models import Report
-from evaluation.report_store.files import relevant_counts, run_names, scan_relevant
+from evaluation.report_store.files import check_measure, check_runs, relevant_counts, run_names, scan_relevant
 from pooling.formats.cells import guarded_frame
 from pooling.formats.query_facts import tags_of, weight_in
 from pooling.heavy import pl

@@ -185,6 +185,29 @@ def cutoffs_of(report: Report, measure: str) -> list[int | None]:
     return [*at, *([None] if measure in figures else [])]
 
 
+def check_measure(report: Report, measure: str, k: int | None) -> None:
+    """`InputError` for a measure or a K that the report does not have."""
+    measures = report.options["measures"]
+    if measure not in measures:
+        problem = f"This report has no measure {measure}; choose one of {', '.join(measures)}."
+        raise InputError(problem, field="measure")
+    cutoffs = cutoffs_of(report, measure)
+    if k not in cutoffs:
+        names = ", ".join("none (the whole run)" if at is None else str(at) for at in cutoffs)
+        cutoff = "no K" if k is None else f"K = {k}"
+        raise InputError(
+            f"This report does not have {measure} at {cutoff}; choose one of {names}.", field="k"
+        )
+
+
+def check_runs(report: Report, runs: Sequence[str], field: str = "run") -> None:
+    """`InputError` for a run that the report does not have."""
+    for run in runs:
+        if run not in run_names(report):
+            problem = f"This report has no run {run}; choose one of {', '.join(run_names(report))}."
+            raise InputError(problem, field=field)
+
+
 def figure_of(report: Report, run: str, measure: str, k: int | None) -> Figure:
     """The stored figure of one run, measure and K (None: over the whole run)."""
     figure: Figure = report.result["runs"][run][key_of(measure, k)]

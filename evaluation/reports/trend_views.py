@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
@@ -12,7 +13,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -23,6 +23,7 @@ from evaluation.measures import MEASURES, titled
 from evaluation.report_store.files import chart_key, usual_cutoff
 from evaluation.reports.changes import PlainChange, are_equal
 from evaluation.reports.trends import (
+    MOST_REPORTS,
     Point,
     Trend,
     cautions,
@@ -34,8 +35,9 @@ from evaluation.reports.trends import (
     trend_of,
 )
 from evaluation.scoring.wording import decimal, interval
-from pooling.interface.api import answers
+from pooling.interface.api import answers, parsed
 from pooling.interface.charting import VARIANTS, to_svg
+from pooling.interface.problems import InputError
 from pooling.interface.shapes import shape
 from pooling.models import Collection
 from pooling.people.access import collection_for
@@ -162,22 +164,48 @@ class TrendSerializer(serializers.Serializer[Any]):
     )
 
 
+class TrendQuerySerializer(serializers.Serializer[Any]):
+    """Which reports, and what of them."""
+
+    report = serializers.ListField(
+        child=serializers.IntegerField(),
+        required=False,
+        max_length=MOST_REPORTS,
+        help_text="Some reports; the newest if absent.",
+    )
+    measure = serializers.CharField(required=False, help_text="The first that all have, if absent.")
+    k = serializers.IntegerField(required=False, help_text="10, or the nearest, if absent.")
+
+
 class ReportTrend(APIView):
     """Reports of a collection against each other."""
 
     @answers(
         TrendSerializer,
         operation_id="reports_trend",
-        parameters=[
-            OpenApiParameter("report", int, many=True, description="Some reports; the newest if absent."),
-            OpenApiParameter("measure", str, description="The first that all have, if absent."),
-            OpenApiParameter("k", int, description="10, or the nearest, if absent."),
-        ],
+        parameters=[TrendQuerySerializer],
     )
     def get(self, request: Request, slug: str) -> object:
         """Each run's figure in each report, its changes, and where the reports do not count alike."""
-        trend = _chosen_trend(request._request, collection_for(request.user, slug))
-        return NOTHING if trend is None else _plain(trend)
+        collection = collection_for(request.user, slug)
+        values = parsed(TrendQuerySerializer, request)
+        if keys := values.get("report"):
+            there = set(collection.reports.listed().values_list("pk", flat=True))
+            for key in set(keys) - there:
+                raise InputError(f"This collection has no report {key}.", field="report")
+        trend = _chosen_trend(request._request, collection)
+        if trend is None:
+            return NOTHING
+        offers: list[tuple[str, object, Sequence[object]]] = [
+            ("measure", trend.measure, measures_of(trend.reports)),
+            ("k", trend.k, common_cutoffs(trend.reports, trend.measure)),
+        ]
+        for name, chosen, offered in offers:
+            if values.get(name, chosen) != chosen:
+                names = ", ".join("none (the whole run)" if one is None else str(one) for one in offered)
+                problem = f"These reports have no {name} {values[name]} in common; choose one of {names}."
+                raise InputError(problem, field=name)
+        return _plain(trend)
 
 
 def _plain(trend: Trend) -> dict[str, object]:

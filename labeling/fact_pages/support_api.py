@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -94,19 +95,18 @@ class FactPageSerializer(serializers.Serializer[Any]):
         required=False, default=False, help_text="An admin's word that settles these pairs."
     )
 
-    def page(self) -> FactPage:
-        """The valid body."""
-        body = self.validated_data
-        return FactPage(
-            body["key"],
-            body["document_version"],
-            [
-                FactVerdict(one["fact"], one["version"], one["verdict"], _span(one.get("evidence")))
-                for one in body["verdicts"]
-            ],
-            body.get("active_ms"),
-            body["adjudicates"],
-        )
+
+def _page(body: Mapping[str, Any]) -> FactPage:
+    return FactPage(
+        body["key"],
+        body["document_version"],
+        [
+            FactVerdict(one["fact"], one["version"], one["verdict"], _span(one.get("evidence")))
+            for one in body["verdicts"]
+        ],
+        body.get("active_ms"),
+        body["adjudicates"],
+    )
 
 
 def _span(evidence: list[int] | None) -> tuple[int, int] | None:
@@ -176,12 +176,11 @@ class FactPages(APIView):
     def post(self, request: Request, queue_id: int) -> Response:
         """Store a page of verdicts, all or none, and get the next page. Facts not sent stay unjudged."""
         queue = fact_queue_for(person(request), queue_id, JUDGES, deleted_too=True)
-        body = FactPageSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        page = body.page()
+        body = parsed(FactPageSerializer, request)
+        page = _page(body)
         if page.adjudicates and is_annotator(queue):
             raise PermissionDenied("Only admins settle pairs.")
-        item = fetch(queue.fact_items.select_related("query", "document"), pk=body.validated_data["item"])
+        item = fetch(queue.fact_items.select_related("query", "document"), pk=body["item"])
         outcome = store_page(queue, person(request), item, page)
         item.queue = queue
         return Response(

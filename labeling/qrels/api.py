@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.parsers import FormParser, MultiPartParser
@@ -34,7 +33,7 @@ from pooling.interface.downloads import attachment
 from pooling.interface.option_fields import serializer_fields
 from pooling.interface.serializers import FILE
 from pooling.interface.shapes import shape
-from pooling.people.access import ADMIN, collection_for
+from pooling.people.access import ADMIN, collection_for, fetch
 from pooling.storage.api import _import, imports
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
@@ -196,5 +195,5 @@ class LabelFileWithdrawal(APIView):
     def post(self, request: Request, slug: str, file_id: int) -> object:
         """Take back an import of labels: they count no longer. Releases stay as they are."""
         files = label_files(collection_for(request.user, slug, ADMIN))
-        withdraw_labels(get_object_or_404(files, pk=file_id), by=person(request))
+        withdraw_labels(fetch(files, pk=file_id), by=person(request))
         return files.get(pk=file_id)

@@ -22,7 +22,7 @@ KEPT_SECONDS = 600
 
 @dataclass(frozen=True)
 class SearchFinds:
-    """Finds of search that no run had; null where nothing was added."""
+    """Finds of search that no run had."""
 
     searches: int
     added: int
@@ -44,17 +44,18 @@ class SearchFinds:
         )
 
 
-def search_finds(collection: Collection) -> SearchFinds | None:
-    """None where nothing was added by searching."""
+def search_finds(collection: Collection) -> SearchFinds:
+    """What was searched and added, and what became of it."""
     rows = PoolEntry.objects.filter(pool__collection=collection, pool__strategy=Pool.SEARCH)
     added = rows_frame(rows.order_by("pk"), **PAIR_IDS)
+    searches = DocumentSearch.objects.filter(collection=collection).count()
     if added.is_empty():
-        return None
+        return SearchFinds(searches, added=0, labelled=0, relevant=0, unfound=0)
     labels = judged_labels(collection)
     labelled = added.join(labels, on=PAIR)
     relevant = labelled.filter(pl.col("relevance") >= 1).select(PAIR)
     return SearchFinds(
-        searches=DocumentSearch.objects.filter(collection=collection).count(),
+        searches=searches,
         added=added.height,
         labelled=labelled.height,
         relevant=relevant.height,

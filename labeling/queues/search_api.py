@@ -91,7 +91,6 @@ class FindsBySearch(APIView):
     """What search found."""
 
     @answers(SearchFindsSerializer, operation_id="collections_search_finds")
-    def get(self, request: Request, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> object:
         """Relevant documents that search found and no run did."""
-        finds = search_finds(collection_for(request.user, slug))
-        return Response(None if finds is None else SearchFindsSerializer(finds).data)
+        return search_finds(collection_for(request.user, slug))

@@ -73,7 +73,7 @@ def read_trec_run(file: Source, need_rank: bool) -> tuple[pl.DataFrame, tuple[st
 def read_table_run(file: Source, need_rank: bool) -> tuple[pl.DataFrame, tuple[str, ...], str]:
     frame = read_table(file, "run")
     if need_rank and frame["rank"].null_count():
-        raise file.error(None, "there is no column of ranks", "Add a column rank, or order by score.")
+        raise file.error(None, "not every row has a rank", "Fill the column rank, or order by score.")
     return frame.with_columns(hashes()), column_notes(file) + alike_notes(frame), ""
 
 

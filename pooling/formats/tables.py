@@ -55,7 +55,9 @@ class Roles:
         return Row(query, document, value, rank, line)
 
     def _numbers(self, record: dict[str, Any]) -> tuple[float, int | None]:
-        rank = None if self.rank is None else parse_rank(number_text(record.get(self.rank)))
+        place = number_text(record.get(self.rank or ""))
+        # A file of a run without ranks may have the column, empty.
+        rank = parse_rank(place) if self.rank and (place or self.value is None) else None
         if self.value is None and rank is not None:
             return -float(rank), rank
         text = number_text(record.get(self.value or ""))

@@ -19,7 +19,10 @@ from typing import Any
 
 from pooling.formats import read_qrels, read_run
 from pooling.formats.answers.rank_eval import is_rank_eval
+from pooling.formats.names import DOCUMENT, QUERY, column_named
+from pooling.formats.records import records_source
 from pooling.formats.registry import named_file
+from pooling.formats.rows import checked_id
 from pooling.heavy import pl
 from pooling.inputs.checks import checked
 from pooling.inputs.columns import as_polars, columns_of, frame_of_columns
@@ -42,6 +45,7 @@ from pooling.inputs.stored import read_unusual
 
 # What retrievers answer to; they are asked by `soundings.run_of`.
 _RETRIEVERS = ("invoke", "retrieve")
+_IDS = (("query", QUERY), ("document", DOCUMENT))
 
 
 def named_runs(runs: Runs, keys: Keys | None = None) -> dict[str, RunSource]:
@@ -167,8 +171,18 @@ def pool_frame(source: Source | None) -> pl.DataFrame | None:
     if source is None:
         return None
     if isinstance(source, str | Path):
-        raise ValueError("Give the pool as a frame with the columns query_id and document_id.")
+        source = _pairs_in(source)
     return _checked(source, Reading("The pool", POOL, Keys(), []), may_be_empty=True)
+
+
+def _pairs_in(path: str | Path) -> pl.DataFrame:
+    """The pairs of a table, such as `pool` writes."""
+    file, records = records_source(path, None, None)
+    rows = [
+        [checked_id(file, line, kind, record.get(column_named(record, names) or "")) for kind, names in _IDS]
+        for line, record in records
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(("query_id", "document_id"), pl.String), orient="row")
 
 
 def _add(notes: list[str], path: Path, sentences: Iterable[str]) -> None:

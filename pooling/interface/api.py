@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import cache, wraps
 from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar, cast
@@ -19,11 +21,12 @@ from rest_framework.fields import empty
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer, BooleanField, Field, FileField, Serializer
+from rest_framework.serializers import BaseSerializer, BooleanField, Field, FileField, ListField, Serializer
 from rest_framework.utils.html import is_html_input
 
 from pooling.interface import serializers
 from pooling.interface.parsers import storable
+from pooling.interface.problems import LONGEST_NAME, MOST_FIELDS
 from pooling.interface.shapes import shape
 from pooling.interface.uploads import refuse_uploads
 from pooling.models import Job
@@ -46,13 +49,35 @@ def parsed(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     named, as in JSON.
     """
     refuse_uploads(request._request)
-    sent = request.query_params if request.method == "GET" else storable(request.data)
+    if request.method == "GET":
+        sent = request.query_params
+    else:
+        sent = storable(request.data)
+        _refuse_unknown(kind, sent)
     values = validated(kind, sent)
     if not is_html_input(sent):
         return values
     named = set(sent)
     unticked = {name for name, field in _reader(kind).fields.items() if _is_box(field) and name not in named}
     return {name: value for name, value in values.items() if name not in unticked}
+
+
+def _refuse_unknown(kind: type[Serializer[Any]], body: Any) -> None:
+    """ValidationError for names that no field has: what a typo says would be left out without a word."""
+    if not isinstance(body, Mapping):
+        return
+    names = {str(name) for name in body}
+    if is_html_input(body):  # parts of a list or an object have their place after its name
+        names = {re.split(r"[.\[]", name, maxsplit=1)[0] for name in names} - {"csrfmiddlewaretoken"}
+    fields = _reader(kind).fields
+    taken = [name for name, field in fields.items() if not field.read_only]
+    problems = {}
+    for name in sorted(names.difference(fields))[:MOST_FIELDS]:
+        close = get_close_matches(name[:LONGEST_NAME], taken, 1)
+        instead = f"write {close[0]}" if close else f"it takes {', '.join(taken)}"
+        problems[name] = [f"This call takes no such field; {instead}."]
+    if problems:
+        raise ValidationError(problems)
 
 
 def validated(kind: type[Serializer[Any]], data: Any) -> dict[str, Any]:
@@ -177,6 +202,14 @@ class OneBodySchema(AutoSchema):
         added = [str(code) for code, is_usual in usual.items() if is_usual and str(code) not in bodies]
         schema: Any = self
         return bodies | {code: schema._get_response_for_code(PROBLEM, code) for code in added}
+
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        usual: Any = super()
+        schema = usual._map_serializer_field(field, direction, bypass_extensions)
+        if isinstance(field, ListField) and isinstance(field.child, Serializer) and field.child.allow_null:
+            # The framework drops it.
+            schema["items"] = {"allOf": [schema["items"]], "nullable": True}
+        return schema
 
     def _get_serializer_name(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> str:
         # What is called a request already is called so once.

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.http.response import HttpResponseBase
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.interface.api import answers, versioned
+from pooling.interface.api import answers, parsed, versioned
 from pooling.interface.shapes import shape
 from pooling.models import Document, Query
 from pooling.people.access import collection_for, fetch
@@ -30,6 +29,12 @@ class DocumentsUploadSerializer(UploadSerializer):
     """A corpus file; `only_pooled` leaves out what no pool contains."""
 
     only_pooled = serializers.BooleanField(default=False)
+
+
+class DocumentsQuerySerializer(serializers.Serializer[Any]):
+    """Which documents."""
+
+    pool = serializers.IntegerField(required=False, min_value=1, help_text="Only documents of this pool.")
 
 
 class QueryTextSerializer(serializers.ModelSerializer[Query]):
@@ -94,11 +99,12 @@ class Documents(APIView):
         ListedDocumentSerializer,
         DOCUMENTS,
         operation_id="collections_documents_list",
-        parameters=[OpenApiParameter("pool", int, description="Only documents of this pool.")],
+        parameters=[DocumentsQuerySerializer],
     )
     def get(self, request: Request, slug: str) -> Rows:
         """List the documents with the start of each text."""
         collection = collection_for(request.user, slug)
+        parsed(DocumentsQuerySerializer, request)
         return documents_of(collection, chosen_pool(request.query_params, collection))
 
     @imports(DocumentsUploadSerializer, SUMMARY)

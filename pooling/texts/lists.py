@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Left
-from django.shortcuts import get_object_or_404
 
 from pooling.models import Collection, Document, Pool, PoolEntry
+from pooling.people.access import fetch
 from pooling.tables.columns import Choice, Column, Empty, Filter
 from pooling.tables.table import Table
 
@@ -57,7 +57,7 @@ def chosen_pool(parameters: Mapping[str, str], collection: Collection) -> Pool |
     number = parameters.get("pool", "")
     if not (number.isdecimal() and number.isascii()):
         return None
-    return get_object_or_404(Pool.objects.defer("diagnostics"), collection=collection, pk=int(number[:18]))
+    return fetch(Pool.objects.defer("diagnostics"), collection=collection, pk=int(number[:18]))
 
 
 def documents_of(collection: Collection, pool: Pool | None) -> QuerySet[Document]:

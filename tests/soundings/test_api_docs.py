@@ -108,6 +108,12 @@ def test_every_body_has_one_content_type_and_files_are_binary() -> None:
         assert set(answers) <= {"application/json", "application/octet-stream"}, f"{method} {path}"
 
 
+def test_a_list_that_holds_null_in_place_of_an_object_says_so() -> None:
+    points = drawn()["components"]["schemas"]["TrendRun"]["properties"]["points"]
+    reference = {"$ref": "#/components/schemas/TrendPoint"}
+    assert points == {"type": "array", "items": {"allOf": [reference], "nullable": True}}
+
+
 def typed_classes() -> dict[frozenset[str], str]:
     """The keys of the stages' dataclasses, NamedTuples and TypedDicts, with the name of one that has them."""
     found = {}

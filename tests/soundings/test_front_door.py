@@ -73,6 +73,8 @@ def test_runs_in_memory_become_a_pool() -> None:
     assert pool["inclusion_probability"].to_list() == [1.0, 1.0, None, None]
     with pytest.raises(ValueError, match="depth is a number from 1"):
         soundings.pool(RUNS, depth=0)
+    with pytest.raises(ValueError, match="A pool has no option corpus; its options are depths, strategy, "):
+        soundings.pool(RUNS, depth=2, corpus="corpus.jsonl")
 
 
 def test_an_audit_of_runs_in_memory_reaches_below_the_depth() -> None:

@@ -23,5 +23,5 @@ class Command(InputCommand):
         with progress_bar("Indexing") as progress:
             count = index_texts(collection, progress)
         self.stdout.write(f"{count:,} texts indexed.")
-        if finds := search_finds(collection):
+        if (finds := search_finds(collection)).added:
             self.stdout.write(finds.sentence)

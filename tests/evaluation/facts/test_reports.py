@@ -90,6 +90,10 @@ def test_a_half_judged_report_tells_what_nobody_judged(world: World) -> None:
     assert "α-nDCG and redundancy need" in page
     rows = client.get(f"/api/reports/{report.pk}/facts/?run=alpha&k=1").json()
     assert [row["judged"] for row in rows] == [True, False, False]
+    for k in ("7", "x"):
+        for call in ("facts/", "facts/difference/"):
+            refused = client.get(f"/api/reports/{report.pk}/{call}?run=alpha&against=beta&k={k}")
+            assert (refused.status_code, list(refused.json()["fields"])) == (400, ["k"])
     assert (
         "2 queries, 1 of them without a judged pair" in client.get(f"/reports/{report.pk}/").content.decode()
     )

@@ -405,6 +405,8 @@ def test_the_calls_give_what_the_pages_show(world: World) -> None:
     listed = call(world, report, "queries/?run=beta&k=1&show=missed&sort=query").json()
     assert (listed["count"], listed["page"], listed["pages"]) == (9, 1, 1)
     assert listed["queries"][0]["missed_documents"][0]["found_by"] == [{"run": "alpha", "rank": 1}]
+    beyond = call(world, report, f"queries/?run=beta&page={10**30}").json()
+    assert (beyond["pages"], beyond["queries"]) == (1, [])
     beside = call(world, report, "queries/detail/?query=q10&a=alpha&b=beta&k=1").json()
     assert [one["document_id"] for one in beside["relevant"]["only_b"]] == ["d1"]
     assert beside["a"]["documents"][0]["label"] == "not_relevant"
@@ -422,6 +424,12 @@ def test_the_calls_give_what_the_pages_show(world: World) -> None:
         ("queries/", 400, "run"),
         ("queries/?run=alpha&sort=x", 400, "sort"),
         ("queries/?run=alpha&by=relevant&group=99", 400, "group"),
+        ("charts/?measure=warmth", 400, "measure"),
+        ("charts/curve/?k=7", 400, "k"),
+        ("charts/curve/?k=x", 400, "k"),
+        ("charts/curve/?show=gamma", 400, "show"),
+        ("charts/gains/?a=gamma", 400, "a"),
+        ("charts/gains/?a=alpha&b=alpha", 400, "b"),
         ("queries/detail/", 400, "query"),
         ("queries/detail/?query=q1&a=gamma", 400, "a"),
         ("queries/detail/?query=nobody", 404, "query"),

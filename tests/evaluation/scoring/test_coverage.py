@@ -1,6 +1,7 @@
 """Bounds of recall from the documents without a label, against counts by hand."""
 
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -62,6 +63,31 @@ def test_bounds_with_a_given_pool(k: int, lower: float, upper: float) -> None:
     assert evaluate(QRELS, {"one": ONE}, k=(1, 3), pool=pairs).figure("one", "recall", k)[
         "bounds"
     ] == pytest.approx([lower, upper])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_a_pool_in_a_file_gives_the_bounds_of_the_frame(tmp_path: Path, suffix: str) -> None:
+    pairs = pool("a", "b", "n", "x", "v", "w")
+    path = tmp_path / f"pool.{suffix}"
+    match suffix:
+        case "csv":
+            pairs.with_columns(in_audit=True).write_csv(path)
+        case "tsv":
+            pairs.write_csv(path, separator="\t")
+        case "jsonl":
+            pairs.write_ndjson(path)
+        case _:
+            pairs.write_parquet(path)
+    bounds = [
+        evaluate(QRELS, {"one": ONE}, k=3, pool=one).figure("one", "recall", 3)["bounds"]
+        for one in (pairs, path, str(path))
+    ]
+
+    assert bounds[0] == bounds[1] == bounds[2] == pytest.approx([1 / (2 + 2), 2 / 3])
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("query,text\nq,a\n")
+    with pytest.raises(ValueError, match="document id"):
+        evaluate(QRELS, {"one": ONE}, k=3, pool=wrong)
 
 
 def test_bounds_with_a_given_pool_cover_the_first_k_of_every_run() -> None:

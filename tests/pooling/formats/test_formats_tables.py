@@ -47,6 +47,25 @@ def test_a_run_with_named_columns_reads_as_the_trec_run_does(tmp_path: Path, nam
     assert run.name == name.split(".")[0]
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "null.parquet"])
+def test_an_empty_column_of_ranks_counts_as_none(tmp_path: Path, form: str) -> None:
+    names = ["query_id", "document_id", "score"]
+    frame = pl.DataFrame(ROWS, schema=names, orient="row").with_columns(rank=pl.lit(None))
+    path = tmp_path / f"run.{form}"
+    if form == "csv":
+        frame.write_csv(path)
+    elif form == "jsonl":
+        frame.write_ndjson(path)
+    else:
+        kind = pl.Null if form == "null.parquet" else pl.Int64
+        frame.with_columns(pl.col("rank").cast(kind)).write_parquet(path)
+    run = read_run(path, with_rank=True, need_rank=False)
+    assert run.frame.drop("rank").rows() == ROWS
+    assert (run.frame["rank"].null_count(), run.notes) == (3, ())
+    with pytest.raises(FormatError, match="not every row has a rank"):
+        read_run(path, with_rank=True)
+
+
 def test_each_json_line_may_name_its_fields_in_its_own_way(tmp_path: Path) -> None:
     # The first of known names counts, whatever the line before had; names of any length may stand by.
     records = [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
 
@@ -39,6 +40,10 @@ def test_the_documents_of_a_pool_are_listed(http: Client) -> None:
     pool = Pool.objects.get()
     found = {document["id"] for document in http.get(f"{HARBOUR}documents/?pool={pool.pk}").json()}
     assert found == {"d1", "d2", "d3", "d4", "d5", "d6"}
+    refused = http.get(f"{HARBOUR}documents/?pool=abc")
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, ["pool"])
+    missing = http.get(f"{HARBOUR}documents/?pool={10**30}")
+    assert (missing.status_code, missing.json()["detail"][:9]) == (404, "Not found")
 
 
 def test_a_document_that_is_known_is_not_sent_again(http: Client) -> None:
@@ -67,6 +72,18 @@ def test_a_run_comes_as_a_file_once(http: Client) -> None:
     assert pl.read_parquet(io.BytesIO(file.getvalue())).height == 9
     again = http.get(f"/api/runs/{run.pk}/file/", headers={"If-None-Match": file["ETag"]})
     assert again.status_code == 304
+
+
+def test_a_run_without_ranks_is_read_back_from_its_file(http: Client) -> None:
+    def imported(name: str, content: bytes) -> HttpResponse:
+        upload = {"file": SimpleUploadedFile(name, content), "name": name}
+        answer: HttpResponse = http.post(f"{HARBOUR}runs/", upload)
+        return answer
+
+    made = json.loads(imported("gamma.csv", b"query_id,document_id,score\nq1,d1,2\n").content)
+    file = http.get(f"/api/runs/{Run.objects.get(name='gamma.csv').pk}/file/").getvalue()
+    again = json.loads(imported("again.parquet", file).content)
+    assert again["rows"] == made["rows"] == 1
 
 
 def test_a_pool_is_read_with_its_pairs(http: Client) -> None:
