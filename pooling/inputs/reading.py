@@ -19,6 +19,7 @@ from typing import Any
 
 from pooling.formats import read_qrels, read_run
 from pooling.formats.answers.rank_eval import is_rank_eval
+from pooling.formats.pools import COLUMNS
 from pooling.formats.registry import named_file
 from pooling.heavy import pl
 from pooling.inputs.checks import checked
@@ -169,6 +170,23 @@ def pool_frame(source: Source | None) -> pl.DataFrame | None:
     if isinstance(source, str | Path):
         raise ValueError("Give the pool as a frame with the columns query_id and document_id.")
     return _checked(source, Reading("The pool", POOL, Keys(), []), may_be_empty=True)
+
+
+def pool_table(source: Source) -> pl.DataFrame | None:
+    """A frame of a pool with the columns of `pooling.formats.pools`; None where it does not say what was
+    chosen, or has a pair twice."""
+    columns, pairs = columns_of(source), pool_frame(source)
+    if columns is None or pairs is None or not {"in_audit", "inclusion_probability"} <= {*columns.names}:
+        return None
+    there = {name: pl.Series(columns.column(name)) for name in COLUMNS if name in columns.names}
+    if {len(values) for values in there.values()} != {pairs.height}:
+        return None
+    # NaN is how pandas has nothing.
+    plain = {name: one.fill_nan(None) if one.dtype.is_float() else one for name, one in there.items()}
+    otherwise = {"version": 1}
+    lacking = {name: pl.lit(otherwise.get(name)) for name in COLUMNS if name not in there}
+    rows = pairs.with_columns(**{name: one for name, one in plain.items() if name not in pairs.columns})
+    return rows.with_columns(**lacking).select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
 
 
 def _add(notes: list[str], path: Path, sentences: Iterable[str]) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import polars as pl
 import pytest
 from django.core.management import CommandError, call_command
 
+import soundings
 from pooling.pools.building import pool_lines
 from tests.evaluation.cast import make_report
 from tests.evaluation.comparisons.test_report_comparisons import audited_pool
@@ -63,6 +67,27 @@ def test_the_audit_of_a_file_tells_what_recall_is_worth(
     assert "About 7 relevant documents in pool “pool.tsv”, of 2 queries (5 to 13)" in text
     assert "at most 8 were not (95 %, exact)" in text
     assert "0.571 [0.222, 0.800]" in text
+
+
+@pytest.mark.parametrize("reader", [pl.read_csv, pd.read_csv])
+def test_a_frame_of_the_pool_tells_in_python_what_its_file_tells_the_command(
+    folder: Path, capsys: pytest.CaptureFixture[str], reader: Callable[..., Any]
+) -> None:
+    told = json.loads(printed(folder, capsys, "--format", "json"))
+    paths = [folder / name for name in ("greedy.run", "other.run")]
+    pool = reader(folder / "pool.tsv", **{"separator" if reader is pl.read_csv else "sep": "\t"})
+    result = soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pool)
+
+    found, answer = result.estimates(), result.answer()
+    assert found is not None
+    assert answer is not None
+    for name in ("status", "queries", "sample", "relevant", "missing", "runs", "frame"):
+        assert found[name] == told["estimates"][name], name  # type: ignore[literal-required]
+    for name in ("basis", "recall", "low", "high", "run"):
+        assert getattr(answer, name) == told["answer"][name], name
+    assert "Estimated from the audit</h2>" in result.to_html(folder / "report.html").read_text()
+    bare = soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pool[["query_id", "document_id"]])
+    assert bare.estimates() is None
 
 
 def test_the_confidence_of_the_command_and_of_its_file_reach_the_estimates(
