@@ -362,9 +362,9 @@ COVERAGE = ChartKind(
     name="coverage",
     title=lambda choice: f"What is judged: the first {choice.k} of every query and run",
     reading="One row for each run, one column for each query, least judged first. The lighter, the "
-    "more of the top K has a label. A dark row is a run that did not contribute to the pool; "
-    "dark columns are queries with few labels. More than 200 queries are grouped into a "
-    "hundred columns.",
+    "more of the K places hold a document with a label. A dark row is a run that did not contribute "
+    "to the pool, or has short lists; dark columns are queries with few labels. More than 200 queries "
+    "are grouped into a hundred columns.",
     table=lambda figures, choice: coverage_table(figures, choice.k),
     draw=_draw_coverage,
     size=lambda figures, choice, narrow=False: _rows_size(figures, choice, narrow=narrow, legend=46),

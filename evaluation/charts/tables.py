@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from evaluation.facts.shapes import ReportFacts
 from evaluation.measures import key_of
-from evaluation.scoring.figures import EvaluationResult, Figure
+from evaluation.scoring.figures import EvaluationResult, Figure, as_read
 from pooling.heavy import np, pd, pl
 
 # More columns than this nobody tells apart: queries are put together, this many bins of equal size.
@@ -36,8 +36,9 @@ class Figures:
     facts: ReportFacts | None = None
 
     def figure(self, run: str, measure: str, k: int | None) -> Figure | None:
-        """The stored figure of one run, or None."""
-        return self.result["runs"][run].get(key_of(measure, k))
+        """The stored figure of one run as people read it, or None."""
+        figure = self.result["runs"][run].get(key_of(measure, k))
+        return figure and as_read(figure)
 
     def mean(self, run: str, measure: str, k: int | None) -> float | None:
         """The mean of one run; None where it is undefined, or was not measured."""

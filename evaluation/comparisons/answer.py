@@ -12,7 +12,7 @@ from evaluation.measures import titled
 from evaluation.measures.significance import queries_needed
 from evaluation.scoring.config import MARGIN
 from evaluation.scoring.estimate_figures import COMPLETE, ESTIMATE, LABELS, SPAN, Estimates, FrameFigures
-from evaluation.scoring.figures import Figure, RunFigures
+from evaluation.scoring.figures import Figure, RunFigures, mean_as_read
 from evaluation.scoring.wording import usual_cutoff
 from pooling.formats.wording import counted
 
@@ -267,7 +267,7 @@ def answer_of(
         run=best,
         **basis.recall_of(best, k, figure),
         queries=figure["queries"],
-        judged=None if judged is None else judged["mean"],
+        judged=None if judged is None else mean_as_read(judged),
         sentence=sentence,
         rival=None if one is None else _rival(one, best, many, basis.margin),
         next=None if one is None else _next_step(one, graded(one, basis.margin).grade, basis.wanted),

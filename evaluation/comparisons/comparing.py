@@ -21,6 +21,7 @@ from evaluation.measures.significance import (
     effect_sizes,
 )
 from evaluation.scoring.evaluating import evaluate
+from evaluation.scoring.figures import mean_as_read
 from evaluation.scoring.results import Evaluation
 from evaluation.scoring.unsettled import (
     DifferenceBounds,
@@ -313,7 +314,7 @@ def _key(evaluation: Evaluation, measure: str) -> tuple[str, int | None]:
 
 
 def _judged(evaluation: Evaluation, run: str, k: int) -> float | None:
-    return evaluation.figure(run, "judged", k)["mean_of_retrieved"]
+    return mean_as_read(evaluation.figure(run, "judged", k))
 
 
 def _cutoff(evaluation: Evaluation, measure: str, k: int | None) -> int | None:

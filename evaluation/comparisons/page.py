@@ -92,7 +92,7 @@ def comparison_context(report: Report, comparisons: Compared, choice: PairChoice
         "warnings": stored["warnings"],
         "weights": weights_in_words(report),
         "power": stored["power"],
-        "facts": facts(turned(stored, choice.a), report),
+        "facts": facts(turned(stored, choice.a)),
         "settled": stored["settled"],
         "queries": stored["queries"],
         "decision": now,
@@ -110,13 +110,9 @@ def comparison_context(report: Report, comparisons: Compared, choice: PairChoice
     }
 
 
-def facts(one: ComparisonResult, report: Report) -> list[FactRow]:
+def facts(one: ComparisonResult) -> list[FactRow]:
     """Each number of the pair with what it covers, in words."""
     judged = [percent(share) for share in one["judged"]]
-    over_k = [
-        percent(report.result["runs"][name][f"judged@{one['k']}"]["mean"])
-        for name in (one["first"], one["second"])
-    ]
     rows = [
         (
             "Difference",
@@ -144,8 +140,7 @@ def facts(one: ComparisonResult, report: Report) -> list[FactRow]:
         ),
         (f"p, {one['test']} test", _p(one["p_value"]), f"corrected: {one['correction']}", "which queries"),
         ("Effect size (Cohen’s d)", _effect(one["effect"]), "", "which queries"),
-        ("judged@K of what was retrieved", " and ".join(judged), "", "—"),
-        ("judged@K of K places", " and ".join(over_k), "", "—"),
+        ("judged@K", " and ".join(judged), "", "—"),
     ]
     return [
         {"name": name, "value": value, "span": ends, "covers": covers} for name, value, ends, covers in rows

@@ -15,7 +15,7 @@ from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, figure_of, run_names
 from evaluation.report_store.options import UNWEIGHTED
 from evaluation.report_store.settings import weights_of
-from evaluation.scoring.figures import Figure
+from evaluation.scoring.figures import Figure, mean_as_read
 from evaluation.scoring.results import decimal, interval
 from pooling.tables.columns import Column
 from pooling.tables.table import Table
@@ -167,7 +167,7 @@ def _bar(figure: Figure, axis: tuple[float, float]) -> dict[str, str]:
 def _all_figures(report: Report, run: str) -> dict[str, float | str | None]:
     """Every mean, and of recall its micro mean, bounds and ties, under the keys of the columns."""
     figures: Mapping[str, Figure] = report.result["runs"][run]
-    cells: dict[str, float | str | None] = {key: figure["mean"] for key, figure in figures.items()}
+    cells: dict[str, float | str | None] = {key: mean_as_read(figure) for key, figure in figures.items()}
     for key, figure in figures.items():
         if "micro" in figure:
             cells[f"micro-{key}"] = figure["micro"]
@@ -265,7 +265,8 @@ def means_of(earlier: Report, report: Report, measure: str, k: int | None) -> Ea
     runs = run_names(report)
 
     key, figures = key_of(measure, k), earlier.result["runs"]
-    all_means = {run: figures[run][key]["mean"] for run in runs if run in figures and key in figures[run]}
+    there = [run for run in runs if run in figures and key in figures[run]]
+    all_means = {run: mean_as_read(figures[run][key]) for run in there}
     means = {run: mean for run, mean in all_means.items() if mean is not None}
     by_labels = earlier.release_id != report.release_id
     words = [(how or {"words": ""})["words"] for how in map(weights_of, (earlier, report))]

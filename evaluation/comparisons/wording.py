@@ -109,9 +109,9 @@ def frame_in_words(frame: FrameFigures | None) -> str:
         return f"{words}, {there} of {queries[1]:,} whose audit is answered"
     if frame.get("whole"):
         return "of the whole collection"
-    lists = counted(frame["runs"], "run") + (" and text search" if frame["text"] else "")
     if frame["reach"] is None:
-        return f"of what {lists} hold"
+        return f"of what the {counted(frame['size'], 'document')} hold that the audit was drawn from"
+    lists = counted(frame["runs"], "run") + (" and text search" if frame["text"] else "")
     return f"of what the first {counted(frame['reach'], 'place')} of {lists} hold"
 
 

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from evaluation.measures import key_of, titled
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
-from evaluation.scoring.figures import Figure
+from evaluation.scoring.figures import Figure, as_read, mean_as_read
 from evaluation.scoring.results import interval
 from pooling.tables.columns import Column
 from pooling.tables.shown import TableView
@@ -61,8 +61,8 @@ def table_by_tag(request: HttpRequest, report: Report, measure: str) -> TableVie
 
 
 def _mean(key: str) -> Callable[[TagLine], float | None]:
-    return lambda line: line.figures[key]["mean"]
+    return lambda line: mean_as_read(line.figures[key])
 
 
 def _interval(key: str) -> Callable[[TagLine], str | None]:
-    return lambda line: interval(line.figures[key]).strip() or None
+    return lambda line: interval(as_read(line.figures[key])).strip() or None

@@ -83,8 +83,8 @@ register(
     Measure(
         "judged",
         "Judged",
-        "Coverage: the share of the first K places that hold a document with a label.",
-        "labelled(K) / K; also labelled(K) / min(K, documents retrieved)",
+        "Coverage: the share of the documents in the first K of the run that have a label.",
+        "labelled(K) / min(K, documents retrieved); the `mean` of JSON and CSV is labelled(K) / K",
         "trec_eval 10 unj_K is the unjudged part of the same K places",
         judged,
     ),

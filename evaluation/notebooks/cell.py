@@ -7,6 +7,7 @@ from html import escape
 from evaluation.comparisons.answer import Answer
 from evaluation.comparisons.wording import answer_in_words, of_relevant_count
 from evaluation.measures import titled
+from evaluation.scoring.figures import as_read, mean_as_read
 from evaluation.scoring.results import Evaluation, decimal, interval, percent
 
 #: More columns do not fit next to each other in a cell.
@@ -35,7 +36,7 @@ def table_of_cell(result: Evaluation, answer: Answer | None) -> str:
     for name in _best_first(result, measure, at):
         cells = "".join(f"<td>{_figure(result, name, measure, k)}</td>" for k in cutoffs)
         share = result.runs[name].figures.get(judged)
-        covered = "–" if share is None else percent(share["mean"])
+        covered = "–" if share is None else percent(mean_as_read(share))
         rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}<td>{escape(covered)}</td></tr>')
     sentences = () if answer is None else answer_in_words(answer)
     best = _best_first(result, measure, at)[:1]
@@ -70,7 +71,7 @@ def _best_first(result: Evaluation, measure: str, k: int | None) -> list[str]:
 
 
 def _figure(result: Evaluation, run: str, measure: str, k: int | None) -> str:
-    figure = result.figure(run, measure, k)
+    figure = as_read(result.figure(run, measure, k))
     return f"{escape(decimal(figure['mean']))}<small>{escape(interval(figure))}</small>"
 
 

@@ -8,15 +8,17 @@ from typing import Any
 
 from evaluation.charts.html_file import checksum, figures_of, summary_of
 from evaluation.charts.html_report import HtmlReport, render_html
+from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.report_store.provenance import Provenance
 from evaluation.report_store.software import software_versions
+from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.results import Evaluation
 from pooling.formats.wording import counted
 
 __all__ = ["figures_of", "html_of"]
 
 
-def html_of(result: Evaluation, sentences: Sequence[str]) -> str:
+def html_of(result: Evaluation, sentences: Sequence[str], estimates: Estimates | None = None) -> str:
     """The whole file; sentences: what it begins with."""
     interval = result.settings["interval"]
     measure, k = result.example_key()
@@ -39,6 +41,7 @@ def html_of(result: Evaluation, sentences: Sequence[str]) -> str:
         notes=[*result.notes, *result.warnings(), *result.below()],
         measures=result.measures,
         sentences=sentences,
+        worth=[] if estimates is None else estimate_tables(result.to_dict()["runs"], estimates),
     )
     return render_html(report)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,12 @@ from evaluation.comparisons.wording import answer_in_words
 from evaluation.notebooks.cell import basis_line, table_of_cell
 from evaluation.notebooks.report import html_of
 from evaluation.notebooks.tracking import log_result
+from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
+from evaluation.pool_estimates.pool_file import design_of_files
 from evaluation.rendering.formats import render_tables, table_cells
+from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.results import Evaluation
+from pooling.inputs.reading import pool_table
 from pooling.interface.terminal import whole_installation
 
 if TYPE_CHECKING:
@@ -34,7 +39,26 @@ class Result(Evaluation):
         """The best run at the K nearest 10, how sure that is, and what to do next; None where recall was not
         measured or is undefined."""
         with whole_installation():
-            return answered(self)
+            return answered(self, basis=self._basis, estimates=self.estimates())
+
+    def estimates(self) -> Estimates | None:
+        """What the audit of the pool says, as the command has it under `estimates`; None where no pool with
+        an audit was given, or recall was not measured."""
+        with whole_installation():
+            return self._estimates
+
+    @cached_property
+    def _estimates(self) -> Estimates | None:
+        basis = self._basis
+        return None if basis is None else estimates_of(basis, complete="complete" in self.settings)
+
+    @cached_property
+    def _basis(self) -> Basis | None:
+        pool = None if self.pool is None else pool_table(self.pool)
+        if pool is None or not recall_cutoffs(self) or too_large(self):
+            return None
+        design = design_of_files({"pool": pool}, self)
+        return Basis.of(self, design) if design.has_audit else None
 
     def chart(self, kind: str = "curve", measure: str = "recall", *, dark: bool = False) -> Picture:
         """A picture of the report: `curve`, `distribution`, `gains`, `relevant`, `precision-recall` or
@@ -70,7 +94,7 @@ class Result(Evaluation):
     def _html(self) -> str:
         with whole_installation():
             answer = self.answer()
-            return html_of(self, () if answer is None else answer_in_words(answer))
+            return html_of(self, () if answer is None else answer_in_words(answer), self.estimates())
 
     def _repr_html_(self) -> str:
         try:

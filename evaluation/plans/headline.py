@@ -59,13 +59,20 @@ def _budgets(planned: Planned) -> list[int]:
 
 
 def _row(looked: _Looked, planned: Planned, budget: int, reaches: list[int | None]) -> BudgetRow:
-    each = [looked.width(planned.instead(budget=budget, reach=reach)) for reach in reaches]
+    is_planned = budget == int(planned.chosen.sum())
+
+    def spending(reach: int | None) -> Planned:
+        # A plan without a budget judges its pools whole, and not an equal share of each.
+        if is_planned and reach == planned.settings.reach:
+            return planned
+        return planned.instead(budget=budget, reach=reach)
+
     queries = int((planned.sizes > 0).sum())
     return {
         "budget": budget,
         "per_query": budget / queries,
-        "is_planned": budget == int(planned.chosen.sum()),
-        "widths": each,
+        "is_planned": is_planned,
+        "widths": [looked.width(spending(reach)) for reach in reaches],
     }
 
 

@@ -50,7 +50,8 @@ class PoolDesign:
     """The pool behind the labels: its description, the sample that the labels are, and how many documents
     of each query were chosen and pooled, for when there is no sample. depths: run -> how far down its list
     was pooled, None where that is not known. has_audit: whether anything of it was drawn. frame: what the
-    audit was drawn from; None without one. members: the runs whose lists it was, as far as that is known."""
+    audit was drawn from; None without one. members: the runs whose lists it was, as far as that is known.
+    deepest_draw: how far down something was drawn, where nobody knows how deep the frame is."""
 
     described: PoolOfEstimates
     audit: AuditSample
@@ -59,11 +60,12 @@ class PoolDesign:
     has_audit: bool
     frame: FrameFigures | None = None
     members: Collection[str] = ()
+    deepest_draw: int | None = None
 
     @property
     def reach(self) -> int | None:
-        """The deepest K of which the audit speaks; None where nobody knows how deep its frame is."""
-        return None if self.frame is None else self.frame["reach"]
+        """The deepest K of which the audit speaks for sure; None where nobody knows of any."""
+        return self.deepest_draw if self.frame is None else self.frame["reach"] or self.deepest_draw
 
     @property
     def is_deep(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.models import Report
 from evaluation.pool_estimates.score_audit_page import by_scores_context
-from evaluation.report_store.files import run_names
+from evaluation.report_store.files import figure_of, run_names
 from evaluation.scoring.estimate_figures import (
     EstimateFigure,
     Estimates,
@@ -77,7 +77,7 @@ def _judged_before(report: Report, estimates: Estimates, k: int) -> list[dict[st
         {
             "run": run,
             "before": percent(by_k[str(k)]),
-            "after": percent(report.result["runs"][run][f"judged@{k}"]["mean"]),
+            "after": percent(figure_of(report, run, "judged", k)["mean"]),
         }
         for run, by_k in shares.items()
         if str(k) in by_k

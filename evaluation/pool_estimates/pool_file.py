@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from evaluation.estimates.sample import FRAME, PAIR, POOL, AuditSample, audit_sample
 from evaluation.estimates.union import answered_in_full, with_others
-from evaluation.pool_estimates.carrying import standing
+from evaluation.pool_estimates.carrying import Standing, standing
 from evaluation.pool_estimates.of_pool import PoolDesign
 from evaluation.scoring.estimate_figures import FrameFigures, PoolOfEstimates
 from evaluation.scoring.results import Evaluation
@@ -36,9 +36,24 @@ def design_of_files(pools: Mapping[str, pl.DataFrame], evaluation: Evaluation) -
         _design(name, pool, evaluation, labels, others=chosen.filter(pl.col("choice") != name))
         for name, pool in pools.items()
     ]
-    return max(
-        designs,
-        key=lambda one: (one.has_audit, standing(one.audit, evaluation, one.reach, 1.0)),
+    if len(designs) == 1:
+        return designs[0]
+    both = zip(designs, pools.values(), strict=True)
+    return max(both, key=lambda one: _weight(one[0], one[1], evaluation))[0]
+
+
+def _weight(
+    design: PoolDesign, pool: pl.DataFrame, evaluation: Evaluation
+) -> tuple[bool, Standing, int, str]:
+    """By what files are compared, in whatever order they are given: as stored pools, then by the runs that
+    found most; of what is left, the content decides."""
+    ranks = pool["best_rank"].drop_nulls()
+    shared = len(design.members) / len(evaluation.runs) if len(ranks) else 1.0
+    return (
+        design.has_audit,
+        standing(design.audit, evaluation, design.reach, shared),
+        max(pool["run_count"].drop_nulls().to_list(), default=0),
+        repr(pool.select(*PAIR, "in_audit", "inclusion_probability").sort(PAIR).rows()),
     )
 
 
@@ -77,12 +92,13 @@ def _design(
     sample = audit_sample(design, used, left_out=labels.height - used.height)
     frame = _frame(pool, sample) if has_audit else None
     design_of_file = PoolDesign(described, sample, budgets, depths, has_audit, frame)
-    return replace(design_of_file, members=_members(pool, evaluation))
+    deepest_draw = _deepest(pool) if has_audit else None
+    return replace(design_of_file, members=_members(pool, evaluation), deepest_draw=deepest_draw)
 
 
 def _inside(pool: pl.DataFrame, evaluation: Evaluation) -> pl.DataFrame:
     """The labelled pairs that a frame has for sure: where the runs evaluated are those of the pool, as the
-    ranks of its rows tell, those that stand no deeper than it drew."""
+    ranks of its rows tell, those that stand no deeper than its reach, or than what it drew."""
     labels = evaluation.labels
     places = np.array([run.counted.position for run in evaluation.runs.values()], dtype=np.int64)
     best = np.where(places > 0, places, np.iinfo(np.int64).max).min(axis=0)
@@ -91,7 +107,7 @@ def _inside(pool: pl.DataFrame, evaluation: Evaluation) -> pl.DataFrame:
     )
     ranked = pool.filter(pl.col("best_rank").is_not_null()).join(labelled, on=PAIR)
     is_of_runs = ranked.height > 0 and bool((ranked["best_rank"] == ranked["best"]).all())
-    reach = _deepest(pool) if is_of_runs else None
+    reach = (_reach(pool) or _deepest(pool)) if is_of_runs else None
     return labelled.filter(pl.col("best") <= (reach or 0)).select(*PAIR, is_inside=pl.lit(True))
 
 
@@ -130,11 +146,15 @@ def _deepest(pool: pl.DataFrame) -> int | None:
     return max(ranks) if ranks else None
 
 
+def _reach(pool: pl.DataFrame) -> int | None:
+    return max(pool["frame_reach"].drop_nulls().to_list(), default=None)
+
+
 def _frame(pool: pl.DataFrame, sample: AuditSample) -> FrameFigures:
-    """Neither does it tell its reach: that of the deepest document drawn."""
+    """The reach is not that of the deepest document drawn, so it is null where a file does not tell it."""
     is_deep = bool(pool["frame_size"].is_not_null().any())
     return {
-        "reach": _deepest(pool),
+        "reach": _reach(pool) if is_deep else _deepest(pool),
         "runs": max(pool["run_count"].drop_nulls().to_list(), default=0),
         "text": is_deep and bool((pool["run_count"] == 0).any()),
         "size": int(sample.strata["pairs"].sum()),

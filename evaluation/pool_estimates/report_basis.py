@@ -11,6 +11,7 @@ from evaluation.pool_estimates.of_pool import Basis, PoolDesign
 from evaluation.pool_estimates.pool_choice import PoolChoice, choose_pool
 from evaluation.pool_estimates.stored_sample import PAIR, brought_pairs, budgets
 from evaluation.scoring.estimate_figures import FrameFigures, PoolOfEstimates
+from evaluation.scoring.figures import mean_as_read
 from evaluation.scoring.results import Evaluation
 from labeling.models import QrelsRelease
 from pooling.heavy import np, pl
@@ -84,12 +85,14 @@ def _extension(pool: Pool, basis: Basis, qrels: pl.DataFrame) -> _Extension:
     labelled = brought_pairs(pool).join(qrels.filter(pl.col("relevance") >= 0), on=PAIR, how="semi")
     brought = basis.places.frame.join(labelled, on=PAIR, how="semi")
     before: dict[str, dict[str, float | None]] = {run: {} for run in new}
+    rows = pl.DataFrame({"query_id": evaluation.labels.query_ids}).with_row_index("row")
     for run in new:
-        rank = f"rank_{basis.places.runs.index(run)}"
-        counted = pl.DataFrame({"query_id": evaluation.labels.query_ids}).filter(evaluation.runs[run].scored)
-        ranks = brought.join(counted, on="query_id", how="semi")[rank].drop_nulls().to_numpy()
-        for k in map(int, evaluation.cutoffs):
-            now = evaluation.figure(run, "judged", k)["mean"]
-            less = np.count_nonzero(ranks <= k) / (k * max(counted.height, 1))
-            before[run][str(k)] = None if now is None else max(0.0, now - less)
+        counts, scored = evaluation.runs[run].counted.counts, evaluation.runs[run].scored
+        places = brought.select("query_id", rank=f"rank_{basis.places.runs.index(run)}").drop_nulls()
+        placed = places.join(rows.filter(scored), on="query_id")
+        row, rank = placed["row"].to_numpy(), placed["rank"].to_numpy()
+        for at, k in enumerate(map(int, evaluation.cutoffs)):
+            now, retrieved = mean_as_read(evaluation.figure(run, "judged", k)), counts.retrieved[:, at]
+            less = (1 / retrieved[row[rank <= k]]).sum() / max(np.count_nonzero(scored & (retrieved > 0)), 1)
+            before[run][str(k)] = None if now is None else max(0.0, float(now - less))
     return {"extends": pool.extends.name, "judged_before": before}

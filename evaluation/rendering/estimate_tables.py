@@ -9,6 +9,7 @@ from evaluation.rendering.cells import Cells
 from evaluation.scoring.estimate_figures import Estimates, PoweredEstimates, PoweredFigure
 from evaluation.scoring.figures import RunFigures
 from evaluation.scoring.wording import decimal, interval, share_in_words
+from pooling.formats.wording import counted
 
 TITLE = "Estimated from the audit"
 POWERED_TITLE = "Estimated with labels and a model's pre-labels"
@@ -61,13 +62,24 @@ def _human_cells(figures: Mapping[str, RunFigures], estimates: Estimates, level:
     queries, sample = estimates["queries"], estimates["sample"]
     if queries and queries["not_estimated"]:
         notes.append(
-            f"Not estimated, as their audit lacks labels: {queries['not_estimated']} queries. The "
+            f"Not estimated, as their audit lacks labels: {counted(queries['not_estimated'], 'query')}. The "
             "estimates cover only the other queries; the raw numbers cover all scored queries. Do not "
             "compare the two."
         )
     if sample and sample["unused"]:
-        notes.append(f"Not used, because they were not drawn: {sample['unused']} labels.")
+        unused = counted(sample["unused"], "label")
+        notes.append(f"Not used, because they were not drawn: {unused}.{_of_file(estimates)}")
     return Cells(header, tuple(rows), tuple(notes), TITLE)
+
+
+def _of_file(estimates: Estimates) -> str:
+    """Why a report of the site can say another number of the same labels."""
+    if estimates["pool"] is None or estimates["pool"]["version"] is not None:
+        return ""
+    return (
+        " A pool's file does not tell which labels were known before its draw, or came from an order that "
+        "learns; a report on the site takes these as certain, so its estimate can differ."
+    )
 
 
 def _powered_cells(powered: PoweredEstimates, level: str) -> Cells:

@@ -12,7 +12,7 @@ from evaluation.rendering.cells import Cells, Part
 from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.rendering.tradeoffs import trade_offs
 from evaluation.scoring.estimate_figures import Estimates, runs_with_estimates
-from evaluation.scoring.figures import MeanSpan, mlflow_metrics
+from evaluation.scoring.figures import MeanSpan, as_read, mean_as_read, mlflow_metrics
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from pooling.formats.cells import table_text
 
@@ -133,7 +133,8 @@ def strata_cells(evaluation: Evaluation) -> Cells:
     for tag, stratum in evaluation.strata.items():
         for name, figures in stratum.figures.items():
             for k in _lines_at(evaluation):
-                values = [figures.get(key_of(measure, k)) for measure in evaluation.measures]
+                keys = [key_of(measure, k) for measure in evaluation.measures]
+                values = [as_read(figures[key]) if key in figures else None for key in keys]
                 queries = next((str(figure["queries"]) for figure in values if figure), "")
                 cells = (f"{decimal(one['mean'])}{interval(one)}" if one else "" for one in values)
                 rows.append((tag, name, "all" if k is None else str(k), queries, *cells))
@@ -176,7 +177,7 @@ def _cells(evaluation: Evaluation, run: str, measure: str, k: int | None, *, tie
     if figure is None:
         return [""] * ((3 + tied) if measure == "recall" else 1)
     if measure == "judged":
-        return [percent(figure["mean"])]
+        return [percent(mean_as_read(figure))]
     # One interval per row keeps the table within a terminal; JSON and CSV have them all.
     cells = [decimal(figure["mean"]) + (interval(figure) if measure == evaluation.measures[0] else "")]
     if measure == "recall":

@@ -22,7 +22,7 @@ from evaluation.measures import key_of
 from evaluation.models import Report
 from evaluation.rendering.cells import Part
 from evaluation.rendering.formats import render
-from evaluation.scoring.figures import EvaluationResult, Figure
+from evaluation.scoring.figures import EvaluationResult, Figure, as_read
 from evaluation.scoring.results import Evaluation
 from evaluation.scoring.wording import usual_cutoff as usual_cutoff
 from pooling.heavy import np, pl
@@ -209,9 +209,8 @@ def check_runs(report: Report, runs: Sequence[str], field: str = "run") -> None:
 
 
 def figure_of(report: Report, run: str, measure: str, k: int | None) -> Figure:
-    """The stored figure of one run, measure and K (None: over the whole run)."""
-    figure: Figure = report.result["runs"][run][key_of(measure, k)]
-    return figure
+    """The figure of one run, measure and K (None: over the whole run) as people read it."""
+    return as_read(report.result["runs"][run][key_of(measure, k)])
 
 
 def scan_per_query(report: Report) -> pl.LazyFrame:

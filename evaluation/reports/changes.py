@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
-from evaluation.measures import key_of
 from evaluation.models import Report
-from evaluation.report_store.files import cutoffs_of, run_names
+from evaluation.report_store.files import cutoffs_of, figure_of, run_names
 from evaluation.report_store.settings import weights_of
 from evaluation.scoring.figures import Figure
 
@@ -127,8 +126,8 @@ def figure_changes(before: Report, after: Report, measure: str) -> list[FigureCh
         FigureChange(
             run,
             k,
-            before.result["runs"][run][key_of(measure, k)],
-            after.result["runs"][run][key_of(measure, k)],
+            figure_of(before, run, measure, k),
+            figure_of(after, run, measure, k),
             files[0][run] != files[1][run],
         )
         for run in shared

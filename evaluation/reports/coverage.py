@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.models import Report
-from evaluation.report_store.files import run_names
+from evaluation.report_store.files import figure_of, run_names
 from evaluation.scoring.results import percent
 from pooling.formats.wording import counted
 
@@ -52,9 +52,7 @@ def coverage_by_cutoff(report: Report) -> dict[int, Coverage]:
     """The coverage at each K; runs that retrieved nothing have none and are left out."""
     by_cutoff = {}
     for k in report.options["k"]:
-        shares = {
-            run: report.result["runs"][run][f"judged@{k}"]["mean_of_retrieved"] for run in run_names(report)
-        }
+        shares = {run: figure_of(report, run, "judged", k)["mean"] for run in run_names(report)}
         defined = {run: share for run, share in shares.items() if share is not None}
         if defined:
             by_cutoff[k] = Coverage(k, defined)

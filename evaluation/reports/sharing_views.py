@@ -108,7 +108,7 @@ def shared_comparison(link: SharedLink, token: str) -> dict[str, Any]:
         "sentence": grade_of(pair, margin_of(report)).sentence,
         "warnings": pair["warnings"],
         "power": pair["power"],
-        "facts": facts(turned(pair, link.first), report),
+        "facts": facts(turned(pair, link.first)),
         "picture": SharedPicture(
             _addresses(token), forest_size(others), forest_size(others, narrow=True), alt
         ),

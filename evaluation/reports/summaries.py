@@ -17,10 +17,11 @@ from evaluation.models import Report
 from evaluation.report_store.files import run_names
 from evaluation.report_store.options import UNWEIGHTED, headline_k
 from evaluation.scoring.estimate_figures import COMPLETE
+from evaluation.scoring.figures import mean_as_read
 from pooling.models import Collection
 
 # Counts up when what is stored changes, so that it is made again.
-VERSION = 2
+VERSION = 3
 GRADES = {
     "clearly_better": "clearly better",
     "probably_better": "probably better",
@@ -109,7 +110,7 @@ def summarised(report: Report) -> Summary:
             "estimate": None if estimate is None else estimate["value"],
             "low": None if span is None else span["low"],
             "high": None if span is None else span["high"],
-            "judged": judged["mean"],
+            "judged": mean_as_read(judged),
         }
     counting = [k, report.options["conventions"], sorted(report.options["tags"])]
     if (weights := report.options.get("weights", UNWEIGHTED)) != UNWEIGHTED:

@@ -17,7 +17,7 @@ from evaluation.report_store.files import cutoffs_of, run_names
 from evaluation.report_store.options import UNWEIGHTED
 from evaluation.reports.changes import Change, what_changed
 from evaluation.reports.summaries import ReportSummary, history_of
-from evaluation.scoring.figures import Figure
+from evaluation.scoring.figures import Figure, as_read
 from pooling.formats.wording import counted
 from pooling.heavy import pd
 from pooling.models import Collection
@@ -110,6 +110,7 @@ def _points(reports: Sequence[Report], run: str, key: str) -> list[Point | None]
         if figure is None:
             row.append(None)
             continue
+        figure = as_read(figure)
         file = next(one["sha256"] for one in report.options["runs"] if one["name"] == run)
         mean, last = figure["mean"], before[0] if before else None
         difference = None if mean is None or last is None else mean - last

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from evaluation.measures import Floats, key_of, split_name, titled
 from evaluation.measures.significance import power_line
-from evaluation.scoring.figures import MeanCount
+from evaluation.scoring.figures import MeanCount, mean_as_read
 from pooling.formats.wording import counted
 from pooling.heavy import np, npt
 
@@ -68,9 +68,9 @@ def checked(
 ) -> list[Check]:
     """Every run's mean against every threshold, by threshold and then by run."""
     return [
-        Check(run, key, wanted, evaluated.figures[key]["mean"], evaluated.figures[key]["queries"], rests_on)
+        Check(run, key, wanted, mean_as_read(figure), figure["queries"], rests_on)
         for key, wanted in ((key_of(*split_name(name)), wanted) for name, wanted in thresholds.items())
-        for run, evaluated in runs.items()
+        for run, figure in ((run, evaluated.figures[key]) for run, evaluated in runs.items())
     ]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, cast
 
 from evaluation.measures import mlflow_name, split_name
 from evaluation.measures.significance import IntervalSettings
@@ -68,6 +68,18 @@ class Figure(TypedDict):
     mean_of_retrieved: NotRequired[float | None]
     estimate: NotRequired[HeadlineEstimate | None]
     line: NotRequired[str]
+
+
+def mean_as_read(figure: MeanCount) -> float | None:
+    """The mean on pages, in sentences and under thresholds: of judged the share of what was retrieved, since
+    the empty places of a short list lack no label; of every other measure the mean itself."""
+    return cast(Figure, figure).get("mean_of_retrieved", figure["mean"])  # other figures lack the key
+
+
+def as_read(figure: Figure) -> Figure:
+    """The figure with `mean_as_read`; without its interval where that is of another mean."""
+    mean = mean_as_read(figure)
+    return figure if mean == figure["mean"] else {**figure, "mean": mean, "low": None, "high": None}
 
 
 # `measure@k`, or `measure` over the whole run, -> its figure.

@@ -21,6 +21,8 @@ from evaluation.scoring.figures import (
     StratumResult,
     StratumRow,
     SummaryRow,
+    as_read,
+    mean_as_read,
 )
 from evaluation.scoring.scoring import Labels, ScoredRun
 from evaluation.scoring.strata import Stratum
@@ -351,7 +353,7 @@ class Evaluation:
         }
 
     def _line(self, run: str, key: str) -> str:
-        figure = self._run(run).figures[key]
+        figure = as_read(self._run(run).figures[key])
         measure, k = split_name(key)
         # Over the whole run, the coverage of its deepest K stands for that of the rest.
         at = int(self.cutoffs[-1]) if k is None else k
@@ -365,7 +367,7 @@ class Evaluation:
             missing=int((self.in_mean & self._run(run).counted.missing).sum()),
         )
         coverage = (
-            "" if judged is None or measure == "judged" else f" · judged@{at} {percent(judged['mean'])}"
+            "" if judged is None or measure == "judged" else f" · judged@{at} {percent(mean_as_read(judged))}"
         )
         return f"{value} · {conventions}{self._inputs()}{coverage}"
 

@@ -21,9 +21,10 @@ COLUMNS: dict[str, type] = {
     "best_rank": int,
     "run_count": int,
     "frame_size": int,
+    "frame_reach": int,
 }
-OPTIONAL = ("version", "best_rank", "run_count", "frame_size")
-NUMBERS = ("best_rank", "run_count", "frame_size")
+NUMBERS = ("best_rank", "run_count", "frame_size", "frame_reach")
+OPTIONAL = ("version", *NUMBERS)
 FLAGS = {"0": False, "1": True}
 
 #: One value for each of COLUMNS.
@@ -32,8 +33,9 @@ _Row: TypeAlias = tuple[Any, ...]
 
 def read_pool(source: Path | str) -> pl.DataFrame:
     """Columns query_id, document_id, in_audit, inclusion_probability (null where a pair was not chosen),
-    version (of the pool that brought the pair; 1 where the file does not say), best_rank, run_count and
-    frame_size (documents that the audit of the query drew from); these are null where it does not.
+    version (of the pool that brought the pair; 1 where the file does not say), best_rank, run_count,
+    frame_size (documents that the audit of the query drew from) and frame_reach (how far down the lists these
+    stand); these are null where it does not.
 
     Other columns are not looked at. FormatError for a column that is absent, a probability that is none, and
     a pair that comes twice.

@@ -20,6 +20,7 @@ from typing import Any
 from pooling.formats import read_qrels, read_run
 from pooling.formats.answers.rank_eval import is_rank_eval
 from pooling.formats.names import DOCUMENT, QUERY, column_named
+from pooling.formats.pools import COLUMNS, read_pool
 from pooling.formats.records import records_source
 from pooling.formats.registry import named_file
 from pooling.formats.rows import checked_id
@@ -46,6 +47,8 @@ from pooling.inputs.stored import read_unusual
 # What retrievers answer to; they are asked by `soundings.run_of`.
 _RETRIEVERS = ("invoke", "retrieve")
 _IDS = (("query", QUERY), ("document", DOCUMENT))
+#: Columns of a pool that say what was chosen.
+CHOSEN = {"in_audit", "inclusion_probability"}
 
 
 def named_runs(runs: Runs, keys: Keys | None = None) -> dict[str, RunSource]:
@@ -183,6 +186,26 @@ def _pairs_in(path: str | Path) -> pl.DataFrame:
         for line, record in records
     ]
     return pl.DataFrame(rows, schema=dict.fromkeys(("query_id", "document_id"), pl.String), orient="row")
+
+
+def pool_table(source: Source) -> pl.DataFrame | None:
+    """A pool with the columns of `pooling.formats.pools`; None where it does not say what was chosen, or has
+    a pair twice."""
+    if isinstance(source, str | Path):
+        _, first = next(iter(records_source(source, None, None)[1]), (0, {}))
+        return read_pool(source) if {*first} >= CHOSEN else None
+    columns, pairs = columns_of(source), pool_frame(source)
+    if columns is None or pairs is None or not {*columns.names} >= CHOSEN:
+        return None
+    there = {name: pl.Series(columns.column(name)) for name in COLUMNS if name in columns.names}
+    if {len(values) for values in there.values()} != {pairs.height}:
+        return None
+    # NaN is how pandas has nothing.
+    plain = {name: one.fill_nan(None) if one.dtype.is_float() else one for name, one in there.items()}
+    otherwise = {"version": 1}
+    lacking = {name: pl.lit(otherwise.get(name)) for name in COLUMNS if name not in there}
+    rows = pairs.with_columns(**{name: one for name, one in plain.items() if name not in pairs.columns})
+    return rows.with_columns(**lacking).select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
 
 
 def _add(notes: list[str], path: Path, sentences: Iterable[str]) -> None:

@@ -32,7 +32,7 @@ POOLED = (
     "ranks",
 )
 #: What pairs have besides where the audit has a reach.
-IN_FRAME = ("frame_size", "is_beyond")
+IN_FRAME = ("frame_size", "frame_reach", "is_beyond")
 
 
 def merge_runs(
@@ -186,10 +186,11 @@ def build_pool(
     `ranking.sample`. Without `finders` the columns `runs` and `ranks` are left out, which saves memory.
 
     With a `reach`, the audit is drawn from the first `reach` places of every run and of `text`, a ranking of
-    the collection's texts (query_id, document_id, score); `ranking.frame` says how. Then there are two
-    columns more: `frame_size` (UInt32, documents in the frame of the query) and `is_beyond` (Boolean), which
-    marks the rows of documents beyond the depth: those that were drawn and, `with_reserve`, those that a
-    queue may come to draw. What only the text ranking has is of 0 runs, and its best rank is null.
+    the collection's texts (query_id, document_id, score); `ranking.frame` says how. Then there are three
+    columns more: `frame_size` (UInt32, documents in the frame of the query), `frame_reach` (UInt32, the
+    reach) and `is_beyond` (Boolean), which marks the rows of documents beyond the depth: those that were
+    drawn and, `with_reserve`, those that a queue may come to draw. What only the text ranking has is of 0
+    runs, and its best rank is null.
 
     Some queries of larger runs give the same rows as all of them would, when the budget is given by query and
     `deepest` is the deepest rank in any run, at most its depth.
@@ -278,6 +279,7 @@ def chosen_in_frame(
         with_reserve=with_reserve,
         kept=kept,
     )
+    pooled = pooled.with_columns(frame_reach=pl.lit(choice.reach, dtype=pl.UInt32))
     return pooled.select(present(pooled, (*POOLED, *IN_FRAME)))
 
 

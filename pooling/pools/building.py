@@ -307,7 +307,7 @@ def pool_lines(pool: Pool) -> Iterator[str]:
     """The lines of the table that the command `pool` prints: by query id bytewise, then position.
 
     Later versions have a column more, `version`, since each has its own audit; where the audit has a reach,
-    `frame_size` comes last. `InputError` at once for an id that a line of it cannot hold.
+    `frame_size` and `frame_reach` come last. `InputError` at once for an id that a line of it cannot hold.
     """
     _refuse_odd_ids(pool)
     return _lines(pool)
@@ -330,7 +330,8 @@ def _refuse_odd_ids(pool: Pool) -> None:
 
 
 def _lines(pool: Pool) -> Iterator[str]:
-    more = [*(["version"] if pool.extends_id is not None else []), *(["frame_size"] if pool.frame else [])]
+    of_frame = ["frame_size", "frame_reach"] if pool.frame else []
+    more = [*(["version"] if pool.extends_id is not None else []), *of_frame]
     yield "\t".join([*TABLE, *more]) + "\n"
     queries = dict(Query.objects.filter(collection=pool.collection).values_list("pk", "external_id"))
     for batch in _slices(sorted(queries, key=lambda key: queries[key].encode()), 200):
@@ -352,5 +353,5 @@ def _line(pool: Pool, query_id: str, entry: PoolEntry) -> str:
     if pool.extends_id is not None:
         worth.append(entry.version)
     if pool.frame:
-        worth.append(pool.frame_size(query_id) or "")
+        worth += [pool.frame_size(query_id) or "", pool.reach or ""]
     return "\t".join(map(str, [*place, *worth])) + "\n"

@@ -24,7 +24,7 @@ from evaluation.replays.stored import ReplayRequest, request_replay
 from evaluation.reports.making import ReportInput, create_report
 from evaluation.scoring.config import Settings
 from evaluation.scoring.conventions import Conventions
-from evaluation.scoring.figures import EvaluationResult, Figure, HeadlineEstimate
+from evaluation.scoring.figures import EvaluationResult, Figure, HeadlineEstimate, mean_as_read
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.adjudication.settling import adjudicate
 from labeling.gold.importing import import_gold
@@ -416,7 +416,7 @@ def report_rows(report: Report) -> list[DemoRow]:
                 "estimate": estimate,
                 "truth": truth[name][0 if estimate["average"] == "macro" else 1],
                 "found": of_run[recall],
-                "judged": of_run[f"judged@{TABLE_K}"]["mean"],
+                "judged": mean_as_read(of_run[f"judged@{TABLE_K}"]),
             }
         )
     return sorted(rows, key=lambda row: (-(row["found"]["mean"] or 0), row["run"]))

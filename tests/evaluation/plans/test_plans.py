@@ -15,6 +15,7 @@ from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from evaluation.measures.significance import queries_needed
+from evaluation.plans.words import width_words
 from labeling.models import Queue
 from pooling.jobs.running import end_abandoned_jobs
 from pooling.merging.choice import usual_choice
@@ -399,6 +400,17 @@ def test_a_plan_without_an_audit_says_what_its_headline_will_be(world: World) ->
     # Within what nobody knows lies what is known.
     assert told[0]["width"] is None
     assert told[0]["width_low"] <= told[1]["width"] <= told[0]["width_high"]
+
+
+def test_the_row_of_the_planned_budget_has_the_width_that_the_sentence_tells(world: World) -> None:
+    world.import_runs()
+    wide_runs(world)
+    asked = {"depth": 5, "reach": 20, "audit_share": 0.3, "relevant_share": 0.4}
+    for budget in ({}, {"budget": 200}):
+        headline = planned(world, **asked, **budget)["headline"]
+        (row,) = [row for row in headline["budgets"] if row["is_planned"]]
+        assert [one["reach"] for one in headline["reaches"]] == [None, 20]
+        assert f"about {width_words(row['widths'][1])} wide" in headline["sentences"][0]
 
 
 def test_an_adaptive_plan_says_what_it_spends_and_what_nobody_can_tell(world: World, client: Client) -> None:

@@ -119,7 +119,7 @@ def test_the_words_say_what_a_number_is_of(campaign: Campaign) -> None:
 
     estimated, found = campaign.with_pool(form="table"), campaign.evaluated(form="table")
 
-    assert "of what the first " in estimated.splitlines()[1]
+    assert "of what the first 80 places of " in estimated.splitlines()[1]
     assert "relevant documents found so far" in estimated.splitlines()[1]
     assert "relevant documents found so far" in found.splitlines()[1]
     assert "[" not in found.splitlines()[1].partition(";")[0], "no interval that covers queries alone"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import polars as pl
 import pytest
 from django.core.management import CommandError, call_command
 
+import soundings
 from pooling.pools.building import pool_lines
 from tests.evaluation.cast import make_report
 from tests.evaluation.comparisons.test_report_comparisons import audited_pool
@@ -65,6 +69,27 @@ def test_the_audit_of_a_file_tells_what_recall_is_worth(
     assert "0.571 [0.222, 0.800]" in text
 
 
+@pytest.mark.parametrize("reader", [pl.read_csv, pd.read_csv])
+def test_a_frame_of_the_pool_tells_in_python_what_its_file_tells_the_command(
+    folder: Path, capsys: pytest.CaptureFixture[str], reader: Callable[..., Any]
+) -> None:
+    told = json.loads(printed(folder, capsys, "--format", "json"))
+    paths = [folder / name for name in ("greedy.run", "other.run")]
+    pool = reader(folder / "pool.tsv", **{"separator" if reader is pl.read_csv else "sep": "\t"})
+    result = soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pool)
+
+    found, answer = result.estimates(), result.answer()
+    assert found is not None
+    assert answer is not None
+    for name in ("status", "queries", "sample", "relevant", "missing", "runs", "frame"):
+        assert found[name] == told["estimates"][name], name  # type: ignore[literal-required]
+    for name in ("basis", "recall", "low", "high", "run"):
+        assert getattr(answer, name) == told["answer"][name], name
+    assert "Estimated from the audit</h2>" in result.to_html(folder / "report.html").read_text()
+    bare = soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pool[["query_id", "document_id"]])
+    assert bare.estimates() is None
+
+
 def test_the_confidence_of_the_command_and_of_its_file_reach_the_estimates(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -74,6 +99,24 @@ def test_the_confidence_of_the_command_and_of_its_file_reach_the_estimates(
     assert by_file["relevant"]["confidence"] == 0.6
     assert by_file["relevant"]["at_most_unseen"] < 8
     assert by_file == estimates(folder, capsys, "--confidence", "0.6")
+
+
+def test_the_pool_that_carries_does_not_depend_on_the_order_of_the_files(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # As much of it is answered, of as large a pool; but g was drawn, and e came some other way.
+    (folder / "second.tsv").write_text(POOL.replace("e\t1", "E\t1").replace("g\t0\t", "g\t1\t0.333"))
+    both = [str(folder / name) for name in ("pool.tsv", "second.tsv")]
+    arguments = [str(folder / name) for name in ("qrels.txt", "greedy.run", "other.run")]
+    (folder / "qrels.txt").write_text(qrels("q1", "ab", "cdefgE") + qrels("q2", "abe", "cdfgE"))
+    told = []
+    for one, other in (both, both[::-1]):
+        call_command("evaluate", *arguments, "--pool", one, "--pool", other, "--k", "3", "--format", "json")
+        told.append(json.loads(capsys.readouterr().out)["estimates"])
+    assert told[0] == told[1]
+    # g, in either query, is in the first pool and was not drawn there.
+    words = "Not used, because they were not drawn: 2 labels. A pool's file does not tell"
+    assert words in printed(folder, capsys)
 
 
 def test_pairs_are_ranked_by_the_estimate_of_the_file(
@@ -91,7 +134,7 @@ def test_a_query_whose_audit_lacks_a_label_is_not_estimated(
     (folder / "qrels.txt").write_text(qrels("q1", "ab", "cde") + qrels("q2", "abe", "cdf"))
 
     assert estimates(folder, capsys)["queries"]["not_estimated_ids"] == ["q1"]
-    assert "Not estimated, as their audit lacks labels: 1 queries." in printed(folder, capsys)
+    assert "Not estimated, as their audit lacks labels: 1 query." in printed(folder, capsys)
 
 
 def test_a_pool_without_an_audit_proposes_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,7 +156,10 @@ def test_what_an_audit_could_have_drawn_is_not_outside_its_pool(
     (folder / "other.run").write_text(run_text({query: list("axybc") for query in ("q1", "q2")}))
 
     # The third place of the first run is c: not drawn, and spoken for by f.
-    assert "in no pool" not in printed(folder, capsys)
+    told = printed(folder, capsys)
+    assert "in no pool" not in told
+    # How deep that frame is, a file without the column `frame_reach` does not say.
+    assert "of what the 20 documents hold that the audit was drawn from" in told
 
     (folder / "greedy.run").write_text(run_text({query: list("x") for query in ("q1", "q2")}))
     (folder / "other.run").write_text(run_text({query: list("baz") for query in ("q1", "q2")}))

@@ -59,7 +59,7 @@ def test_the_line_says_what_the_number_depends_on() -> None:
     assert result.convention_line("run", "recall", 2) == (
         "Recall@2 0.250 (too few queries for an interval) · 2 of 4 queries "
         "(2 without a relevant label, 1 missing from the run) · "
-        "missing = 0 · rel ≥ 1 · ties: score, then id ↓ · judged@2 25.0 %"
+        "missing = 0 · rel ≥ 1 · ties: score, then id ↓ · judged@2 50.0 %"
     )
 
 
