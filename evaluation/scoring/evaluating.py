@@ -106,61 +106,56 @@ def evaluate(
 ) -> Evaluation:
     """Measure runs against qrels at every cutoff.
 
-        - `qrels`: a path, `{query: {document: relevance}}`, `{query: {document, ...}}`, or a frame with the
-          columns query_id, document_id, relevance, under any name that files may use for them.
-        - `runs`: a list of paths; by name a path, a frame with query_id, document_id, score,
-          `{query: {document: score}}`, `{query: [document, ...]}`, or a function that returns one of these when
-          its turn comes; or one run by itself. `pooling.inputs.reading` lists all that is taken as it comes.
-        - `k`, `measures`: `recall` is measured at each `k`, `recall@10` at its own cutoff, and `map`, `mrr`,
-          `rprecision`, `bpref` and `infap` over the whole run. `judged` is always there.
-        - `conventions`: what can change a number; see `Conventions`.
-        - `bootstrap_samples`, `seed`, `confidence`: of the intervals.
-    <<<<<<< HEAD
-        - `pool`: a frame or file (query_id, document_id) of the pool that the labels come from. The bounds of
-          recall at k cover it, the first k of all the runs, and the pairs with a negative relevance.
-    =======
-        - `pool`: a frame (query_id, document_id) of the pool that the labels come from. The bounds of recall at k
-          cover it, the first k of all the runs, and the pairs with a negative relevance. With the other columns
-          of the pool, `answer` and `estimates` of the result rest on its audit.
-    >>>>>>> numbers
-        - `queries`: only these query ids.
-        - `strata`: `{tag: query ids}`, in `Evaluation.strata` each as if its queries were all there are.
-        - `thresholds`: such as `{"recall@10": 0.4}`, what each run's mean should reach, measured whether named or
-          not; see `Evaluation.below`.
-        - `minimum_queries`: with fewer in the means, `Evaluation.warnings` says so.
-        - `chunks`: the runs hold chunks, and each document counts where its best chunk stands.
-        - `complete`: the qrels name all that is relevant to their queries, so that every other document counts as
-          not relevant.
-        - `engine`: with `spark`, Apache Spark scores the files of runs, with equal results; runs of chunks are
-          scored here.
-        - `progress`: called with the share of the work that is done, once every run is read.
-        - `id_key`, `collapse`, `query_ids`, `document_ids`: what runs in memory do not say themselves; see
-          `pooling.inputs.given.Keys`.
+    - `qrels`: a path, `{query: {document: relevance}}`, `{query: {document, ...}}`, or a frame with the
+      columns query_id, document_id, relevance, under any name that files may use for them.
+    - `runs`: a list of paths; by name a path, a frame with query_id, document_id, score,
+      `{query: {document: score}}`, `{query: [document, ...]}`, or a function that returns one of these when
+      its turn comes; or one run by itself. `pooling.inputs.reading` lists all that is taken as it comes.
+    - `k`, `measures`: `recall` is measured at each `k`, `recall@10` at its own cutoff, and `map`, `mrr`,
+      `rprecision`, `bpref` and `infap` over the whole run. `judged` is always there.
+    - `conventions`: what can change a number; see `Conventions`.
+    - `bootstrap_samples`, `seed`, `confidence`: of the intervals.
+    - `pool`: a frame or file (query_id, document_id) of the pool that the labels come from. The bounds of recall
+      at k cover it, the first k of all the runs, and the pairs with a negative relevance. With the other columns
+      of the pool, `answer` and `estimates` of the result rest on its audit.
+    - `queries`: only these query ids.
+    - `strata`: `{tag: query ids}`, in `Evaluation.strata` each as if its queries were all there are.
+    - `thresholds`: such as `{"recall@10": 0.4}`, what each run's mean should reach, measured whether named or
+      not; see `Evaluation.below`.
+    - `minimum_queries`: with fewer in the means, `Evaluation.warnings` says so.
+    - `chunks`: the runs hold chunks, and each document counts where its best chunk stands.
+    - `complete`: the qrels name all that is relevant to their queries, so that every other document counts as
+      not relevant.
+    - `engine`: with `spark`, Apache Spark scores the files of runs, with equal results; runs of chunks are
+      scored here.
+    - `progress`: called with the share of the work that is done, once every run is read.
+    - `id_key`, `collapse`, `query_ids`, `document_ids`: what runs in memory do not say themselves; see
+      `pooling.inputs.given.Keys`.
 
-        Means are over the queries that `conventions` count. Judged@k is over the same queries: its `mean` divides
-        by k, its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved nothing.
-        The intervals cover the choice of queries, the bounds the missing labels.
-        Raises ValueError (FormatError for files) for input that has no one meaning.
+    Means are over the queries that `conventions` count. Judged@k is over the same queries: its `mean` divides
+    by k, its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved nothing.
+    The intervals cover the choice of queries, the bounds the missing labels.
+    Raises ValueError (FormatError for files) for input that has no one meaning.
 
-        >>> result = evaluate({"q1": {"a": 1, "b": 1}}, {"bm25": {"q1": {"a": 2.0, "x": 1.0}}}, k=2)
-        >>> result.figure("bm25", "recall", 2)["mean"]
-        0.5
-        >>> for part in result.convention_line("bm25", "recall", 2).split(" · "):
-        ...     print(part)
-        Recall@2 0.500 (too few queries for an interval)
-        1 of 1 queries
-        missing = 0
-        rel ≥ 1
-        ties: score, then id ↓
-        judged@2 50.0 %
+    >>> result = evaluate({"q1": {"a": 1, "b": 1}}, {"bm25": {"q1": {"a": 2.0, "x": 1.0}}}, k=2)
+    >>> result.figure("bm25", "recall", 2)["mean"]
+    0.5
+    >>> for part in result.convention_line("bm25", "recall", 2).split(" · "):
+    ...     print(part)
+    Recall@2 0.500 (too few queries for an interval)
+    1 of 1 queries
+    missing = 0
+    rel ≥ 1
+    ties: score, then id ↓
+    judged@2 50.0 %
 
-        Frames in place of the dicts, and labels predicted per instance (an instance is a query):
+    Frames in place of the dicts, and labels predicted per instance (an instance is a query):
 
-        >>> import pandas as pd
-        >>> true = pd.DataFrame({"query_id": ["i1", "i1"], "document_id": ["cat", "sofa"], "relevance": [1, 1]})
-        >>> predicted = pd.DataFrame({"query_id": ["i1"] * 2, "document_id": ["cat", "dog"], "score": [0.9, 0.6]})
-        >>> print(evaluate(true, {"model": predicted}, k=1).curve().loc[0, "mean"])
-        0.5
+    >>> import pandas as pd
+    >>> true = pd.DataFrame({"query_id": ["i1", "i1"], "document_id": ["cat", "sofa"], "relevance": [1, 1]})
+    >>> predicted = pd.DataFrame({"query_id": ["i1"] * 2, "document_id": ["cat", "dog"], "score": [0.9, 0.6]})
+    >>> print(evaluate(true, {"model": predicted}, k=1).curve().loc[0, "mean"])
+    0.5
     """
     conventions = conventions or Conventions()
     measures = [measures] if isinstance(measures, str) else measures

@@ -69,13 +69,15 @@ def test_the_audit_of_a_file_tells_what_recall_is_worth(
     assert "0.571 [0.222, 0.800]" in text
 
 
-@pytest.mark.parametrize("reader", [pl.read_csv, pd.read_csv])
-def test_a_frame_of_the_pool_tells_in_python_what_its_file_tells_the_command(
-    folder: Path, capsys: pytest.CaptureFixture[str], reader: Callable[..., Any]
+@pytest.mark.parametrize("reader", [pl.read_csv, pd.read_csv, None])
+def test_a_frame_or_file_of_the_pool_tells_in_python_what_its_file_tells_the_command(
+    folder: Path, capsys: pytest.CaptureFixture[str], reader: Callable[..., Any] | None
 ) -> None:
     told = json.loads(printed(folder, capsys, "--format", "json"))
     paths = [folder / name for name in ("greedy.run", "other.run")]
-    pool = reader(folder / "pool.tsv", **{"separator" if reader is pl.read_csv else "sep": "\t"})
+    pool: Any = folder / "pool.tsv"
+    if reader is not None:
+        pool = reader(pool, **{"separator" if reader is pl.read_csv else "sep": "\t"})
     result = soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pool)
 
     found, answer = result.estimates(), result.answer()
@@ -86,8 +88,9 @@ def test_a_frame_of_the_pool_tells_in_python_what_its_file_tells_the_command(
     for name in ("basis", "recall", "low", "high", "run"):
         assert getattr(answer, name) == told["answer"][name], name
     assert "Estimated from the audit</h2>" in result.to_html(folder / "report.html").read_text()
-    bare = soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pool[["query_id", "document_id"]])
-    assert bare.estimates() is None
+    if reader is not None:
+        pairs = pool[["query_id", "document_id"]]
+        assert soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pairs).estimates() is None
 
 
 def test_the_confidence_of_the_command_and_of_its_file_reach_the_estimates(
