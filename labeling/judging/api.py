@@ -102,6 +102,7 @@ def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
     if not isinstance(body, dict):
         return Outcome(None, "rejected", NO_VERDICT)
     try:
+        # Fields that nobody knows are left out: a page of another version must not lose verdicts.
         values = validated(serializers.SubmissionSerializer, body)
     except ValidationError as error:
         name, problems = next(iter(cast("dict[str, Any]", error.detail).items()))
