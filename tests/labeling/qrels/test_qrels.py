@@ -121,6 +121,7 @@ def test_the_sidecar_tells_where_the_labels_come_from(world: World) -> None:
         "conflict": 0,
         "not_final": 0,
         "cannot_judge": 0,
+        "not_counted": 0,
         "contradictions": 0,
         "waiting": 0,
     }
