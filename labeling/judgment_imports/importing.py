@@ -112,7 +112,7 @@ class PersonImported(TypedDict):
 class JudgmentsImported(Imported):
     """Result of an import of judgments."""
 
-    import_id: Annotated[int, "Delete it to take back the import."]
+    import_id: Annotated[int, "Delete it to take back the import; null in a preview.", {"allow_null": True}]
     events: int
     judgments: Annotated[int, "Verdicts that stand."]
     pairs: Annotated[int, "With these verdicts."]
