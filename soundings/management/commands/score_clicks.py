@@ -11,7 +11,7 @@ from labeling.clicks.impressions import read_impressions
 from labeling.clicks.models import harvested
 from labeling.clicks.propensities import read_propensities
 from labeling.clicks.scoring import click_scores, score_lines
-from pooling.formats.writing import write_pieces
+from pooling.formats.writing import note_on_tabs, write_pieces
 from pooling.interface.commands import InputCommand
 from pooling.storage.storing import disk_errors_named
 
@@ -66,6 +66,8 @@ class Command(InputCommand):
             self.stdout.write(f"No score for {number:,} pairs: {note}.")
         with disk_errors_named():
             write_pieces(options["output"], (line.encode() for line in score_lines(scores)))
+        if note := note_on_tabs(options["output"]):
+            self.stderr.write(self.style.WARNING(note), ending="")
         self.stdout.write(
             f"{options['output']}: {len(scores):,} pairs. A score is a share of clicks, not relevance."
         )

@@ -79,6 +79,8 @@ def test_a_pass_tells_what_it_did_and_its_file_says_that_no_person_said_it(
     assert head == "query_id,document_id,relevance,source,score,grade"
     assert first.startswith("q1,d1,1,llm:small:binary-v1:")
     assert len(rest) == 5
+    run("export_prelabels", "--output", str(tmp_path / "model.jsonl"))
+    assert (tmp_path / "model.jsonl").read_text().startswith('{"query_id": "q1"')
     run("export_prelabels", "--format", "trec", "--output", str(path))
     query, source, document, relevance = path.read_text().splitlines()[0].split(" ")
     assert (query, source.split(":")[0], document, relevance) == ("q1", "llm", "d1", "1")
