@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pooling.formats import iterate_documents, read_queries
+from pooling.formats.wording import plural
 from pooling.formats.writing import note_on_tabs, write_pieces, write_text
 from pooling.heavy import pl
 from pooling.interface.terminal import Writer, progress_bar, tracked
@@ -125,7 +126,8 @@ def _text_ranking(
         )
     if without:
         errors.write(
-            f"{len(without):,} of {len(pooled):,} queries have no text, for instance “{without[0]}”: their "
+            f"{len(without):,} of {len(pooled):,} queries {plural(len(without), 'has', 'have')} no "
+            f"text, for instance “{without[0]}”: their "
             "audit draws from the runs alone.\n"
         )
     ids: list[str] = []

@@ -9,6 +9,7 @@ from evaluation.rendering.cells import Cells
 from evaluation.scoring.estimate_figures import Estimates, PoweredEstimates, PoweredFigure
 from evaluation.scoring.figures import RunFigures
 from evaluation.scoring.wording import decimal, interval, share_in_words
+from pooling.formats.wording import counted
 
 TITLE = "Estimated from the audit"
 POWERED_TITLE = "Estimated with labels and a model's pre-labels"
@@ -61,12 +62,12 @@ def _human_cells(figures: Mapping[str, RunFigures], estimates: Estimates, level:
     queries, sample = estimates["queries"], estimates["sample"]
     if queries and queries["not_estimated"]:
         notes.append(
-            f"Not estimated, as their audit lacks labels: {queries['not_estimated']} queries. The "
+            f"Not estimated, as their audit lacks labels: {counted(queries['not_estimated'], 'query')}. The "
             "estimates cover only the other queries; the raw numbers cover all scored queries. Do not "
             "compare the two."
         )
     if sample and sample["unused"]:
-        notes.append(f"Not used, because they were not drawn: {sample['unused']} labels.")
+        notes.append(f"Not used, because they were not drawn: {counted(sample['unused'], 'label')}.")
     return Cells(header, tuple(rows), tuple(notes), TITLE)
 
 

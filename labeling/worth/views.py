@@ -23,6 +23,7 @@ from labeling.worth import charts as prelabel_charts
 from labeling.worth.facts import WorthRow
 from labeling.worth.samples import METHODS, USUAL, Wanted, open_sample, samples_of
 from labeling.worth.worth import worth, worth_of_all
+from pooling.formats.wording import counted
 from pooling.interface.charting import VARIANTS
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import page_of, person
@@ -155,7 +156,7 @@ def order(request: HttpRequest, queue_id: int) -> HttpResponse:
         return redirect("prelabels", queue.pk)
     if isinstance(done, Job):
         return redirect(done)
-    pairs = f"{done:,} pairs that nobody had judged"
+    pairs = f"{counted(done, 'pair')} that nobody had judged"
     message = (
         f"In the order of {prelabeler}: {pairs}."
         if prelabeler

@@ -8,6 +8,7 @@ from typing import Any
 from labeling.prelabels.export import prelabeler_named
 from labeling.progress.tables import queue_named
 from labeling.queues.score_order import order_by_scores, order_without_scores
+from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
@@ -35,10 +36,10 @@ class Command(InputCommand):
                 raise InputError("--prompt belongs to --by; leave it out to order without scores.")
             with progress_bar("Ordering") as progress:
                 moved = order_without_scores(queue, progress=progress)
-            outcome = f"{moved:,} pairs that nobody had judged, in order without scores again"
+            outcome = f"{counted(moved, 'pair')} that nobody had judged, in order without scores again"
         else:
             prelabeler = prelabeler_named(queue, options["by"], options["prompt"])
             with progress_bar("Ordering") as progress:
                 moved = order_by_scores(queue, prelabeler, progress=progress)
-            outcome = f"{moved:,} pairs that nobody had judged, in the order of {prelabeler}"
+            outcome = f"{counted(moved, 'pair')} that nobody had judged, in the order of {prelabeler}"
         self.stdout.write(f"“{queue.name}”: {outcome}.")

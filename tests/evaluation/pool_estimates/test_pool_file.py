@@ -91,7 +91,7 @@ def test_a_query_whose_audit_lacks_a_label_is_not_estimated(
     (folder / "qrels.txt").write_text(qrels("q1", "ab", "cde") + qrels("q2", "abe", "cdf"))
 
     assert estimates(folder, capsys)["queries"]["not_estimated_ids"] == ["q1"]
-    assert "Not estimated, as their audit lacks labels: 1 queries." in printed(folder, capsys)
+    assert "Not estimated, as their audit lacks labels: 1 query." in printed(folder, capsys)
 
 
 def test_a_pool_without_an_audit_proposes_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -254,7 +254,7 @@ def test_what_a_queue_does_with_pre_labels_is_told_and_changed(world: World, que
     assert "people judge blind. No verdict asks" in said_by("prelabel_use", "first")
     judge(queue, world.ben, queue.items.all()[0].pk, "not_relevant")
     told = said_by("prelabel_use", "first", "--model", "small", "--second-opinion-from", "0.9")
-    assert "1 judged pairs were checked" in told
+    assert "1 judged pair was checked" in told
     assert "of small, binary v1 () that is at least 0.9 sure asks for one more judgment" in told
     with pytest.raises(CommandError, match="Confirm that you have understood this"):
         said_by("prelabel_use", "first", "--prelabels", "assist")
