@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pooling.formats import iterate_documents, read_queries
-from pooling.formats.writing import write_pieces, write_text
+from pooling.formats.wording import plural
+from pooling.formats.writing import note_on_tabs, write_pieces, write_text
 from pooling.heavy import pl
 from pooling.interface.terminal import Writer, progress_bar, tracked
 from pooling.merging.choice import Choice
@@ -52,6 +53,8 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     named = named_paths(options["runs"])
     choice.check(named)
     refuse_texts_alone(choice, options)
+    if note := note_on_tabs(options["output"]):
+        errors.write(note)
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
     tops = _tops(named, choice, chunks, errors) if options["engine"] == "local" else None
     if tops is None:
@@ -123,7 +126,8 @@ def _text_ranking(
         )
     if without:
         errors.write(
-            f"{len(without):,} of {len(pooled):,} queries have no text, for instance “{without[0]}”: their "
+            f"{len(without):,} of {len(pooled):,} queries {plural(len(without), 'has', 'have')} no "
+            f"text, for instance “{without[0]}”: their "
             "audit draws from the runs alone.\n"
         )
     ids: list[str] = []

@@ -12,6 +12,7 @@ from typing import Any
 
 from evaluation.charts.drawing import Look
 from evaluation.charts.tables import bin_edges, coverage_cells, relevant_bins
+from pooling.formats.wording import counted
 from pooling.heavy import alt, np, pd
 from pooling.interface.charting import DARK, LIGHT, finished
 
@@ -106,7 +107,7 @@ def gains_chart(
     mean = "" if len(table) == len(bars) else f" (means of about {round(len(table) / len(bars))})"
     across = alt.X(
         "start:Q",
-        title=f"{len(table):,} queries, by gain{mean}",
+        title=f"{counted(len(table), 'query')}, by gain{mean}",
         scale=alt.Scale(domain=[0, max(len(table), 1)], nice=False),
         axis=alt.Axis(format=",d", grid=False, tickMinStep=1),
     )
@@ -199,7 +200,7 @@ def coverage_chart(
     mean = "" if each <= 1 else f" (means of about {round(each)})"
     across = alt.X(
         "start:Q",
-        title=f"{len(table):,} queries, the least judged first{mean}",
+        title=f"{counted(len(table), 'query')}, the least judged first{mean}",
         scale=alt.Scale(domain=[0, max(len(table), 1)], nice=False),
         axis=alt.Axis(format=",d", grid=False, tickMinStep=1),
     )

@@ -14,6 +14,7 @@ from typing import Annotated, NotRequired, TypedDict, cast
 from evaluation.measures import MEASURES, titled
 from evaluation.measures.significance import LEVEL, power_line
 from evaluation.scoring.wording import TOO_FEW, percent, share_in_words
+from pooling.formats.wording import counted
 
 # Runs whose coverage differs by more than this were not measured alike: do not read their raw order.
 UNEVEN_COVERAGE = 0.05
@@ -213,7 +214,7 @@ class Comparison:
         why = many if excludes_zero(self.estimated) else "includes 0"
         wanted = ""
         if self.more_labels is not None:
-            wanted = f" About {self.more_labels:,} more audit labels would decide it if it stays."
+            wanted = f" About {counted(self.more_labels, 'more audit label')} would decide it if it stays."
         return (
             f"Not ranked: the audit’s estimate of {self.first} − {self.second} in micro "
             f"{titled(self.measure, self.k)}, {self._audited()}{self._audited_p(', ')}, "
@@ -257,7 +258,7 @@ class Comparison:
         if self.p_value is None:
             return ""
         corrected = "" if self.correction == "none" else f" by {self.correction.title()}"
-        test_words = f"{self.test} p = {self.p_value:.3g}{corrected}, {self.queries:,} queries"
+        test_words = f"{self.test} p = {self.p_value:.3g}{corrected}, {counted(self.queries, 'query')}"
         is_clear = self.low is None or self.high is None or excludes_zero((self.low, self.high))
         rarely = "would rarely" if self.p_value <= SMALL_P and is_clear else "could"
         return f" {opening} choice of queries {rarely} reverse it ({test_words})."

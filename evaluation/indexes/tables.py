@@ -17,6 +17,7 @@ from evaluation.scoring.figures import ThresholdResult
 from evaluation.scoring.results import decimal, interval, share_in_words
 from evaluation.scoring.wording import interval_or_why_not
 from pooling.formats.cells import table_text
+from pooling.formats.wording import counted
 
 
 class AgainstConventions(AgainstSettings):
@@ -133,7 +134,7 @@ def against_line(against: AgainstExact, run: str, key: str) -> str:
     ]
     if short := against.short_lists(run, k or 0):
         lists = " and ".join(f"{name} in {count:,}" for name, count in short.items())
-        parts.append(f"K beyond the list of {lists} of {len(against.query_ids):,} queries")
+        parts.append(f"K beyond the list of {lists} of {counted(len(against.query_ids), 'query')}")
     return " · ".join(parts)
 
 
@@ -150,7 +151,8 @@ def short_list_warnings(against: AgainstExact) -> list[str]:
     lists = ", ".join(f"{name} in {count:,}" for name, count in beyond[deepest].items())
     return [
         f"From K = {min(beyond)} on, lists are shorter than K (at {deepest}: {lists} of "
-        f"{len(against.query_ids):,} queries): recall is then of what {against.exact.name} lists, and a run "
+        f"{counted(len(against.query_ids), 'query')}): recall is then of what {against.exact.name} "
+        "lists, and a run "
         "finds no more than it lists."
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from pooling.formats.wording import counted
 from pooling.heavy import Floats, np
 
 #: Vectors below this cosine are no longer the same for most purposes.
@@ -94,7 +95,7 @@ def _finds_itself(first: Floats, second: Floats, rows: np.ndarray[tuple[int], np
 
 def check_text(check: VectorCheck) -> str:
     """The check as text."""
-    lines = [f"{check['documents']:,} documents in both."]
+    lines = [f"{counted(check['documents'], 'document')} in both."]
     if check["only_old"] or check["only_new"]:
         lines[0] += (
             f" Left out: {check['only_old']:,} of the old file alone, {check['only_new']:,} of the new."

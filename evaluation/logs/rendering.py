@@ -5,6 +5,7 @@ from __future__ import annotations
 from evaluation.logs.report import LEAST_PSI, Drift, FeatureDrift
 from evaluation.logs.two_logs import LogDrift
 from evaluation.logs.vectors import MOST_VECTORS
+from pooling.formats.wording import counted
 
 MOST_UNLIKE = 10
 
@@ -20,8 +21,8 @@ def drift_text(drift: Drift) -> str:
     lines = [
         _answer(drift),
         "",
-        f"Log: {log['queries']:,} queries, asked {log['traffic']:,.0f} times. "
-        f"Set: {chosen['queries']:,} queries, {how}.",
+        f"Log: {counted(log['queries'], 'query')}, asked {log['traffic']:,.0f} times. "
+        f"Set: {counted(chosen['queries'], 'query')}, {how}.",
         f"{covered['traffic_in_set']:.1%} of the traffic asks a query of the set, "
         f"{covered['traffic_near_set']:.1%} one that shares most words with one of the set. "
         f"The log has {covered['set_in_log']:.1%} of the set's queries.",
@@ -80,7 +81,9 @@ def log_drift_text(drift: LogDrift) -> str:
     lines = [answer, ""]
     for name, side in (("Old", old), ("New", new)):
         hidden = f", {side['shown']:.1%} of its log" if side["shown"] < 1 else ""
-        lines.append(f"{name}: {side['queries']:,} queries, asked {side['traffic']:,.0f} times{hidden}.")
+        lines.append(
+            f"{name}: {counted(side['queries'], 'query')}, asked {side['traffic']:,.0f} times{hidden}."
+        )
     if (least := drift["least_count"]) > 1:
         lines.append(
             f"A table leaves out what is rare, so queries asked less than {least:,} times count in neither."

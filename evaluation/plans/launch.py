@@ -15,6 +15,7 @@ from evaluation.plans.settings import PlanSettings
 from labeling.models import Queue
 from labeling.queues.costs import change_prices
 from labeling.queues.opening import free_name, open_queue
+from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
@@ -99,7 +100,9 @@ def _result(pool: Pool, queue: Queue) -> Campaign:
         "name": queue.name,
         "pairs": pool.pair_count,
         "chosen": pool.chosen_count,
-        "detail": f"Pool “{pool.name}” of {pool.pair_count:,} pairs is built, and its queue is open.",
+        "detail": (
+            f"Pool “{pool.name}” of {counted(pool.pair_count, 'pair')} is built, and its queue is open."
+        ),
         "url": reverse("queue", args=[queue.pk]),
     }
 

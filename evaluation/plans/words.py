@@ -72,7 +72,7 @@ def _relevant(bases: Bases) -> str:
         )
     ground = {
         "given": "as you set it",
-        "labels": f"by a curve through {bases['labelled']:,} labels of this pool",
+        "labels": f"by a curve through {counted(bases['labelled'], 'label')} of this pool",
     }[bases["relevant_basis"]]
     return f"{bases['relevant_share']:.1%} of the pool is relevant ({ground})."
 
@@ -111,7 +111,10 @@ def interval_sentence(interval: ExpectedInterval, undrawn: bool, bases: Bases) -
         )
     open_yet = ""
     if interval["width_low"] < interval["width_high"]:
-        why = f"as far as {bases['labelled']:,} labels show how much is relevant"
+        why = (
+            f"as far as {counted(bases['labelled'], 'label')} "
+            f"{plural(bases['labelled'], 'shows', 'show')} how much is relevant"
+        )
         if bases["relevant_basis"] == "given":
             why = "by what may be relevant beyond the pool"
         open_yet = f" ({span}, {why})"
@@ -275,7 +278,8 @@ def plan_text(planned: PlanResult) -> str:
     """A plan as lines for a terminal."""
     pool, work, thin = planned["pool"], planned["work"], planned["thin"]
     lines = [
-        f"{pool['pairs']:,} pairs of {pool['queries']:,} queries to depth {_depths(planned)}; "
+        f"{counted(pool['pairs'], 'pair')} of {counted(pool['queries'], 'query')} to depth "
+        f"{_depths(planned)}; "
         f"{pool['chosen']:,} chosen, {pool['to_judge']:,} to judge, {pool['audit']:,} in the audit.",
         *(row["sentence"] for row in planned["supposed"]),
         *(planned["order"]["sentences"] if planned["order"] else []),

@@ -276,14 +276,16 @@ def _no_audit_sentence(pool: PoolDesign, would: AuditProposal | None, confidence
         queries = pool.audit.strata["query_id"].n_unique()
         price = f"{counted(queries * REST_PER_QUERY, 'judgment')}, {REST_PER_QUERY} a query"
         return (
-            f"{begin}: all of its {pairs:,} pairs have a label, and what lies outside it nobody knows. An "
+            f"{begin}: {plural(pairs, 'its only pair has', f'all of its {pairs:,} pairs have')} a "
+            "label, and what lies outside it nobody knows. An "
             f"audit that reaches deeper would estimate it for about {price}."
         )
     if not would["documents"]:
         return f"{begin}, and its labels are not complete."
     return (
         f"{begin}, and what its unjudged documents hold is unknown, not zero. An audit share of "
-        f"{would['audit_share']:.0%} would spend {would['documents']:,} judgments on documents drawn at "
+        f"{would['audit_share']:.0%} would spend {counted(would['documents'], 'judgment')} on "
+        "documents drawn at "
         f"random from the {would['remainder']:,} left: with none of them relevant, at most "
         f"{would['at_most']:,} relevant documents would be missing ({share_in_words(confidence)}); each "
         f"relevant one would stand for about {would['each']:.0f}."

@@ -18,6 +18,7 @@ from evaluation.scoring.estimate_figures import OtherPool
 from evaluation.scoring.results import Evaluation
 from labeling.adaptive.state import parts_of_pairs
 from labeling.models import QrelsRelease
+from pooling.formats.wording import plural
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool
@@ -66,7 +67,7 @@ def pool_to_rest_on(collection: Collection, name: str) -> Pool:
     if match is None:
         names = ", ".join(f"“{pool.name}”" for pool in pools[:20])
         problem = f"There is no pool “{name}” that estimates can rest on."
-        problem += f" There is {names}." if names else ""
+        problem += f" There {plural(len(pools), 'is', 'are')} {names}." if names else ""
         raise InputError(problem, field="pool")
     return match
 

@@ -25,7 +25,7 @@ from evaluation.scoring.estimate_figures import (
 )
 from evaluation.scoring.results import share_in_words
 from labeling.models import QrelsRelease
-from pooling.formats.wording import plural
+from pooling.formats.wording import counted, plural
 from pooling.heavy import pl
 from pooling.models import Collection, Pool
 from pooling.pools.building import pooled_frame
@@ -213,7 +213,10 @@ def _notes(counts: ScoreAuditCounts, of: Pool, later: Pool | None) -> list[str]:
     if counts["waiting"]:
         text = f"{_pairs_that(counts['waiting'], _IN_DRAW, ('waits', 'wait'))} for a label"
         if behind:
-            text += f", and {behind:,} labels behind such a gap in the order of the draw wait with them"
+            text += (
+                f", and {counted(behind, 'label')} behind such a gap in the order of the draw "
+                f"{plural(behind, 'waits', 'wait')} with them"
+            )
         notes.append(f"{text}; until then, the labelled beginning of each stratum stands for it.")
     if counts["unused"]:
         pairs = _pairs_that(counts["unused"], ("was not drawn", "were not drawn"), ("has", "have"))

@@ -14,6 +14,7 @@ from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.strata import chosen_strata, queries_by_tag
 from labeling.models import QrelsRelease
 from labeling.qrels.releases import newest_release, release_named
+from pooling.formats.wording import plural
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
 from pooling.runs.stored import runs_named
@@ -50,7 +51,7 @@ def runs_chosen(collection: Collection, names: Sequence[str] | None) -> list[Run
 
 def _refused(field: str, error: InputError, names: QuerySet[Any, str]) -> InputError:
     there = ", ".join(f"“{name}”" for name in names[:20])
-    problem = f"{error} There is {there}." if names else str(error)
+    problem = f"{error} There {plural(len(names), 'is', 'are')} {there}." if names else str(error)
     return InputError(problem, field=field)
 
 

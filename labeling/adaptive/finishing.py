@@ -11,6 +11,7 @@ from django.utils import timezone
 from labeling.adaptive.reordering import finish_stopped, stop_by_hand
 from labeling.items.results import QueueResult
 from labeling.models import QueryPlan, Queue
+from pooling.formats.wording import counted, plural
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
@@ -55,6 +56,9 @@ def _finish_in_background(job: Job, progress: Progress) -> QueriesFinished:
         "id": queue.pk,
         "name": queue.name,
         "finished": finished,
-        "detail": f"Queue “{queue.name}” has stopped by its audit: {finished:,} more queries are finished.",
+        "detail": (
+            f"Queue “{queue.name}” has stopped by its audit: "
+            f"{counted(finished, 'more query')} {plural(finished, 'is', 'are')} finished."
+        ),
         "url": queue.get_absolute_url(),
     }

@@ -19,6 +19,7 @@ from labeling.adaptive.prior_scores import checked_model, has_scores, record_pri
 from labeling.adaptive.reordering import AT_ONCE, locked_selection, order_anew
 from labeling.items.results import PairsMoved
 from labeling.models import Prelabeler, Queue, Selection
+from pooling.formats.wording import counted, plural
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
@@ -98,6 +99,7 @@ def _follow_in_background(job: Job, progress: Progress) -> PairsMoved:
         "id": queue.pk,
         "name": queue.name,
         "moved": moved,
-        "detail": f"Queue “{queue.name}”: {moved:,} pairs not yet handed out are ordered again.",
+        "detail": f"Queue “{queue.name}”: {counted(moved, 'pair')} not yet handed out "
+        f"{plural(moved, 'is', 'are')} ordered again.",
         "url": queue.get_absolute_url(),
     }

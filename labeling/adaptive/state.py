@@ -154,7 +154,7 @@ def _rule_sentence(order: OrderSummary) -> str:
         return f"{begin}; no budget, so all pairs of the pool come: {used}."
     floor = f", at least {order['budget_floor']:,} each" if order["budget_floor"] else ""
     rule = RULES[order["budget_rule"]]
-    return f"{begin}; a budget of {order['budget']:,} pairs, {rule}{floor}: {used}."
+    return f"{begin}; a budget of {counted(order['budget'], 'pair')}, {rule}{floor}: {used}."
 
 
 def prior_sentence(order: OrderRule) -> str:
@@ -281,7 +281,7 @@ def endings_sentence(counts: Mapping[str, int]) -> str:
     ended = [f"{counts[by]:,} {words}" for by, words in FINISHED_BY.items() if counts.get(by)]
     if counts[""]:
         ended.append(f"{counts['']:,} not finished")
-    return f"{sum(counts.values()):,} queries: {', '.join(ended) or 'none'}."
+    return f"{counted(sum(counts.values()), 'query')}: {', '.join(ended) or 'none'}."
 
 
 def _rule(selection: Selection) -> OrderRule:

@@ -77,11 +77,11 @@ class SeenLog:
     def impressions(self) -> Impressions:
         """Everything shown, without programs, and without clicks on what was never shown."""
         lost = sum(document not in self._places.get(search, {}) for search, document in self._clicked)
-        self._count(lost, "clicks on documents that were not shown were left out")
+        self._count(lost, "clicks on documents not shown were left out")
         unknown = [search for search in self._places if search not in self._texts]
         self._count(len(unknown), "searches without the text of a query were left out")
         programs = self._programs()
-        self._count(len(programs), "clients that behave like programs were left out")
+        self._count(len(programs), "clients behaving like a program were left out")
         first = min((place for places in self._places.values() for place in places.values()), default=1)
         pairs: dict[tuple[str, str], int] = {}
         users: dict[str, int] = {}

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from labeling.fact_pages.claims import hold_item, left_for
 from labeling.facts.items import OF_THIS_MEANING, follow_facts, recount
-from labeling.items.evidence import facts_of_evidence, problem_with_span
+from labeling.items.evidence import facts_of_evidence, problem_with_span, problem_with_version
 from labeling.judging.leases import state_of
 from labeling.judging.sentences import not_open_sentence
 from labeling.models import Fact, FactItem, FactLease, Queue, Support, SupportEvent, SupportVerdict
@@ -83,6 +83,8 @@ def store_page(
             return PageOutcome("duplicate", 0, left_for(item, annotator))
         if not (page.adjudicates or was_handed_out(item, annotator)):
             raise InputError(_("This pair is not in this queue."), field="item")
+        if problem := problem_with_version(page.document_version, item.document.version):
+            raise InputError(problem, field="document_version")
         facts = _facts(item, page)
         share = None if page.active_ms is None else page.active_ms // max(len(page.verdicts), 1)
         about: _About = {

@@ -57,6 +57,13 @@ def problem_with_span(evidence: Sequence[int] | None) -> str:
     return ""
 
 
+def problem_with_version(version: int | None, newest: int) -> str:
+    """The error of the version of a document that was on screen, or ""; None says nothing of it."""
+    if version is None or version <= newest:
+        return ""
+    return f"This document has no version {version} yet: the newest is {newest}."
+
+
 def facts_of_evidence(
     document_id: int, version: int | None, evidence: tuple[int, int] | None
 ) -> EvidenceFacts:

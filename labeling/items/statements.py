@@ -98,7 +98,9 @@ SELECT {columns},
       AND sight.annotator_id = %(annotator)s ORDER BY sight.id DESC LIMIT 1) AS seen_prelabeler,
   {expected} AS now_expected,
   (SELECT first.annotator_id FROM labeling_judgmentevent first
-    WHERE first.id = item.repeats_id) AS repeats_for
+    WHERE first.id = item.repeats_id) AS repeats_for,
+  (SELECT document.version FROM pooling_document document
+    WHERE document.id = item.document_id) AS newest_version
 FROM labeling_item target
 JOIN labeling_item item ON item.query_id = target.query_id AND item.document_id = target.document_id
 WHERE target.id = %(item)s AND target.queue_id = %(queue)s
@@ -273,7 +275,8 @@ def lock_items_of_pair(queue: Queue, annotator: User, item: int, key: str) -> li
     """Lock the items of the pair of `item`, with `is_member`, `key_is_known` and the pair's `gold_id`.
 
     `seen_prelabeler` is whose pre-label the person was last shown, or None; `now_expected` is what `expected`
-    is to be, `repeats_for` whose verdict an item repeats. None for an item of another queue.
+    is to be, `repeats_for` whose verdict an item repeats, `newest_version` that of the document's text. None
+    for an item of another queue.
     """
     values = {
         "collection": queue.collection_id,
@@ -283,7 +286,8 @@ def lock_items_of_pair(queue: Queue, annotator: User, item: int, key: str) -> li
         "key": key,
     }
     statement = ITEMS_OF_PAIR.format(columns=columns_of(Item, "item"), expected=EXPECTED, lock=_lock())
-    extra = ["is_member", "key_is_known", "gold_id", "seen_prelabeler", "now_expected", "repeats_for"]
+    more = ("is_member", "key_is_known", "gold_id", "seen_prelabeler", "now_expected", "repeats_for")
+    extra = [*more, "newest_version"]
     return rows(statement, values, Item, extra=extra)
 
 

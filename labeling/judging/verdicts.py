@@ -24,7 +24,7 @@ from labeling.exposure.showing import Proposal, contradicted_by, facts_of_sight,
 from labeling.exposure.use import expect
 from labeling.gold.quarantine import in_quarantine, review
 from labeling.items.answers import given_in, own_answers
-from labeling.items.evidence import facts_of_evidence
+from labeling.items.evidence import facts_of_evidence, problem_with_version
 from labeling.items.slots import GOLD_STATES, SLOTLESS, recount, slots_of, store
 from labeling.items.statements import end_leases, judgments_of_pair, lock_items_of_pair
 from labeling.judging.leases import PAUSED_FOR_YOU, give_lease, state_of
@@ -144,6 +144,8 @@ def _record(
         return Outcome(verdict.key, "rejected", _("You are no longer an annotator of this collection.")), None
     if item.key_is_known:
         return _duplicate(JudgmentEvent.objects.get(annotator=annotator, key=verdict.key)), None
+    if problem := problem_with_version(verdict.version, item.newest_version):
+        return Outcome(verdict.key, "rejected", problem), None
     judgments = judgments_of_pair(item.query_id, item.document_id)
     ended = end_leases(items, annotator, now)
     active = _active_leases(items, ended)

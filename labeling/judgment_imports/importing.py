@@ -7,7 +7,7 @@ the moment of their import on, whatever time they carry: an audit drawn before d
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -103,7 +103,7 @@ class PersonImported(TypedDict):
     name: Annotated[str, "In the file."]
     account: Annotated[str, "Here."]
     is_imported: Annotated[bool, "An account that nobody can sign in to."]
-    relevant: int
+    relevant: Annotated[int, "Of their judgments that came with the import, as the others."]
     not_relevant: int
     cannot_judge: int
 
@@ -112,10 +112,10 @@ class PersonImported(TypedDict):
 class JudgmentsImported(Imported):
     """Result of an import of judgments."""
 
-    import_id: Annotated[int, "Delete it to take back the import."]
+    import_id: Annotated[int, "Delete it to take back the import; null in a preview.", {"allow_null": True}]
     events: int
-    judgments: Annotated[int, "Verdicts that count."]
-    pairs: int
+    judgments: Annotated[int, "Verdicts that stand."]
+    pairs: Annotated[int, "With these verdicts."]
     new_documents: int
     left_out: Annotated[int, "Judgments of queries that the collection does not have."]
     overruled: Annotated[int, "Verdicts on pairs that the same person judged here."]
@@ -123,9 +123,14 @@ class JudgmentsImported(Imported):
     people: list[PersonImported]
     notes: list[str]
 
+    @property
+    def judges(self) -> int:
+        """Number of people with a judgment."""
+        return sum(one["relevant"] + one["not_relevant"] + one["cannot_judge"] > 0 for one in self.people)
+
     def __str__(self) -> str:
         parts = [
-            f"{counted(self.judgments, 'judgment')} of {counted(len(self.people), 'person', 'people')}",
+            f"{counted(self.judgments, 'judgment')} of {counted(self.judges, 'person', 'people')}",
             f"on {counted(self.pairs, 'pair')}",
         ]
         if self.new_documents:
@@ -174,6 +179,7 @@ def _store(
 ) -> JudgmentsImported:
     collection = made.collection
     new_documents = storing.bring_documents(made.collection_id, stage)
+    notes = notes_of(read) + _notes_on_gold(*storing.mark_kinds(stage))
     people = people_of(collection, read.people, accounts=accounts)
     storing.replace_numbers(stage, "person", {read.people[name]: user.pk for name, user in people.items()})
     queues = {number: _queue_for(made, name) for name, number in read.queues.items()}
@@ -185,7 +191,8 @@ def _store(
     queue_up_to_add_items()
     made.judgment_count = storing.project(made)
     stood = JudgmentEvent.objects.filter(brought_by=made, stood__isnull=False).count()
-    made.pair_count = storing.store_pairs(list(queues.values()))
+    storing.store_pairs(list(queues.values()))
+    brought, made.pair_count = storing.judgments_by_person(stage), storing.pairs_judged(stage)
     made.save()
     tell_the_planner(JudgmentEvent, made.event_count)
     tell_the_planner(Document, made.event_count)
@@ -193,10 +200,9 @@ def _store(
     be_alone_with_items()
     for queue in queues.values():
         count_newcomers(queue, made.imported_at, brought_by=made)
-    facts = {"judgments": made.judgment_count, "pairs": made.pair_count, "people": len(people)}
+    facts = {"judgments": made.judgment_count, "pairs": made.pair_count, "people": len(brought)}
     record_action(collection, made.imported_by, "judgments imported", made.name, **facts)
-    overruled, notes = stood - made.judgment_count, notes_of(read)
-    if overruled:
+    if overruled := stood - made.judgment_count:
         own = counted(overruled, "verdict")
         notes.append(f"{own} of people who judged the pair here as well: what they said here stands.")
     pages = [queue.get_absolute_url() for queue in queues.values()]
@@ -209,11 +215,22 @@ def _store(
         left_out=read.left_out,
         overruled=overruled,
         queues=[queue.name for queue in queues.values()],
-        people=[_person_imported(name, people[name], read) for name in read.people],
+        people=[_person_imported(name, people[name], brought[n]) for name, n in read.people.items()],
         notes=notes,
         page=pages[0] if len(pages) == 1 else reverse("queues", args=[collection.slug]),
         undo=undo_address(collection, "judgment-import", made.pk),
     )
+
+
+def _notes_on_gold(pairs: int, query: str, document: str) -> list[str]:
+    if not pairs:
+        return []
+    questions = plural(pairs, "is a gold question", "are gold questions")
+    return [
+        f"{counted(pairs, 'pair')} {questions} in the file but not here, such as query {query}, document "
+        f"{document}: verdicts on {plural(pairs, 'it', 'them')} count like any others. To have them as "
+        "answers, take this import back and import the gold questions first."
+    ]
 
 
 def _queue_for(made: JudgmentImport, name: str) -> Queue:
@@ -248,14 +265,14 @@ def _free(name: str, taken: set[str]) -> str:
     return next(one for mark in numbers if (one := name + mark) not in taken)
 
 
-def _person_imported(name: str, user: User, read: Read) -> PersonImported:
+def _person_imported(name: str, user: User, verdicts: Mapping[str, int]) -> PersonImported:
     return {
         "name": name,
         "account": user.get_username(),
         "is_imported": not user.is_active,
-        "relevant": read.verdicts[name, Verdict.RELEVANT.value],
-        "not_relevant": read.verdicts[name, Verdict.NOT_RELEVANT.value],
-        "cannot_judge": read.verdicts[name, Verdict.CANNOT_JUDGE.value],
+        "relevant": verdicts.get(Verdict.RELEVANT, 0),
+        "not_relevant": verdicts.get(Verdict.NOT_RELEVANT, 0),
+        "cannot_judge": verdicts.get(Verdict.CANNOT_JUDGE, 0),
     }
 
 

@@ -37,6 +37,7 @@ STAGED_JUDGMENT = {
     "line": "whole",
     "query": "whole",
     "document": "text",
+    "name": "whole",
     "person": "whole",
     "queue": "whole",
     "kind": "text",
@@ -79,11 +80,10 @@ PRELABEL = ("prelabel_model", "prelabel_prompt", "prelabel_prompt_version", "pre
 @dataclass
 class Read:
     """Contents of a file: people and queues by their names in the order of the file (their numbers are -1,
-    -2, …), what was passed over, and how many verdicts of which kind each person gave."""
+    -2, …), and what was passed over."""
 
     people: dict[str, int] = field(default_factory=dict)
     queues: dict[str, int] = field(default_factory=dict)
-    verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
     rows: int = 0
     left_out: int = 0
     by_map: int = 0
@@ -189,15 +189,13 @@ def _row(
     check_text(place, "document", record.document, record.note, record.title, record.text or "", metadata={})
     own = record.own or {}
     person = _number(source, record.line, read.people, record.annotator, what="annotator")
-    if verdict:
-        read.verdicts[record.annotator, verdict] += 1
     if own.get("undoes") or own.get("repeats"):
         read.links = True
     model, origin = _model(own, models)
     if own.get("is_gold"):
         origin["is_gold"] = True
     return (
-        *(read.rows - 1, record.line, query, record.document, person),
+        *(read.rows - 1, record.line, query, record.document, person, person),
         _number(source, record.line, read.queues, own.get("queue") or "", what="queue"),
         *(own.get("kind", "verdict"), verdict, _reason(record, verdict), record.note),
         utc_text(source, record.line, record.time) if record.time else None,

@@ -5,6 +5,7 @@ Needs a transaction, in which the collection is locked.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from labeling.items.slots import recount, settle
 from labeling.models import ADJUDICATED, Item, JudgmentImport, Quarantine, Queue, Verdict
 from pooling.heavy import pl
 from pooling.merging.summary import binned
-from pooling.models import Pool
+from pooling.models import Pool, Query
 from pooling.search_models import TextIndex
 from pooling.storage.staging import Staged, staged
 
@@ -65,9 +66,30 @@ UPDATE staged_judgments SET state = 'stands' WHERE seq IN (
 )
 """
 NOT_UNDONE = "AND NOT EXISTS (SELECT 1 FROM staged_judgments undo WHERE undo.undoes = staged.number)"
-STOOD = """
-UPDATE staged_judgments SET stood = CASE WHEN is_gold THEN 'gold' WHEN is_aside THEN 'aside' ELSE 'counts' END
+# An answer to a gold question that the collection does not have is a verdict like any other.
+HAS_GOLD = """EXISTS (
+    SELECT 1 FROM labeling_goldquestion gold
+    WHERE gold.query_id = staged_judgments.query AND gold.document_id = staged_judgments.document_key
+)"""
+STOOD = f"""
+UPDATE staged_judgments SET stood = CASE WHEN is_gold AND {HAS_GOLD} THEN 'gold'
+    WHEN is_aside THEN 'aside' ELSE 'counts' END
 WHERE state = 'stands' AND kind = 'verdict'
+"""  # noqa: S608
+NO_GOLD = f"""
+SELECT query, document, COUNT(*) OVER () FROM staged_judgments
+WHERE is_gold AND stood IS NOT NULL AND NOT {HAS_GOLD}
+GROUP BY query, document ORDER BY MIN(seq) LIMIT 1
+"""  # noqa: S608
+BROUGHT = """
+SELECT staged.name, staged.verdict, COUNT(*) FROM staged_judgments staged
+JOIN labeling_judgment judgment ON judgment.event_id = staged.id GROUP BY staged.name, staged.verdict
+"""
+BROUGHT_PAIRS = """
+SELECT COUNT(*) FROM (
+    SELECT DISTINCT query, document FROM staged_judgments staged
+    JOIN labeling_judgment judgment ON judgment.event_id = staged.id
+) pairs
 """
 EVENTS = """
 INSERT INTO labeling_judgmentevent (
@@ -164,12 +186,20 @@ def replace_numbers(stage: Staged, column: str, keys: Mapping[int, int]) -> None
 
 
 def mark_standing(stage: Staged, *, links: bool) -> None:
-    """Mark the verdicts that become judgments."""
+    """Mark the verdicts that stood."""
     if links:
         stage.run("CREATE INDEX staged_numbers ON staged_judgments (number)")
         stage.run("CREATE INDEX staged_undoes ON staged_judgments (undoes)")
     stage.run(LAST_STANDS.format(not_undone=NOT_UNDONE if links else ""))
+
+
+def mark_kinds(stage: Staged) -> tuple[int, str, str]:
+    """Mark as what the standing verdicts count here. How many pairs are answers to gold questions that the
+    collection does not have, and query and document of the first."""
     stage.run(STOOD)
+    for query, document, pairs in stage.rows(NO_GOLD):
+        return pairs, Query.objects.get(pk=query).external_id, document
+    return 0, "", ""
 
 
 def store_events(made: JudgmentImport, stage: Staged, *, links: bool) -> int:
@@ -210,6 +240,19 @@ def set_aside(stage: Staged, made: JudgmentImport) -> None:
     )
 
 
+def judgments_by_person(stage: Staged) -> dict[int, dict[str, int]]:
+    """The judgments that an import has made, by a person's number in the file and by verdict."""
+    by_person: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    for name, verdict, many in stage.rows(BROUGHT):
+        by_person[name][verdict] = many
+    return by_person
+
+
+def pairs_judged(stage: Staged) -> int:
+    """Number of pairs with a judgment that an import has made."""
+    return int(stage.rows(BROUGHT_PAIRS)[0][0])
+
+
 def project(made: JudgmentImport) -> int:
     """Let the verdicts of an import count that stood elsewhere; how many do."""
     with connection.cursor() as cursor:
@@ -217,8 +260,8 @@ def project(made: JudgmentImport) -> int:
         return int(cursor.rowcount)
 
 
-def store_pairs(queues: list[Queue]) -> int:
-    """The pools and items of the queues of an import, from its events; how many pairs."""
+def store_pairs(queues: list[Queue]) -> None:
+    """The pools and items of the queues of an import, from its events."""
     with staged("imported_pairs", STAGED_PAIR) as pairs:
         pairs.run(PAIRS)
         pairs.settle()
@@ -230,7 +273,6 @@ def store_pairs(queues: list[Queue]) -> int:
             verdicts = [word for word, many in zip(words, pattern, strict=True) for _ in range(many)]
             slots = settle(BOUNDS, verdicts, ())
             pairs.run(ITEMS, [*BOUNDS, slots.needed, slots.done, slots.state, *pattern])
-        return sum(queue.pool.pair_count for queue in queues)
 
 
 def _fill_pool(pool: Pool, queue: Queue, pairs: Staged) -> None:

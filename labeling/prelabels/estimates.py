@@ -15,6 +15,7 @@ from labeling.models.words import THERE
 from labeling.prelabels.options import DEFAULTS, current_prompt, site_prices
 from labeling.prelabels.passes import PassOptions
 from labeling.prelabels.work import Question, chunks, pending_pairs
+from pooling.formats.wording import counted
 
 # Texts of this many pairs stand for all of them; an admin may have as many asked first.
 SAMPLE = 20
@@ -171,7 +172,7 @@ def estimate_in_words(guess: Estimate) -> str:
         + ("unknown until there are answers." if guess.seconds is None else f"about {guess.seconds:,.0f} s.")
     )
     lines.append(
-        f"It rests on the tokens of {guess.rests_on:,} answers."
+        f"It rests on the tokens of {counted(guess.rests_on, 'answer')}."
         if guess.rests_on
         else (
             f"Based on the length of up to {SAMPLE} texts; asking about {SAMPLE} pairs first makes it "

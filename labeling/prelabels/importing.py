@@ -136,7 +136,9 @@ class Matches:
 class PrelabelsImported(Imported):
     """Result of an import of pre-labels."""
 
-    pass_id: Annotated[int, "Withdraw this pass to take the import back."]
+    pass_id: Annotated[
+        int, "Withdraw this pass to take the import back; null in a preview.", {"allow_null": True}
+    ]
     model: str
     rows: Annotated[int, "Pre-labels that it brought."]
     failed: Annotated[int, "Answers that could not be read."]

@@ -7,6 +7,7 @@ from typing import Any
 
 from labeling.exposure.use import PrelabelUse
 from labeling.models import PrelabelJob, PrelabelMode
+from pooling.formats.wording import counted
 
 # Wide enough for the title of any figure.
 TITLE = 28
@@ -27,8 +28,9 @@ def pass_sentence(job: PrelabelJob) -> str:
         cost += f", and at most {job.uncertain_cost:,.4f} for unanswered requests"
     counts = f"{job.answered_count:,} asked, {job.cached_count:,} known, {job.failed_count:,} failed"
     return (
-        f"{job.prelabeler}: {counts}, of {job.pair_count:,} pairs; {job.request_count:,} requests, "
-        f"{job.input_tokens:,} tokens read and {job.output_tokens:,} written; {cost}. {job.detail}"
+        f"{job.prelabeler}: {counts}, of {counted(job.pair_count, 'pair')}; "
+        f"{counted(job.request_count, 'request')}, "
+        f"{counted(job.input_tokens, 'token')} read and {job.output_tokens:,} written; {cost}. {job.detail}"
     ).rstrip()
 
 
@@ -47,7 +49,8 @@ def use_sentence(use: PrelabelUse) -> str:
 def worth_table(worth: Mapping[str, Any]) -> str:
     """One model and prompt, as `labeling.worth.api.worth_and_samples` has it."""
     lines = [
-        f"{worth['prelabeler']['name']}: {worth['pairs']:,} pairs, {worth['labels']:,} blind labels",
+        f"{worth['prelabeler']['name']}: {counted(worth['pairs'], 'pair')}, "
+        f"{counted(worth['labels'], 'blind label')}",
         worth["verdict"] or (worth["why"] if worth["pairs"] else "It has no pre-labels yet."),
     ]
     if worth["best"]:

@@ -34,7 +34,7 @@ from labeling.prelabels.passes import (
 )
 from labeling.prelabels.tables import use_sentence
 from pooling.formats.registry import formats
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, plural
 from pooling.interface.downloads import attachment
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
@@ -109,7 +109,8 @@ def prelabels_use(request: HttpRequest, queue_id: int) -> HttpResponse:
         if form.is_valid():
             understood = form.cleaned_data["understood"]
             changed = change_use(queue, form.use(), by=person(request), understood=understood)
-            items = f" {changed:,} judged pairs were checked." if changed else ""
+            verb = plural(changed, "was", "were")
+            items = f" {counted(changed, 'judged pair')} {verb} checked." if changed else ""
             messages.success(request, f"Stored: {queue.get_prelabel_mode_display()}.{items}")
             return redirect(f"{reverse('prelabels', args=[queue.pk])}#use")
     except refusals() as error:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from labeling.judging.progress_figures import Cost, QueueProgress
 from labeling.models import Queue
 from labeling.progress.judged_share import JudgedShare
+from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.people.membership import collection_named
 
@@ -50,7 +51,7 @@ def status_table(progress: QueueProgress, judged_at: Sequence[JudgedShare]) -> s
         f"Pairs: {items['total']:,}; {items['done']:,} settled, {items['adjudication']:,} in adjudication, "
         f"{waiting['free']:,} free, {waiting['leased']:,} held, {waiting['second_opinion']:,} waiting for "
         "another opinion.",
-        f"Pace: {pace['per_day']:,.0f} verdicts a day by {pace['annotators']} people; "
+        f"Pace: {pace['per_day']:,.0f} verdicts a day by {counted(pace['annotators'], 'person', 'people')}; "
         f"{_seconds(pace['median_seconds'])} each, 90 % within {_seconds(pace['p90_seconds'])}.",
         *(progress["order"]["sentences"] if progress["order"] else ["The order is fixed."]),
         f"Ends: {progress['end_date'] or 'not known'}; by annotators, {', '.join(teams)}.",
@@ -58,7 +59,8 @@ def status_table(progress: QueueProgress, judged_at: Sequence[JudgedShare]) -> s
     if leases["by"]:
         minutes = f"{leases['by'][0]['oldest_seconds'] / 60:,.0f} minutes"
         lines.append(
-            f"Held: {leases['held']:,} pairs, the longest for {minutes} by {leases['by'][0]['username']}."
+            f"Held: {counted(leases['held'], 'pair')}, the longest for {minutes} by "
+            f"{leases['by'][0]['username']}."
         )
     lines.append(_cost_line(progress["cost"]))
     head = ("run", "judged@K", "now", "when done")
@@ -67,7 +69,9 @@ def status_table(progress: QueueProgress, judged_at: Sequence[JudgedShare]) -> s
 
 
 def _cost_line(cost: Cost) -> str:
-    paid = f"{cost['paid_judgments']:,} judgments paid, {cost['paid_gold']:,} of them on gold questions"
+    paid = (
+        f"{counted(cost['paid_judgments'], 'judgment')} paid, {cost['paid_gold']:,} of them on gold questions"
+    )
     if cost["paid_repeats"]:
         paid += f" and {cost['paid_repeats']:,} on pairs shown again"
     if cost["spent"] is None:

@@ -26,6 +26,7 @@ OUTCOMES = {
     "tie": "There are as many verdicts for relevant as against.",
     "conflict": "People disagree, and the rule requires agreement.",
     "cannot_judge": "It could not be judged.",
+    "not_counted": "Its verdicts do not count: they answer a gold question or are set aside.",
 }
 
 
@@ -85,10 +86,14 @@ def explain(collection: Collection, query_id: str, document_id: str, rule: str =
         raise _absent("query", query_id)
     if document is None:
         raise _absent("document", document_id)
-    relevance, source, because = _label(collection, query_id, document_id, rule)
     pair = {"query": query, "document": document}
+    judgments = (
+        Judgment.objects.filter(**pair).select_related("annotator", "event", "quarantine").order_by("event")
+    )
+    relevance, source, because = _label(collection, query_id, document_id, rule)
+    if not because:
+        because = OUTCOMES["not_counted"] if judgments else "Nobody has judged it."
     events = JudgmentEvent.objects.filter(brought_by__deleted_at=None, **pair).order_by("pk")
-    judgments = Judgment.objects.filter(**pair).select_related("annotator", "event", "quarantine")
     return Explanation(
         query,
         document,
@@ -96,7 +101,7 @@ def explain(collection: Collection, query_id: str, document_id: str, rule: str =
         relevance,
         source,
         because,
-        list(judgments.order_by("event")),
+        list(judgments),
         list(events.select_related("annotator", "prelabeler", "brought_by")),
         ImportedLabel.objects.filter(**pair).select_related("imported_by").first(),
         GoldQuestion.objects.filter(**pair).select_related("created_by").first(),
@@ -104,7 +109,8 @@ def explain(collection: Collection, query_id: str, document_id: str, rule: str =
 
 
 def _label(collection: Collection, query_id: str, document_id: str, rule: str) -> tuple[int | None, str, str]:
-    """Relevance, source and a sentence; the rule sees all verdicts, since some learn from the others."""
+    """Relevance, source and a sentence, if there is a label or an outcome; the rule sees all verdicts, since
+    some learn from the others."""
     labels = current_labels(collection, rule)
     pair = (pl.col("query_id") == query_id) & (pl.col("document_id") == document_id)
     rows = labels.frame.filter(pair)
@@ -115,7 +121,7 @@ def _label(collection: Collection, query_id: str, document_id: str, rule: str) -
     undecided = labels.undecided.filter(pair)
     if undecided.height:
         return None, "", OUTCOMES[undecided["outcome"][0]]
-    return None, "", "Nobody has judged it."
+    return None, "", ""
 
 
 def _absent(name: str, value: str) -> InputError:

@@ -15,6 +15,7 @@ from django.urls import reverse
 from labeling.models import ImportedLabel, LabelFile
 from labeling.qrels.labels import PAIR, current_labels
 from pooling.formats import read_qrels
+from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Imported, Progress
@@ -112,7 +113,7 @@ class QrelsImport(Imported):
         if self.left_out:
             parts.append(f"{self.left_out:,} of unknown queries left out")
         if self.new_documents:
-            parts.append(f"{self.new_documents:,} unknown documents added without text")
+            parts.append(f"{counted(self.new_documents, 'unknown document')} added without text")
         return ", ".join(parts)
 
 

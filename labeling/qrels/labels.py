@@ -80,10 +80,12 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
 
     Pairs of deleted queries and documents have none while these are deleted.
     """
-    gold = _gold(collection)
+    questions, verdicts = _questions(collection), _verdicts(collection)
+    gold = questions.filter("is_label").select(*PAIR, "relevance")
     adjudicated = _adjudicated(collection).join(gold, on=PAIR, how="anti")
     settled = pl.concat([gold.select(PAIR), adjudicated.select(PAIR)])
-    decided = _decided(collection, rule, settled)
+    voting = verdicts.filter("counts").drop("counts").join(settled, on=PAIR, how="anti")
+    decided = _decided(collection, rule, voting)
     ruled = adjudicated.drop_nulls()
     final = decided.filter(pl.col("outcome") == "final")
     imported = _imported(collection)
@@ -109,7 +111,11 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
             .select(*PAIR, "outcome"),
             given_up.select(*PAIR, outcome=pl.lit("cannot_judge")),
         ]
-    ).sort(PAIR)
+    )
+    # Hidden gold questions that no pool has chosen need no label.
+    others = pl.concat([part.select(PAIR) for part in (frame, undecided, questions)])
+    uncounted = verdicts.select(PAIR).unique().join(others, on=PAIR, how="anti")
+    undecided = pl.concat([undecided, uncounted.with_columns(outcome=pl.lit("not_counted"))]).sort(PAIR)
     ours = pl.concat([final.select(*PAIR, "label"), pl.concat([gold, ruled]).rename({"relevance": "label"})])
     return Labels(frame, undecided, _counts(collection, frame, undecided, ours.join(imported, on=PAIR)))
 
@@ -122,9 +128,8 @@ def judged_labels(collection: Collection, rule: str = "majority") -> pl.DataFram
     return current_labels(collection, rule).frame.filter(pl.col("relevance") >= 0).drop("source")
 
 
-def _decided(collection: Collection, rule: str, settled: pl.DataFrame) -> pl.DataFrame:
-    """The rule's labels for the pairs that are not settled without it."""
-    verdicts = _verdicts(collection).join(settled, on=PAIR, how="anti")
+def _decided(collection: Collection, rule: str, verdicts: pl.DataFrame) -> pl.DataFrame:
+    """The rule's labels for the pairs of some verdicts."""
     try:
         return decide(Ballots.of(verdicts, _needs(collection), _gold_answers(collection)), rule)
     except ValueError as error:
@@ -141,9 +146,12 @@ def _reopened(collection: Collection, decided: pl.DataFrame) -> pl.DataFrame:
 
 
 def _verdicts(collection: Collection) -> pl.DataFrame:
-    """Every verdict that counts, with whose it is."""
-    judged = Judgment.objects.counted().filter(collection=collection, **THERE).order_by()
-    return rows_frame(judged, "verdict", **PAIR_IDS, annotator="annotator__username")
+    """Every verdict, with whose it is and whether it counts."""
+    judged = Judgment.objects.filter(collection=collection, **THERE).order_by()
+    facts = {**PAIR_IDS, "annotator": "annotator__username"}
+    frame = rows_frame(judged, "verdict", "is_gold", "quarantine", **facts)
+    counts = ~pl.col("is_gold") & pl.col("quarantine").is_null()
+    return frame.select(*PAIR, "annotator", "verdict", counts=counts)
 
 
 def _gold_answers(collection: Collection) -> pl.DataFrame:
@@ -183,9 +191,9 @@ def _needs(collection: Collection) -> pl.DataFrame:
     return rows_frame(rows, **PAIR_IDS, needed="need")
 
 
-def _gold(collection: Collection) -> pl.DataFrame:
-    """The answers to gold questions, practice ones too, of pairs that a pool has chosen for judging, or that
-    the order of a queue has come to or drawn: nobody is asked for those, so they would be awaited for ever.
+def _questions(collection: Collection) -> pl.DataFrame:
+    """The gold questions, practice ones too. The answer `is_label` where a pool has chosen the pair for
+    judging, or the order of a queue has come to it or drawn it: it would be awaited for ever.
     """
     chosen = PoolEntry.objects.filter(
         pool__collection=collection,
@@ -198,9 +206,8 @@ def _gold(collection: Collection) -> pl.DataFrame:
     taken = _taken(collection, questions)
     is_taken = [pair in taken for pair in answers.select("query", "document").iter_rows()]
     is_relevant = pl.col("answer") == Verdict.RELEVANT.value
-    return answers.filter(pl.col("is_chosen") | pl.Series(is_taken, dtype=pl.Boolean)).select(
-        *PAIR, is_relevant.cast(pl.Int32).alias("relevance")
-    )
+    is_label = pl.col("is_chosen") | pl.Series(is_taken, dtype=pl.Boolean)
+    return answers.select(*PAIR, is_relevant.cast(pl.Int32).alias("relevance"), is_label.alias("is_label"))
 
 
 def _taken(collection: Collection, questions: QuerySet[GoldQuestion]) -> set[tuple[int, int]]:
@@ -240,16 +247,19 @@ def _counts(
         "conflict": outcomes["conflict"],
         "not_final": outcomes["not_final"],
         "cannot_judge": outcomes["cannot_judge"],
+        "not_counted": outcomes["not_counted"],
         "contradictions": both.filter((pl.col("relevance") >= 0) & ~agrees).height,
         "waiting": _waiting(collection),
     }
 
 
 def _waiting(collection: Collection) -> int:
-    """Pairs that stand open in a queue and that nobody has judged."""
+    """Pairs that stand open in a queue, without a verdict and without an imported label."""
     judged = Judgment.objects.filter(collection=collection).values_list("query_id", "document_id")
+    labels = ImportedLabel.objects.filter(collection=collection, relevance__gte=0)
+    ended = judged.union(labels.values_list("query_id", "document_id"), all=True)
     queued = Item.objects.filter(
         queue__collection=collection, queue__deleted_at=None, state=Item.State.OPEN, order_key__gte=0
     )
     pairs = set(queued.values_list("query_id", "document_id").iterator())
-    return len(pairs.difference(judged.iterator()))
+    return len(pairs.difference(ended.iterator()))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from labeling.progress.tables import columns, rounded
 from labeling.quality.facts import AnnotatorQuality, QueueQuality
+from pooling.formats.wording import counted
 
 
 def quality_table(quality: QueueQuality) -> str:
     """`queue_quality` as text."""
     agreement = quality["agreement"]
     lines = [
-        f"{quality['name']}: {quality['verdicts']:,} verdicts, {quality['set_aside']:,} set aside; "
-        f"{agreement['pairs']:,} pairs judged by two or more people.",
+        f"{quality['name']}: {counted(quality['verdicts'], 'verdict')}, {quality['set_aside']:,} set aside; "
+        f"{counted(agreement['pairs'], 'pair')} judged by two or more people.",
         *(finding["text"] for finding in quality["verdict"]),
         "",
     ]

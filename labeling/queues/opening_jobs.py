@@ -15,6 +15,7 @@ from labeling.items.results import QueueResult
 from labeling.models import Queue
 from labeling.queues.opening import free_name, open_queue
 from labeling.queues.options import QueueOptions
+from pooling.formats.wording import counted
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
@@ -48,7 +49,7 @@ def opening_result(queue: Queue) -> QueueOpened:
         "id": queue.pk,
         "name": queue.name,
         "pairs": pairs,
-        "detail": f"Queue “{queue.name}”: {pairs:,} pairs to judge.",
+        "detail": f"Queue “{queue.name}”: {counted(pairs, 'pair')} to judge.",
         "url": reverse("queue", args=[queue.pk]),
     }
 

@@ -23,6 +23,7 @@ from labeling.items.slots import recount
 from labeling.models import Item, ItemCount, Queue
 from labeling.queues.opening import PoolPair, presentation_keys, redundancy_of
 from labeling.queues.options import checked_judgments
+from pooling.formats.wording import counted, plural
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
@@ -165,6 +166,9 @@ def _change_in_background(job: Job, progress: Progress) -> RedundancyChanged:
         "id": queue.pk,
         "name": queue.name,
         "changed": changed,
-        "detail": f"Queue “{queue.name}”: {changed:,} pairs need {needed} judgments now{more}.",
+        "detail": (
+            f"Queue “{queue.name}”: {counted(changed, 'pair')} "
+            f"{plural(changed, 'needs', 'need')} {counted(needed, 'judgment')} now{more}."
+        ),
         "url": queue.get_absolute_url(),
     }

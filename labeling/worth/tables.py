@@ -5,6 +5,7 @@ from __future__ import annotations
 from labeling.progress.tables import columns
 from labeling.worth.audits import AuditFacts, AuditProvenance
 from labeling.worth.strata import StratumFacts
+from pooling.formats.wording import counted
 
 
 def audit_table(plan: AuditFacts | AuditProvenance) -> str:
@@ -14,12 +15,12 @@ def audit_table(plan: AuditFacts | AuditProvenance) -> str:
         (one["name"], f"{one['pairs']:,}", f"{one['rate']:.1%}", rate_source(one), f"{one['drawn']:,}")
         for one in plan["strata"]
     ]
-    without = f"{plan['population']:,} pairs without a label, {plan['certain']:,} with one."
+    without = f"{counted(plan['population'], 'pair')} without a label, {plan['certain']:,} with one."
     return "\n".join([*columns([head, *rows]), without, plan["sentence"]])
 
 
 def rate_source(stratum: StratumFacts) -> str:
     """Source of the supposed rate of a stratum."""
     if stratum["rests_on"] == "labels":
-        return f"{stratum['labels']:,} blind labels"
+        return f"{counted(stratum['labels'], 'blind label')}"
     return "mean score" if stratum["rests_on"] == "scores" else stratum["rests_on"]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.registry import Target, writing
+from pooling.formats.sources import without_gz
 from pooling.heavy import pl
 
 
@@ -102,6 +103,13 @@ def write_pieces(path: Path | str, pieces: Iterable[bytes]) -> None:
                 packer.writelines(pieces)
         else:
             file.writelines(pieces)
+
+
+def note_on_tabs(path: Path | None) -> str:
+    """A line where a table of tab-separated values goes to a file whose name promises commas, or ""."""
+    if path is None or not without_gz(path.name).lower().endswith(".csv"):
+        return ""
+    return f"{path}: its values are separated by tabs; name it .tsv to say so.\n"
 
 
 def packed(path: Path | str, content: bytes) -> bytes:

@@ -8,6 +8,7 @@ from typing import Annotated, Final, NotRequired, TypedDict, cast, get_args, get
 
 #: Annotates a key that pages read and no call gives.
 PAGE_ONLY: Final = object()
+URL = Annotated[str, "Null in a preview.", {"allow_null": True}]
 
 # The share that is done, and what is being done.
 Progress = Callable[[float, str], None]
@@ -20,7 +21,7 @@ class Result(TypedDict):
     """
 
     detail: str
-    url: str
+    url: URL
     undo: NotRequired[Annotated[str, PAGE_ONLY]]
 
 
@@ -39,7 +40,7 @@ class Imported:
         return " ".join([f"{self.words}: {self}.", *getattr(self, "notes", ())])
 
     @property
-    def url(self) -> str:
+    def url(self) -> URL:
         """The address to go on to."""
         return self.page
 

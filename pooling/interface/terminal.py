@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from pooling.formats.bytes.storable import is_storable
@@ -31,9 +32,14 @@ def readable(error: Exception) -> str:
 
 
 def refuse_odd_texts(options: Mapping[str, Any]) -> None:
-    """ValueError names the argument that is not text in UTF-8; names of files may be anything."""
+    """ValueError names the argument that is not text in UTF-8, or “-” as a file; other names of files may be
+    anything.
+    """
     for name, value in options.items():
         texts = value if isinstance(value, list | tuple) else [value]
+        if Path("-") in texts:
+            problem = "“-” does not stand for standard input or output here. Give the name of a file."
+            raise ValueError(f"argument {name.replace('_', '-')}: {problem}")
         if any(isinstance(text, str) and not is_storable(text) for text in texts):
             raise ValueError(f"argument {name.replace('_', '-')}: this is not text in UTF-8. Type it again.")
 

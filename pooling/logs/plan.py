@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pooling.formats.wording import counted, plural
 from pooling.logs.drawing import SampledQuery
 from pooling.logs.population import LogTable
 
@@ -62,6 +63,7 @@ def plan_text(log: LogTable, draw: Sequence[SampledQuery]) -> str:
     ]
     if log.merged:
         lines.append(
-            f"{log.merged:,} rows differ from another in case or blanks alone, and were added to it."
+            f"{counted(log.merged, 'row')} {plural(log.merged, 'differs', 'differ')} from another in case or "
+            f"blanks alone, and {plural(log.merged, 'was', 'were')} added to it."
         )
     return "\n".join(lines) + "\n"

@@ -15,6 +15,7 @@ from pooling.formats.names import ID, column_named
 from pooling.formats.records import records_source
 from pooling.formats.registry import source_of
 from pooling.formats.sources import Source
+from pooling.formats.wording import counted, plural
 from pooling.heavy import pl
 from pooling.logs.counting import LogCounts, LogQuery
 from pooling.logs.drawing import LoggedQuery, query_key
@@ -259,23 +260,27 @@ def summary(log: ReadLog, table: Sequence[LogQuery], minimum_clients: int) -> li
         counts = log.counts
         rows = counts.queries + counts.events
         lines.append(
-            f"{rows:,} rows: {counts.queries:,} queries and {counts.events:,} events, "
+            f"{counted(rows, 'row')}: {counted(counts.queries, 'query')} and "
+            f"{counted(counts.events, 'event')}, "
             f"{counts.defined:,} of them {', '.join(DEFINED[:-1])} or {DEFINED[-1]}."
         )
-        lines += [f"{number:,} {fault}." for fault, number in sorted(counts.faults.items())]
+        lines += counts.faults.sentences()
         if counts.clicks:
             lost = counts.clicks_without_impression
             lines.append(
-                f"{lost:,} of {counts.clicks:,} clicks have no impression of the same query and document."
+                f"{lost:,} of {counts.clicks:,} clicks {plural(lost, 'has', 'have')} no impression "
+                "of the same query and document."
             )
     firsts = [query.first for query in log.queries if query.first is not None]
     lasts = [query.last for query in log.queries if query.last is not None]
     window = f", from {day(min(firsts))} to {day(max(lasts))}" if firsts and lasts else ""
-    lines.append(f"{traffic:,} searches for {len(log.queries):,} queries{window}.")
+    lines.append(
+        f"{counted(traffic, 'search', 'searches')} for {counted(len(log.queries), 'query')}{window}."
+    )
     if len(table) < len(log.queries):
         hidden = len(log.queries) - len(table)
         lines.append(
-            f"Left out: {hidden:,} queries that fewer than {minimum_clients} people asked. "
+            f"Left out: {counted(hidden, 'query')} that fewer than {minimum_clients} people asked. "
             f"The table speaks for {log.share(table):.1%} of the traffic."
         )
     elif log.counts is None and not log.has_clients and minimum_clients > 0:

@@ -40,8 +40,24 @@ class LogRow(NamedTuple):
     position: int | None = None
 
 
+# Words of faults of which there is one.
+OF_ONE = {"have": "has", "were": "was", "are": "is", "do": "does", "queries": "query", "searches": "search"}
+
+
 class Faults(Counter[str]):
-    """How often each fault of a log was met, by its words in the summary."""
+    """How often each fault of a log was met, by its words in the summary, which begin with a plural."""
+
+    def sentences(self) -> list[str]:
+        """A sentence for each."""
+        return [
+            f"{number:,} {fault if number > 1 else _of_one(fault)}." for fault, number in sorted(self.items())
+        ]
+
+
+def _of_one(fault: str) -> str:
+    first, *words = fault.split(" ")
+    noun = OF_ONE.get(first, first.removesuffix("s"))
+    return " ".join([noun, *(OF_ONE.get(word, word) for word in words)])
 
 
 def ubi_rows(source: Source, faults: Faults) -> Iterator[LogRow]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pooling.formats.wording import counted, plural
 from pooling.heavy import np, pl
 from pooling.merging.diagnostics import overlap, size_by_depth, unique_finds
 from pooling.merging.families import dry_depth, families, lone_relevant
@@ -123,6 +124,7 @@ def as_text(diagnosis: Diagnosis, labels: LabelFinds | None = None) -> str:
         dry = labels["dry_depth"]
         ends = "finds have not dried up" if dry is None else f"finds dry up at rank {dry:,}"
         lines.append(
-            f"{labels['labelled']:,} pairs have a label, {labels['relevant']:,} are relevant; {ends}."
+            f"{counted(labels['labelled'], 'pair')} {plural(labels['labelled'], 'has', 'have')} a label, "
+            f"{labels['relevant']:,} {plural(labels['relevant'], 'is', 'are')} relevant; {ends}."
         )
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from django.urls import reverse
 
+from pooling.formats.wording import counted
 from pooling.interface.results import Result
 from pooling.merging.stored_diagnosis import NewPairs
 from pooling.models import Pool
@@ -47,6 +48,6 @@ def pool_result(pool: Pool) -> PoolBuilt:
 
 
 def _sentence(pool: Pool) -> str:
-    text = f"Pool “{pool.name}”: {pool.pair_count:,} pairs for {pool.query_count:,} queries"
+    text = f"Pool “{pool.name}”: {counted(pool.pair_count, 'pair')} for {counted(pool.query_count, 'query')}"
     new = pool.diagnostics.get("new")
     return f"{text}, {new['pairs']:,} of them new." if new else f"{text}."

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pooling.formats.errors import excerpt
 from pooling.formats.registry import source_of
+from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.ranking.chunk_rule import ChunksRule
 from pooling.ranking.ranking import order_run
@@ -112,7 +113,8 @@ class CollapsedRun:
         depth = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
         kept = "" if self.documents < self.chunks else " No two chunks belonged to the same document."
         return (
-            f"{self.chunks:,} chunks became {self.documents:,} documents, {depth} for a query: {words}.{kept}"
+            f"{counted(self.chunks, 'chunk')} became {counted(self.documents, 'document')}, "
+            f"{depth} for a query: {words}.{kept}"
         )
 
     def shortened(self, k: int) -> int:

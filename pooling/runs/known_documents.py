@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pooling.formats.wording import plural
 from pooling.heavy import pl
 from pooling.models import Collection
 from pooling.ranking.shared_ids import EXAMPLES, LOOKED_AT, LOW, offered
@@ -33,7 +34,10 @@ def notes_on_documents(collection: Collection, frame: pl.DataFrame, *, if_few: b
         return []
     looked_up = f"{len(ids):,} documents" + (" that were looked up" if len(ids) < len(distinct) else "")
     examples = _quoted(missing[:EXAMPLES])
-    note = f"{len(missing):,} of its {looked_up} are not in the collection, such as {examples}."
+    note = (
+        f"{len(missing):,} of its {looked_up} {plural(len(missing), 'is', 'are')} not in the "
+        f"collection, such as {examples}."
+    )
     if len(existing_ids) >= LOW * len(ids):
         return [] if if_few else [note]
     offer = offered(pl.Series(ids), pl.Series(list(theirs[:LOOKED_AT])), chunks=COLLAPSE)

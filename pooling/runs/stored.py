@@ -16,7 +16,6 @@ from django.contrib.auth.models import User
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
-from django.urls import reverse
 
 from pooling.formats import RunFile, read_run
 from pooling.formats.registry import name_of
@@ -396,7 +395,7 @@ def run_import_result(run: Run) -> RunImported:
         "sha256": run.sha256,
         "preflight": run.preflight,
         "detail": f"Run “{run.name}”: {size_of(run)}.",
-        "url": run.get_absolute_url() if run.pk else reverse("runs", args=[run.collection.slug]),
+        "url": run.get_absolute_url() if run.pk else "",
     }
     if run.pk:
         result["undo"] = undo_address(run.collection, "run", run.pk)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
@@ -135,7 +135,7 @@ def would_import(
     """`previewed` of a file of the local disk, however large."""
     showing = SHOWING.get(kind)
     if showing is None:
-        raise InputError("Only queries, documents, runs, qrels and judgments have a preview.")
+        raise InputError("Only queries, documents, runs, qrels, judgments and pre-labels have a preview.")
     function = showing.imported or IMPORTERS[kind]
     with _refusals_of_the_file(), transaction.atomic():
         result = function(
@@ -147,7 +147,13 @@ def would_import(
             **options,
         )
         transaction.set_rollback(True)
-    return result
+    # The numbers and addresses of what is not there; the next import may get them.
+    gone = dict.fromkeys(result.keys() & {"import_id", "pass_id", "url", "undo"})
+    words = result["detail"]
+    words = (
+        words.removeprefix("Imported") if words.startswith("Imported:") else f" {words[0].lower()}{words[1:]}"
+    )
+    return cast(Result, {**result, **gone, "detail": f"Would import{words}"})
 
 
 def take_in(

@@ -20,6 +20,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Case, Q, When
 
+from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress, Result
 from pooling.jobs.kinds import job_kind
@@ -149,7 +150,11 @@ def job_that_indexes(collection: Collection, user: User | None = None) -> Job | 
 @job_kind("texts", title="Indexing texts for search", can_be_cancelled=False)
 def _index_in_background(job: Job, progress: Progress) -> TextsIndexed:
     count = index_texts(job.collection, progress)
-    return {"texts": count, "detail": f"{count:,} texts indexed.", "url": job.collection.get_absolute_url()}
+    return {
+        "texts": count,
+        "detail": f"{counted(count, 'text')} indexed.",
+        "url": job.collection.get_absolute_url(),
+    }
 
 
 def search_documents(collection: Collection, words: str, *, limit: int = MOST_MATCHES) -> TextMatches:

@@ -37,7 +37,7 @@ WRONG = {
     "evaluate": ["missing.qrels", "missing.run"],
     "export_judgments": ["nowhere", "--output", "out.csv"],
     "export_pool": ["nowhere", "none", "--output", "out.tsv"],
-    "export_prelabels": ["nowhere", "none", "--output", "out.qrels"],
+    "export_prelabels": ["nowhere", "none", "--model", "small", "--output", "out.qrels"],
     "export_qrels": ["nowhere", "--output", "out.qrels"],
     "import_collection": ["harbour"],
     "import_facts": ["harbour", "missing.jsonl"],
@@ -105,6 +105,25 @@ def test_a_refusal_is_the_sentence_alone(
     assert said.out == ""
     assert said.err.count("\n") == 1
     assert "Error:" not in said.err
+
+
+@pytest.mark.parametrize("name", [name for name in WRONG if "--output" in WRONG[name]])
+def test_a_dash_is_no_file_to_write_to(
+    world: World, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(connections, "close_all", lambda: None)
+    arguments = [*WRONG[name][:-1], "-"]
+    with pytest.raises(SystemExit) as end:
+        load_command_class(get_commands()[name], name).run_from_argv(["manage.py", name, *arguments])
+    assert end.value.code == 2
+    assert (
+        capsys.readouterr()
+        .err.strip()
+        .endswith(
+            "argument output: “-” does not stand for standard input or output here. Give the name of a file."
+        )
+    )
+    assert not Path("-").exists()
 
 
 @pytest.fixture

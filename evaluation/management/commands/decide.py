@@ -8,6 +8,7 @@ from typing import Any
 from evaluation.comparisons.deciding_queue import decision, open_deciding_queue
 from evaluation.comparisons.stored import chosen_comparisons
 from labeling.models import Queue
+from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.options.arguments import count
@@ -36,6 +37,8 @@ class Command(InputCommand):
         if options["open"]:
             opened = open_deciding_queue(report, *pair)
             if isinstance(opened, Queue):
-                self.stdout.write(f"Queue {opened.pk}, “{opened.name}”: {opened.items.count():,} pairs.")
+                self.stdout.write(
+                    f"Queue {opened.pk}, “{opened.name}”: {counted(opened.items.count(), 'pair')}."
+                )
             else:
                 self.stdout.write(f"Job {opened.pk} opens the queue.")

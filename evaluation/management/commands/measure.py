@@ -8,7 +8,6 @@ from typing import Any
 from evaluation.models import Report
 from evaluation.reports.measuring import Measuring, request_measuring
 from labeling.consensus.rule_names import RULES_IN_WORDS
-from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
 
@@ -29,7 +28,6 @@ class Command(InputCommand):
         choice = Measuring(options["name"], options["rule"], options["run"])
         made = request_measuring(collection, choice, None)
         if isinstance(made, Report):
-            runs = counted(len(made.result["runs"]), "run")
-            self.stdout.write(f"Release “{made.release.name}” and report “{made.name}”: {runs}.")
+            self.stdout.write(f"Made release “{made.release.name}” and report “{made.name}”.")
         else:
             self.stdout.write(f"Job {made.pk} releases and measures.")

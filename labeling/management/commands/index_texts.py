@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.queues.finds import search_finds
+from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from pooling.people.membership import collection_named
@@ -22,6 +23,6 @@ class Command(InputCommand):
         collection = collection_named(options["slug"])
         with progress_bar("Indexing") as progress:
             count = index_texts(collection, progress)
-        self.stdout.write(f"{count:,} texts indexed.")
+        self.stdout.write(f"{counted(count, 'text')} indexed.")
         if (finds := search_finds(collection)).added:
             self.stdout.write(finds.sentence)

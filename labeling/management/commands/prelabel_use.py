@@ -10,6 +10,7 @@ from labeling.exposure.use import change_use, use_of
 from labeling.prelabels.options import prelabeler_named
 from labeling.prelabels.tables import use_sentence
 from labeling.progress.tables import queue_named
+from pooling.formats.wording import counted, plural
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 
@@ -71,5 +72,7 @@ class Command(InputCommand):
                 queue, replace(use_of(queue), **changes), understood=options["understood"]
             )
             if gone_through:
-                self.stdout.write(f"{gone_through:,} judged pairs were checked.")
+                self.stdout.write(
+                    f"{counted(gone_through, 'judged pair')} {plural(gone_through, 'was', 'were')} checked."
+                )
         self.stdout.write(f"“{queue.name}”: {use_sentence(use_of(queue))}")

@@ -28,9 +28,17 @@ class Command(InputCommand):
         counts = release.sidecar["counts"]
         unjudged = counts["pooled_not_judged"]
         more = f", and {counted(unjudged, 'pair')} as -1 (pooled, not judged)" if unjudged else ""
+        words = {
+            "not_final": "not final",
+            "conflict": "in dispute",
+            "not_counted": "with verdicts that do not count",
+            "cannot_judge": "that could not be judged",
+            "waiting": "not judged yet",
+        }
+        usual = ("not_final", "cannot_judge", "waiting")
+        missing = [f"{counts[key]:,} {words[key]}" for key in words if counts[key] or key in usual]
         self.stdout.write(
-            f"Release “{release.name}”: {release.pair_count - unjudged:,} labels of {release.query_count:,} "
-            f"queries, {release.relevant_count:,} relevant{more}; without a label: {counts['tie']:,} ties, "
-            f"{counts['not_final']:,} not final, {counts['cannot_judge']:,} that could not be judged, "
-            f"{counts['waiting']:,} not judged yet. SHA-256 {release.sha256}."
+            f"Release “{release.name}”: {counted(release.pair_count - unjudged, 'label')} of "
+            f"{counted(release.query_count, 'query')}, {release.relevant_count:,} relevant{more}; without a "
+            f"label: {', '.join([counted(counts['tie'], 'tie'), *missing])}. SHA-256 {release.sha256}."
         )

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, plural
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
@@ -58,7 +58,8 @@ class Command(InputCommand):
             self.stderr.write(as_text(pool.diagnostics), ending="")
         for run, count in pool.diagnostics["left_out_queries"].items():
             if count:
-                self.stderr.write(self.style.WARNING(f"{run}: {count:,} queries are not in the collection."))
+                left_out = f"{counted(count, 'query')} {plural(count, 'is', 'are')} not in the collection."
+                self.stderr.write(self.style.WARNING(f"{run}: {left_out}"))
 
     def build(self, collection: Collection, options: dict[str, Any]) -> Pool:
         for name in ("name", "depth"):

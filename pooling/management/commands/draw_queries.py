@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from pooling.formats.wording import counted
 from pooling.formats.writing import write_text
 from pooling.interface.commands import InputCommand
 from pooling.logs.drawing import draw
@@ -51,4 +52,4 @@ class Command(InputCommand):
         lines = sample_lines(sample, draw=name, window=options["window"], share=log.share)
         with disk_errors_named():
             write_text(options["output"], "".join(lines))
-        self.stdout.write(f"{options['output']}: {len(sample):,} queries.")
+        self.stdout.write(f"{options['output']}: {counted(len(sample), 'query')}.")

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from pooling.formats.writing import write_pieces
+from pooling.formats.writing import note_on_tabs, write_pieces
 from pooling.interface.commands import InputCommand
 from pooling.people.activity_log import record_action
 from pooling.people.membership import collection_named
@@ -29,5 +29,7 @@ class Command(InputCommand):
         path, format = options["output"], POOL_FILES[options["format"]]
         with disk_errors_named():
             write_pieces(path, (piece.encode() for piece in format.make(pool)))
+        if options["format"] == "tsv" and (note := note_on_tabs(path)):
+            self.stderr.write(self.style.WARNING(note), ending="")
         record_action(pool.collection, None, "file exported", path.name, pool=pool.name)
         self.stdout.write(f"{path}: pool “{pool.name}” as {format.title}.")

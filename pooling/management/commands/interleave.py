@@ -61,4 +61,4 @@ class Command(InputCommand):
             self.stderr.write(self.style.WARNING(note))
         same = sum(one.is_same for one in lists)
         alike = f" In {same:,} of them the runs agree, so that no click can tell them apart." if same else ""
-        self.stdout.write(f"{options['output']}: {len(lists):,} lists.{alike}")
+        self.stdout.write(f"{options['output']}: {counted(len(lists), 'list')}.{alike}")

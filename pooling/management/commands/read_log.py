@@ -6,7 +6,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from pooling.formats.writing import write_pieces, write_run
+from pooling.formats.wording import counted
+from pooling.formats.writing import note_on_tabs, write_pieces, write_run
 from pooling.interface.commands import InputCommand
 from pooling.logs.reading import (
     MINIMUM_CLIENTS,
@@ -71,8 +72,10 @@ class Command(InputCommand):
         with disk_errors_named():
             lines = queries_lines(queries, log.share(queries))
             write_pieces(options["output"], (line.encode() for line in lines))
-            self.stdout.write(f"{options['output']}: {len(queries):,} queries.")
+            self.stdout.write(f"{options['output']}: {counted(len(queries), 'query')}.")
+            if note := note_on_tabs(options["output"]):
+                self.stderr.write(self.style.WARNING(note), ending="")
             if options["run"] is not None:
                 write_run(production_run(log, queries), options["run"], tag="production")
                 lists = sum(query.key in log.lists for query in queries)
-                self.stdout.write(f"{options['run']}: {lists:,} lists.")
+                self.stdout.write(f"{options['run']}: {counted(lists, 'list')}.")

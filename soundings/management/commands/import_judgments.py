@@ -63,9 +63,6 @@ class Command(InputCommand):
                 f"{one['name']} → {one['account']}: {one['relevant']:,} relevant, "
                 f"{one['not_relevant']:,} not relevant, {one['cannot_judge']:,} can't judge"
             )
-        sentence = done["detail"].removesuffix(" ".join(["", *done["notes"]]))
-        self.stdout.write(
-            sentence if not options["dry_run"] else sentence.replace("Imported:", "Would import:", 1)
-        )
+        self.stdout.write(done["detail"].removesuffix(" ".join(["", *done["notes"]])))
         for note in done["notes"]:
             self.stderr.write(self.style.WARNING(note))

@@ -11,7 +11,8 @@ from labeling.clicks.impressions import read_impressions
 from labeling.clicks.models import harvested
 from labeling.clicks.propensities import read_propensities
 from labeling.clicks.scoring import click_scores, score_lines
-from pooling.formats.writing import write_pieces
+from pooling.formats.wording import counted, plural
+from pooling.formats.writing import note_on_tabs, write_pieces
 from pooling.interface.commands import InputCommand
 from pooling.storage.storing import disk_errors_named
 
@@ -52,20 +53,24 @@ class Command(InputCommand):
         scores = click_scores(seen, model, propensities, seed=options["seed"])
         users = len(set(seen.user.tolist()))
         self.stdout.write(
-            f"{len(seen):,} impressions and {int(seen.clicked.sum()):,} clicks of {users:,} people, "
-            f"on {len(seen.pairs):,} pairs."
+            f"{counted(len(seen), 'impression')} and {counted(int(seen.clicked.sum()), 'click')} of "
+            f"{counted(users, 'person', 'people')}, on {counted(len(seen.pairs), 'pair')}."
         )
-        for fault, number in sorted(faults.items()):
-            self.stdout.write(f"{number:,} {fault}.")
+        for sentence in faults.sentences():
+            self.stdout.write(sentence)
         if model == "pbm" and propensities is None:
             shares = ", ".join(f"{place}: {one:.2f}" for place, one in harvested(seen).items())
             self.stdout.write(f"Looked at, by position, from pairs that changed places: {shares}.")
         notes = Counter(one.note for one in scores)
-        self.stdout.write(f"{notes.pop('', 0):,} pairs have a score.")
+        scored = notes.pop("", 0)
+        self.stdout.write(f"{counted(scored, 'pair')} {plural(scored, 'has', 'have')} a score.")
         for note, number in sorted(notes.items()):
-            self.stdout.write(f"No score for {number:,} pairs: {note}.")
+            self.stdout.write(f"No score for {counted(number, 'pair')}: {note}.")
         with disk_errors_named():
             write_pieces(options["output"], (line.encode() for line in score_lines(scores)))
+        if note := note_on_tabs(options["output"]):
+            self.stderr.write(self.style.WARNING(note), ending="")
         self.stdout.write(
-            f"{options['output']}: {len(scores):,} pairs. A score is a share of clicks, not relevance."
+            f"{options['output']}: {counted(len(scores), 'pair')}. A score is a share of clicks, "
+            "not relevance."
         )

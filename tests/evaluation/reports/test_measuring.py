@@ -142,7 +142,7 @@ def test_over_http_it_answers_with_the_report(labelled: World, client: Client) -
 def test_the_command_does_the_same(labelled: World) -> None:
     out = io.StringIO()
     call_command("measure", "harbour", "--run", "alpha", stdout=out)
-    assert out.getvalue() == f"Release “v1” and report “{Report.objects.get().name}”: 1 run.\n"
+    assert out.getvalue() == f"Made release “v1” and report “{Report.objects.get().name}”.\n"
     assert list(Report.objects.get().result["runs"]) == ["alpha"]
     with pytest.raises(CommandError, match="There is no rule “most”"):
         call_command("measure", "harbour", "--rule", "most")

@@ -78,7 +78,7 @@ def test_conventions_are_keys_beside_the_rest(world: World) -> None:
     ("body", "field", "words"),
     [
         ({"release": "none such"}, "release", "There is “labels”"),
-        ({"runs": ["gamma"]}, "runs", "gamma"),
+        ({"runs": ["gamma"]}, "runs", "There are “alpha”, “beta”."),
         ({"k": [0]}, "k", "1 or more"),
         ({"k": "ten"}, "k", ""),
         ({"measures": ["recal"]}, "measures", "recal"),

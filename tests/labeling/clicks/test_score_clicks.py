@@ -274,14 +274,14 @@ def test_an_absurd_position_is_counted_and_a_tab_in_an_id_keeps_its_row(tmp_path
         for name, place in (("d8", {"ordinal": 10**11}), ("d\t9", {"ordinal": 3}))
     )
     told = ran(written(tmp_path / "log.ndjson", far, tab), "--output", tmp_path / "scores.tsv")
-    assert "1 impressions have no position up to 1,000." in told
+    assert "1 impression has no position up to 1,000." in told
     assert {row["document_id"] for row in table(tmp_path / "scores.tsv")} == {"d1", "d2", "d 9"}
 
 
 def test_programs_and_clicks_on_nothing_are_left_out_and_counted(tmp_path: Path) -> None:
     lost = {"query_id": "s1", "action_name": "click", "event_attributes": {"object": {"object_id": "d9"}}}
     told = ran(written(tmp_path / "log.ndjson", lost), "--output", tmp_path / "scores.tsv")
-    assert "1 clicks on documents that were not shown were left out." in told
+    assert "1 click on documents not shown was left out." in told
     log = written(tmp_path / "log.ndjson", searches=410)
     with pytest.raises(CommandError, match="no impression"):
         ran(log, "--output", tmp_path / "none.tsv")

@@ -256,6 +256,16 @@ def test_a_wrong_verdict_is_refused_with_its_page(world: World, verdict: FactVer
     assert not SupportEvent.objects.exists()
 
 
+def test_a_text_that_was_never_there_is_refused(world: World) -> None:
+    bring_facts(world)
+    queue = fact_queue(world)
+    item = queue.fact_items.get()
+    hold_item(item, world.ben)
+    with pytest.raises(InputError, match="This document has no version 77 yet: the newest is 1"):
+        store_page(queue, world.ben, item, FactPage(uuid4(), 77, [FactVerdict("lines", 1, "no")]))
+    assert not SupportEvent.objects.exists()
+
+
 def test_nothing_is_chosen_before_the_person_does(world: World) -> None:
     bring_facts(world)
     queue, client = fact_queue(world), signed_in("ben")

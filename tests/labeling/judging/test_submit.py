@@ -36,7 +36,7 @@ def test_a_verdict_is_stored_with_all_that_was_sent(world: World) -> None:
         reason="language",
         note="Norwegian?",
         shown="passage",
-        version=3,
+        version=1,
         active_ms=1200,
         lease=lease.token,
     )
@@ -45,11 +45,23 @@ def test_a_verdict_is_stored_with_all_that_was_sent(world: World) -> None:
     assert (event.verdict, event.reason, event.note) == ("cannot_judge", "language", "Norwegian?")
     assert (event.shown, event.document_version, event.active_ms, event.lease) == (
         "passage",
-        3,
+        1,
         1200,
         lease.token,
     )
     assert Judgment.objects.get().event == event
+
+
+def test_a_verdict_on_a_text_that_was_never_there_is_rejected(world: World) -> None:
+    queue = make_queue(world)
+    item = only_lease(queue, world.ben).item_id
+    outcome = judge(queue, world.ben, item, version=77)
+    assert (outcome.status, outcome.detail) == (
+        "rejected",
+        "This document has no version 77 yet: the newest is 1.",
+    )
+    assert not JudgmentEvent.objects.exists()
+    assert judge(queue, world.ben, item, version=1).status == "stored"
 
 
 def test_a_verdict_fills_the_slot_and_returns_the_lease(world: World) -> None:

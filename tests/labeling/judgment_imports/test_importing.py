@@ -495,6 +495,8 @@ def test_the_http_call_previews_imports_lists_and_takes_back(world: World) -> No
 
     previewed = api.post(url + "?preview=true", body())
     assert (previewed.status_code, previewed.data["judgments"]) == (200, 4)
+    assert [previewed.data[key] for key in ("import_id", "url", "undo")] == [None] * 3
+    assert previewed.data["detail"].startswith("Would import: 4 judgments of 2 people on 2 pairs")
     assert not JudgmentImport.objects.exists()
     made = api.post(url, body())
     assert made.status_code == 201

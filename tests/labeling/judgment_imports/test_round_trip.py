@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from labeling.gold.quarantine import impose
-from labeling.gold.questions import NewQuestion, add_question
+from labeling.gold.questions import NewQuestion, add_question, change_question
 from labeling.judging.leases import claim
 from labeling.judging.verdicts import skip, undo
 from labeling.judgment_imports.importing import import_judgments
-from labeling.models import JudgmentEvent, Queue
+from labeling.models import Judgment, JudgmentEvent, Queue, Verdict
+from labeling.qrels.explanation import explain
 from labeling.qrels.judgments import export_judgments, judgment_rows
+from labeling.qrels.labels import current_labels
 from pooling.models import Collection
 from tests.labeling.helpers import judge, make_prelabels, make_queue, show_prelabels
 from tests.world import World
@@ -65,6 +67,7 @@ def test_what_was_exported_and_imported_is_exported_the_same(
     world: World, queue: Queue, elsewhere: Collection, tmp_path: Path, suffix: str
 ) -> None:
     path = exported(world.collection, tmp_path / f"judgments.{suffix}")
+    add_question(elsewhere, NewQuestion(query="q3", document="d2", answer="relevant"))
     done = import_judgments(elsewhere, path, user=world.ada)
     assert renumbered(elsewhere) == renumbered(world.collection)
     assert done.events == JudgmentEvent.objects.filter(collection=world.collection).count()
@@ -79,4 +82,49 @@ def test_a_second_round_trip_changes_nothing_either(
     for query in elsewhere.queries.all():
         third.queries.create(external_id=query.external_id, text=query.text)
     import_judgments(third, exported(elsewhere, tmp_path / "two.csv"))
-    assert renumbered(third) == renumbered(world.collection)
+    assert renumbered(third) == renumbered(elsewhere)
+
+
+def test_answers_to_gold_questions_that_are_none_here_count_as_verdicts(
+    world: World, queue: Queue, elsewhere: Collection, tmp_path: Path
+) -> None:
+    assert ("q3", "d2", 1, "gold") in current_labels(world.collection).frame.rows()
+    done = import_judgments(elsewhere, exported(world.collection, tmp_path / "judgments.csv"))
+    assert ("q3", "d2", 0, "human") in current_labels(elsewhere).frame.rows()
+    assert done.notes == [
+        "1 pair is a gold question in the file but not here, such as query q3, document d2: verdicts on "
+        "it count like any others. To have them as answers, take this import back and import the gold "
+        "questions first."
+    ]
+
+
+def test_what_does_not_count_is_counted_and_explained(
+    world: World, queue: Queue, elsewhere: Collection, tmp_path: Path
+) -> None:
+    gold = add_question(elsewhere, NewQuestion(query="q3", document="d2", answer="relevant"))
+    import_judgments(elsewhere, exported(world.collection, tmp_path / "judgments.csv"))
+    labels = current_labels(elsewhere)
+    assert ("q3", "d2", 1, "gold") in labels.frame.rows()
+    before = labels.counts["not_counted"]
+    change_question(gold, active=False)
+    assert current_labels(elsewhere).counts["not_counted"] == before + 1
+    assert explain(elsewhere, "q3", "d2").because == (
+        "Its verdicts do not count: they answer a gold question or are set aside."
+    )
+    assert explain(elsewhere, "q3", "d3").because == "Nobody has judged it."
+
+
+def test_an_import_counts_the_judgments_people_and_pairs_that_are_new(
+    world: World, queue: Queue, elsewhere: Collection, tmp_path: Path
+) -> None:
+    whole = exported(world.collection, tmp_path / "one.csv")
+    done = import_judgments(elsewhere, whole)
+    standing = Judgment.objects.filter(collection=elsewhere)
+    assert str(done).startswith(f"{standing.count()} judgments of 3 people on 5 pairs, in")
+    figures = {one["name"]: [one[word] for word in Verdict.values] for one in done.people}
+    assert sum(map(sum, figures.values())) == standing.count()
+    again = tmp_path / "two.csv"
+    again.write_bytes(whole.read_bytes().replace(b"q3,d2,", b"q3,d4,"))
+    done = import_judgments(elsewhere, again)
+    assert str(done).startswith("1 judgment of 1 person on 1 pair, in")
+    assert [sum(one[word] for word in Verdict.values) for one in done.people].count(0) == 2

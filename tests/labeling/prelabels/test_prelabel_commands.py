@@ -79,6 +79,8 @@ def test_a_pass_tells_what_it_did_and_its_file_says_that_no_person_said_it(
     assert head == "query_id,document_id,relevance,source,score,grade"
     assert first.startswith("q1,d1,1,llm:small:binary-v1:")
     assert len(rest) == 5
+    run("export_prelabels", "--output", str(tmp_path / "model.jsonl"))
+    assert (tmp_path / "model.jsonl").read_text().startswith('{"query_id": "q1"')
     run("export_prelabels", "--format", "trec", "--output", str(path))
     query, source, document, relevance = path.read_text().splitlines()[0].split(" ")
     assert (query, source.split(":")[0], document, relevance) == ("q1", "llm", "d1", "1")
@@ -252,7 +254,7 @@ def test_what_a_queue_does_with_pre_labels_is_told_and_changed(world: World, que
     assert "people judge blind. No verdict asks" in said_by("prelabel_use", "first")
     judge(queue, world.ben, queue.items.all()[0].pk, "not_relevant")
     told = said_by("prelabel_use", "first", "--model", "small", "--second-opinion-from", "0.9")
-    assert "1 judged pairs were checked" in told
+    assert "1 judged pair was checked" in told
     assert "of small, binary v1 () that is at least 0.9 sure asks for one more judgment" in told
     with pytest.raises(CommandError, match="Confirm that you have understood this"):
         said_by("prelabel_use", "first", "--prelabels", "assist")

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, Queue
-from tests.labeling.helpers import judge, make_pool
+from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World, qrels_text
 
 
@@ -62,6 +62,18 @@ def test_labels_are_imported_and_exported_in_another_format(world: World, tmp_pa
     run("export_qrels", "harbour", "--release", "old", "--format", "beir", "--output", out)
     assert out.read_text().startswith("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
     assert json.loads((tmp_path / "out.tsv.meta.json").read_text())["export"]["format"] == "beir"
+
+
+def test_a_pair_with_an_imported_label_does_not_wait(world: World) -> None:
+    queue = make_queue(world, needed=2)
+    tied, *_ = claim(queue, world.ben, 6).leases
+    judge(queue, world.ben, tied.item_id, "not_relevant")
+    judge(queue, world.cleo, tied.item_id, "relevant")
+    (world.folder / "old.qrels").write_text("".join(f"q{n} 0 d{m} 1\n" for n in (1, 2, 3) for m in (1, 2)))
+    run("import_qrels", "harbour", world.folder / "old.qrels")
+    said = run("release_qrels", "harbour", "--name", "old")
+    assert "5 labels of 3 queries, 5 relevant; without a label: 1 tie, 0 not final, 0 that could" in said
+    assert "0 not judged yet" in said
 
 
 def test_a_pair_that_nobody_judged_is_no_label(world: World, tmp_path: Path) -> None:

@@ -121,6 +121,7 @@ def test_the_sidecar_tells_where_the_labels_come_from(world: World) -> None:
         "conflict": 0,
         "not_final": 0,
         "cannot_judge": 0,
+        "not_counted": 0,
         "contradictions": 0,
         "waiting": 0,
     }
@@ -234,7 +235,7 @@ def test_an_unknown_release_or_format_is_named(world: World) -> None:
 def test_an_import_counts_what_it_did(world: World) -> None:
     done = import_text(world, "q1 0 d1 1\nq9 0 d1 1\nq1 0 d77 0\n")
     assert str(done) == (
-        "2 new, 0 as before, 1 of unknown queries left out, 1 unknown documents added without text"
+        "2 new, 0 as before, 1 of unknown queries left out, 1 unknown document added without text"
     )
     assert done.notes == ["Not in the collection: 1 of the file's queries (q9)."]  # type: ignore[attr-defined]
     assert Document.objects.get(external_id="d77").text is None

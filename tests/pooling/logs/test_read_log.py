@@ -89,8 +89,7 @@ def test_rare_queries_are_left_out_and_their_share_is_told(tmp_path: Path) -> No
     log, output = written(tmp_path / "log.ndjson", rows), tmp_path / "queries.tsv"
     told = ran(log, "--output", output)
     assert (
-        "Left out: 1 queries that fewer than 2 people asked. The table speaks for 75.0% of the traffic."
-        in told
+        "Left out: 1 query that fewer than 2 people asked. The table speaks for 75.0% of the traffic." in told
     )
     assert "elm street" not in output.read_text()
     assert "person" not in output.read_text()
@@ -112,14 +111,14 @@ def test_what_is_wrong_is_counted_and_the_rest_is_read(tmp_path: Path) -> None:
         file.write("{broken\n")
     told = ran(log, "--output", tmp_path / "queries.tsv").splitlines()
     assert set(told) >= {
-        "1 lines are not a JSON object.",
-        "1 rows have no query_id.",
-        "1 rows with neither a query_id nor a client and a time were left out.",
-        "1 rows have a timestamp that is a number; it was read as milliseconds.",
-        "1 rows have no timestamp that can be read.",
-        "1 events with such an action have no user_query.",
-        "1 events with such an action have no session_id.",
-        "1 of 1 clicks have no impression of the same query and document.",
+        "1 line is not a JSON object.",
+        "1 row has no query_id.",
+        "1 row with neither a query_id nor a client and a time was left out.",
+        "1 row has a timestamp that is a number; it was read as milliseconds.",
+        "1 row has no timestamp that can be read.",
+        "1 event with such an action has no user_query.",
+        "1 event with such an action has no session_id.",
+        "1 of 1 clicks has no impression of the same query and document.",
     }
 
 
@@ -154,7 +153,7 @@ def test_lines_of_a_web_server_are_read_by_a_pattern(tmp_path: Path) -> None:
     pattern = r"^(?P<client>\S+) .*\[(?P<time>[^]]+)\] .GET /search\?q=(?P<query>[^& ]*)"
     told = ran(log, "--output", tmp_path / "queries.tsv", "--pattern", pattern)
     assert table(tmp_path / "queries.tsv") == [["Night bus", "2", "2", "2026-10-31", "2026-10-31", "1"]]
-    assert "1 lines do not match the pattern." in told
+    assert "1 line does not match the pattern." in told
 
 
 def test_seconds_since_1970_are_read_as_seconds(tmp_path: Path) -> None:
@@ -165,7 +164,7 @@ def test_seconds_since_1970_are_read_as_seconds(tmp_path: Path) -> None:
     log = tmp_path / "log.ndjson"
     log.write_text("".join(json.dumps(row) + "\n" for row in rows))
     told = ran(log, "--output", tmp_path / "queries.tsv")
-    assert "1 rows have a timestamp that is a number; it was read as seconds." in told
+    assert "1 row has a timestamp that is a number; it was read as seconds." in told
     assert table(tmp_path / "queries.tsv")[0][3:5] == ["2026-10-31", "2026-10-31"]
 
 
@@ -249,7 +248,7 @@ def test_days_of_a_longer_log_are_read_alone(tmp_path: Path) -> None:
     text = ran(*options, "2026-10-01/2026-10-31")
     assert sorted(row[0] for row in table(output)) == ["ferry 1", "ferry 2"]
     assert "2 rows are of other days." in text
-    assert "1 rows have no time, and were left out." in text
+    assert "1 row has no time, and was left out." in text
     with pytest.raises(CommandError, match="no row with a query is of these days"):
         ran(*options, "2025-10-01/2025-10-31")
     with pytest.raises(CommandError, match="write the first and the last day"):

@@ -62,6 +62,17 @@ def test_page_call_and_command_give_the_same_file(world: World) -> None:
     assert client.get(reverse("pool_download", args=["harbour", pool.pk])).status_code == 403
 
 
+def test_a_table_with_tabs_says_so_where_the_name_promises_commas(world: World) -> None:
+    pool = world.build_pool()
+    errors = io.StringIO()
+    for name in ("out.tsv", "out.csv"):
+        path = str(world.folder / name)
+        call_command(
+            "export_pool", "harbour", pool.name, "--output", path, stdout=io.StringIO(), stderr=errors
+        )
+    assert errors.getvalue() == f"{path}: its values are separated by tabs; name it .tsv to say so.\n"
+
+
 def test_a_pool_that_does_not_exist_is_one_sentence(world: World) -> None:
     with pytest.raises(CommandError, match="There is no pool “none” in “harbour”"):
         exported(world, "none")

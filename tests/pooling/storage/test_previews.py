@@ -146,6 +146,15 @@ def test_a_run_is_previewed_over_http_and_nothing_stays(world: World, ada: Clien
     answer = ada.post(address, {"file": upload("run_import")})
     assert (answer.status_code, answer.json()["id"], answer.json()["rows"]) == (200, None, 9)
     assert "preflight" in answer.json()
+    assert answer.json()["url"] is None
+    assert answer.json()["detail"].startswith("Would import run “")
     assert not Run.objects.exists()
     world.import_runs()
     assert ada.post(address, {"file": upload("run_import")}).status_code == 409
+
+
+def test_a_preview_over_http_names_no_import(world: World, ada: Client) -> None:
+    file = SimpleUploadedFile("more.jsonl", b'{"id": "q9", "text": "last bus"}')
+    answer = ada.post("/api/collections/harbour/queries/?preview=true", {"file": file}).json()
+    assert [answer[key] for key in ("import_id", "url", "undo")] == [None] * 3
+    assert answer["detail"] == "Would import queries: 1 new, 0 changed, 0 as before."
