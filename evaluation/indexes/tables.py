@@ -17,6 +17,7 @@ from evaluation.scoring.figures import ThresholdResult
 from evaluation.scoring.results import decimal, interval, share_in_words
 from evaluation.scoring.wording import interval_or_why_not
 from pooling.formats.cells import table_text
+from pooling.formats.wording import counted
 
 
 class AgainstConventions(AgainstSettings):
@@ -197,7 +198,7 @@ def _notes(against: AgainstExact, *, tied: bool) -> list[str]:
             "of ties, shown with the minimum, expected and maximum over all such orders."
         )
     notes += [
-        f"{name}: ignored the {run.unknown} of its queries that {against.exact.name} does not have."
+        f"{name}: ignored {counted(run.unknown, 'query')} that {against.exact.name} does not have."
         for name, run in against.runs.items()
         if run.unknown
     ]

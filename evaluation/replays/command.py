@@ -13,6 +13,7 @@ from evaluation.replays.noise import noise_problem
 from evaluation.replays.reading import read_labelled_pool
 from evaluation.replays.replaying import BUDGETS
 from evaluation.replays.simulation import Outcome, Simulation, simulate
+from pooling.formats.wording import counted
 from pooling.interface.terminal import Writer, progress_bar
 from pooling.options.arguments import count
 from pooling.ranking.order_options import SCORES, TIES
@@ -58,9 +59,9 @@ def notes(simulation: Simulation) -> list[str]:
     pool, settings = simulation.pool, simulation.settings
     relevant = sum(int(truth.sum()) for truth in pool.truth.values())
     return [
-        f"{len(pool.runs)} runs to depth {pool.depth}: {pool.labelled:,} of {pool.pairs:,} pairs "
+        f"{counted(len(pool.runs), 'run')} to depth {pool.depth}: {pool.labelled:,} of {pool.pairs:,} pairs "
         f"have a label; the others ({pool.unlabelled_share:.1%}) are left out.",
-        f"{len(pool.candidates)} queries with {relevant:,} relevant pairs; "
+        f"{counted(len(pool.candidates), 'query')} with {counted(relevant, 'relevant pair')}; "
         f"{pool.queries_left_out} without any are left out.",
         "found, effort: means over queries. tau: the order of the runs against that by all labels.",
         f"error, estimated: of micro Recall@{settings['k']} from the labels so far, and weighted by 1/π.",
