@@ -13,7 +13,7 @@ from evaluation.measures.significance import queries_needed
 from evaluation.scoring.config import MARGIN
 from evaluation.scoring.estimate_figures import COMPLETE, ESTIMATE, LABELS, SPAN, Estimates, FrameFigures
 from evaluation.scoring.figures import Figure, RunFigures, mean_as_read
-from evaluation.scoring.wording import usual_cutoff
+from evaluation.scoring.wording import first_places, usual_cutoff
 from pooling.formats.wording import counted
 
 #: To ask for more queries than this is no advice.
@@ -319,7 +319,9 @@ def _next_step(one: Comparison, grade: Grade, wanted: int | None) -> NextStep | 
 def judge_sentence(count: int, left: int, k: int) -> str:
     """Judge `count` of the documents that are left."""
     some = "" if count >= left else f"{count:,} of "
-    return f"Judge {some}the {counted(left, 'document')} that only one of the two has in its first {k}."
+    return (
+        f"Judge {some}the {counted(left, 'document')} that only one of the two has in its {first_places(k)}."
+    )
 
 
 def _negative(number: float | None) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluation.comparisons.answer import Answer, Rival
 from evaluation.comparisons.grades import Graded
 from evaluation.scoring.estimate_figures import FrameFigures
-from evaluation.scoring.wording import decimal, interval, percent
+from evaluation.scoring.wording import decimal, first_places, interval, percent
 from pooling.formats.wording import counted
 
 _SPANNED = "this covers queries, labels and the documents that still wait for one"
@@ -48,7 +48,7 @@ def outside_sentence(
     at_most: the pool does not tell all that its audit was drawn from."""
     documents, share, relevant = pairs
     verb, them = ("is", "it") if documents == 1 else ("are", "them")
-    there = f"{counted(documents, 'document')} in the first {k} of {run} ({percent(share)})"
+    there = f"{counted(documents, 'document')} in the {first_places(k)} of {run} ({percent(share)})"
     if at_most:
         return f"Up to {there} may be in no pool and in nothing that its audit was drawn from."
     beginning = f"{there} {verb} in no pool, so nobody could judge {them}"
@@ -129,7 +129,7 @@ def answer_in_words(answer: Answer) -> tuple[str, ...]:
     if answer.rival is not None:
         numbers += f"; {difference_in_words(answer.rival)}"
     if answer.judged is not None:
-        numbers += f"; {percent(answer.judged)} of its first {answer.k} judged"
+        numbers += f"; {percent(answer.judged)} of its {first_places(answer.k)} judged"
     outside = () if answer.outside is None else (answer.outside.sentence,)
     following = () if answer.next is None else (f"Next: {answer.next.sentence}",)
     return (answer.sentence, f"{numbers}.", *outside, *following)

@@ -199,7 +199,7 @@ def _notes(against: AgainstExact, *, tied: bool) -> list[str]:
             "of ties, shown with the minimum, expected and maximum over all such orders."
         )
     notes += [
-        f"{name}: ignored the {run.unknown} of its queries that {against.exact.name} does not have."
+        f"{name}: ignored {counted(run.unknown, 'query')} that {against.exact.name} does not have."
         for name, run in against.runs.items()
         if run.unknown
     ]

@@ -12,6 +12,7 @@ from evaluation.measures.hajek import Design, WeightedMeans, effective_size, rat
 from evaluation.measures.significance import IntervalSettings
 from evaluation.scoring.figures import Figure, MeasuredHow, RunFigures, WeightedHow
 from evaluation.scoring.results import Evaluation, RunEvaluation
+from pooling.formats.wording import counted, plural
 from pooling.heavy import Booleans, np
 
 METHOD = "Student's t, with the variance of the draw"
@@ -178,7 +179,7 @@ def weighted_notes(how: WeightedHow) -> Sequence[str]:
     """What a reader of means over drawn queries must know, one sentence each."""
     if how["target"] == "none":
         asked = "but people ask some more often than others"
-        some = f"; {how['strangers']} labelled queries are outside the draw" if how["strangers"] else ""
+        some = f"; {_outside(how['strangers'])}" if how["strangers"] else ""
         return [f"Each query counts once, {asked}: {how['drawn']} were drawn from a log{some}."]
     # How many distinct queries a table left out is not known.
     is_traffic = how["target"] == "traffic"
@@ -195,9 +196,15 @@ def weighted_notes(how: WeightedHow) -> Sequence[str]:
         notes.append(f"The log ended {how['age_days']} days ago; draw from a newer one.")
     if how["dropped"] or how["unlabelled"]:
         notes.append(
-            f"{how['dropped']} drawn queries were dropped and {how['unlabelled']} have no label; the others "
-            "of their strata speak for them."
+            f"{counted(how['dropped'], 'drawn query')} {plural(how['dropped'], 'was', 'were')} dropped and "
+            f"{how['unlabelled']} {plural(how['unlabelled'], 'has', 'have')} no label; the others of their "
+            "strata speak for them."
         )
     if how["strangers"]:
-        notes.append(f"{how['strangers']} labelled queries are outside the draw and in no mean.")
+        notes.append(f"{_outside(how['strangers'])} and in no mean.")
     return notes
+
+
+def _outside(count: int) -> str:
+    is_or_are = plural(count, "is", "are")
+    return f"{counted(count, 'labelled query')} {is_or_are} outside the draw"

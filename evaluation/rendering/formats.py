@@ -15,6 +15,7 @@ from evaluation.scoring.estimate_figures import Estimates, runs_with_estimates
 from evaluation.scoring.figures import MeanSpan, as_read, mean_as_read, mlflow_metrics
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from pooling.formats.cells import table_text
+from pooling.formats.wording import counted
 
 
 def render(
@@ -200,7 +201,7 @@ def _notes(evaluation: Evaluation) -> list[str]:
     )
     lines += evaluation.warnings()
     lines += [
-        f"{name}: ignored the {run.counted.unknown} of its queries that have no label."
+        f"{name}: ignored {counted(run.counted.unknown, 'query')} without a label."
         for name, run in evaluation.runs.items()
         if run.counted.unknown
     ]

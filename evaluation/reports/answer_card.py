@@ -21,7 +21,7 @@ from evaluation.models import Report
 from evaluation.report_store.options import UNWEIGHTED, headline_k
 from evaluation.report_store.settings import weights_in_words
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS, Estimates
-from evaluation.scoring.wording import decimal
+from evaluation.scoring.wording import decimal, first_places
 from pooling.formats.wording import counted
 
 # A difference is drawn on a scale that ends at least so far from 0.
@@ -167,7 +167,7 @@ def _covered(report: Report, answer: Answer) -> str:
     if (every := queries_in_all(report)) > counts["scored"]:
         parts.append(f"{counts['scored']:,} of {counted(every, 'query')} scored")
     if answer.judged is not None:
-        parts.append(f"{100 * answer.judged:.0f} % of the first {answer.k} of {answer.run} judged")
+        parts.append(f"{100 * answer.judged:.0f} % of the {first_places(answer.k)} of {answer.run} judged")
     if answer.rival is not None and answer.rival.unjudged:
         documents = counted(answer.rival.unjudged, "unjudged document")
         parts.append(f"{documents} could move the difference")

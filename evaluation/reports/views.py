@@ -192,7 +192,8 @@ def recall_in_words(report: Report, choice: Choice, coverage: Mapping[int, Cover
         return f"{text}."
     least, most = percent(coverage[choice.k].least[1]), percent(coverage[choice.k].most[1])
     share = least if least == most else f"{least} to {most}"
-    return f"{text}; {share} of what the runs return in the first {choice.k} places is judged."
+    first = f"first {counted(choice.k, 'place')}" if choice.k > 1 else "first place"
+    return f"{text}; {share} of what the runs return in the {first} is judged."
 
 
 def unlabelled_queries(report: Report) -> dict[str, Any]:

@@ -126,17 +126,19 @@ class Conventions:
     def order_in_words(self) -> str:
         return f"{'float32 ' if self.scores == 'float32' else ''}{_TIE_WORDS[self.ties]}"
 
-    def line(self, *, scored: int, total: int, without_relevant: int, missing: int = 0) -> str:
+    def line(
+        self, *, scored: int, total: int, without_relevant: int, missing: int = 0, outside: int = 0
+    ) -> str:
         """The conventions in words, with the number of queries behind a mean.
 
         scored: queries in the mean; total: queries with labels; without_relevant: those of them without a
-        relevant label; missing: those the run does not answer.
+        relevant label; missing: those the run does not answer; outside: further ones, of no draw and no mean.
 
         >>> Conventions().line(scored=48, total=50, without_relevant=2)
         '48 of 50 queries (2 without a relevant label) · missing = 0 · rel ≥ 1 · ties: score, then id ↓'
         """
         parts = [
-            f"{scored} of {total} queries" + self._aside(without_relevant, missing),
+            f"{scored} of {total} queries" + self._aside(without_relevant, missing, outside),
             "missing = 0" if self.missing == "zero" else "missing = skipped",
             f"rel ≥ {self.min_relevance}",
             f"ties: {self.order_in_words}",
@@ -147,13 +149,15 @@ class Conventions:
             parts.append("without the query's own document")
         return " · ".join(parts)
 
-    def _aside(self, without_relevant: int, missing: int) -> str:
+    def _aside(self, without_relevant: int, missing: int, outside: int) -> str:
         notes = []
         if without_relevant:
             counted = " count 0" if self.zero_relevant == "zero" else ""
             notes.append(f"{without_relevant} without a relevant label{counted}")
         if missing:
             notes.append(f"{missing} missing from the run")
+        if outside:
+            notes.append(f"{outside} outside the draw")
         return f" ({', '.join(notes)})" if notes else ""
 
 

@@ -360,11 +360,13 @@ class Evaluation:
         judged = self._run(run).figures.get(f"judged@{at}")
         spread = interval_or_why_not(figure, self.confidence)
         value = f"{titled(measure, k)} {decimal(figure['mean'])}{spread}"
+        outside = np.isnan(self.of_draw(np.zeros(self.labels.query_count)))
         conventions = self.conventions.line(
             scored=figure["queries"],
             total=self.labels.query_count,
-            without_relevant=int((~self.labels.has_relevant).sum()),
-            missing=int((self.in_mean & self._run(run).counted.missing).sum()),
+            without_relevant=int((~self.labels.has_relevant & ~outside).sum()),
+            missing=int((self.in_mean & self._run(run).counted.missing & ~outside).sum()),
+            outside=int(outside.sum()),
         )
         coverage = (
             "" if judged is None or measure == "judged" else f" · judged@{at} {percent(mean_as_read(judged))}"

@@ -25,6 +25,11 @@ def rests_on(*, complete: bool) -> str:
     return "by complete labels" if complete else "by the labels at hand"
 
 
+def first_places(k: int) -> str:
+    """`first 10`; where K is 1, without the number."""
+    return "first places" if k == 1 else f"first {k}"
+
+
 def decimal(value: float | None) -> str:
     """Three decimals, or a dash for what is undefined."""
     return "–" if value is None else f"{value:.3f}"

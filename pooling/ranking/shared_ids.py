@@ -57,7 +57,10 @@ def sentence_on(side: Side, other: Side, *, chunks: str = "") -> str:
     ids, others = side.ids.unique(maintain_order=True), other.ids.unique(maintain_order=True)
     is_shared = ids.is_in(others.implode())
     examples = f"{examples_of(ids.filter(~is_shared))} here, {examples_of(others)} there"
-    start = f"{is_shared.sum():,} of the {len(ids):,} {side.name} are among the {other.name}: {examples}."
+    count = f"{is_shared.sum():,} of the {len(ids):,} {side.name} are"
+    if len(ids) == 1:
+        count = f"The only one of the {side.name} is{'' if is_shared.all() else ' not'}"
+    start = f"{count} among the {other.name}: {examples}."
     offer = offered(ids, others, chunks=chunks)
     return start if offer is None else f"{start} {offer.words}, {100 * offer.share:.0f} % would match."
 

@@ -44,7 +44,9 @@ def test_means_go_back_to_traffic_or_to_queries() -> None:
     assert traffic.figure("run", "recall", 2)["queries"] == 3
     queries = weighted(result, sample_of(SAMPLE), "queries", today=TODAY)
     assert queries.figure("run", "recall", 2)["mean"] == pytest.approx((1 + 2 * 0.5) / (1 + 2 + 4))
-    assert "weights: traffic 2026-10, Hájek" in traffic.convention_line("run", "recall", 2)
+    line = traffic.convention_line("run", "recall", 2)
+    assert "weights: traffic 2026-10, Hájek" in line
+    assert "3 of 4 queries (1 outside the draw) · missing = 0" in line
     how = traffic.settings["weights"]
     assert (how["strangers"], how["age_days"]) == (1, 20)
     assert how["effective"] == pytest.approx(18**2 / (100 + 16 + 16))
@@ -71,7 +73,7 @@ def test_dropped_and_unlabelled_queries_are_spoken_for_by_their_stratum() -> Non
     assert found.figure("run", "recall", 2)["mean"] == pytest.approx((16 + 8) / 40)
     how = found.settings["weights"]
     assert (how["dropped"], how["unlabelled"]) == (1, 1)
-    assert "1 drawn queries were dropped and 1 have no label" in " ".join(weighted_notes(how))
+    assert "1 drawn query was dropped and 1 has no label" in " ".join(weighted_notes(how))
 
 
 def test_queries_without_a_label_or_left_out_of_the_log_are_not_spoken_for() -> None:
@@ -198,7 +200,7 @@ def test_the_command_weighs_and_says_so(files: Path) -> None:
     result = json.loads(told)
     assert result["runs"]["one"]["recall@2"]["mean"] == pytest.approx(12 / 18)
     assert result["conventions"]["weights"]["target"] == "traffic"
-    assert "1 labelled queries are outside the draw" in notes
+    assert "1 labelled query is outside the draw" in notes
 
 
 WRONG = {

@@ -165,10 +165,10 @@ def test_queries_outside_the_draw_are_counted_and_decide_the_default(world: Worl
     make_release(world)
     report = make(world)
     assert report.options["weights"] == "none"
-    assert "1 labelled queries are outside the draw" in report_words(world, report)
+    assert "1 labelled query is outside the draw" in report_words(world, report)
     asked = make(world, weights="traffic")
     assert mean(asked) == pytest.approx((10 / 2 + 12) / 22)
-    assert "1 labelled queries are outside the draw and in no mean" in report_words(world, asked)
+    assert "1 labelled query is outside the draw and in no mean" in report_words(world, asked)
     assert [one.what for one in what_changed(report, asked)] == ["Weights"]
 
 

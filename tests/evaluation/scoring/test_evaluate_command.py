@@ -93,8 +93,8 @@ def test_a_shallow_run_that_finds_few_of_many_labels_is_read_once() -> None:
 def test_a_run_of_other_queries_is_refused_with_examples(folder: Path) -> None:
     (folder / "bm25.run").write_text("Q1 Q0 a 1 3 t\n")
     assert refusal(folder)[0] == (
-        "Run bm25 has no query in common with the qrels. 0 of the 1 queries of run bm25 are among the "
-        "queries of the qrels: “Q1” here, “q1”, “q2”, “q3” there. "
+        "Run bm25 has no query in common with the qrels. The only one of the queries of run bm25 is "
+        "not among the queries of the qrels: “Q1” here, “q1”, “q2”, “q3” there. "
         "Ignoring upper and lower case, 100 % would match."
     )
 
@@ -116,6 +116,18 @@ def test_the_output_begins_with_the_answer(folder: Path, capsys: pytest.CaptureF
     call_command("evaluate", *paths, "--format", "latex", "--html", str(folder / "report.html"))
     assert answer["sentence"] not in capsys.readouterr().out
     assert answer["sentence"] in (folder / "report.html").read_text()
+
+
+def test_one_place_and_one_query_are_told_in_the_singular(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (folder / "bm25.run").open("a") as run:
+        run.write("q99 Q0 a 1 1 t\n")
+    paths = [str(folder / name) for name in ("qrels.txt", "bm25.run", "dense.run")]
+    call_command("evaluate", *paths, "--k", "1")
+    told = capsys.readouterr().out
+    assert "of its first places judged" in told
+    assert "bm25: ignored 1 query without a label." in told
 
 
 def test_complete_labels_leave_nothing_open_and_the_output_says_who_declared_them(

@@ -105,13 +105,13 @@ def test_a_run_without_a_query_of_the_others_is_named(
     (tmp_path / "lower.run").write_text("q1 Q0 a 1 9 t\n")
     of = [str(tmp_path / name) for name in ("upper.run", "lower.run")]
     sentence = (
-        "0 of the 1 queries of run lower are among the queries of the other runs: “q1” here, “Q1” there. "
-        "Ignoring upper and lower case, 100 % would match.\n"
+        "The only one of the queries of run lower is not among the queries of the other runs: “q1” "
+        "here, “Q1” there. Ignoring upper and lower case, 100 % would match.\n"
     )
 
     call_command("pool", *of, "--depth", "1")
     assert capsys.readouterr().err == sentence
-    with pytest.warns(UserWarning, match="0 of the 1 queries of run lower"):
+    with pytest.warns(UserWarning, match="The only one of the queries of run lower"):
         soundings.pool(of, depth=1)
     call_command("pool", *runs, "--depth", "1")
     call_command("pool", of[0], "--depth", "1")

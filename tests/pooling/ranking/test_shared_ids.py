@@ -62,3 +62,6 @@ def test_the_sentence_counts_distinct_ids_and_names_three_of_each() -> None:
         "1 of the 3 documents of run a are among the documents with a label: "
         "“x1”, “x2” here, “d1”, “d2”, “d3” there."
     )
+    assert sentence_on(Side("queries of run a", pl.Series(["q-7"])), there).startswith(
+        "The only one of the queries of run a is not among the documents with a label: “q-7” here"
+    )
