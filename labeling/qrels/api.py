@@ -35,15 +35,15 @@ from pooling.interface.serializers import FILE
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, collection_for, fetch
 from pooling.storage.api import _import, imports
+from pooling.storage.serializers import UploadSerializer
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied
 
 
-class QrelsUploadSerializer(serializers.Serializer[Any]):
+class QrelsUploadSerializer(UploadSerializer):
     """A qrels file."""
 
-    file = serializers.FileField()
     complete = serializers.BooleanField(
         default=False,
         help_text="The file names all that is relevant to its queries: unlisted documents are not relevant.",

@@ -30,7 +30,6 @@ from pooling.tidying.api import Tidied
 class RunUploadSerializer(UploadSerializer):
     """A run file and, unless the file's own is meant, the run's name."""
 
-    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
     collapse_chunks = serializers.CharField(
         required=False,
         default="",

@@ -28,6 +28,8 @@ def imports(body: type[Serializer[Any]], summary: type[Serializer[Any]]) -> Call
 def _import(request: Request, slug: str, kind: str, body: type[Serializer[Any]]) -> Response:
     collection = collection_for(request.user, slug, ADMIN)
     options = parsed(body, request)
+    if kind != "run":
+        options.pop("name", None)
     if request.query_params.get("preview") == "true":
         file = options.pop("file")
         return Response(previewed(collection, kind, file, user=person(request), **options))

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 
 class UploadSerializer(serializers.Serializer[Any]):
-    """A file to import."""
+    """A file to import, and the name of a run: other files may come with one as well, and have none here."""
 
     file = serializers.FileField()
+    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)

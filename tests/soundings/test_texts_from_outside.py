@@ -55,7 +55,7 @@ def test_a_call_names_the_field_at_fault(ada: Client, address: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_with_half_a_character_is_refused_by_line(ada: Client, name: str) -> None:
     file, content, options = FILES[name]
-    sent = {**options, "file": SimpleUploadedFile(file, (content % HALF).encode())}
+    sent = {**options, "name": "n", "file": SimpleUploadedFile(file, (content % HALF).encode())}
     answer = ada.post(f"/api/collections/harbour/{name}/", sent)
     assert answer.status_code == 400, answer.content
     assert "contains half a character. Fix the program that wrote it." in answer.json()["detail"]
