@@ -28,10 +28,10 @@ CALLS = {
 }
 #: Import by call -> a file with half a character in JSON, and options.
 FILES: dict[str, tuple[str, str, dict[str, str]]] = {
-    "queries": ("f.jsonl", '{"_id": %s, "text": "x"}\n', {}),
-    "documents": ("f.jsonl", '{"_id": "d9", "text": "x", "metadata": {"author": %s}}\n', {}),
-    "runs": ("f.json", '{"q1": {%s: 1}}', {}),
-    "qrels": ("f.jsonl", '{"query_id": "q1", "document_id": %s, "relevance": 1}\n', {}),
+    "queries": ("f.jsonl", '{"_id": %s, "text": "x"}\n', {"name": "n"}),
+    "documents": ("f.jsonl", '{"_id": "d9", "text": "x", "metadata": {"author": %s}}\n', {"name": "n"}),
+    "runs": ("f.json", '{"q1": {%s: 1}}', {"name": "n"}),
+    "qrels": ("f.jsonl", '{"query_id": "q1", "document_id": %s, "relevance": 1}\n', {"name": "n"}),
     "gold/import": ("f.jsonl", '{"query": "q1", "document": %s, "answer": "relevant"}\n', {}),
     "facts/import": ("f.jsonl", '{"query_id": "q1", "fact_id": "f", "text": %s}\n', {}),
     "judgments/imports": ("f.json", '[{"data": {"query": %s}}]', {"format": "label-studio"}),
@@ -55,7 +55,7 @@ def test_a_call_names_the_field_at_fault(ada: Client, address: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_with_half_a_character_is_refused_by_line(ada: Client, name: str) -> None:
     file, content, options = FILES[name]
-    sent = {**options, "name": "n", "file": SimpleUploadedFile(file, (content % HALF).encode())}
+    sent = {**options, "file": SimpleUploadedFile(file, (content % HALF).encode())}
     answer = ada.post(f"/api/collections/harbour/{name}/", sent)
     assert answer.status_code == 400, answer.content
     assert "contains half a character. Fix the program that wrote it." in answer.json()["detail"]

@@ -45,7 +45,7 @@ def test_a_form_has_its_token_and_lists_by_place(http: Client) -> None:
     assert http.post(f"{HARBOUR}pools/", form).status_code == 201
     file = SimpleUploadedFile("queries.tsv", b"q9\tnight boat\n")
     refused = http.post(f"{HARBOUR}queries/", {"file": file, "nmae": "x"})
-    assert refused.json()["fields"] == {"nmae": "This call takes no such field; it takes file."}
+    assert refused.json()["fields"] == {"nmae": "This call takes no such field; write name."}
 
 
 def test_fields_that_are_only_read_may_be_sent_back(http: Client) -> None:

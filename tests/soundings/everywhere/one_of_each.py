@@ -43,7 +43,7 @@ from tests.world import World, run_text
 LONG = timedelta(days=1)
 
 #: Nobody listens here.
-NOWHERE = "http://127.0.0.1:9"
+NOWHERE = "http://localhost:9"
 #: What some addresses need to be asked for.
 QUERY_STRINGS = {
     "api_label": "?query=q1&document=d1",
