@@ -97,8 +97,6 @@ def _resolved(collection: Collection, request: LatencyRequest) -> LatencyInputs:
     except InputError as error:
         field = "settings" if request.runs is None else "runs"
         raise InputError(str(error), field=field) from None
-    if exact in runs:
-        raise InputError(f"{exact.name} is the exact run; a setting is another run.", field="settings")
     title = request.name or f"Against {exact.name}, K = {request.k}"
     return LatencyInputs(
         checked_name(title, "latency report"), exact, runs, index_settings, request.k, request.target

@@ -38,7 +38,9 @@ class HasValues(Protocol):
 
 @dataclass(frozen=True)
 class Check:
-    """A run's mean and its threshold; an undefined mean never meets one. rests_on: which labels, in words."""
+    """A run's mean and its threshold; an undefined mean never meets one. rests_on: which labels, in words.
+    of_retrieved: of judged, the share without the places that short lists leave empty.
+    """
 
     run: str
     key: str
@@ -46,6 +48,7 @@ class Check:
     mean: float | None
     queries: int
     rests_on: str = ""
+    of_retrieved: float | None = None
 
     @property
     def is_below(self) -> bool:
@@ -60,7 +63,9 @@ class Check:
     def sentence(self) -> str:
         place = "below" if self.is_below else "at least"
         over = " ".join(filter(None, (f"over {counted(self.queries, 'query')}", self.rests_on)))
-        return f"{self.run}: {self.key} is {self.value} {over}, {place} {self.wanted:g}."
+        is_short = self.of_retrieved is not None and self.of_retrieved != self.mean
+        short = f" (short lists; {self.of_retrieved:.4f} of what it retrieved)" if is_short else ""
+        return f"{self.run}: {self.key} is {self.value}{short} {over}, {place} {self.wanted:g}."
 
 
 def checked(
@@ -68,7 +73,7 @@ def checked(
 ) -> list[Check]:
     """Every run's mean against every threshold, by threshold and then by run."""
     return [
-        Check(run, key, wanted, mean_as_read(figure), figure["queries"], rests_on)
+        Check(run, key, wanted, figure["mean"], figure["queries"], rests_on, mean_as_read(figure))
         for key, wanted in ((key_of(*split_name(name)), wanted) for name, wanted in thresholds.items())
         for run, figure in ((run, evaluated.figures[key]) for run, evaluated in runs.items())
     ]

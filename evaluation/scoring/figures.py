@@ -71,7 +71,7 @@ class Figure(TypedDict):
 
 
 def mean_as_read(figure: MeanCount) -> float | None:
-    """The mean on pages, in sentences and under thresholds: of judged the share of what was retrieved, since
+    """The mean on pages and in sentences: of judged the share of what was retrieved, since
     the empty places of a short list lack no label; of every other measure the mean itself."""
     return cast(Figure, figure).get("mean_of_retrieved", figure["mean"])  # other figures lack the key
 

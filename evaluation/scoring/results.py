@@ -353,12 +353,13 @@ class Evaluation:
         }
 
     def _line(self, run: str, key: str) -> str:
-        figure = as_read(self._run(run).figures[key])
+        stored = self._run(run).figures[key]
+        figure = as_read(stored)
         measure, k = split_name(key)
         # Over the whole run, the coverage of its deepest K stands for that of the rest.
         at = int(self.cutoffs[-1]) if k is None else k
         judged = self._run(run).figures.get(f"judged@{at}")
-        spread = interval_or_why_not(figure, self.confidence)
+        spread = interval_or_why_not(figure, self.confidence) if figure is stored else ""
         value = f"{titled(measure, k)} {decimal(figure['mean'])}{spread}"
         outside = np.isnan(self.of_draw(np.zeros(self.labels.query_count)))
         conventions = self.conventions.line(

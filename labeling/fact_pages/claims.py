@@ -45,6 +45,13 @@ def claim_item(queue: Queue, annotator: User, *, now: datetime | None = None) ->
     return None
 
 
+def leased_item(queue: Queue, annotator: User) -> FactItem | None:
+    """The document that the person holds: it can be judged, whatever the queue is by now."""
+    leases = FactLease.objects.filter(item__queue=queue, annotator=annotator, expires_at__gt=timezone.now())
+    lease = leases.select_related("item__query", "item__document", "item__queue").order_by("pk").first()
+    return None if lease is None else lease.item
+
+
 def hold_item(item: FactItem, annotator: User, *, now: datetime | None = None) -> None:
     """Hold a document again, where its queue is open."""
     if item.queue.state == Queue.State.OPEN:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,6 +27,8 @@ COLUMNS: dict[str, type] = {
 NUMBERS = ("best_rank", "run_count", "frame_size", "frame_reach")
 OPTIONAL = ("version", *NUMBERS)
 FLAGS = {"0": False, "1": True}
+#: What frames have in the place of these.
+AS_IN_FILES = {"True": "1", "False": "0", "None": "", "nan": "", "<NA>": ""}
 
 #: One value for each of COLUMNS.
 _Row: TypeAlias = tuple[Any, ...]
@@ -41,12 +44,17 @@ def read_pool(source: Path | str) -> pl.DataFrame:
     a pair that comes twice.
     """
     file = source_of(source, None, None)
+    return pool_of(file, delimited_records(file))
+
+
+def pool_of(file: Source, records: Iterable[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
+    """`read_pool` of records with their lines; a frame has what a file says in other words."""
     lines: dict[tuple[str, str], int] = {}
     rows: list[_Row] = []
-    for line, record in delimited_records(file):
+    for line, record in records:
         if not rows:
             _refuse_absent(file, record)
-        row = _row(file, line, record)
+        row = _row(file, line, {name: _text(name, record[name]) for name in COLUMNS if name in record})
         first = lines.setdefault(row[:2], line)
         if first != line:
             pair = f"query {excerpt(row[0])}, document {excerpt(row[1])}"
@@ -76,6 +84,14 @@ def _row(file: Source, line: int, record: dict[str, Any]) -> _Row:
         _number(file, line, "version", record.get("version", "1")),
         *(_number(file, line, name, record[name]) if record.get(name) else None for name in NUMBERS),
     )
+
+
+def _text(name: str, value: Any) -> str:
+    """A value as a file has it; ids and texts stay as they are."""
+    text = str(value)
+    if isinstance(value, str) or name in ("query_id", "document_id"):
+        return text
+    return AS_IN_FILES.get(text, text.removesuffix(".0"))
 
 
 def _number(file: Source, line: int, name: str, text: str) -> int:

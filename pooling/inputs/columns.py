@@ -80,7 +80,7 @@ def _pandas_column(column: Any) -> pl.Series | list[Any]:
     """Column by column, because Polars' own reader of pandas frames needs pyarrow."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iufb":
         return pl.Series(column.to_numpy())
-    return [None if value is None or value != value else value for value in column.to_list()]
+    return [None if gone else value for value, gone in zip(column.to_list(), column.isna(), strict=True)]
 
 
 def _is_columns(source: Mapping[Any, Any]) -> bool:

@@ -20,10 +20,11 @@ from typing import Any
 from pooling.formats import read_qrels, read_run
 from pooling.formats.answers.rank_eval import is_rank_eval
 from pooling.formats.names import DOCUMENT, QUERY, column_named
-from pooling.formats.pools import COLUMNS, read_pool
+from pooling.formats.pools import COLUMNS, pool_of
 from pooling.formats.records import records_source
 from pooling.formats.registry import named_file
 from pooling.formats.rows import checked_id
+from pooling.formats.sources import Source as File
 from pooling.heavy import pl
 from pooling.inputs.checks import checked
 from pooling.inputs.columns import as_polars, columns_of, frame_of_columns
@@ -189,23 +190,28 @@ def _pairs_in(path: str | Path) -> pl.DataFrame:
 
 
 def pool_table(source: Source) -> pl.DataFrame | None:
-    """A pool with the columns of `pooling.formats.pools`; None where it does not say what was chosen, or has
-    a pair twice."""
+    """A pool with the columns of `pooling.formats.pools`; None where it does not say what was chosen."""
     if isinstance(source, str | Path):
-        _, first = next(iter(records_source(source, None, None)[1]), (0, {}))
-        return read_pool(source) if {*first} >= CHOSEN else None
-    columns, pairs = columns_of(source), pool_frame(source)
-    if columns is None or pairs is None or not {*columns.names} >= CHOSEN:
-        return None
-    there = {name: pl.Series(columns.column(name)) for name in COLUMNS if name in columns.names}
-    if {len(values) for values in there.values()} != {pairs.height}:
-        return None
-    # NaN is how pandas has nothing.
-    plain = {name: one.fill_nan(None) if one.dtype.is_float() else one for name, one in there.items()}
-    otherwise = {"version": 1}
-    lacking = {name: pl.lit(otherwise.get(name)) for name in COLUMNS if name not in there}
-    rows = pairs.with_columns(**{name: one for name, one in plain.items() if name not in pairs.columns})
-    return rows.with_columns(**lacking).select(pl.col(name).cast(kind) for name, kind in COLUMNS.items())
+        file, records = records_source(source, None, None)
+        rows = [
+            (
+                line,
+                record
+                | {f"{kind}_id": record.get(column_named(record, names) or "") for kind, names in _IDS},
+            )
+            for line, record in records
+        ]
+    else:
+        columns, pairs = columns_of(source), pool_frame(source)
+        if columns is None or pairs is None or not {*columns.names} >= CHOSEN:
+            return None
+        file = File(Path(), "the pool")
+        cells = {name: columns.column(name) for name in COLUMNS if name in columns.names} | pairs.to_dict()
+        if {len(values) for values in cells.values()} != {pairs.height}:
+            raise file.error(None, "a pair comes twice", "Give every pair once.")
+        both = zip(*cells.values(), strict=True)
+        rows = [(line, dict(zip(cells, row, strict=True))) for line, row in enumerate(both, 1)]
+    return pool_of(file, rows) if rows and {*rows[0][1]} >= CHOSEN else None
 
 
 def _add(notes: list[str], path: Path, sentences: Iterable[str]) -> None:

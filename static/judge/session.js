@@ -107,6 +107,7 @@ export class Session {
     const entry = this.#history.find((other) => other.key === key);
     if (!entry) return this.#view.say(gettext("Nothing to undo."));
     this.#forgetRevealed();
+    const before = new Set(this.#history.slice(0, this.#history.indexOf(entry)).map((other) => other.key));
     this.#history = this.#history.filter((other) => other !== entry);
     if (entry.verdict !== "skip") {
       if (entry.item?.document) this.#own.undone(entry.item.document.id);
@@ -116,7 +117,7 @@ export class Session {
     // A skip needs no undo on the server: a verdict without a lease is still accepted.
     if (!this.#outbox.withdraw(entry.key) && entry.verdict !== "skip") {
       this.#outbox.add({ kind: "undo", key: newKey(), undoes: entry.key });
-      this.#undoing.set(entry.key, entry);
+      this.#undoing.set(entry.key, { entry, before });
     }
     if (this.#state === "resting") this.#state = "working";
     if (entry.item?.document) this.#bringBack(entry);
@@ -347,12 +348,15 @@ export class Session {
   }
 
   // An undo was refused: what it took back is as it was, unless the document was judged again meanwhile.
-  #stands(entry) {
-    if (!entry) return;
+  #stands(undone) {
+    if (!undone) return;
+    const { entry, before } = undone;
     const { item, verdict } = entry;
     const isBack = this.#batch.items.some((held) => held.item === item?.item);
-    if (item?.document && !isBack) return;
-    this.#history = [...this.#history, entry].slice(-UNDO_STEPS);
+    if (item && !isBack && this.#history.some((other) => other.item?.item === item.item)) return;
+    const later = this.#history.findIndex((other) => !before.has(other.key));
+    const place = later < 0 ? this.#history.length : later;
+    this.#history = [...this.#history.slice(0, place), entry, ...this.#history.slice(place)].slice(-UNDO_STEPS);
     this.#count(1);
     this.#view.last(this.#history);
     if (!isBack) return;
@@ -377,7 +381,7 @@ export class Session {
   #count(step) {
     this.#progress.done += step;
     this.#progress.done_today += step;
-    this.#progress.left = Math.max(0, this.#progress.left - step);
+    if (this.#progress.left !== null) this.#progress.left = Math.max(0, this.#progress.left - step);
   }
 
   #tellProgress() {

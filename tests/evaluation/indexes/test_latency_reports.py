@@ -81,7 +81,6 @@ def test_a_large_one_is_made_in_the_background(
         ({"target": 2.0}, "target"),
         ({"settings": "run,ms\n"}, "settings"),
         ({"settings": "run,latency_ms\ngamma,1\n"}, "settings"),
-        ({"settings": "run,latency_ms\nalpha,1\n"}, "settings"),
         ({"runs": ["beta", "alpha"]}, "settings"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,17 @@ def test_the_audit_of_a_file_tells_what_recall_is_worth(
     assert "0.571 [0.222, 0.800]" in text
 
 
-@pytest.mark.parametrize("reader", [pl.read_csv, pd.read_csv, None])
+READERS: list[Callable[..., Any] | None] = [
+    pl.read_csv,
+    pd.read_csv,
+    partial(pd.read_csv, dtype=str),
+    lambda path, sep: pd.read_csv(path, sep=sep).convert_dtypes(),
+    lambda path, sep: pd.read_csv(path, sep=sep).rename(columns={"query_id": "qid", "document_id": "docno"}),
+    None,
+]
+
+
+@pytest.mark.parametrize("reader", READERS)
 def test_a_frame_or_file_of_the_pool_tells_in_python_what_its_file_tells_the_command(
     folder: Path, capsys: pytest.CaptureFixture[str], reader: Callable[..., Any] | None
 ) -> None:
@@ -88,9 +99,19 @@ def test_a_frame_or_file_of_the_pool_tells_in_python_what_its_file_tells_the_com
     for name in ("basis", "recall", "low", "high", "run"):
         assert getattr(answer, name) == told["answer"][name], name
     assert "Estimated from the audit</h2>" in result.to_html(folder / "report.html").read_text()
-    if reader is not None:
+    if reader in (pl.read_csv, pd.read_csv):
         pairs = pool[["query_id", "document_id"]]
         assert soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pairs).estimates() is None
+
+
+def test_a_frame_that_is_no_pool_is_refused_as_its_file_is(folder: Path) -> None:
+    paths, pool = [folder / "greedy.run", folder / "other.run"], pd.read_csv(folder / "pool.tsv", sep="\t")
+    for changes, problem in (
+        ({"inclusion_probability": 2.0}, "the inclusion probability is '2'"),
+        ({"in_audit": 2}, "1 or 0"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pool.assign(**changes)).estimates()
 
 
 def test_the_confidence_of_the_command_and_of_its_file_reach_the_estimates(

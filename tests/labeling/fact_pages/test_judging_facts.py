@@ -181,7 +181,10 @@ def test_a_deleted_queue_of_facts_says_so_and_takes_what_is_held_and_nothing_bac
     assert refused in client.post(address, {"action": "undo"}, follow=True).content.decode()
     assert client.post(f"/api/queues/{queue.pk}/facts/undo/").json()["detail"] == refused
     assert Support.objects.count() == 9
-    end = client.get(address).content.decode()
+    rest = client.get(address)
+    assert "This queue is deleted; your verdicts are still saved." in rest.content.decode()
+    end = client.post(address, form_of(rest.context["page"]), follow=True).content.decode()
+    assert Support.objects.count() == 10
     assert refused in end
     assert f'href="/queues/{queue.pk}/facts/"' not in end
 
