@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.access import queue_for
-from labeling.fact_pages.claims import claim_item, leased_item, lease_of, left_for, skip_item
+from labeling.fact_pages.claims import claim_item, lease_of, leased_item, left_for, skip_item
 from labeling.fact_pages.opening import FactQueueOptions, open_fact_queue, options_from
 from labeling.fact_pages.progress import fact_progress, own_progress
 from labeling.fact_pages.showing import FACTS_ON_A_PAGE, page_for
