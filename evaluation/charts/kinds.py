@@ -65,7 +65,8 @@ class ChartChoice:
 @dataclass(frozen=True)
 class ChartKind:
     """A picture. table: its numbers, in the order of the picture. rows: what a page shows of them. summary:
-    the picture in words. size: of the whole picture, known before it is drawn.
+    the picture in words. size: of the whole picture, known before it is drawn. is_by_query: of each query's
+    value of the measure.
     """
 
     name: str
@@ -77,6 +78,7 @@ class ChartKind:
     rows: Callable[[pd.DataFrame, ChartChoice], pd.DataFrame]
     summary: Callable[[pd.DataFrame, ChartChoice], str]
     is_there: Callable[[Figures], bool] = lambda figures: True
+    is_by_query: bool = False
 
 
 def default_choice(figures: Figures, measure: str = "recall", k: int | None = None) -> ChartChoice:
@@ -191,6 +193,7 @@ DISTRIBUTION = ChartKind(
     rows=lambda table, choice: table,
     summary=_distribution_summary,
     is_there=lambda figures: bool(figures.cutoffs("recall")),
+    is_by_query=True,
 )
 
 # --- Gains and losses -------------------------------------------------------------------------------------
@@ -236,6 +239,7 @@ GAINS = ChartKind(
     rows=lambda table, choice: _ends(table),
     summary=_gains_summary,
     is_there=lambda figures: len(figures.runs) > 1 and bool(figures.cutoffs("recall")),
+    is_by_query=True,
 )
 
 # --- Recall against the number of relevant documents ------------------------------------------------------
@@ -277,6 +281,7 @@ RELEVANT = ChartKind(
     rows=lambda table, choice: relevant_bins(table),
     summary=_relevant_summary,
     is_there=lambda figures: bool(figures.cutoffs("recall")),
+    is_by_query=True,
 )
 
 # --- Precision and recall ---------------------------------------------------------------------------------

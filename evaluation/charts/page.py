@@ -14,7 +14,7 @@ from evaluation.charts.kinds import ChartChoice, ChartKind
 from evaluation.charts.stored import CHART_FILES, figures_of, kinds_of, usual_choice
 from evaluation.charts.words import cells_in_words, columns_in_words
 from evaluation.models import Report
-from evaluation.report_store.files import chart_key, run_names
+from evaluation.report_store.files import chart_key, places_note, run_names
 from pooling.interface.chart_library import library_version
 from pooling.interface.charting import VARIANTS
 
@@ -97,10 +97,11 @@ def picture_of(report: Report, kind: ChartKind, choice: ChartChoice, alt: str = 
         return f"{reverse('report_picture', args=[report.pk, kind.name, variant, suffix])}?{versioned}"
 
     title = kind.title(choice)
+    note = places_note(report, choice.measure, choice.k) if kind.is_by_query else ""
     return Picture(
         name=kind.name,
         title=title,
-        reading=kind.reading,
+        reading=f"{kind.reading} {note}".strip(),
         alt=alt or f"{title}; its table is on the page of the picture.",
         addresses={variant.replace("-", "_"): at(variant) for variant in VARIANTS},
         wide=kind.size(figures, choice),

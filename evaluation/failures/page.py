@@ -26,7 +26,7 @@ from evaluation.failures.stored_breakdown import BreakdownRequest, QueriesNow, b
 from evaluation.measures import MEASURES, titled
 from evaluation.measures.significance import FEWEST_QUERIES
 from evaluation.models import Report
-from evaluation.report_store.files import beside, cutoffs_of, file_stem, run_names
+from evaluation.report_store.files import beside, cutoffs_of, file_stem, places_note, run_names
 from evaluation.scoring.results import decimal, percent, share_in_words
 from pooling.formats.cells import table_text
 from pooling.heavy import alt, pd
@@ -208,6 +208,7 @@ def where_context(report: Report, view: WhereView) -> dict[str, Any]:
     return {
         "choice": choice,
         "shown": titled(choice.measure, choice.k),
+        "note": places_note(report, choice.measure, choice.k),
         "found": breakdown,
         "by_title": breakdown.grouping.title,
         "groupings": [(by, OWN.get(by, by)) for by in view.groupings],

@@ -25,7 +25,7 @@ from evaluation.failures.stored_queries import (
 from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
 from evaluation.report_store.choices import tagged_queries
-from evaluation.report_store.files import cutoffs_of, run_names
+from evaluation.report_store.files import cutoffs_of, places_note, run_names
 from evaluation.scoring.results import decimal
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
@@ -205,6 +205,7 @@ def queries_context(request: HttpRequest, report: Report, selection: QuerySelect
         "problem": problem,
         "table": table,
         "shown": titled(selection.measure, selection.k),
+        "note": places_note(report, selection.measure, selection.k),
         "at": depth_of(report, selection.k),
         "runs": run_names(report),
         "measures": [(name, MEASURES[name].title) for name in report.options["measures"]],

@@ -213,6 +213,18 @@ def figure_of(report: Report, run: str, measure: str, k: int | None) -> Figure:
     return as_read(report.result["runs"][run][key_of(measure, k)])
 
 
+def places_note(report: Report, measure: str, k: int | None) -> str:
+    """What a reader of judged@K by query must know where lists are short; "" where no mean is another."""
+    key = key_of(measure, k)
+    figures = [figures[key] for figures in report.result["runs"].values() if key in figures]
+    if all(as_read(figure)["mean"] == figure["mean"] for figure in figures):
+        return ""
+    return (
+        f"By query, {key} is the share of all {k} places: the empty places of a shorter list count as "
+        "unjudged. The tables of the report show the share of what was retrieved."
+    )
+
+
 def scan_per_query(report: Report) -> pl.LazyFrame:
     """Values by query: run, query_id, measure, k, value (null: the query does not count)."""
     return _scan(str(report.per_query.name))

@@ -34,7 +34,17 @@ from labeling.items.answers import own_answers
 from labeling.items.statements import left_of_queries
 from labeling.judging.own_work import own_work
 from labeling.judging.progress_figures import LEAST_PACE, OwnFigures, Pace, QueueProgress
-from labeling.models import Item, Judgment, JudgmentEvent, Lease, LeftTold, Queue, Support, Verdict
+from labeling.models import (
+    Item,
+    Judgment,
+    JudgmentEvent,
+    Lease,
+    LeftTold,
+    Quarantine,
+    Queue,
+    Support,
+    Verdict,
+)
 from labeling.models.words import SAME_PAIR
 from pooling.models import Collection
 
@@ -109,7 +119,8 @@ def left_for(queue: Queue, user: User, done: int, *, now: datetime) -> int:
 
 def left_in(done: Mapping[int, int], user: User, *, now: datetime) -> dict[int, int]:
     """By queue, the number left for somebody who answered `done` there: the number last shown less their
-    answers since, and at least one while they hold any. The same statements for any number of queues."""
+    answers since, and at least one while they hold any; none where they are in quarantine. The same
+    statements for any number of queues."""
     last = {one.queue_id: one for one in LeftTold.objects.filter(queue__in=done, annotator=user)}
     if stale := [key for key, many in done.items() if _is_stale(last.get(key), many, now)]:
         left = _open_for(stale, user)
@@ -126,8 +137,11 @@ def left_in(done: Mapping[int, int], user: User, *, now: datetime) -> dict[int, 
         last |= {row.queue_id: row for row in rows}
     leases = Lease.objects.filter(annotator=user, item__queue__in=done, expires_at__gt=now)
     held = set(leases.values_list("item__queue", flat=True))
+    quarantines = Quarantine.objects.filter(queue__in=done, annotator=user, lifted_at=None)
+    paused = set(quarantines.values_list("queue", flat=True))
     return {
-        key: max(int(key in held), last[key].left - (many - last[key].answers)) for key, many in done.items()
+        key: 0 if key in paused else max(int(key in held), last[key].left - (many - last[key].answers))
+        for key, many in done.items()
     }
 
 

@@ -133,7 +133,8 @@ def rank_notes(frame: pl.DataFrame) -> tuple[str, ...]:
     """A note where ranks and scores tell different orders; scores are followed."""
     if frame["rank"].null_count():
         unreadable = frame["rank"].null_count() < frame.height or "line" not in frame.columns
-        return ("Some ranks are not whole numbers, so the rank column is not used.",) if unreadable else ()
+        note = "Some ranks are empty or not whole numbers, so the rank column is not used."
+        return (note,) if unreadable else ()
     count = rows_against_rank(frame)
     if not count:
         return ()

@@ -310,7 +310,10 @@ export class Session {
 
   #arrived({ operation, answer }) {
     if (this.#state === "stopped") this.lookAgain();
-    if (operation.kind === "undo") return this.#undone(answer);
+    if (operation.kind === "undo") {
+      this.#undoing.delete(operation.undoes);
+      return this.#undone(answer);
+    }
     this.#batch.acknowledged(operation.item);
     if (answer.prelabel) this.#reveal(operation, answer.prelabel);
   }
@@ -343,7 +346,10 @@ export class Session {
       this.#count(-1);
       this.#view.last(this.#history);
     }
-    if (operation.kind === "undo") this.#stands(this.#undoing.get(operation.undoes));
+    if (operation.kind === "undo") {
+      this.#stands(this.#undoing.get(operation.undoes));
+      this.#undoing.delete(operation.undoes);
+    }
     if (operation.kind !== "skip") this.#view.refused(operation, reason);
   }
 

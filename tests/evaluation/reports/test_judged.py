@@ -40,6 +40,9 @@ def test_short_lists_lack_no_label_wherever_people_read_judged(world: World) -> 
         text = browser.get(page, follow=True).content.decode()
         assert re.search(r"88\.9|0\.889", text), page
         assert not re.search(r"26\.7|0\.267", text), page
+    for rest in ("charts/distribution/", "where/", "queries/"):
+        page = browser.get(f"{report.get_absolute_url()}{rest}?measure=judged&k=10").content.decode()
+        assert "By query, judged@10 is the share of all 10 places" in page, rest
     assert BETA_JUDGED in html_of(report).decode()
     answer = browser.get(f"/api/reports/{report.pk}/").json()["answer"]
     assert round(answer["judged"], 3) == round(

@@ -15,6 +15,7 @@ from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.gold.scores import gold_answers, gold_rows
 from labeling.gold_pages.practice_answers import answer_practice
+from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import PAUSED_FOR_YOU, claim
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import undo
@@ -100,6 +101,7 @@ def test_whoever_is_paused_gets_nothing_and_is_told_so(world: World) -> None:
     assert claimed.empty.state == PAUSED_FOR_YOU
     assert not Lease.objects.filter(annotator=world.ben).exists()
     assert counts(queue) == [(0, 0, "open")] * 6
+    assert own_figures(queue, world.ben)["left"] == 0 < own_figures(queue, world.cleo)["left"]
 
 
 def test_others_go_on_with_what_was_set_aside(world: World) -> None:
