@@ -43,18 +43,21 @@ def has_draw(collection: Collection) -> bool:
 
 
 def taken_back(evaluation: Evaluation, collection: Collection, choice: str | None) -> Evaluation:
-    """The evaluation with the weights chosen; without a choice, to the traffic where every scored query was
-    drawn. What is not weighted says so, where any query was drawn."""
+    """The evaluation with the weights chosen; without a choice, to the traffic of the log that ended last
+    where every scored query was drawn. What is not weighted says so, where any query was drawn."""
     today = datetime.now(UTC).date()
     try:
-        sample = _newest_draw(collection, today)
-        if sample is None:
+        draws = _draws(collection)
+        if not draws:
             if choice in (None, UNWEIGHTED):
                 return evaluation
             # What others keep under the name `sampling` is no draw.
             raise InputError(NO_DRAW, field="weights")
+        sample = max(draws, key=lambda one: one.ended() or date.min)
+        # A query kept from an earlier draw is outside the newest one, and no reason to count each query once.
         scored = set(evaluation.labels.query_ids.filter(evaluation.in_mean).to_list())
-        target = choice or ("traffic" if scored and scored <= sample.queries.keys() else UNWEIGHTED)
+        is_drawn = scored <= set().union(*(one.queries for one in draws)) and scored & sample.queries.keys()
+        target = choice or ("traffic" if is_drawn else UNWEIGHTED)
         if target == UNWEIGHTED:
             return counted_once(evaluation, sample, today=today)
         return weighted(evaluation, sample, "queries" if target == "queries" else "traffic", today=today)
@@ -62,9 +65,8 @@ def taken_back(evaluation: Evaluation, collection: Collection, choice: str | Non
         raise InputError(str(error), field="weights") from error
 
 
-def _newest_draw(collection: Collection, today: date) -> Sample | None:
-    """The draw whose log ended last, of those that the collection's queries come from; queries of others are
-    outside it."""
+def _draws(collection: Collection) -> list[Sample]:
+    """The draws that the collection's queries come from; each query is in its own alone."""
     draws: dict[tuple[str, str], list[QueryRecord]] = defaultdict(list)
     rows = Query.everything.filter(collection=collection, metadata__has_key="sampling").order_by("pk")
     for query, text, metadata, deleted in rows.values_list("external_id", "text", "metadata", "deleted_at"):
@@ -75,5 +77,4 @@ def _newest_draw(collection: Collection, today: date) -> Sample | None:
             draws[str(sampling.get("window") or ""), str(sampling.get("draw") or "")].append(
                 QueryRecord(query, text, metadata)
             )
-    samples = [sample_of(records) for records in draws.values()]
-    return max(samples, key=lambda one: one.ended() or date.min, default=None)
+    return [sample_of(records) for records in draws.values()]

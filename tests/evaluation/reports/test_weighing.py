@@ -194,6 +194,9 @@ def test_the_newest_draw_counts_and_a_deleted_query_is_spoken_for(world: World) 
     report = make(world, weights="queries")
     assert report.result["conventions"]["weights"]["window"] == "2026-11"
     assert mean(report) == pytest.approx(1)
+    usual = make(world)
+    assert usual.result["conventions"]["weights"]["target"] == "traffic"
+    assert "outside the draw and in no mean" in report_words(world, usual)
     Query.objects.filter(external_id="q3").update(deleted_at="2026-11-20T00:00Z")
     how = make(world, weights="queries").result["conventions"]["weights"]
     assert (how["drawn"], how["dropped"]) == (1, 1)
