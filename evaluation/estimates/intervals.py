@@ -244,22 +244,41 @@ def with_queries(
     hardly vary. Without a second query nobody can tell how queries vary. design_of: how the queries were
     drawn, where the sample weighs them.
     """
-    arrays = SampleArrays.of(sample)
     if labels.value is None or labels.low is None or labels.high is None:
         return None, None
+    if labels.method == EXACT_BOUND:
+        certain = sample.filter(pl.col("inclusion_probability") == 1)
+        arrays = SampleArrays.of(certain)
+        seen = ratio(arrays, arrays.hits_of(retrieved)).value
+        reach = _reach(certain, retrieved, seen or 0.0, confidence=confidence, design_of=design_of)
+        below = reach * labels.low / seen if seen else 0.0
+        return max(0.0, labels.low - below), min(1.0, labels.high + reach)
+    reach = _reach(sample, retrieved, labels.value, confidence=confidence, design_of=design_of)
+    return max(0.0, min(labels.low, labels.value - reach)), min(1.0, max(labels.high, labels.value + reach))
+
+
+def _reach(
+    sample: pl.DataFrame,
+    retrieved: pl.DataFrame,
+    value: float,
+    *,
+    confidence: float,
+    design_of: DesignOf | None,
+) -> float:
+    """Half the interval of a micro recall over queries; 0 where nobody can tell how they vary."""
+    arrays = SampleArrays.of(sample)
     of = arrays.pairs["query_id"].rank("dense").to_numpy().astype(np.int64) - 1
-    hit = arrays.hits_of(retrieved)
+    hit, total = arrays.hits_of(retrieved), arrays.total(arrays.relevant)
+    if not total:
+        return 0.0
     if design_of is not None:
         design = design_of(arrays.pairs["query_id"].unique().sort().to_list())
-        reach = _reach_of_draw(arrays, hit, of, design, value=labels.value, confidence=confidence)
-    else:
-        total = arrays.total(arrays.relevant)
-        parts = np.bincount(of, arrays.relevant * (hit - labels.value) / (total * arrays.probability))
-        if len(parts) < 2:
-            return labels.low, labels.high
-        error = math.sqrt(len(parts) / (len(parts) - 1) * float(((parts - parts.mean()) ** 2).sum()))
-        reach = float(special.stdtrit(len(parts) - 1, (1 + confidence) / 2)) * error
-    return max(0.0, min(labels.low, labels.value - reach)), min(1.0, max(labels.high, labels.value + reach))
+        return _reach_of_draw(arrays, hit, of, design, value=value, confidence=confidence)
+    parts = np.bincount(of, arrays.relevant * (hit - value) / (total * arrays.probability))
+    if len(parts) < 2:
+        return 0.0
+    error = math.sqrt(len(parts) / (len(parts) - 1) * float(((parts - parts.mean()) ** 2).sum()))
+    return float(special.stdtrit(len(parts) - 1, (1 + confidence) / 2)) * error
 
 
 def _reach_of_draw(

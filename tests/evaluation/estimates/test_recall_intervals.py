@@ -27,6 +27,7 @@ from evaluation.estimates.intervals import (
     interval_of_micro_recall,
     interval_of_micro_recall_difference,
     interval_of_total,
+    with_queries,
 )
 from evaluation.estimates.totals import SampleArrays
 from tests.evaluation.estimates.test_estimates import STRATUM, pairs_of, sample_of
@@ -48,6 +49,21 @@ def test_few_relevant_audit_documents_take_the_exact_bound() -> None:
     # least. Of the found none was seen in the rest: ½^M > .025 up to M = 5, so 1 + 5 of 6 + 1 at most.
     assert (found.method, found.relevant_drawn) == (EXACT_BOUND, 1)
     assert (found.low, found.high) == (pytest.approx(1 / 9), pytest.approx(6 / 7))
+
+
+def test_round_an_exact_bound_queries_vary_as_far_as_their_certain_documents_tell() -> None:
+    # Two certain relevant documents a query, both found in four queries and one in four: ±0.5 of 16 each, so
+    # the error of 12 of 16 is .03125·√(8/7·8), and 2.3646 of it the limit of Student's t at 7.
+    certain = [(f"q{number}", document, 1, 1.0) for number in range(8) for document in "ab"]
+    sample = sample_of(*certain, ("q0", "x", 1, 0.5), ("q0", "y", 0, 0.5))
+    retrieved = pl.concat(pairs_of(f"q{number}", "ab" if number < 4 else "a") for number in range(8))
+    labels = interval_of_micro_recall(sample, retrieved)
+    assert (labels.method, labels.low is not None, labels.high is not None) == (EXACT_BOUND, True, True)
+    reach = 2.36462 * 0.03125 * math.sqrt(64 / 7)
+    low, high = with_queries(sample, retrieved, labels)
+    assert low == pytest.approx(labels.low * (1 - reach / 0.75), abs=1e-5)
+    assert high == pytest.approx(labels.high + reach, abs=1e-5)
+    assert 0 < low < labels.low < labels.high < high < 1
 
 
 def test_the_exact_bound_of_a_difference_holds_both_runs() -> None:
