@@ -14,7 +14,7 @@ from labeling.adaptive.query_state import audit_pairs_elsewhere
 from labeling.adaptive.state import PairPart, parts_of_pairs
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Verdict
 from pooling.heavy import pl
-from pooling.models import Collection, Pool, PoolEntry
+from pooling.models import Collection, Document, Pool, PoolEntry
 from pooling.ranking.frame import frame_keys
 from pooling.ranking.ranking import query_starts
 from pooling.storage.frames import PAIR_IDS, rows_frame
@@ -35,7 +35,7 @@ def read_sample(
     What was found by search alone is no part of it: no audit speaks for what search can find. chosen: what
     all pools chose for certain, as `chosen_for_certain`, where that is known.
     """
-    design = _design(pool, release)
+    design = _without_deleted(_design(pool, release), pool.collection, labels)
     if chosen is None:
         chosen = chosen_for_certain(pool.collection, release, labels)
     searched = _searched(pool.collection).join(design, on=PAIR, how="anti")
@@ -45,6 +45,21 @@ def read_sample(
     others = chosen.filter(pl.col("choice") != pool.pk)
     design, used = with_others(design, relevant, others, inside_frame(pool, strangers))
     return audit_sample(design, used, left_out=relevant.height - used.height)
+
+
+def _without_deleted(design: pl.DataFrame, collection: Collection, labels: pl.DataFrame) -> pl.DataFrame:
+    """A document that was deleted before it had a label is not of the collection any more: nobody can judge
+    it, and an estimate that waited for it would wait for ever."""
+    deleted = Document.everything.filter(collection=collection, deleted_at__isnull=False)
+    names = list(deleted.values_list("external_id", flat=True))
+    labelled = labels.filter(pl.col("relevance") >= 0)
+    lost = design.filter(pl.col("document_id").is_in(names)).join(labelled, on=PAIR, how="anti")
+    if lost.is_empty():
+        return design
+    many = lost.group_by("query_id").agg(lost=pl.len().cast(pl.Int64))
+    left = design.join(lost, on=PAIR, how="anti", maintain_order="left")
+    left = left.join(many, on="query_id", how="left", maintain_order="left")
+    return left.with_columns(pl.col("frame_size") - pl.col("lost").fill_null(0)).drop("lost")
 
 
 def brought_pairs(pool: Pool) -> pl.DataFrame:

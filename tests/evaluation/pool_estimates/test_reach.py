@@ -12,6 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from evaluation.estimates.sample import PAIR
 from evaluation.pool_estimates.pool_file import design_of_files
@@ -26,7 +27,7 @@ from labeling.qrels.releases import read_release, release_qrels
 from labeling.queues.opening import open_queue
 from pooling.formats.pools import read_pool
 from pooling.interface.problems import InputError
-from pooling.models import Collection, Pool, PoolEntry, Run
+from pooling.models import Collection, Document, Pool, PoolEntry, Run
 from pooling.pools.building import build_pool, pool_lines
 from pooling.pools.versions import extend_pool
 from pooling.runs.stored import import_run
@@ -164,6 +165,26 @@ def test_a_live_order_draws_from_its_reserve_and_ends_with_an_estimate(world: Wo
     assert int(sample.strata["certain"].sum()) == 3 * 4
     assert int(sample.strata["sampled"].sum()) == beyond
     assert sample.strata["pairs"].to_list() == list(pool.frame["sizes"].values())
+
+
+@pytest.mark.parametrize("is_live", [True, False])
+def test_an_estimate_does_not_wait_for_a_document_that_was_deleted(
+    world: World, runs: list[Run], is_live: bool
+) -> None:
+    pool = reaching(world.collection, runs, strategy="learned", audit_share=0.4)
+    options = AdaptiveOptions() if is_live else None
+    queue = open_queue(pool, name="all", judgments_per_item=1, adaptive=options, user=world.ada)
+    judge_all(queue, world.ben)
+    whole = release_qrels(world.collection, name="whole", user=world.ada)
+    before = read_sample(pool, whole, read_release(whole), 1)
+    Document.objects.filter(external_id="d00").update(deleted_at=timezone.now())
+
+    assert read_sample(pool, whole, read_release(whole), 1).strata.equals(before.strata), "it has its label"
+    release = release_qrels(world.collection, name="without it", user=world.ada)
+    sample = read_sample(pool, release, read_release(release), 1)
+    assert (sample.awaited, sample.defined) == (0, list(QUERIES))
+    assert sample.strata["pairs"].to_list() == [size - 1 for size in before.strata["pairs"]]
+    assert int(sample.strata["certain"].sum()) == int(before.strata["certain"].sum()) - 3
 
 
 @pytest.mark.parametrize("strategy", ["maxmean", "learned", "hedge"])
