@@ -202,7 +202,7 @@ class AnswerBasis:
                 "high": headline["high"],
                 "average": headline["average"],
                 "found": of_labels,
-                "frame": _frame_of(estimates),
+                "frame": estimated_frame(estimates),
             }
         return {
             "basis": COMPLETE if self.complete else LABELS,
@@ -215,7 +215,7 @@ class AnswerBasis:
         }
 
 
-def _frame_of(estimates: Estimates) -> FrameFigures | None:
+def estimated_frame(estimates: Estimates) -> FrameFigures | None:
     """The frame of an estimate, with the queries that it is about where some of the pool are not answered."""
     frame, queries = estimates.get("frame"), estimates["queries"]
     if frame is None or queries is None or not queries["not_estimated"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.comparisons.answer import Answer, Rival
+from evaluation.comparisons.answer import Answer, Rival, estimated_frame
 from evaluation.comparisons.next_step import NextMove, estimate_move, next_move
 from evaluation.comparisons.results_table import Earlier, change_in_words
 from evaluation.comparisons.stored import answer_at, compared
@@ -174,6 +174,8 @@ def _covered(report: Report, answer: Answer) -> str:
     estimates: Estimates = report.result["estimates"]
     relevant = estimates["relevant"]
     if relevant is not None and relevant["value"] is not None:
-        about = f"about {relevant['value']:,.0f} relevant documents {frame_in_words(estimates.get('frame'))}"
-        parts.append(f"{relevant['seen']:,} of {about} seen")
+        frame = frame_in_words(estimated_frame(estimates))
+        parts.append(
+            f"{relevant['seen']:,} seen of about {relevant['value']:,.0f} relevant documents {frame}"
+        )
     return " · ".join(parts)

@@ -316,7 +316,7 @@ def said(
         in page
     )
     seen = (
-        f"{relevant['seen']} of about {relevant['value']:.0f} relevant documents of the whole collection seen"
+        f"{relevant['seen']} seen of about {relevant['value']:.0f} relevant documents of the whole collection"
     )
     assert seen in page
     judged = re.search(r"Pairs judged (\d+) of (\d+)", campaign.read(queue.get_absolute_url()))
