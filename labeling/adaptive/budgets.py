@@ -31,8 +31,9 @@ def budgets_of(
     budget = pool.budget if options.budget is None else options.budget
     if budget is None:
         return dict(sizes)
-    in_pool = PoolEntry.everything.filter(pool=pool, is_beyond=False, **SAME_PAIR)
-    items = Item.objects.filter(Exists(in_pool), queue=queue, state=Item.State.OPEN).order_by()
+    items = Item.objects.filter(queue=queue, state=Item.State.OPEN).order_by()
+    if pool.reach is not None:
+        items = items.filter(Exists(PoolEntry.everything.filter(pool=pool, is_beyond=False, **SAME_PAIR)))
     left = Counter(dict(items.values_list("query").annotate(Count("pk"))))
     names = dict(Query.objects.filter(pk__in=sizes).values_list("pk", "external_id"))
 
