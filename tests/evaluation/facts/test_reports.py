@@ -200,8 +200,11 @@ def test_a_release_freezes_facts_with_their_checksums(world: World, tmp_path: Pa
     assert export_release(release, "diversity").decode().splitlines()[:2] == ["q1 1 d1 1", "q1 1 d4 1"]
     assert release.sidecar["facts"]["counts"]["supports"] == 4
     path = tmp_path / "out.txt"
-    call_command("export_qrels", "harbour", "--format", "diversity", "--output", str(path))
+    said = StringIO()
+    call_command("export_qrels", "harbour", "--format", "diversity", "--output", str(path), stdout=said)
     assert path.read_bytes() == export_release(release, "diversity")
+    lines = path.read_bytes().count(b"\n")
+    assert f"{lines} pairs of fact and document" in said.getvalue()
     later = release_qrels(world.collection, name="v2", user=world.ada)
     with pytest.raises(InputError, match="“v2” has no facts"):
         export_release(later, "facts")
