@@ -150,8 +150,26 @@ def test_two_runs_are_compared_with_interval_and_bounds(world: World, client: Cl
     page = client.get(f"/reports/{report.pk}/facts/?run=alpha&against=beta&k=1").content.decode()
     assert "it is between 0.250 and 0.500" in page
     assert "alpha holds more in any case" in page
-    same = client.get(f"/api/reports/{report.pk}/facts/difference/?run=alpha&against=alpha")
-    assert (same.status_code, "Name two runs" in same.content.decode()) == (400, True)
+    assert (figures["first"], figures["second"]) == ("alpha", "beta")
+
+
+@pytest.mark.parametrize(
+    ("named", "status", "field", "sentence"),
+    [
+        ("run=alpha&against=alpha", 400, "against", "alpha would be compared with itself."),
+        ("run=alpha&against=gamma", 404, "against", "This report has no run “gamma”."),
+        ("run=alpha", 400, "against", "required"),
+        ("against=alpha", 400, "run", "required"),
+    ],
+)
+def test_no_run_of_a_comparison_is_guessed(
+    world: World, client: Client, named: str, status: int, field: str, sentence: str
+) -> None:
+    report = report_of(world)
+    client.force_login(world.vera)
+    refused = client.get(f"/api/reports/{report.pk}/facts/difference/?{named}")
+    assert (refused.status_code, list(refused.json()["fields"])) == (status, [field])
+    assert sentence in refused.json()["fields"][field]
 
 
 @pytest.mark.parametrize("with_labels", [True, False])
