@@ -35,7 +35,7 @@ class FactDifference(TypedDict):
 
 
 class FactComparison(FactDifference):
-    """What is told of two runs by their facts: `run` is of the first, `other` of the second."""
+    """Two runs compared, with their names: `run` is of the first, `other` of the second."""
 
     first: Annotated[str, "The name of the run."]
     second: Annotated[str, "The name of the run that is subtracted."]

@@ -18,6 +18,7 @@ from evaluation.fact_reports.lists import FactsOfRun
 from evaluation.fact_reports.stored import facts_in, fill_others, stale_documents
 from evaluation.models import Report
 from evaluation.reports.making import ReportRequest, create_requested
+from evaluation.reports.serializers import ReportResultSerializer
 from labeling.facts.editing import decide_facts
 from labeling.facts.importing import import_supports
 from labeling.models import Fact
@@ -130,6 +131,9 @@ def test_a_viewer_reads_the_facts_of_a_report(world: World) -> None:
     page = client.get(f"/reports/{report.pk}/").content.decode()
     # The pool ends at 2: 1 is the deepest K of the report that the labels reach.
     assert "Fact recall@1 of alpha is 0.750" in page
+    whole = client.get(f"/api/reports/{report.pk}/").json()
+    assert "facts" in whole
+    assert set(whole) <= set(ReportResultSerializer().fields)
     rows = client.get(f"/api/reports/{report.pk}/facts/?run=beta&k=1").json()
     assert [(row["fact_id"], row["place"]) for row in rows] == [("lines", 1), ("often", 1), ("kept", 3)]
     shown = client.get(f"/reports/{report.pk}/facts/?run=alpha&k=1&against=beta").content.decode()
