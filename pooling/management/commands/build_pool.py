@@ -55,12 +55,12 @@ class Command(InputCommand):
             else f"{pool.chosen_count:,}"
         )
         audit = (new or pool.diagnostics)["audit"]
-        drawn = f"{audit:,} of these {plural(audit, 'is', 'are')} drawn at random{_source(pool)}. "
+        draws = f"{audit:,} of these {plural(audit, 'is', 'are')} drawn at random{_source(pool)}. "
         # Labels are of a later stage, so how many are left to judge is for a plan or a queue to say.
         self.stdout.write(
             f"Pool {pool.pk}, “{pool.name}”: {counted(pool.pair_count, 'pair')} of "
             f"{counted(pool.query_count, 'query')}, {chosen} chosen. "
-            f"{drawn if audit else ''}A queue leaves out those that have a label."
+            f"{draws if audit else ''}A queue leaves out those that have a label."
         )
         if options["diagnostics"]:
             self.stderr.write(as_text(pool.diagnostics), ending="")
