@@ -11,6 +11,7 @@ from textwrap import dedent
 import pytest
 import yaml
 from django.core.management import call_command, get_commands, load_command_class
+from django.core.management.base import BaseCommand
 from django.test import Client
 
 from pooling.formats.names import (
@@ -94,6 +95,16 @@ def test_the_options_in_a_command_s_entry_exist(name: str) -> None:
     assert [
         option for option in re.findall(r"--[a-z][\w-]*", entry) if option not in parser.format_help()
     ] == []
+
+
+@pytest.mark.parametrize("name", sorted(own_commands() - {"migrate"}))
+def test_the_guide_names_every_option_of_a_command(name: str) -> None:
+    words = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", "".join(map(guide, PAGES))))
+    parser = load_command_class(get_commands()[name], name).create_parser("soundings", name)
+    usual = BaseCommand().create_parser("soundings", name)
+    known = words.union(usual._option_string_actions)
+    options = {tuple(one.option_strings) for one in parser._actions if one.option_strings}
+    assert [one for one in sorted(options) if known.isdisjoint(one)] == []
 
 
 def test_every_option_of_a_pool_has_its_row() -> None:

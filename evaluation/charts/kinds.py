@@ -41,6 +41,7 @@ from evaluation.charts.tables import (
     relevant_table,
 )
 from evaluation.measures import titled
+from pooling.formats.wording import in_a_row
 from pooling.heavy import alt, np, pd
 
 Size = tuple[int, int]
@@ -89,10 +90,6 @@ def default_choice(figures: Figures, measure: str = "recall", k: int | None = No
     two = sorted(best, key=lambda run: -(figures.mean(run, measure, at) or 0.0))
     first, second = two[0], two[1] if len(two) > 1 else two[0]
     return ChartChoice(measure, at, tuple(best), first, second)
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 # --- The curve --------------------------------------------------------------------------------------------
@@ -264,7 +261,7 @@ def _relevant_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
         for run, rows in bins.groupby("run", sort=False)
     ]
     low, high = bins["from"].min(), bins["to"].max()
-    return f"{choice.title} of queries with {low:,} to {high:,} relevant documents: {_listed(parts)}."
+    return f"{choice.title} of queries with {low:,} to {high:,} relevant documents: {in_a_row(parts)}."
 
 
 RELEVANT = ChartKind(

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,7 +15,7 @@ from evaluation.access import report_for
 from evaluation.fact_reports.lists import FactsOfRun
 from evaluation.fact_reports.stored import FactRow, difference_of, facts_in, fill_others
 from evaluation.fact_reports.views import NO_FACTS, chosen_run
-from evaluation.facts.comparing import FactDifference
+from evaluation.facts.comparing import FactComparison
 from evaluation.models import Report
 from evaluation.report_store.files import check_measure, usual_cutoff
 from pooling.interface.api import answers, parsed
@@ -35,14 +33,21 @@ class FactsQuerySerializer(serializers.Serializer[dict[str, object]]):
     )
 
 
-AGAINST = OpenApiParameter("against", OpenApiTypes.STR, description="The run that is subtracted.")
+class TwoRunsSerializer(FactsQuerySerializer):
+    """Which two runs, and where."""
+
+    run = serializers.CharField(help_text="The run from which the other is subtracted.")
+    against = serializers.CharField(help_text="The run that is subtracted.")
+
+
+FactDifferenceSerializer = shape(FactComparison, "FactDifference")
 ReportFactSerializer = shape(FactRow, "ReportFact")
 
 
 class ReportFactDifference(APIView):
     """Two runs of a report compared by facts."""
 
-    @answers(FactDifference, parameters=[FactsQuerySerializer, AGAINST])
+    @answers(FactDifferenceSerializer, parameters=[TwoRunsSerializer])
     def get(self, request: Request, report_id: int) -> object:
         """The difference of their fact recall, with its interval over queries, and bounds for what nobody
         judged.
@@ -50,14 +55,16 @@ class ReportFactDifference(APIView):
         report = report_for(request.user, report_id)
         if facts_in(report) is None:
             raise Http404(NO_FACTS)
-        other = chosen_run(report, request.query_params.get("against", ""))
-        run, k = _chosen(request, report)
-        if run == other:
-            raise InputError("Name two runs, as run and as against.", field="against")
-        difference = difference_of(report, run, other, k)
+        values = parsed(TwoRunsSerializer, request)
+        k = _cutoff(report, values)
+        first, second = (chosen_run(report, values[name], name) for name in ("run", "against"))
+        if first == second:
+            problem = f"{first} would be compared with itself. Name another run as against."
+            raise InputError(problem, field="against")
+        difference = difference_of(report, first, second, k)
         if difference is None:
             raise InputError("This report has no bounds of differences. Make it again.", missing=True)
-        return difference
+        return {"first": first, "second": second, **difference}
 
 
 class ReportFacts(APIView):
@@ -84,6 +91,11 @@ class ReportFacts(APIView):
 def _chosen(request: Request, report: Report) -> tuple[str, int]:
     """The run and the K that the address names; `InputError` for what the report does not have."""
     values = parsed(FactsQuerySerializer, request)
+    k = _cutoff(report, values)
+    return chosen_run(report, values.get("run", "")), k
+
+
+def _cutoff(report: Report, values: dict[str, Any]) -> int:
     k: int = values.get("k", usual_cutoff(report.options["k"]))
     check_measure(report, "recall", k)
-    return chosen_run(report, values.get("run", "")), k
+    return k

@@ -91,11 +91,12 @@ def fact_pictures(report: Report) -> list[Picture]:
     return [picture_of(report, kinds[name], choice) for name in FACT_PICTURES if name in kinds]
 
 
-def chosen_run(report: Report, name: str) -> str:
-    """The run of this name, or for none the report's best by its first measure, its first run."""
+def chosen_run(report: Report, name: str, field: str = "run") -> str:
+    """The run of this name, or for none the report's best by its first measure, its first run. field: which
+    input named it."""
     runs = run_names(report)
     if name and name not in runs:
-        raise InputError(f"This report has no run “{name}”.", field="run", missing=True)
+        raise InputError(f"This report has no run “{name}”.", field=field, missing=True)
     return name or runs[0]
 
 

@@ -35,10 +35,10 @@ class FactDifference(TypedDict):
 
 
 class FactComparison(FactDifference):
-    """What `evaluate --facts` tells of two runs: `run` is of the first, `other` of the second."""
+    """Two runs compared, with their names: `run` is of the first, `other` of the second."""
 
-    first: str
-    second: str
+    first: Annotated[str, "The name of the run."]
+    second: Annotated[str, "The name of the run that is subtracted."]
 
 
 @dataclass(frozen=True)

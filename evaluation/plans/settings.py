@@ -12,7 +12,14 @@ from labeling.models import Selection
 from labeling.queues.costs import OwnPrices
 from labeling.queues.options import QueueOptions, options_from
 from pooling.interface.problems import InputError
-from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_STRATEGY, Choice, offered_choice, usual_choice
+from pooling.merging.choice import (
+    USUAL_AUDIT_SHARE,
+    USUAL_STRATEGY,
+    USUAL_WORDS,
+    Choice,
+    offered_choice,
+    usual_choice,
+)
 from pooling.options.option import Number, Option, chosen, option, options_of, problems_of, same
 from pooling.strategies import STRATEGIES
 
@@ -23,6 +30,10 @@ POOL, QUEUE, GOLD = options_of(Choice), options_of(QueueOptions), options_of(Gol
 ADAPTIVE, PRICES = options_of(AdaptiveOptions), options_of(OwnPrices)
 # The options of an order that is adaptive.
 OF_ADAPTIVE = ("budget_rule", "budget_floor", "stop_missing", "stop_looks", "stop_over")
+
+
+def _usual(name: str) -> dict[str, Option]:
+    return same(POOL[name], empty=USUAL_WORDS[name])
 
 
 def _while_there_is_gold(name: str) -> str:
@@ -54,10 +65,10 @@ class PlanSettings:
     runs: Sequence[str] = ()
     depth: int = field(default=10, metadata=same(POOL["depth"]))
     depths: Mapping[str, int] = field(default_factory=dict, metadata=same(POOL["depths"]))
-    strategy: str = field(default=USUAL_STRATEGY, metadata=same(POOL["strategy"]))
+    strategy: str = field(default=USUAL_STRATEGY, metadata=_usual("strategy"))
     budget: int | None = field(default=None, metadata=same(POOL["budget"]))
-    audit_share: float = field(default=USUAL_AUDIT_SHARE, metadata=same(POOL["audit_share"]))
-    reach: int | None = field(default=None, metadata=same(POOL["reach"]))
+    audit_share: float = field(default=USUAL_AUDIT_SHARE, metadata=_usual("audit_share"))
+    reach: int | None = field(default=None, metadata=_usual("reach"))
     adaptive: bool = field(
         default=False,
         metadata=option(

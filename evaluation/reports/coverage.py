@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evaluation.models import Report
 from evaluation.report_store.files import figure_of, run_names
 from evaluation.scoring.results import percent
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, in_a_row
 
 # Below this share of labelled documents a recall says more about the labels than about the run.
 LOW_COVERAGE = 0.8
@@ -95,4 +95,4 @@ def coverage_warnings(coverage: Mapping[int, Coverage]) -> list[str]:
 
 def _cutoffs(coverages: Sequence[Coverage]) -> str:
     words = [str(at.k) for at in coverages]
-    return f"K = {words[0]}" if len(words) == 1 else f"K = {', '.join(words[:-1])} and {words[-1]}"
+    return f"K = {in_a_row(words)}"

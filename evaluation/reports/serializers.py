@@ -112,6 +112,11 @@ class ReportResultSerializer(serializers.Serializer[dict[str, object]]):
         required=False,
         help_text="`measure@k` to `at_least` and the runs `below`, where thresholds were named.",
     )
+    facts = serializers.DictField(
+        required=False,
+        help_text="Where the release has facts: `conventions`, `counts`, `runs` to `fact_recall@k` and more, "
+        "`vital` for vital facts alone, and `context`, what the first K give a reader.",
+    )
     notes = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Runs whose ids do not meet the labels."
     )

@@ -19,6 +19,7 @@ from pooling.formats.errors import FormatError
 from pooling.formats.facts.records import PAIR, VERDICTS, FactRecord
 from pooling.formats.facts.writing import diversity_lines, facts_lines, supports_lines
 from pooling.formats.registry import Format
+from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection
@@ -114,6 +115,16 @@ def released_facts(release: QrelsRelease, form: str) -> bytes:
         return diversity_lines(*released_frames(release))
     except FormatError as error:
         raise InputError(str(error), field="format") from error
+
+
+def facts_in_words(release: QrelsRelease, form: str) -> str:
+    """What a file in one of FACT_FORMATS has, by the counts of the release."""
+    counts = release.sidecar["facts"]["counts"]
+    if form == "facts":
+        return counted(counts["facts"], "fact")
+    words = f"{counted(counts['pairs'], 'pair')} of fact and document"
+    partly = counts["partly"] if form == "diversity" else 0
+    return f"{words}, {partly:,} supported in part as 0," if partly else words
 
 
 def _records(release: QrelsRelease, name: str, columns: Sequence[str]) -> pl.LazyFrame:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from labeling.facts.releasing import FACT_FORMATS, facts_in_words
 from labeling.models import QrelsRelease
 from labeling.qrels.labelled import Labelled, labelled
 from labeling.qrels.options import OPTIONS, ExportOptions
@@ -14,7 +15,7 @@ from labeling.qrels.registry import EXPORTS
 from labeling.qrels.releases import SIDECAR, as_json, export_release, read_release
 from pooling.formats.registry import format_of, writing
 from pooling.formats.sources import without_gz
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, in_a_row
 from pooling.formats.writing import replaced, write_pieces
 from pooling.interface.problems import InputError
 from pooling.options.option import chosen
@@ -55,17 +56,21 @@ def release_content(
     return EXPORTS[format].content(_labelled(release, options))
 
 
-def labels_in_words(release: QrelsRelease, format: str) -> str:
-    """How many labels an export has, and what of the release it leaves out."""
+def labels_in_words(release: QrelsRelease, format: str, options: ExportOptions = NO_OPTIONS) -> str:
+    """What an export has, and what of the release it leaves out."""
+    if format in FACT_FORMATS:
+        return facts_in_words(release, format)
     pairs, without = release.pair_count, int(release.sidecar["counts"].get("pooled_not_judged", 0))
-    written = _labelled(release).frame.height if format in EXPORTS else pairs - without
-    words = counted(written, "label")
     if format not in EXPORTS:
+        words = counted(pairs - without, "label")
         return f"{words} and {counted(without, 'pair')} as -1 (pooled, not judged)" if without else words
-    left_out = [f"{without:,} pooled and not judged"] if without else []
-    if gone := pairs - without - written:
+    labels = _labelled(release, options)
+    words, left_out = EXPORTS[format].words(labels)
+    if without:
+        left_out.append(f"{without:,} pooled and not judged")
+    if gone := pairs - without - labels.frame.height:
         left_out.append(f"{gone:,} of deleted queries and documents")
-    return f"{words}, without {' and '.join(left_out)}," if left_out else words
+    return f"{words}, without {in_a_row(left_out)}," if left_out else words
 
 
 def _labelled(release: QrelsRelease, options: ExportOptions = NO_OPTIONS) -> Labelled:

@@ -15,7 +15,8 @@ from labeling.qrels import engines
 from labeling.qrels.labelled import NO_TEXT, Labelled
 from labeling.qrels.pieces import element, mapping, object_with
 from pooling.formats.registry import Format
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, plural
+from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.ranking.ranking import order_run
 from pooling.runs.stored import read_stored_run, runs_named
@@ -220,18 +221,45 @@ def _plain(text: str) -> str:
 
 JSON = "application/json"
 
+# What is in a file, in words, and what of the labels is not.
+
+
+def _every_label(labels: Labelled) -> tuple[str, list[str]]:
+    return counted(labels.frame.height, "label"), []
+
+
+def _queries_alone(labels: Labelled) -> tuple[str, list[str]]:
+    return counted(len(labels.queries), "query"), [counted(labels.frame.height, "label")]
+
+
+def _relevant_alone(labels: Labelled) -> tuple[str, list[str]]:
+    rows = labels.frame.filter(pl.col("relevance") >= labels.options.min_relevance)
+    words = counted(rows.height, "relevant document")
+    other = labels.frame.height - rows.height
+    queries = counted(rows["query_id"].n_unique(), "query")
+    return f"{words} of {queries}", [f"{other:,} judged not relevant"] if other else []
+
+
+def _answered_queries(labels: Labelled) -> tuple[str, list[str]]:
+    words, left_out = _relevant_alone(labels)
+    empty = sum(not query.relevant(labels.options.min_relevance) for query in labels.by_query())
+    none = f"{counted(empty, 'query')} that {plural(empty, 'has', 'have')} none"
+    return words, [*left_out, none] if empty else left_out
+
 
 @dataclass(frozen=True)
 class Export(Format):
     """A format that is only written, with the texts that belong to the labels.
 
     options: the names of those in `ExportOptions` that it reads, and of them the `required`. lost: what it
-    cannot hold, in sentences. write: the text in pieces; or files: of a ZIP, each with its pieces.
+    cannot hold, in sentences. words: what is in the file and what of the labels is not, in words. write: the
+    text in pieces; or files: of a ZIP, each with its pieces.
     """
 
     options: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     lost: str = ""
+    words: Callable[[Labelled], tuple[str, list[str]]] = _every_label
     write: Callable[[Labelled], Iterator[str]] | None = None
     files: Callable[[Labelled], Iterator[tuple[str, Iterator[str]]]] | None = None
 
@@ -280,6 +308,7 @@ _ALL = (
         suffix="-query-set.json",
         media_type=JSON,
         lost=f"Texts only. {_TEXTS}",
+        words=_queries_alone,
         write=engines.query_set,
     ),
     Export(
@@ -306,6 +335,7 @@ _ALL = (
         options=("run", "k", "min_relevance"),
         required=("run",),
         lost="What was judged not relevant looks unjudged. Queries without a relevant label are left out.",
+        words=_answered_queries,
         write=ragas_samples,
     ),
     Export(
@@ -315,6 +345,7 @@ _ALL = (
         media_type=JSON,
         options=("min_relevance",),
         lost="What was judged not relevant looks unjudged. No grades.",
+        words=_relevant_alone,
         write=retrieval_dicts,
     ),
     Export(

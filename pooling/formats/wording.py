@@ -1,4 +1,6 @@
-"""Numbers with their nouns, in sentences for people."""
+"""Numbers with their nouns, and words in a row, in sentences for people."""
+
+from collections.abc import Sequence
 
 
 def plural(count: float, one: str, many: str = "") -> str:
@@ -19,3 +21,12 @@ def counted(count: int, one: str, many: str = "") -> str:
     ('1 run', '1,200 runs', '0 strata')
     """
     return f"{count:,} {plural(count, one, many)}"
+
+
+def in_a_row(words: Sequence[str]) -> str:
+    """One word or more, as a sentence lists them.
+
+    >>> in_a_row(["ties"]), in_a_row(["ties", "gaps", "blanks"])
+    ('ties', 'ties, gaps and blanks')
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -23,6 +23,12 @@ def strategies_offered() -> list[tuple[str, list[tuple[str, str]]]]:
 #: What a pool of a site has where nobody says otherwise: page, call and command alike. Its audit draws from
 #: far below the depth, so that recall can be estimated for the whole collection.
 USUAL_STRATEGY, USUAL_AUDIT_SHARE, USUAL_REACH = "hybrid", 0.2, 1_000
+#: The same by option, as helps say it: what `usual_choice` does.
+USUAL_WORDS = {
+    "strategy": USUAL_STRATEGY,
+    "audit_share": f"{USUAL_AUDIT_SHARE:g}, or none with a strategy that samples",
+    "reach": f"{USUAL_REACH:,}, or the depth if that is more or an audit share is given",
+}
 
 
 def usual_reach(deepest: int) -> int:

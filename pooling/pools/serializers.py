@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from pooling.interface.option_fields import serializer_fields
 from pooling.interface.shapes import shape
-from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_REACH, USUAL_STRATEGY, Choice
+from pooling.merging.choice import USUAL_WORDS, Choice
 from pooling.models import Pool, PoolEntry
 from pooling.options.option import options_of
 from pooling.pools.results import PoolBuilt
@@ -24,9 +24,11 @@ STRATEGY = {"help_text": "A name from /api/strategies/."}
     Choice,
     filled=False,
     but=options_of(Choice).keys() - USUAL,
-    strategy={"help_text": f"A name from /api/strategies/. If absent: {USUAL_STRATEGY}."},
-    audit_share={"help_text": f"Share of the budget drawn at random. If absent: {USUAL_AUDIT_SHARE:g}."},
-    reach={"help_text": f"How far down the audit draws. If absent: {USUAL_REACH:,}; null: the depth."},
+    strategy={"help_text": f"A name from /api/strategies/. If absent: {USUAL_WORDS['strategy']}."},
+    audit_share={
+        "help_text": f"Share of the budget drawn at random. If absent: {USUAL_WORDS['audit_share']}."
+    },
+    reach={"help_text": f"How far down the audit draws. If absent: {USUAL_WORDS['reach']}. Null: the depth."},
 )
 @serializer_fields(Choice, but=USUAL)
 class PoolRequestSerializer(serializers.Serializer[Any]):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any, is_typeddict
 
@@ -162,3 +163,28 @@ def test_every_list_is_paged_by_one_rule() -> None:
             if not asked >= {"page", "per_page"}:
                 unpaged.add(path)
     assert unpaged == WHOLE
+
+
+def calls_of_the_guide(addresses: Set[str]) -> set[tuple[str, str]]:
+    """Method and address of each call in the guide's tables: `…/x/` continues an address of its row."""
+    calls = set()
+    for row in (settings.BASE_DIR / "templates/docs/api.md").read_text(encoding="utf-8").splitlines():
+        cell = row.split(" | ")[0] if row.startswith("| ") else ""
+        methods = re.findall(r"\b(?:GET|POST|PUT|PATCH|DELETE)\b", cell)
+        words = re.findall(r"`(?:[A-Z/]+ )?([^`?]+)", re.sub(r"{[^}]+}", "{}", cell))
+        bases = [word for word in words if word.startswith("/api/")]
+        parts = [word.lstrip("…/") for word in words if word not in bases and word.endswith("/")]
+        for base, part in product(bases, parts):
+            steps = base.split("/")
+            longer = ["/".join([*steps[:end], part]) for end in range(len(steps) - 1, 1, -1)]
+            bases += [one for one in longer if one in addresses][:1]
+        calls |= set(product(methods, bases))
+    return calls
+
+
+def test_the_guide_names_every_call() -> None:
+    calls = {(method, re.sub(r"{\w+}", "{}", path)) for method, path, _ in operations(drawn())}
+    addresses = {address for _, address in calls}
+    named = calls_of_the_guide(addresses)
+    assert sorted(calls - named) == []
+    assert sorted({address for _, address in named} - addresses) == []

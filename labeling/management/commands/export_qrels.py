@@ -38,9 +38,10 @@ class Command(InputCommand):
         name, path = options["release"], options["output"]
         release = release_named(collection, name) if name else newest_release(collection)
         format = options["format"] or format_of_file(path)
-        sidecar = export_file(release, path, format, export_options(format, options))
+        given = export_options(format, options)
+        sidecar = export_file(release, path, format, given)
         record_action(collection, None, "file exported", path.name, release=release.name)
-        words = format if format in FACT_FORMATS else labels_in_words(release, format)
+        words = labels_in_words(release, format, given)
         self.stdout.write(
             f"{path}: {words} of release “{release.name}”; {sidecar.name} has their provenance."
         )

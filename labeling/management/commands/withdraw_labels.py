@@ -25,6 +25,8 @@ class Command(InputCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         files: Any = label_files(collection_named(options["slug"]))  # with counts
         if options["file"] is None:
+            if not files:
+                self.stdout.write(f"No labels were imported into “{options['slug']}”.")
             for file in files:
                 state = "taken back" if file.withdrawn_at else f"{file.imported_at:%Y-%m-%d}"
                 self.stdout.write(f"{file.pk}\t{counted(file.label_count, 'label')}\t{state}\t{file.name}")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from pooling.formats.wording import counted, plural
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
-from pooling.merging.choice import Choice, usual_choice
+from pooling.merging.choice import USUAL_WORDS, Choice, usual_choice
 from pooling.merging.summary import as_text
 from pooling.models import Collection, Pool
 from pooling.options.arguments import add_option_arguments
@@ -34,7 +34,13 @@ class Command(InputCommand):
             help="make the next version of this pool: --runs are the new ones (default: all it has not), "
             "--budget and --audit-share are for the new pairs, and what is not given is as in the pool",
         )
-        add_option_arguments(parser, options_of(Choice).values(), filled=False)
+        group = parser.add_argument_group(
+            "how pairs are chosen",
+            "The defaults are those of a new pool; an extension has its pool's settings.",
+        )
+        options = options_of(Choice).values()
+        usual = [replace(one, empty=USUAL_WORDS.get(one.name, one.empty)) for one in options]
+        add_option_arguments(group, usual, filled=False)
         parser.add_argument(
             "--diagnostics", action="store_true", help="print sizes, unique finds and families to stderr"
         )
@@ -48,11 +54,13 @@ class Command(InputCommand):
             if new
             else f"{pool.chosen_count:,}"
         )
+        audit = (new or pool.diagnostics)["audit"]
+        draws = f"{audit:,} of these {plural(audit, 'is', 'are')} drawn at random{_source(pool)}. "
         # Labels are of a later stage, so how many are left to judge is for a plan or a queue to say.
         self.stdout.write(
             f"Pool {pool.pk}, “{pool.name}”: {counted(pool.pair_count, 'pair')} of "
             f"{counted(pool.query_count, 'query')}, {chosen} chosen. "
-            "A queue leaves out those that have a label."
+            f"{draws if audit else ''}A queue leaves out those that have a label."
         )
         if options["diagnostics"]:
             self.stderr.write(as_text(pool.diagnostics), ending="")
@@ -79,3 +87,13 @@ class Command(InputCommand):
         extension = chosen(Extension, options)
         with progress_bar("Extending") as progress:
             return extend_pool(pool, runs=runs, name=options["name"], progress=progress, **extension)
+
+
+def _source(pool: Pool) -> str:
+    """Where an audit with a reach draws from, in words; "" for the pairs down to the depth."""
+    if pool.reach is None:
+        return ""
+    lists = counted(len(pool.diagnostics["runs"]), "run") + (
+        " and text search" if pool.frame.get("text") else ""
+    )
+    return f" from the first {counted(pool.reach, 'place')} of {lists}"

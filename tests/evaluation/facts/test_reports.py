@@ -18,6 +18,7 @@ from evaluation.fact_reports.lists import FactsOfRun
 from evaluation.fact_reports.stored import facts_in, fill_others, stale_documents
 from evaluation.models import Report
 from evaluation.reports.making import ReportRequest, create_requested
+from evaluation.reports.serializers import ReportResultSerializer
 from labeling.facts.editing import decide_facts
 from labeling.facts.importing import import_supports
 from labeling.models import Fact
@@ -130,6 +131,9 @@ def test_a_viewer_reads_the_facts_of_a_report(world: World) -> None:
     page = client.get(f"/reports/{report.pk}/").content.decode()
     # The pool ends at 2: 1 is the deepest K of the report that the labels reach.
     assert "Fact recall@1 of alpha is 0.750" in page
+    whole = client.get(f"/api/reports/{report.pk}/").json()
+    assert "facts" in whole
+    assert set(whole) <= set(ReportResultSerializer().fields)
     rows = client.get(f"/api/reports/{report.pk}/facts/?run=beta&k=1").json()
     assert [(row["fact_id"], row["place"]) for row in rows] == [("lines", 1), ("often", 1), ("kept", 3)]
     shown = client.get(f"/reports/{report.pk}/facts/?run=alpha&k=1&against=beta").content.decode()
@@ -150,8 +154,26 @@ def test_two_runs_are_compared_with_interval_and_bounds(world: World, client: Cl
     page = client.get(f"/reports/{report.pk}/facts/?run=alpha&against=beta&k=1").content.decode()
     assert "it is between 0.250 and 0.500" in page
     assert "alpha holds more in any case" in page
-    same = client.get(f"/api/reports/{report.pk}/facts/difference/?run=alpha&against=alpha")
-    assert (same.status_code, "Name two runs" in same.content.decode()) == (400, True)
+    assert (figures["first"], figures["second"]) == ("alpha", "beta")
+
+
+@pytest.mark.parametrize(
+    ("named", "status", "field", "sentence"),
+    [
+        ("run=alpha&against=alpha", 400, "against", "alpha would be compared with itself."),
+        ("run=alpha&against=gamma", 404, "against", "This report has no run “gamma”."),
+        ("run=alpha", 400, "against", "required"),
+        ("against=alpha", 400, "run", "required"),
+    ],
+)
+def test_no_run_of_a_comparison_is_guessed(
+    world: World, client: Client, named: str, status: int, field: str, sentence: str
+) -> None:
+    report = report_of(world)
+    client.force_login(world.vera)
+    refused = client.get(f"/api/reports/{report.pk}/facts/difference/?{named}")
+    assert (refused.status_code, list(refused.json()["fields"])) == (status, [field])
+    assert sentence in refused.json()["fields"][field]
 
 
 @pytest.mark.parametrize("with_labels", [True, False])
@@ -200,8 +222,11 @@ def test_a_release_freezes_facts_with_their_checksums(world: World, tmp_path: Pa
     assert export_release(release, "diversity").decode().splitlines()[:2] == ["q1 1 d1 1", "q1 1 d4 1"]
     assert release.sidecar["facts"]["counts"]["supports"] == 4
     path = tmp_path / "out.txt"
-    call_command("export_qrels", "harbour", "--format", "diversity", "--output", str(path))
+    said = StringIO()
+    call_command("export_qrels", "harbour", "--format", "diversity", "--output", str(path), stdout=said)
     assert path.read_bytes() == export_release(release, "diversity")
+    lines = path.read_bytes().count(b"\n")
+    assert f"{lines} pairs of fact and document" in said.getvalue()
     later = release_qrels(world.collection, name="v2", user=world.ada)
     with pytest.raises(InputError, match="“v2” has no facts"):
         export_release(later, "facts")

@@ -54,6 +54,36 @@ def exported(world: World, format: str, *options: str) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("format", "words"),
+    [
+        (
+            "ragas",
+            "3 relevant documents of 2 queries, without 15 judged not relevant, 1 query that has none and "
+            "1 pooled and not judged, of",
+        ),
+        (
+            "retrieval-dicts",
+            "3 relevant documents of 2 queries, without 15 judged not relevant and 1 pooled and not judged, "
+            "of",
+        ),
+        ("srw-queries", "3 queries, without 18 labels and 1 pooled and not judged, of"),
+        ("ltr", "18 labels, without 1 pooled and not judged, of"),
+    ],
+)
+def test_the_command_says_what_is_in_the_file(world: World, format: str, words: str) -> None:
+    world.import_runs()
+    path = world.folder / "some.qrels"
+    path.write_text(qrels_text(RELEVANT - {("q3", "d3")}) + "q3 0 d7 -1\n")
+    call_command("import_qrels", "harbour", str(path), stdout=io.StringIO())
+    release_qrels(world.collection, name="second", user=world.ada)
+    output, path = io.StringIO(), world.folder / "exported"
+    options = [*NEEDED.get(format, []), "--format", format, "--output", str(path)]
+    call_command("export_qrels", "harbour", *options, stdout=output)
+
+    assert f"{path}: {words} release “second”; " in output.getvalue()
+
+
 def rank_eval(body: dict[str, Any], ranking: dict[str, list[str]]) -> dict[str, Any]:
     """What an engine that ranks like this answers to a body of `_rank_eval`."""
     k = body["metric"]["recall"]["k"]

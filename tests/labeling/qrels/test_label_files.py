@@ -84,10 +84,12 @@ def test_imports_are_listed_and_taken_back_over_http(world: World, client: Clien
 def test_imports_are_listed_and_taken_back_by_a_command(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    call_command("withdraw_labels", "harbour")
     file = imported(world, "q1 0 d1 1\nq2 0 d2 1\n")
     call_command("withdraw_labels", "harbour", str(file.pk))
     call_command("withdraw_labels", "harbour")
-    taken, listed = capsys.readouterr().out.splitlines()
+    before, taken, listed = capsys.readouterr().out.splitlines()
+    assert before == "No labels were imported into “harbour”."
     assert taken == "Taken back: 2 labels of old.qrels."
     assert listed.split("\t") == [str(file.pk), "2 labels", "taken back", "old.qrels"]
     assert relevances(world) == []

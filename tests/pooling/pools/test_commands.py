@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -146,3 +147,29 @@ def test_page_call_and_command_have_one_usual_way(world: World, client: Client) 
     )
     assert chosen["own"] == ("hybrid", 0.5, None)
     assert chosen["none"][2] is None
+
+
+@pytest.mark.parametrize("command", ["build_pool", "plan"])
+def test_the_help_names_the_usual_way(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        call_command(command, "--help")
+    words = " ".join(capsys.readouterr().out.split())
+    for option, usual in [("--strategy S", "hybrid"), ("--audit-share F", "0.2"), ("--reach R", "1,000")]:
+        assert f"(default: {usual}" in words.split(f" {option} ")[1].split(" --")[0]
+
+
+def test_the_command_says_what_was_drawn_at_random(world: World) -> None:
+    world.import_runs()
+    audits = {"usual": [], "none": ["--strategy=rrf", "--audit-share=0"], "own": ["--audit-share=0.5"]}
+    words = {}
+    for name, options in audits.items():
+        output = io.StringIO()
+        options = ["--name", name, "--depth", "2", "--budget", "6", *options]
+        call_command("build_pool", "harbour", *options, stdout=output)
+        words[name] = output.getvalue()
+    draws = {pool.name: pool.entries.filter(in_audit=True).count() for pool in Pool.objects.all()}
+
+    source = "the first 1,000 places of 2 runs and text search"
+    assert f"{draws['usual']} of these are drawn at random from {source}. A" in words["usual"]
+    assert f"{draws['own']} of these are drawn at random. A" in words["own"]
+    assert "random" not in words["none"]
