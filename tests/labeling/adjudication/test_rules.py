@@ -54,6 +54,18 @@ def test_the_majority_of_trusted_annotators_is_previewed_applied_and_undone(
         undo_rule(open_pairs, world.ada, done.batch)
 
 
+def test_undoing_a_rule_leaves_what_was_corrected_since(world: World, open_pairs: Queue) -> None:
+    done = apply_rule(open_pairs, world.ada, preview(open_pairs, "trusted", ["cleo"]))
+    own, other = open_pairs.items.order_by("pk")[:2]
+    world.collection.memberships.update(role="admin")
+    adjudicate(open_pairs, world.ada, Submission(own.pk, "", "relevant"), overrules=True)
+    adjudicate(open_pairs, world.vera, Submission(other.pk, "", "relevant"), overrules=True)
+    assert undo_rule(open_pairs, world.ada, done.batch) == 3
+    assert waiting(open_pairs) == 4
+    undone = open_pairs.events.filter(kind="undo")
+    assert (undone.count(), undone.filter(item=own).exists()) == (4, False)
+
+
 def test_a_tie_among_the_trusted_stays_open(open_pairs: Queue) -> None:
     assert preview(open_pairs, "trusted", ["ben", "cleo"]).decisions == []
     assert preview(open_pairs, "trusted", []).decisions == []
