@@ -161,6 +161,17 @@ def test_the_rules_page_says_what_is_wrong(world: World, client: Client, open_pa
     assert "since the preview" in told.content.decode()
 
 
+def test_nobody_hears_of_a_label_that_a_pair_does_not_have(
+    world: World, client: Client, open_pairs: Queue
+) -> None:
+    client.force_login(world.ada)
+    page = f"/queues/{open_pairs.pk}/adjudication/"
+    assert "has this label" not in client.get(page).content.decode()
+    preview_page = client.get(f"{page}rules/", {"rule": "cannot_judge"}).content.decode()
+    assert "has no label" in preview_page
+    assert "has this label" not in preview_page
+
+
 def test_the_page_hides_names_until_an_admin_asks(world: World, client: Client, open_pairs: Queue) -> None:
     address = f"/queues/{open_pairs.pk}/adjudication/"
     client.force_login(world.ada)
