@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
@@ -128,7 +128,7 @@ def has_judged(user: User) -> bool:
     return _verdicts_of(user).exists()
 
 
-def _queues_for(user: User) -> QuerySet[Queue]:
+def _queues_for(user: User) -> QuerySet[Any]:
     there = Queue.objects.filter(deleted_at=None, collection__in=collections_of(user))
     return there.annotate(is_worked_in=Exists(_verdicts_of(user).filter(queue=OuterRef("pk"))))
 
