@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evaluation.models import Report
 from evaluation.report_store.files import figure_of, run_names
 from evaluation.scoring.results import percent
-from pooling.formats.wording import counted, in_a_row
+from pooling.formats.wording import counted, in_a_row, plural
 
 # Below this share of labelled documents a recall says more about the labels than about the run.
 LOW_COVERAGE = 0.8
@@ -68,7 +68,19 @@ def report_warnings(report: Report, *, for_members: bool = True) -> list[str]:
     if notes and not for_members:
         times = counted(len(notes), "warning")
         notes = [f"{times} on how runs and labels meet; the report's own page has examples."]
-    return [*notes, *coverage_warnings(coverage_by_cutoff(report))]
+    return [*notes, *_unreached(report), *coverage_warnings(coverage_by_cutoff(report))]
+
+
+def _unreached(report: Report) -> list[str]:
+    """A warning where people's labels are below what the report takes as relevant."""
+    least, counts = report.options["conventions"]["min_relevance"], report.release.sidecar["counts"]
+    of_people = sum(counts[source] for source in ("human", "adjudicated", "gold"))
+    if least <= 1 or not of_people:
+        return []
+    return [
+        f"{counted(of_people, 'label')} of people {plural(of_people, 'is', 'are')} yes or no, 1 or 0: none "
+        f"reaches {least}, the least relevance that counts in this report."
+    ]
 
 
 def coverage_warnings(coverage: Mapping[int, Coverage]) -> list[str]:

@@ -34,7 +34,7 @@ class MeasuringForm(forms.Form):
     """Name of the release, rule and runs, filled in so that sending it as it is makes sense."""
 
     release = forms.CharField(
-        max_length=200, label="Name of the release", help_text="You cannot change it later."
+        max_length=200, label="Name of the release", help_text="You can rename it later."
     )
     rule = forms.ChoiceField(
         choices=[(name, f"{name}: {line}") for name, line in RULES_IN_WORDS.items()],

@@ -56,8 +56,9 @@ def taken_back(evaluation: Evaluation, collection: Collection, choice: str | Non
         sample = max(draws, key=lambda one: one.ended() or date.min)
         # A query kept from an earlier draw is outside the newest one, and no reason to count each query once.
         scored = set(evaluation.labels.query_ids.filter(evaluation.in_mean).to_list())
-        is_drawn = scored <= set().union(*(one.queries for one in draws)) and scored & sample.queries.keys()
-        target = choice or ("traffic" if is_drawn else UNWEIGHTED)
+        sampled = set().union(*(one.queries for one in draws))
+        has_weights = scored <= sampled and not scored.isdisjoint(sample.queries)
+        target = choice or ("traffic" if has_weights else UNWEIGHTED)
         if target == UNWEIGHTED:
             return counted_once(evaluation, sample, today=today)
         return weighted(evaluation, sample, "queries" if target == "queries" else "traffic", today=today)

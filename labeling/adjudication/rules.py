@@ -15,7 +15,7 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, Max, OuterRef, QuerySet
+from django.db.models import Count, Max, QuerySet
 from django.db.models.functions import Substr
 
 from labeling.adjudication.settling import adjudicate, take_back
@@ -23,7 +23,7 @@ from labeling.adjudication.waiting import UnsettledPair, unsettled_items, unsett
 from labeling.gold.rule import ENOUGH_TO_READ, Advice
 from labeling.gold.scores import AnnotatorGold, gold_rows
 from labeling.judging.submissions import Submission
-from labeling.models import Item, Judgment, JudgmentEvent, Queue, Verdict
+from labeling.models import Item, Judgment, Queue, Verdict
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
 
@@ -157,12 +157,15 @@ def apply_rule(queue: Queue, admin: User, chosen: Preview, *, digest: str = "") 
 
 def undo_rule(queue: Queue, admin: User, batch: str) -> int:
     """Take back what this admin settled by a rule at one time; returns how many pairs wait again."""
-    keys = _of_batch(queue, batch).filter(annotator=admin).values_list("key", flat=True)
-    if not _is_batch(batch) or not (judgment_keys := list(keys)):
+    # What a correction has replaced is not taken back: it does not stand.
+    standing = Judgment.objects.filter(annotator=admin, is_adjudication=True, event__queue=queue)
+    rows = standing.filter(event__key__startswith=f"{batch}-").order_by("event")
+    events = list(rows.values_list("event__key", "event__item"))
+    if not _is_batch(batch) or not events:
         raise InputError("You have not settled anything by this rule, or it is undone.", field="batch")
-    for key in judgment_keys:
+    for key, _ in events:
         take_back(queue, admin, key)
-    return len(judgment_keys)
+    return unsettled_items(queue).filter(pk__in=[item for _, item in events]).count()
 
 
 def batches(queue: Queue, most: int = 10) -> list[Batch]:
@@ -189,12 +192,6 @@ def singly(rows: QuerySet[Judgment]) -> QuerySet[Judgment]:
 
 def _is_batch(batch: str) -> bool:
     return batch.startswith(_PREFIX) and len(batch) == _BATCH
-
-
-def _of_batch(queue: Queue, batch: str) -> QuerySet[JudgmentEvent]:
-    undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
-    rows = queue.events.filter(kind=JudgmentEvent.Kind.VERDICT, is_adjudication=True)
-    return rows.filter(key__startswith=f"{batch}-").exclude(undone).order_by("pk")
 
 
 def _by_majority(pair: UnsettledPair, trusted: frozenset[str]) -> Decision | None:

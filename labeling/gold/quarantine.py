@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from labeling.adaptive.reordering import follow
@@ -117,7 +117,8 @@ def lift(queue: Queue, annotator: User, *, by: User | None = None, now: datetime
 def annotator_named(queue: Queue, name: str) -> User:
     """Somebody who judges in the collection or has judged in the queue; `InputError` for anybody else."""
     judges = Q(memberships__collection=queue.collection_id, memberships__role__in=JUDGES)
-    worked = Q(bookmarks__queue=queue)
+    # Without a bookmark: what was imported, and who left and was deleted.
+    worked = Q(bookmarks__queue=queue) | Exists(queue.events.filter(annotator=OuterRef("pk")))
     account = get_user_model().objects.filter(judges | worked, username=name).distinct().first()
     if account is None:
         raise InputError(f"Nobody called “{name}” annotates in this queue.", field="annotator", missing=True)

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from labeling.access import is_annotator, queue_for
 from labeling.judging import serializers
-from labeling.judging.leases import claim, release, renew, state_of
+from labeling.judging.leases import PAUSED_FOR_YOU, claim, release, renew, state_of
 from labeling.judging.offers import offers_of
 from labeling.judging.own_work import nearly_same, own_verdicts_of_query
 from labeling.judging.submissions import LONGEST_KEY
@@ -70,8 +70,11 @@ class Judgments(APIView):
             raise InputError("Send a list of verdicts.")
         if len(bodies) > serializers.MOST_SUBMISSIONS:
             raise InputError(f"Send at most {serializers.MOST_SUBMISSIONS} verdicts at a time.")
-        results = [_stored(queue, _recorded(queue, request, body)) for body in bodies]
-        answer = {"results": results, "state": state_of(queue)}
+        outcomes = [_recorded(queue, request, body) for body in bodies]
+        state = state_of(queue)
+        if state == Queue.State.OPEN and any(outcome.is_set_aside for outcome in outcomes):
+            state = PAUSED_FOR_YOU
+        answer = {"results": [_stored(queue, outcome) for outcome in outcomes], "state": state}
         if "claim" not in also:
             return Response(answer)
         return Response({**answer, **_claimed_if_possible(queue, person(request), also["claim"])})

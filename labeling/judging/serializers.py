@@ -148,7 +148,8 @@ class OutcomesSerializer(serializers.Serializer[Any]):
 
     results = shape(StoredVerdict, "Outcome")(many=True)
     state = serializers.CharField(
-        help_text="Of the queue: open, paused, closed or deleted. What you hold is judged in any of them."
+        help_text="Of the queue: open, paused, closed or deleted. What you hold is judged in any of them. A "
+        "queue that is paused for you says so: your verdicts are kept and not counted."
     )
     items = OfferSerializer(
         many=True,

@@ -44,13 +44,14 @@ class Outcome:
     """Status of a submission: `stored`, `extra`, `duplicate` or `rejected`, and a sentence.
 
     `key` is None where none could be read. `prelabel` is what is revealed after the verdict, because a model
-    says otherwise.
+    says otherwise. `is_set_aside`: it came in a quarantine.
     """
 
     key: str | None
     status: str
     detail: str
     prelabel: Proposal | None = None
+    is_set_aside: bool = False
 
     def without_extra(self) -> Outcome:
         """The same, not saying whether the pair had enough without it."""
@@ -176,7 +177,7 @@ def _record(
         _project(event, judgments, quarantine)
     expect({item: item.now_expected for item in items})
     _fill_slots(items, judgments, active, always=queue.hides_items)
-    return _outcome(event, revealed), event
+    return replace(_outcome(event, revealed), is_set_aside=quarantine is not None), event
 
 
 def _revealed(queue: Queue, item: Any, verdict: Submission) -> Prelabel | None:

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from labeling.progress.hours import hours_by_day, hours_lines
-from labeling.progress.work import messages_of, queues_of_work, queues_worked_in, set_aside_of
+from labeling.progress.work import has_judged, messages_of, queues_of_work, queues_worked_in, set_aside_of
 from pooling.interface.downloads import streamed
 from pooling.interface.pages import person
 
@@ -22,8 +22,10 @@ def all_work(request: HttpRequest) -> HttpResponse:
     """Pace, agreement, hours, what was set aside, and messages: all of the caller alone."""
     user = person(request)
     days = hours_by_day(user, queues_worked_in(user))
+    rows = queues_of_work(user)
     context = {
-        "rows": queues_of_work(user),
+        "rows": rows,
+        "judged_elsewhere": not rows and has_judged(user),
         "days": days[:LATEST_DAYS],
         "set_aside": set_aside_of(user),
         "sent": messages_of(user),

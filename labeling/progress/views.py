@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from labeling.access import queue_for
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.state import endings_sentence, order_progress, plans_of, prior_sentence, query_rows
-from labeling.gold.quarantine import annotator_named
+from labeling.gold.quarantine import annotator_named, in_quarantine
 from labeling.gold.scores import gold_rows
 from labeling.judging.blind_counts import own_figures, queues_to_judge
 from labeling.judging.own_work import own_verdicts, own_work
@@ -63,8 +63,9 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
         return _changed(request, queue)
     if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
         speak(request)
-        own = own_figures(queue, person(request))
-        return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
+        user = person(request)
+        own = {"own": own_figures(queue, user), "is_paused": in_quarantine(queue.pk, user)}
+        return render(request, "labeling/queue_own.html", {**_about(queue), **own})
     initial = {
         name: getattr(queue, name) for name in (*REDUNDANCY, "public_name", "highlight", *LATER, *PRICES)
     }
@@ -225,6 +226,7 @@ def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponseBase:
         "collection": queue.collection,
         "section": "queues",
         "own": own_figures(queue, user),
+        "is_paused": in_quarantine(queue.pk, user),
         "work": own_work(queue, user),
         "questions": questions_for(queue, user),
         "table": OWN_VERDICTS.shown(request, own_verdicts(queue, user)),

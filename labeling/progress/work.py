@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
@@ -90,18 +90,21 @@ class QueueOfWork:
 
 @dataclass(frozen=True)
 class SetAside:
-    """Judgments of yours that were set aside."""
+    """A pause of yours in a queue: what you had judged there was set aside."""
 
     # The same for the rule and for an admin: nothing here tells of gold questions.
 
     queue: Annotated[Queue, int, {"source": "queue.pk"}]
     at: datetime
-    until: Annotated[datetime | None, "Since when they count again."]
+    until: Annotated[datetime | None, "Since when it counts again."]
 
     @property
     def sentence(self) -> str:
         """In words for the person."""
         day, queue = date_format(self.at, _("j F Y")), self.queue.public_name
+        if not self.queue.is_worked_in:  # type: ignore[attr-defined]
+            sentence = _("Since {day}, {queue} is paused for you. Ask the admins of the collection.")
+            return sentence.format(day=day, queue=queue)
         if self.until:
             since = date_format(self.until, _("j F Y"))
             sentence = _(
@@ -117,15 +120,23 @@ class SetAside:
 
 def queues_worked_in(user: User) -> QuerySet[Queue]:
     """The queues in which somebody gave verdicts, of collections they still belong to, newest first."""
-    given = JudgmentEvent.objects.filter(
-        queue=OuterRef("pk"),
-        annotator=user,
-        kind=JudgmentEvent.Kind.VERDICT,
-        is_practice=False,
-        brought_by=None,
-    )
+    return _queues_for(user).filter(is_worked_in=True).select_related("collection")
+
+
+def has_judged(user: User) -> bool:
+    """True for somebody who gave a verdict anywhere, also where they no longer belong."""
+    return _verdicts_of(user).exists()
+
+
+def _queues_for(user: User) -> QuerySet[Any]:
     there = Queue.objects.filter(deleted_at=None, collection__in=collections_of(user))
-    return there.filter(Exists(given)).select_related("collection")
+    return there.annotate(is_worked_in=Exists(_verdicts_of(user).filter(queue=OuterRef("pk"))))
+
+
+def _verdicts_of(user: User) -> QuerySet[JudgmentEvent]:
+    return JudgmentEvent.objects.filter(
+        annotator=user, kind=JudgmentEvent.Kind.VERDICT, is_practice=False, brought_by=None
+    )
 
 
 def queues_of_work(user: User) -> list[QueueOfWork]:
@@ -142,9 +153,12 @@ def queues_of_work(user: User) -> list[QueueOfWork]:
 
 
 def set_aside_of(user: User) -> list[SetAside]:
-    """Somebody's work that was set aside, newest first."""
-    rows = Quarantine.objects.filter(annotator=user, queue__in=queues_worked_in(user))
-    return [SetAside(row.queue, row.imposed_at, row.lifted_at) for row in rows.select_related("queue")]
+    """Somebody's work that was set aside, newest first, and pauses that stand where they gave none."""
+    own = Quarantine.objects.filter(annotator=user)
+    queues = _queues_for(user).filter(pk__in=own.values("queue")).in_bulk()
+    rows = own.filter(queue__in=list(queues))
+    paused = [SetAside(queues[row.queue_id], row.imposed_at, row.lifted_at) for row in rows]
+    return [one for one in paused if one.queue.is_worked_in or not one.until]  # type: ignore[attr-defined]
 
 
 def messages_of(user: User) -> QuerySet[PairMessage]:

@@ -87,6 +87,10 @@ def _table(heading: str, note: str, frame: pl.DataFrame) -> list[PreviewTable]:
     return [PreviewTable(heading, COLUMNS, _rows(frame), frame.height, note, asks=True)]
 
 
+GRADES_UNUSED = (
+    "The grade above 1 of {labels} is not used: people judged or settled these pairs here, "
+    "and their label is 0 or 1."
+)
 BATCH = 5000
 MOST_NAMED = 5
 
@@ -160,13 +164,14 @@ def import_qrels(
         _store(file, pairs, new, changed)
         facts = {"labels": len(new) + len(changed), **({"complete": True} if complete else {})}
         record_action(collection, user, "labels imported", file.name, **facts)
+        unused = _unused_grades(collection, frame)
     return QrelsImport(
         created=len(new),
         changed=len(changed),
         unchanged=len(pairs) - len(new) - len(changed),
         left_out=len(rows) - len(kept_rows),
         new_documents=created,
-        notes=[*read.notes, *text_notes, *_left_out_note(rows, queries), *strangers],
+        notes=[*read.notes, *text_notes, *_left_out_note(rows, queries), *strangers, *unused],
         page=reverse("releases", args=[collection.slug]),
     )
 
@@ -193,6 +198,16 @@ def _no_query_here(collection: Collection, rows: list[Row], place: str) -> str:
 def _left_out_note(rows: list[Row], queries: dict[str, int]) -> list[str]:
     ids = list(dict.fromkeys(row[0] for row in rows if row[0] not in queries))
     return [f"Not in the collection: {len(ids):,} of the file's queries ({_named(ids)})."] if ids else []
+
+
+def _unused_grades(collection: Collection, frame: pl.DataFrame) -> list[str]:
+    """A note on grades above 1 for pairs that have a label of people."""
+    graded = frame.filter(pl.col("relevance") > 1)
+    if graded.is_empty():
+        return []
+    made_here = current_labels(collection).frame.filter(pl.col("source") != "imported")
+    many = graded.join(made_here, on=PAIR, how="semi").height
+    return [GRADES_UNUSED.format(labels=counted(many, "label"))] if many else []
 
 
 def _named(ids: list[str]) -> str:

@@ -248,6 +248,7 @@ def _counts(
         "not_final": outcomes["not_final"],
         "cannot_judge": outcomes["cannot_judge"],
         "not_counted": outcomes["not_counted"],
+        "grades_unused": both.filter(pl.col("relevance") > 1).height,
         "contradictions": both.filter((pl.col("relevance") >= 0) & ~agrees).height,
         "waiting": _waiting(collection),
     }

@@ -44,7 +44,7 @@ class ReleaseForm(forms.Form):
     """A name and a rule for a qrels release."""
 
     name = forms.CharField(
-        max_length=200, help_text="For instance “2026-03” or “after the pilot”. You cannot change it later."
+        max_length=200, help_text="For instance “2026-03” or “after the pilot”. You can rename it later."
     )
     rule = forms.ChoiceField(
         choices=[(name, f"{name}: {line}") for name, line in RULES_IN_WORDS.items()],

@@ -165,8 +165,8 @@ def next_name(pool: Pool) -> str:
     return f"{pool.versions()[0].name}, version {pool.version + 1}"
 
 
-def extension_choice(pool: Pool, runs: Sequence[Run], extension: Extension) -> Choice:
-    """The choice for the next version of a pool; `InputError` for what will not do."""
+def check_extendable(pool: Pool) -> None:
+    """`InputError` for a pool that can have no next version, whatever runs and depth it were given."""
     if pool.is_picked:
         raise InputError(
             f"The pairs of pool “{pool.name}” were picked individually; there are no runs to extend it by."
@@ -175,13 +175,18 @@ def extension_choice(pool: Pool, runs: Sequence[Run], extension: Extension) -> C
         raise InputError(
             f"Pool “{pool.name}” is already extended by “{later.name}”. Extend that one.", conflict=True
         )
-    before = set(pool.pool_runs.values_list("run__name", flat=True))
     if gone := pool.pool_runs.filter(run__deleted_at__isnull=False).select_related("run").first():
         raise InputError(
             f"Run “{gone.run.name}” of pool “{pool.name}” was deleted. Restore it to extend the pool, or "
             "build another pool.",
             conflict=True,
         )
+
+
+def extension_choice(pool: Pool, runs: Sequence[Run], extension: Extension) -> Choice:
+    """The choice for the next version of a pool; `InputError` for what will not do."""
+    check_extendable(pool)
+    before = set(pool.pool_runs.values_list("run__name", flat=True))
     given = {name: value for name, value in vars(extension).items() if value is not None}
     choice = replace(
         choice_of(pool),

@@ -39,7 +39,14 @@ from pooling.pools import diagnosis_rows as pictures
 from pooling.pools.building import build_or_start, checked_choice
 from pooling.pools.exports import POOL_FILES
 from pooling.pools.lists import POOLED_PAIRS, POOLED_QUERIES, POOLS
-from pooling.pools.versions import Extension, extend_or_start, next_name, other_runs, page_options
+from pooling.pools.versions import (
+    Extension,
+    check_extendable,
+    extend_or_start,
+    next_name,
+    other_runs,
+    page_options,
+)
 from pooling.ranking.frame import expected_draws, whole_sizes
 from pooling.ranking.sample import audit_sizes, spread_budget
 from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
@@ -229,6 +236,10 @@ def extend(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
             show_problem(form, error)
     has_runs = form.fields["runs"].queryset.exists()  # type: ignore[attr-defined]
     context = {"form": form, "pool": pool, "has_runs": has_runs, "collection": pool.collection}
+    try:
+        check_extendable(pool)
+    except InputError as error:
+        context["problem"] = str(error)
     return render(request, "pooling/pool_extend.html", {**context, "section": "pools"})
 
 

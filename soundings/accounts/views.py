@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from axes.utils import reset
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth
@@ -108,5 +109,8 @@ class NewPassword(auth.PasswordResetConfirmView):
 
     def form_valid(self, form: NewPasswordForm) -> HttpResponse:  # type: ignore[override]
         record_action(None, form.user, "password changed", by="link")
+        # Tries at the old password shut nobody out of the new one; tries at other names still count against
+        # the addresses that they came from.
+        reset(username=form.user.get_username())
         messages.success(self.request, _("Your password is changed. Sign in with it."))
         return super().form_valid(form)

@@ -20,7 +20,7 @@ from evaluation.models import Report
 from evaluation.scoring.estimate_figures import LABELS
 from evaluation.scoring.wording import decimal
 from labeling.judging.blind_counts import count_of_answers
-from labeling.models import ImportedLabel, Judgment, QrelsRelease, Queue
+from labeling.models import ImportedLabel, Judgment, QrelsRelease, Quarantine, Queue
 from labeling.progress.of_queues import QueueState, queue_states
 from pooling.formats.wording import counted
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
@@ -44,7 +44,8 @@ class Step:
 class CollectionRow:
     """A collection on somebody's home page: of how many items how many are closed; to an annotator, who is
     told nothing of the items, `done` is what they answered. best: the newest report's best run at its K.
-    only_queue: the one queue an annotator can judge in, None where there are several or none.
+    only_queue: the one queue an annotator can judge in, None where there are several or none; is_paused: it
+    is paused for them.
     """
 
     collection: Collection
@@ -54,6 +55,7 @@ class CollectionRow:
     next: Next | None
     best: Best | None = None
     only_queue: int | None = None
+    is_paused: bool = False
 
     @property
     def percent(self) -> int:
@@ -89,7 +91,17 @@ def only_annotates(user: User) -> bool:
 def home_rows(user: User) -> QuerySet[Collection]:
     """Collections as in `home_collections`, with all that their cards say but the queues."""
     own_role = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk).values("role")[:1]
+    paused = Quarantine.objects.filter(
+        queue__collection=OuterRef("pk"),
+        queue__state=Queue.State.OPEN,
+        queue__kind=Queue.Kind.PAIRS,
+        queue__archived_at=None,
+        queue__deleted_at=None,
+        annotator=user.pk,
+        lifted_at=None,
+    )
     return with_state(home_collections(user)).annotate(
+        is_paused_somewhere=Exists(paused),
         own_role=Subquery(own_role),
         own=Case(
             When(own_role=Role.ANNOTATOR, then=count_of_answers(user, collection=OuterRef("pk"))),
@@ -114,7 +126,10 @@ def _listed(collection: Any, user: User, queues: Sequence[QueueState]) -> Collec
     if role == Role.ANNOTATOR:
         there = [one.pk for one in queues if one.state == Queue.State.OPEN]
         only = there[0] if len(there) == 1 else None
-        return CollectionRow(collection, role, None, collection.own, None, only_queue=only)
+        is_paused = only is not None and collection.is_paused_somewhere
+        return CollectionRow(
+            collection, role, None, collection.own, None, only_queue=only, is_paused=is_paused
+        )
     following = next_of(state_of(collection, queues)) if role == Role.ADMIN else None
     items, done = sum(one.pairs for one in queues), sum(one.settled for one in queues)
     return CollectionRow(collection, role, items, done, following, _best(collection.newest_summary))

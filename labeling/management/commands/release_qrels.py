@@ -37,8 +37,11 @@ class Command(InputCommand):
         }
         usual = ("not_final", "cannot_judge", "waiting")
         missing = [f"{counts[key]:,} {words[key]}" for key in words if counts[key] or key in usual]
+        grades = counts["grades_unused"]
+        sentence = f" Not used, as people judged here: {counted(grades, 'imported grade')} above 1."
         self.stdout.write(
             f"Release “{release.name}”: {counted(release.pair_count - unjudged, 'label')} of "
             f"{counted(release.query_count, 'query')}, {release.relevant_count:,} relevant{more}; without a "
             f"label: {', '.join([counted(counts['tie'], 'tie'), *missing])}. SHA-256 {release.sha256}."
+            f"{sentence if grades else ''}"
         )

@@ -13,8 +13,11 @@ from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from evaluation.models import Report
+from evaluation.scoring.conventions import Conventions
+from labeling.models import Item
 from pooling.runs.stored import import_run
 from tests.evaluation.cast import SPARSE, make_release, make_report
+from tests.labeling.helpers import judge, make_queue
 from tests.world import ALPHA, World, run_text
 
 SLUG = "harbour"
@@ -51,6 +54,21 @@ def test_a_report_says_that_the_ids_of_a_run_meet_no_label(world: World, client:
         text = b"".join(answer) if answer.streaming else answer.content
         assert sentence in text.decode()
     assert any(sentence in note for note in client.get(f"/api/reports/{report.pk}/").json()["notes"])
+
+
+def test_a_report_says_that_labels_of_people_do_not_reach_its_least_relevance(
+    world: World, client: Client
+) -> None:
+    judge(make_queue(world), world.ben, Item.objects.earliest("pk").pk)
+    client.force_login(world.ada)
+    pages = [
+        get(client, make_report(world, conventions=Conventions(min_relevance=least)).get_absolute_url())
+        for least in (1, 2)
+    ]
+    assert ["1 label of people is yes or no, 1 or 0: none reaches 2" in page for page in pages] == [
+        False,
+        True,
+    ]
 
 
 def test_the_curve_says_in_words_whether_it_shows_bounds(world: World, client: Client) -> None:

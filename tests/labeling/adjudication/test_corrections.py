@@ -47,11 +47,12 @@ def test_an_admin_corrects_a_label_with_a_note_and_undoes_it(world: World) -> No
     key = re.search(r'name="key" value="([^"]+)"', text(ada.get(page)))  # type: ignore[arg-type]
     assert key
     for _ in range(2):  # sent twice, it settles once
-        said = send(ada, page, key=key[1], verdict="not_relevant", note="the bus is a day bus")
+        said = send(ada, page, key=key[1], verdict="not_relevant", note="It is a day bus.")
         assert "Corrected: not relevant." in said
     assert label(world, item) == (0, "adjudicated")
     event = JudgmentEvent.objects.get(is_adjudication=True)
-    assert (event.note, event.annotator) == ("the bus is a day bus", world.ada)
+    assert (event.note, event.annotator) == ("It is a day bus.", world.ada)
+    assert "You said not relevant: It is a day bus.</p>" in " ".join(said.split())
     assert "Undone" in send(ada, page, undo="verdict")
     assert label(world, item) == (1, "human")
 

@@ -54,6 +54,18 @@ def test_the_majority_of_trusted_annotators_is_previewed_applied_and_undone(
         undo_rule(open_pairs, world.ada, done.batch)
 
 
+def test_undoing_a_rule_leaves_what_was_corrected_since(world: World, open_pairs: Queue) -> None:
+    done = apply_rule(open_pairs, world.ada, preview(open_pairs, "trusted", ["cleo"]))
+    own, other = open_pairs.items.order_by("pk")[:2]
+    world.collection.memberships.update(role="admin")
+    adjudicate(open_pairs, world.ada, Submission(own.pk, "", "relevant"), overrules=True)
+    adjudicate(open_pairs, world.vera, Submission(other.pk, "", "relevant"), overrules=True)
+    assert undo_rule(open_pairs, world.ada, done.batch) == 3
+    assert waiting(open_pairs) == 4
+    undone = open_pairs.events.filter(kind="undo")
+    assert (undone.count(), undone.filter(item=own).exists()) == (4, False)
+
+
 def test_a_tie_among_the_trusted_stays_open(open_pairs: Queue) -> None:
     assert preview(open_pairs, "trusted", ["ben", "cleo"]).decisions == []
     assert preview(open_pairs, "trusted", []).decisions == []
@@ -147,6 +159,17 @@ def test_the_rules_page_says_what_is_wrong(world: World, client: Client, open_pa
     )
     told = client.post(page, {"rule": "trusted", "trusted": "cleo", "digest": "old"}, follow=True)
     assert "since the preview" in told.content.decode()
+
+
+def test_nobody_hears_of_a_label_that_a_pair_does_not_have(
+    world: World, client: Client, open_pairs: Queue
+) -> None:
+    client.force_login(world.ada)
+    page = f"/queues/{open_pairs.pk}/adjudication/"
+    assert "has this label" not in client.get(page).content.decode()
+    preview_page = client.get(f"{page}rules/", {"rule": "cannot_judge"}).content.decode()
+    assert "has no label" in preview_page
+    assert "has this label" not in preview_page
 
 
 def test_the_page_hides_names_until_an_admin_asks(world: World, client: Client, open_pairs: Queue) -> None:

@@ -26,7 +26,7 @@ from labeling.gold_pages.proposals import accept_proposals, decline_proposals, s
 from labeling.items.numbers import number_of
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import record_judgment, skip
-from labeling.models import GoldQuestion, Quarantine, Queue
+from labeling.models import GoldQuestion, Judgment, Quarantine, Queue
 from pooling.formats import FormatError
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction
@@ -386,6 +386,23 @@ def test_an_admin_pauses_and_restores_on_the_pages(world: World) -> None:
     assert Quarantine.objects.get().lifted_by == world.ada
     actions = [(row.action, row.subject_name) for row in AdminAction.objects.order_by("pk")]
     assert actions[-2:] == [("annotator paused", "ben"), ("annotator restored", "ben")]
+
+
+def test_who_left_or_was_imported_is_found_by_the_name_that_the_pages_list(world: World) -> None:
+    queue = make_queue(world)
+    judge(queue, world.ben, queue.items.earliest("pk").pk)
+    world.collection.memberships.filter(user=world.ben).delete()
+    world.ben.username = "ben (imported)"
+    world.ben.save()
+    ada = signed_in(world.ada)
+    assert (
+        "Nobody called"
+        not in ada.get(f"/queues/{queue.pk}/gold/ben%20(imported)/", follow=True).content.decode()
+    )
+    assert (
+        call(world.ada, "post", f"queues/{queue.pk}/annotators/ben (imported)/quarantine/").status_code == 200
+    )
+    assert Judgment.objects.counted().count() == 0
 
 
 def test_practice_on_pages(world: World) -> None:

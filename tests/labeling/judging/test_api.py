@@ -12,6 +12,7 @@ from django.db import OperationalError
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from labeling.gold.quarantine import impose
 from labeling.items.numbers import number_of
 from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, Item, Judgment, Lease, Queue
@@ -166,6 +167,17 @@ def test_without_the_parameter_a_call_with_verdicts_claims_nothing(world: World)
     body = Api(world.ben).post(f"queues/{queue.pk}/judgments/", []).json()
     assert body == {"results": [], "state": "open"}
     assert not Lease.objects.exists()
+
+
+def test_the_next_answer_says_that_somebody_was_paused(world: World) -> None:
+    queue = make_queue(world)
+    api = Api(world.ben)
+    items = api.post(f"queues/{queue.pk}/claim/", {"count": 2}).json()["items"]
+    impose(queue, world.ben, by=world.ada)
+    verdict = {"item": items[0]["item"], "key": "k", "verdict": "relevant"}
+    body = api.post(f"queues/{queue.pk}/judgments/", [verdict]).json()
+    assert body["results"][0]["status"] == "stored"
+    assert body["state"] == "paused for you until an admin has reviewed your work"
 
 
 def test_the_call_with_the_last_verdict_says_that_the_queue_is_empty(world: World) -> None:

@@ -97,7 +97,10 @@ def test_somebody_who_left_the_collection_sees_nothing_of_it(world: World) -> No
     ben = signed_in(world.ben)
     assert queue.name in ben.get("/account/work/").content.decode()
     Membership.objects.filter(user=world.ben).delete()
-    assert queue.name not in ben.get("/account/work/").content.decode()
+    page = ben.get("/account/work/").content.decode()
+    assert queue.name not in page
+    assert "What you judged is in collections that you no longer belong to" in page
+    assert "You have not judged anything yet." in signed_in(world.cleo).get("/account/work/").content.decode()
 
 
 def test_what_was_set_aside_is_told_in_the_same_words_whoever_did_it(world: World) -> None:
@@ -112,6 +115,22 @@ def test_what_was_set_aside_is_told_in_the_same_words_whoever_did_it(world: Worl
         lift(queue, world.ben, by=world.ada)
         assert "they count again" in signed_in(world.ben).get("/account/work/").content.decode()
     assert pages[0].split("</p>")[0] == pages[1].split("</p>")[0]
+
+
+def test_a_pause_is_said_wherever_judging_is_offered(world: World) -> None:
+    queue = make_queue(world)
+    impose(queue, world.ben, by=world.ada)
+    ben, said = signed_in(world.ben), "paused for you until an admin has reviewed your work"
+    pages = ("/", "/collections/harbour/", "/collections/harbour/queues/", f"/queues/{queue.pk}/")
+    for page in (*pages, f"/queues/{queue.pk}/mine/"):
+        text = ben.get(page).content.decode()
+        assert said in text, page
+        assert f'href="/queues/{queue.pk}/judge/' not in text, page
+    assert f"{queue.name} is paused for you" in ben.get("/account/work/").content.decode()
+    lift(queue, world.ben)
+    for page in pages:
+        assert said not in ben.get(page).content.decode(), page
+    assert "paused for you" not in ben.get("/account/work/").content.decode()
 
 
 def test_the_calls_of_ones_own_work_tell_what_the_page_does_and_of_nobody_else(world: World) -> None:

@@ -30,7 +30,7 @@ from labeling.queues.redundancy import change_redundancy, has_unfinished_change
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction
 from tests.labeling.gold.test_quarantine import answer_gold, gold_queue
-from tests.labeling.helpers import judge, make_queue
+from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World, signed_in
 
 NOW = timezone.now()
@@ -244,6 +244,16 @@ def test_cost_counts_gold_extra_and_set_aside_verdicts(world: World, settings: S
 def test_without_a_price_there_is_no_amount(world: World) -> None:
     cost = queue_progress(make_queue(world))["cost"]
     assert (cost["spent"], cost["to_finish"], cost["judgments_to_pay"]) == (None, None, 6)
+
+
+def test_the_page_says_that_judgments_may_be_from_any_queue(world: World) -> None:
+    pool = make_pool(world, queries=1)
+    first = open_queue(pool, seed=1, user=world.ada, name="first")
+    judge(first, world.ben, first.items.earliest("pk").pk)
+    queue = open_queue(pool, seed=1, user=world.ada, name="second")
+    page = " ".join(signed_in(world.ada).get(f"/queues/{queue.pk}/").content.decode().split())
+    assert "1 of the 2 judgments that they need, from any queue" in page
+    assert "1 judgment, including gold questions" in page
 
 
 def test_how_much_of_each_run_is_judged(world: World) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
+from io import StringIO
 from pathlib import Path
 
 import ir_datasets
@@ -12,11 +13,14 @@ import ir_measures
 import pytest
 import pytrec_eval
 from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.test import Client
 
 from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, QrelsRelease
 from labeling.qrels.downloads import export_file
 from labeling.qrels.releases import (
+    QrelsImport,
     current_labels,
     export_release,
     import_qrels,
@@ -34,7 +38,7 @@ from tests.world import RELEVANT, World, qrels_text
 LABELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 0, "d2": 1}, "q3": {"d1": 0, "d2": 0}}
 
 
-def import_text(world: World, text: str, name: str = "old.qrels") -> object:
+def import_text(world: World, text: str, name: str = "old.qrels") -> QrelsImport:
     path = world.folder / name
     path.write_text(text)
     return import_qrels(world.collection, path, user=world.ada)
@@ -123,6 +127,7 @@ def test_the_sidecar_tells_where_the_labels_come_from(world: World) -> None:
         "cannot_judge": 0,
         "not_counted": 0,
         "contradictions": 0,
+        "grades_unused": 0,
         "waiting": 0,
     }
     assert sidecar["annotators"] == {"ben": 6}
@@ -168,6 +173,22 @@ def test_imported_labels_count_where_nobody_judged_and_lose_where_somebody_did(w
     ]
     counts = ("contradictions", "human", "imported", "pooled_not_judged", "relevant")
     assert [labels.counts[name] for name in counts] == [1, 2, 2, 1, 3]
+
+
+def test_a_grade_that_people_s_labels_replace_is_counted_by_import_and_release(
+    world: World, client: Client
+) -> None:
+    queue = make_queue(world, pairs=2)
+    for lease in claim(queue, world.ben, 2).leases:
+        judge(queue, world.ben, lease.item_id, "relevant")
+    done = import_text(world, "q1 0 d1 3\nq1 0 d2 1\nq2 0 d1 2\n")
+    assert [note for note in done.notes if note.startswith("The grade above 1 of 1 label is not used")]
+    said = StringIO()
+    call_command("release_qrels", "harbour", "--name", "r", stdout=said)
+    assert "1 imported grade above 1" in said.getvalue()
+    client.force_login(world.ada)
+    page = client.get(world.collection.releases.get().get_absolute_url()).content.decode()
+    assert "The grade above 1 of 1 imported label is not used" in page
 
 
 def test_imported_negatives_are_kept_in_a_release(world: World) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.test import Client
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from pooling.interface.problems import InputError
@@ -160,6 +161,11 @@ def test_the_page_offers_no_runs_where_there_are_none(world: World, client: Clie
     page = client.get(address).content.decode()
     assert "Every run of the collection is already in this pool." in page
     assert "New runs" not in page
+    pool.runs.filter(name="alpha").update(deleted_at=timezone.now())
+    page = client.get(address).content.decode()
+    assert "Run “alpha” of pool" in page
+    assert "Every run" not in page
+    Run.everything.update(deleted_at=None)
     assert client.post(address, {"name": "deeper", "depth": "2", "strategy": "rrf"}).status_code == 302
     assert Pool.objects.get(extends=pool).pair_count == 8
 

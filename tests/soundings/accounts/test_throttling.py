@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import MD5PasswordHasher
+from django.core.management import call_command
 from django.test import Client, RequestFactory
 from pytest_django import Settings
 
@@ -59,6 +61,26 @@ def test_signing_in_gives_back_no_more_guesses_than_were_at_that_name(
         on_the_page(f"guess-{number}", "wrong", HERE)
     assert on_the_page("ada", PASSWORD, HERE) == 302
     assert on_the_page("guess-5", "wrong", HERE) == 429
+
+
+def test_a_new_password_by_a_link_opens_sign_in_for_that_name_alone(world: World, settings: Settings) -> None:
+    for name in ("ada", "ben"):
+        assert [on_the_page(name, "wrong", HERE) for _ in range(8)][-1] == 429
+    choose_by_link("ada", "a tram in the fog")
+    assert on_the_page("ben", PASSWORD, HERE) == 429
+    assert on_the_page("ada", "a tram in the fog", HERE) == 302
+    settings.FAILURES_PER_ADDRESS = 8
+    choose_by_link("ada", PASSWORD)
+    assert on_the_page("ada", PASSWORD, HERE) == 429
+    assert on_the_page("ada", PASSWORD, ELSEWHERE) == 302
+
+
+def choose_by_link(name: str, password: str) -> None:
+    printed = StringIO()
+    call_command("reset_password", name, site="", stdout=printed)
+    client = Client()
+    form = client.get(printed.getvalue().strip(), follow=True)
+    client.post(form.request["PATH_INFO"], {"new_password1": password, "new_password2": password})
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

@@ -134,7 +134,7 @@ def test_states_add_up_and_the_page_the_call_and_the_command_agree(
         *(items[key] for key in ("adjudication", "done", "total")),
     ]
     closed = items["done"] + items["adjudication"]
-    assert numbers(page, "Pairs judged {} of {}; {} of {} judgments in this queue") == [
+    assert numbers(page, "Pairs judged {} of {}; {} of the {} judgments that they need, from any queue") == [
         *(closed, items["total"], told["judgments"]["done"], told["judgments"]["needed"]),
     ]
     assert f"{closed} of {items['total']} pairs closed" in " ".join(overview(client).split())
