@@ -15,7 +15,7 @@ from django.urls import reverse
 from labeling.models import ImportedLabel, LabelFile
 from labeling.qrels.labels import PAIR, current_labels
 from pooling.formats import read_qrels
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, plural
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Imported, Progress
@@ -65,11 +65,15 @@ def _against_imports(collection: Collection, frame: pl.DataFrame) -> pl.DataFram
 
 
 def _against_people(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame:
-    labels = current_labels(collection).frame.filter(pl.col("source") != "imported")
-    made_here = labels.rename({"relevance": "here"}).with_columns(pl.col("source").replace(SOURCES))
+    labels = _made_here(collection).rename({"relevance": "here"})
+    made_here = labels.with_columns(pl.col("source").replace(SOURCES))
     # People say relevant or not; files may have grades.
     both = frame.with_columns(grade=pl.col("relevance").clip(upper_bound=1))
     return _differing(both, made_here, by="grade").drop("grade")
+
+
+def _made_here(collection: Collection) -> pl.DataFrame:
+    return current_labels(collection).frame.filter(pl.col("source") != "imported")
 
 
 def _differing(frame: pl.DataFrame, others: pl.DataFrame, by: str = "relevance") -> pl.DataFrame:
@@ -164,14 +168,14 @@ def import_qrels(
         _store(file, pairs, new, changed)
         facts = {"labels": len(new) + len(changed), **({"complete": True} if complete else {})}
         record_action(collection, user, "labels imported", file.name, **facts)
-        unused = _unused_grades(collection, frame)
+        beside_people = _beside_people(collection, frame)
     return QrelsImport(
         created=len(new),
         changed=len(changed),
         unchanged=len(pairs) - len(new) - len(changed),
         left_out=len(rows) - len(kept_rows),
         new_documents=created,
-        notes=[*read.notes, *text_notes, *_left_out_note(rows, queries), *strangers, *unused],
+        notes=[*read.notes, *text_notes, *_left_out_note(rows, queries), *strangers, *beside_people],
         page=reverse("releases", args=[collection.slug]),
     )
 
@@ -200,14 +204,17 @@ def _left_out_note(rows: list[Row], queries: dict[str, int]) -> list[str]:
     return [f"Not in the collection: {len(ids):,} of the file's queries ({_named(ids)})."] if ids else []
 
 
-def _unused_grades(collection: Collection, frame: pl.DataFrame) -> list[str]:
-    """A note on grades above 1 for pairs that have a label of people."""
+def _beside_people(collection: Collection, frame: pl.DataFrame) -> list[str]:
+    """Notes on labels of pairs that have a label of people, which is the one that counts."""
+    notes = []
+    if (against := _against_people(collection, frame)).height:
+        pair = "query {}, document {}".format(*against.row(0)[:2])
+        labels = f"{counted(against.height, 'label')} {plural(against.height, 'contradicts', 'contradict')}"
+        notes.append(f"{labels} labels made here, which stay and count ({pair}).")
     graded = frame.filter(pl.col("relevance") > 1)
-    if graded.is_empty():
-        return []
-    made_here = current_labels(collection).frame.filter(pl.col("source") != "imported")
-    many = graded.join(made_here, on=PAIR, how="semi").height
-    return [GRADES_UNUSED.format(labels=counted(many, "label"))] if many else []
+    if many := graded.join(_made_here(collection), on=PAIR, how="semi").height if graded.height else 0:
+        notes.append(GRADES_UNUSED.format(labels=counted(many, "label")))
+    return notes
 
 
 def _named(ids: list[str]) -> str:

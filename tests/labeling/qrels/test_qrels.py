@@ -175,13 +175,14 @@ def test_imported_labels_count_where_nobody_judged_and_lose_where_somebody_did(w
     assert [labels.counts[name] for name in counts] == [1, 2, 2, 1, 3]
 
 
-def test_a_grade_that_people_s_labels_replace_is_counted_by_import_and_release(
+def test_labels_that_people_s_labels_replace_are_counted_by_import_and_release(
     world: World, client: Client
 ) -> None:
     queue = make_queue(world, pairs=2)
     for lease in claim(queue, world.ben, 2).leases:
         judge(queue, world.ben, lease.item_id, "relevant")
-    done = import_text(world, "q1 0 d1 3\nq1 0 d2 1\nq2 0 d1 2\n")
+    done = import_text(world, "q1 0 d1 3\nq1 0 d2 0\nq2 0 d1 2\n")
+    assert "1 label contradicts labels made here, which stay and count (query q1, document d2)." in done.notes
     assert [note for note in done.notes if note.startswith("The grade above 1 of 1 label is not used")]
     said = StringIO()
     call_command("release_qrels", "harbour", "--name", "r", stdout=said)
