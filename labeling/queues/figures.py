@@ -136,7 +136,7 @@ def _handed_in_all(
 def _walked(
     pool: Pool, to_judge: set[Pair], given: Mapping[str, int], reached: Mapping[int, list[int]]
 ) -> dict[str, int]:
-    """By query, the pairs that a live order hands out of a pool with a reserve, where so many are `given`."""
+    """By query, how many pairs a live order hands out of a pool with a reserve, of the number `given`."""
     fields = (*PAIR, "query__external_id", "document__external_id", "is_beyond")
     rows = PoolEntry.everything.filter(pool=pool).order_by("query_id", "is_beyond", "position")
     pairs = rows.values_list(*fields).iterator(chunk_size=ROWS_AT_ONCE)
