@@ -162,7 +162,7 @@ def spread_handed(
 ) -> dict[str, int]:
     """`spread` where much of a pool may have labels: what a query that ends early leaves goes to the others.
 
-    handed: of so many documents for each query, the number that it hands out.
+    handed: by query, the documents that it hands out of the number given to it.
     """
     if budget is None:
         return dict(sizes)
