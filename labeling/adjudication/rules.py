@@ -26,6 +26,7 @@ from labeling.judging.submissions import Submission
 from labeling.models import Item, Judgment, JudgmentEvent, Queue, Verdict
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
+from pooling.people.activity_log import record_action
 
 RULES = {
     "trusted": "the majority of trusted annotators",
@@ -152,6 +153,9 @@ def apply_rule(queue: Queue, admin: User, chosen: Preview, *, digest: str = "") 
         if unsettled_items(queue).filter(pk=item.pk).exists():
             adjudicate(queue, admin, given)
             settled += 1
+    if settled:
+        facts = {"rule": chosen.rule, "pairs": settled}
+        record_action(queue.collection, admin, "pairs settled by a rule", queue.name, **facts)
     return Applied(batch, settled, chosen.waiting - settled)
 
 
@@ -162,6 +166,8 @@ def undo_rule(queue: Queue, admin: User, batch: str) -> int:
         raise InputError("You have not settled anything by this rule, or it is undone.", field="batch")
     for key in judgment_keys:
         take_back(queue, admin, key)
+    facts = {"pairs": len(judgment_keys)}
+    record_action(queue.collection, admin, "settling by a rule undone", queue.name, **facts)
     return len(judgment_keys)
 
 
