@@ -71,15 +71,15 @@ def make_gold(
         )
         add_question(collection, question, user=user)
         return
-    changes = {"answer": answer, "active": True}
-    change_question(explanation.gold, **changes, **({"reason": reason} if reason else {}))
+    changes = {"answer": answer, "active": True, **({"reason": reason} if reason else {})}
+    change_question(explanation.gold, by=user, **changes)
 
 
-def stop_gold(question: GoldQuestion | None) -> None:
+def stop_gold(question: GoldQuestion | None, *, user: User) -> None:
     """Use a gold question no longer: its pair is ordinary again."""
     if question is None:
         raise InputError("This pair is not a gold question.")
-    change_question(question, active=False)
+    change_question(question, by=user, active=False)
 
 
 def _why_not(explanation: Explanation) -> str:

@@ -83,7 +83,7 @@ def _done(request: HttpRequest, collection: Collection, explanation: Explanation
         undo_correction(explanation, user)
         return "Undone: your verdict no longer counts."
     if request.POST.get("undo") == "gold":
-        stop_gold(explanation.gold)
+        stop_gold(explanation.gold, user=user)
         return "The pair is no longer a gold question."
     if answer := request.POST.get("gold"):
         make_gold(collection, explanation, answer, reason, user=user)

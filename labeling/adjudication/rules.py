@@ -26,6 +26,7 @@ from labeling.judging.submissions import Submission
 from labeling.models import Item, Judgment, Queue, Verdict
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
+from pooling.people.activity_log import record_action
 
 RULES = {
     "trusted": "the majority of trusted annotators",
@@ -152,6 +153,9 @@ def apply_rule(queue: Queue, admin: User, chosen: Preview, *, digest: str = "") 
         if unsettled_items(queue).filter(pk=item.pk).exists():
             adjudicate(queue, admin, given)
             settled += 1
+    if settled:
+        facts = {"rule": chosen.rule, "pairs": settled}
+        record_action(queue.collection, admin, "pairs settled by a rule", queue.name, **facts)
     return Applied(batch, settled, chosen.waiting - settled)
 
 
@@ -165,7 +169,9 @@ def undo_rule(queue: Queue, admin: User, batch: str) -> int:
         raise InputError("You have not settled anything by this rule, or it is undone.", field="batch")
     for key, _ in events:
         take_back(queue, admin, key)
-    return unsettled_items(queue).filter(pk__in=[item for _, item in events]).count()
+    waiting = unsettled_items(queue).filter(pk__in=[item for _, item in events]).count()
+    record_action(queue.collection, admin, "settling by a rule undone", queue.name, pairs=waiting)
+    return waiting
 
 
 def batches(queue: Queue, most: int = 10) -> list[Batch]:

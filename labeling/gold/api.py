@@ -79,7 +79,7 @@ class OneGoldQuestion(APIView):
         rows = GoldQuestion.objects.select_related("collection", "query", "document")
         question = fetch(rows, pk=question_id)
         require_role(request.user, question.collection, ADMIN)
-        change_question(question, **parsed(shapes.GoldChangeSerializer, request))
+        change_question(question, by=person(request), **parsed(shapes.GoldChangeSerializer, request))
         return question
 
 

@@ -17,6 +17,7 @@ from pooling.formats.errors import FormatError
 from pooling.formats.gold import GoldRecord, read_gold
 from pooling.interface.results import Imported, Progress
 from pooling.models import Collection
+from pooling.people.activity_log import record_action
 from pooling.storage.imports import importer
 from pooling.storage.storing import disk_errors_named, keys_of, tell_the_planner
 from pooling.texts.importing import lock
@@ -77,15 +78,16 @@ def import_gold(
                 new.append(_question(collection, record, pair, user))
             elif question.answer != record.answer:
                 problem = f"the answer is {record.answer} here and {question.answer} in the collection"
-                raise FormatError(
-                    place, record.line, problem, "Keep one; you can change the stored answer on its page."
-                )
+                remedy = "Keep one: “Change the answer” on its page changes the stored one."
+                raise FormatError(place, record.line, problem, remedy)
             elif _took_over(question, record):
                 changed.append(question)
         GoldQuestion.objects.bulk_create(new, batch_size=BATCH)
         tell_the_planner(GoldQuestion, len(new))
         GoldQuestion.objects.bulk_update(changed, ["reason", "practice", "active"], batch_size=200)
         follow_gold(collection)
+        facts = {"new": len(new), "changed": len(changed)}
+        record_action(collection, user, "gold questions imported", place, **facts)
     unchanged = len(records) - len(new) - len(changed)
     return GoldImport(len(new), len(changed), unchanged, page=reverse("gold", args=[collection.slug]))
 

@@ -25,8 +25,10 @@ from labeling.models import (
     Verdict,
 )
 from labeling.models.words import SAME_PAIR, THERE
+from pooling.formats.wording import counted, plural
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Query
+from pooling.people.activity_log import record_action
 from pooling.texts.importing import lock
 
 ANSWERS = (Verdict.RELEVANT, Verdict.NOT_RELEVANT)
@@ -81,19 +83,22 @@ def add_question(collection: Collection, question: NewQuestion, *, user: User | 
         lock(collection)
         if GoldQuestion.objects.filter(query=row.query, document=row.document).exists():
             pair = f"Query {question.query}, document {question.document}"
-            problem = f"{pair} is already a gold question. Change that one."
+            problem = f"{pair} is already a gold question. “Change the answer” is on its page."
             raise InputError(problem, field="document", conflict=True)
         row.save()
         follow_gold(collection)
+        write_down("made", [row], user, answer=row.answer, use=row.use_in_words)
     return row
 
 
-def change_question(question: GoldQuestion, **changes: Any) -> None:
+def change_question(question: GoldQuestion, *, by: User | None = None, **changes: Any) -> None:
     """Change `answer`, `reason`, `practice` or `active`; scores follow, for they are counted when read."""
-    change_questions(question.collection, [question], **changes)
+    change_questions(question.collection, [question], by=by, **changes)
 
 
-def change_questions(collection: Collection, questions: Sequence[GoldQuestion], **changes: Any) -> None:
+def change_questions(
+    collection: Collection, questions: Sequence[GoldQuestion], *, by: User | None = None, **changes: Any
+) -> None:
     """Change many questions of a collection; all of them or none."""
     if "answer" in changes:
         checked_answer(changes["answer"])
@@ -105,6 +110,21 @@ def change_questions(collection: Collection, questions: Sequence[GoldQuestion], 
                 setattr(question, name, value)
             question.save(update_fields=list(changes))
         follow_gold(collection)
+        facts = {"answer": changes["answer"]} if "answer" in changes else {}
+        if questions and changes.keys() & {"active", "practice"}:
+            facts["use"] = questions[0].use_in_words
+        if "reason" in changes:
+            facts["reason"] = "changed"
+        write_down("changed", questions, by, **facts)
+
+
+def write_down(deed: str, questions: Sequence[GoldQuestion], by: User | None, **facts: object) -> None:
+    """Put into the activity of a collection what was done to questions of it: one line, if there are any."""
+    if not questions:
+        return
+    first, count = questions[0], len(questions)
+    subject = first.pair_in_words if count == 1 else counted(count, "gold question")
+    record_action(first.collection, by, f"{plural(count, 'gold question')} {deed}", subject, **facts)
 
 
 def gold_balance(collection: Collection) -> GoldBalance:

@@ -53,9 +53,7 @@ def standing_answers(queue: Queue) -> QuerySet[Judgment]:
     The first answer to each counts. Taken back before the next verdict, it was a slip and does not count;
     what is changed later stands as it was: it may have been learned elsewhere.
     """
-    return Judgment.objects.filter(
-        is_gold=True, event__queue=queue, event__gold__active=True, event__gold__practice=False
-    )
+    return Judgment.objects.answers_to_hidden_gold().filter(event__queue=queue)
 
 
 def score_of(queue: Queue, annotator: User) -> Score:

@@ -98,13 +98,7 @@ def records(collection: Collection) -> dict[int, Record]:
 
 def answers_given(collection: Collection) -> list[Given]:
     """The first answers to all hidden gold questions in use, in the order in which they were given."""
-    rows = Judgment.objects.filter(
-        collection=collection,
-        is_gold=True,
-        event__gold__active=True,
-        event__gold__practice=False,
-        event__is_practice=False,
-    )
+    rows = Judgment.objects.answers_to_hidden_gold().filter(collection=collection)
     columns = rows.order_by("event").values_list(
         "event__gold",
         "annotator",

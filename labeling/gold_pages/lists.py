@@ -127,5 +127,5 @@ ANSWERS_TO = Table(
         Column("when", "When", to_the_minute=True, style="quiet"),
     ),
     sort="-when",
-    empty=Empty("Nobody was asked yet."),
+    empty=Empty("Nobody was asked in judging yet."),
 )

@@ -82,9 +82,7 @@ def answer_practice(
     item = Item.objects.filter(pk=submission.item, queue=queue).select_related("document").first()
     question = questions_of_round(queue).get((item.query_id, item.document_id)) if item else None
     if item is None or question is None:
-        raise InputError(
-            _("This question is not part of the practice round. Request the next one."), field="item"
-        )
+        raise InputError(_("This question is not part of the practice round."), field="item")
     outcome = record_judgment(queue, annotator, replace(submission, practises=True), now=now)
     if outcome.status == "rejected":
         raise InputError(outcome.detail)

@@ -17,7 +17,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, QuerySet
 from django.db.models.functions import Left
 
 from labeling.adjudication.rules import BY_RULE
-from labeling.gold.questions import checked_reason, follow_gold
+from labeling.gold.questions import checked_reason, follow_gold, write_down
 from labeling.gold_pages.answers import careful_chances
 from labeling.gold_pages.separation import Vote, separation
 from labeling.items.passages import term_marks
@@ -132,6 +132,7 @@ def accept_proposals(
             for one in proposals(collection, only=pairs)
         )
         follow_gold(collection)
+        write_down("made", made, user, use="for practice" if practice else "hidden in judging")
     return len(made)
 
 

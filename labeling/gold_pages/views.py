@@ -52,7 +52,9 @@ class GoldForm(forms.Form):
 
     query = forms.CharField(max_length=500, strip=False, label="Query id")
     document = forms.CharField(max_length=500, strip=False, label="Document id")
-    answer = forms.ChoiceField(choices=ANSWERS, widget=forms.RadioSelect)
+    answer = forms.ChoiceField(
+        choices=[(value, label.capitalize()) for value, label in ANSWERS], widget=forms.RadioSelect
+    )
     reason = forms.CharField(
         max_length=LONGEST_REASON,
         required=False,
@@ -222,8 +224,9 @@ def gold_edit(request: HttpRequest, slug: str) -> HttpResponse:
         if reason := form.cleaned_data["reason"].strip():
             changes["reason"] = reason
         if changes:
-            change_questions(collection, chosen, **changes)
-            messages.success(request, f"Changed: {counted(len(chosen), 'gold question')}.")
+            change_questions(collection, chosen, by=person(request), **changes)
+            use = f", now {chosen[0].use_in_words}" if chosen and form.cleaned_data["use"] else ""
+            messages.success(request, f"Changed: {counted(len(chosen), 'gold question')}{use}.")
             return redirect("gold", slug)
         form.add_error(None, "Choose what to change.")
     context = {"collection": collection, "section": "gold", "form": form, "chosen": chosen}
@@ -281,8 +284,8 @@ def gold_change(request: HttpRequest, question_id: int) -> HttpResponseBase:
         if form.is_valid():
             change = form.cleaned_data["change"]
             name, yes = ("active", "active") if change in ("active", "inactive") else ("practice", "practice")
-            change_question(question, **{name: change == yes})
-            messages.success(request, "Changed.")
+            change_question(question, by=person(request), **{name: change == yes})
+            messages.success(request, f"{question.pair_in_words} is now {question.use_in_words}.")
         return redirect("gold", question.collection.slug)
     record = records(question.collection).get(question.pk, NOBODY)
     # What an annotator is offered is made of the pair, and of what its queue highlights.

@@ -149,7 +149,8 @@ CHECKS_ANSWERED = """- (
     SELECT COUNT(DISTINCT event.item_id) FROM labeling_judgmentevent event
     LEFT JOIN labeling_goldquestion gold ON gold.id = event.gold_id
     WHERE event.queue_id = %(queue)s AND event.annotator_id = %(annotator)s AND event.query_id = query.id
-      AND event.kind = 'verdict' AND (event.repeats_id IS NOT NULL OR NOT gold.practice)
+      AND event.kind = 'verdict' AND NOT event.is_practice
+      AND (event.repeats_id IS NOT NULL OR NOT gold.practice)
       AND NOT EXISTS (SELECT 1 FROM labeling_judgmentevent undo WHERE undo.undoes_id = event.id)
   )"""
 

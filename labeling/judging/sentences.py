@@ -49,7 +49,7 @@ def empty_sentence(empty: EmptyQueue | None) -> str:
 
 def not_open_sentence(state: str) -> str:
     """That a queue hands nothing out, as its state is to somebody."""
-    return _("This queue is {state} and hands out no documents.").format(state=_(state))
+    return _("This queue is {state}; it hands out no documents.").format(state=_(state))
 
 
 def still_saved_sentence(state: str) -> str:

@@ -45,6 +45,18 @@ class GoldQuestion(models.Model):
     def __str__(self) -> str:
         return f"{self.query_id} × {self.document_id}: {self.answer}"
 
+    @property
+    def pair_in_words(self) -> str:
+        """Query and document by the collection's own ids."""
+        return f"{self.query.external_id} × {self.document.external_id}"
+
+    @property
+    def use_in_words(self) -> str:
+        """What it is used for now."""
+        if not self.active:
+            return "out of use"
+        return "for practice" if self.practice else "hidden in judging"
+
 
 class DeclinedSuggestion(models.Model):
     """A unanimous pair that an admin does not want as a gold question; it is not suggested again."""

@@ -163,6 +163,12 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         """Those of them on relevance that people formed by themselves: adjudicators have read the others."""
         return self.counted().filter(is_adjudication=False).exclude(verdict=Verdict.CANNOT_JUDGE)
 
+    def answers_to_hidden_gold(self) -> JudgmentQuerySet:
+        """Answers to hidden gold questions in use; what was said in practice never becomes one of them."""
+        return self.filter(
+            is_gold=True, event__gold__active=True, event__gold__practice=False, event__is_practice=False
+        )
+
     def on_pairs(self, pairs: Iterable[tuple[int, int]]) -> Mapping[tuple[int, int], list[Judgment]]:
         """Those on pairs (keys of query and document), with their annotators, in one statement."""
         by_pair: dict[tuple[int, int], list[Judgment]] = {pair: [] for pair in pairs}

@@ -156,9 +156,8 @@ def _verdicts(collection: Collection) -> pl.DataFrame:
 
 def _gold_answers(collection: Collection) -> pl.DataFrame:
     """Verdicts on gold questions in use, by which rules weigh people; relevant and answer are bool."""
-    judgments = Judgment.objects.filter(
-        collection=collection, is_gold=True, event__gold__active=True, event__gold__practice=False, **THERE
-    ).exclude(verdict=Verdict.CANNOT_JUDGE)
+    judgments = Judgment.objects.answers_to_hidden_gold().filter(collection=collection, **THERE)
+    judgments = judgments.exclude(verdict=Verdict.CANNOT_JUDGE)
     frame = rows_frame(
         judgments.order_by(),
         "verdict",

@@ -43,6 +43,11 @@ export class Client {
     return this.#post("", submission);
   }
 
+  /** `{total, answered, question}`: where this account is in the round; `question` is null at its end. */
+  practiceRound() {
+    return this.#call("", { method: "GET" });
+  }
+
   skip(item, lease) {
     return this.#post("skip/", { item, lease });
   }

@@ -31,11 +31,22 @@ async function judge(verdict, reason = "") {
   try {
     following = await client.practise({ ...submission, active_ms: clock.read(), shown: view.shownExtent });
   } catch (failure) {
+    if (failure.kind === "refused" && (await passesOver(item))) return view.trouble(failure.message);
     state = "asking";
     return view.trouble(filled(gettext("Your answer could not be sent: {why}"), { why: failure.message }));
   }
   state = "explained";
   explain(verdict);
+}
+
+// A question that was taken out of the round meanwhile can never be answered; go on with the round as it is.
+async function passesOver(item) {
+  const round = await client.practiceRound().catch(() => null);
+  if (!round || round.question?.item === item) return false;
+  following = round;
+  state = "explained";
+  next();
+  return true;
 }
 
 function explain(verdict) {

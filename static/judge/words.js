@@ -66,7 +66,7 @@ export function stateSentence(state) {
 export function emptySentence(empty, serverTime) {
   if (empty && empty.state !== "open") {
     const state = gettext(empty.state);
-    return filled(gettext("This queue is {state} and hands out no documents."), { state });
+    return filled(gettext("This queue is {state}; it hands out no documents."), { state });
   }
   if (isFinished(empty)) return gettext("Every document of this queue is judged. Thank you.");
   const { leased, second_opinion: second, conflict } = empty;

@@ -53,8 +53,8 @@ def test_a_balanced_set_is_taken_with_a_reason_and_then_changed(
     page.goto(f"/collections/harbour/gold/edit/?gold={GoldQuestion.objects.earliest('pk').pk}")
     page.get_by_label("For practice").check()
     assert (violations(page), fits(page)) == ([], True)
-    page.get_by_role("button", name="Change all").click()
-    expect(page.get_by_text("Changed: 1 gold question.")).to_be_visible()
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_text("Changed: 1 gold question, now for practice.")).to_be_visible()
     assert GoldQuestion.objects.filter(practice=True, reason="It is.").count() == 1
 
 

@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from labeling.gold.options import GoldOptions
-from labeling.gold.questions import NewQuestion, add_question
-from labeling.models import JudgmentEvent, Queue
+from labeling.gold.questions import NewQuestion, add_question, change_question
+from labeling.models import GoldQuestion, JudgmentEvent, Queue
 from labeling.queues.opening import open_queue
+from pooling.models import Collection
 from tests.browser.judging import begin, on_screen, ready, ready_for_taps
 from tests.browser.test_accessibility import violations
 from tests.browser.test_first_minutes import LOOKS
@@ -49,7 +50,7 @@ def test_practice_has_the_keys_of_judging_and_the_pair_stays(
 ) -> None:
     page = page_of(world.ben, **LOOKS[look])
     page.goto(f"/queues/{practice.pk}/judge/")
-    expect(page.locator("[data-part=start]")).to_contain_text("First 2 practice questions")
+    expect(page.locator("[data-part=start]")).to_contain_text("First, there are 2 practice questions")
     begin(page)
     expect(page.locator("[data-part=progress]")).to_have_text("Practice 1 of 2 · counts nowhere")
     assert violations(page) == []
@@ -77,6 +78,20 @@ def test_practice_has_the_keys_of_judging_and_the_pair_stays(
     ready(page)
     expect(page.locator("[data-part=progress]")).to_contain_text("0 today · 0 in total")
     expect(page.locator(".chip")).to_have_count(0)
+
+
+def test_the_header_is_whole_on_a_phone_in_long_words(
+    page_of: Callable[..., Page], world: World, practice: Queue
+) -> None:
+    # Their button would put the progress on a line of its own.
+    Collection.objects.update(guidelines="")
+    page = page_of(world.ben, locale="de", **LOOKS["phone of 390"])
+    page.goto(f"/queues/{practice.pk}/practice/")
+    begin(page)
+    progress, name = page.locator("[data-part=progress]"), page.locator(".judging-queue")
+    expect(progress).to_have_text("Übung 1 von 2 · zählt nirgends")
+    for part in (progress, name):
+        assert part.evaluate("one => one.scrollWidth <= one.clientWidth"), part.inner_text()
 
 
 def test_a_verdict_pressed_twice_is_explained_once(
@@ -114,6 +129,24 @@ def test_an_answer_that_cannot_be_sent_can_be_given_again(
     page.keyboard.press("1")
     expect(page.get_by_role("region", name="The answer")).to_contain_text("you said can't judge")
     expect(page.get_by_role("alert")).to_be_hidden()
+
+
+def test_a_question_taken_out_of_the_round_gives_way_to_the_next(
+    page_of: Callable[..., Page], world: World, practice: Queue
+) -> None:
+    page, (first, second) = page_of(world.ben), GoldQuestion.objects.order_by("pk")
+    page.goto(f"/queues/{practice.pk}/practice/")
+    begin(page)
+    ready(page)
+    change_question(first, active=False)
+    page.keyboard.press("j")
+    expect(page.get_by_role("alert")).to_have_text("This question is not part of the practice round.")
+    expect(page.locator("#document-title")).to_have_text("Timetables")
+    expect(page.locator("[data-part=progress]")).to_have_text("Practice 1 of 1 · counts nowhere")
+    change_question(second, active=False)
+    ready(page)
+    page.keyboard.press("j")
+    page.wait_for_url(f"**/queues/{practice.pk}/judge/")
 
 
 def test_practice_without_a_script(page_of: Callable[..., Page], world: World, practice: Queue) -> None:

@@ -28,9 +28,11 @@ class Command(InputCommand):
         collection = collection_named(options["slug"])
         done = import_gold(collection, options["file"])
         balance = gold_balance(collection)
+        practice = balance.practice_relevant, balance.practice_not_relevant
+        also = "; for practice {:,} relevant and {:,} not relevant".format(*practice) if any(practice) else ""
         self.stdout.write(
             f"Gold questions: {done}. "
-            f"Now {balance.relevant:,} relevant and {balance.not_relevant:,} not relevant."
+            f"Now {balance.relevant:,} relevant and {balance.not_relevant:,} not relevant{also}."
         )
         if balance.is_uneven:
             self.stderr.write(self.style.WARNING("Choose about the same number for each answer."))

@@ -177,7 +177,7 @@ def test_a_deleted_queue_of_facts_says_so_and_takes_what_is_held_and_nothing_bac
     on_next = client.post(address, form_of(page), follow=True).content.decode()
     assert "Page 2 of 2" in on_next
     assert "This queue is deleted; your verdicts are still saved." in on_next
-    refused = "This queue is deleted and hands out no documents."
+    refused = "This queue is deleted; it hands out no documents."
     assert refused in client.post(address, {"action": "undo"}, follow=True).content.decode()
     assert client.post(f"/api/queues/{queue.pk}/facts/undo/").json()["detail"] == refused
     assert Support.objects.count() == 9

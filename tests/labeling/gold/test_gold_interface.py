@@ -106,7 +106,8 @@ def test_a_file_without_the_columns_says_which_are_missing(world: World) -> None
 def test_the_command_imports_and_tells_the_balance(world: World) -> None:
     out, err = StringIO(), StringIO()
     call_command("import_gold", "harbour", write(world, GOOD), stdout=out, stderr=err)
-    assert out.getvalue() == "Gold questions: 2 new, 0 as before. Now 1 relevant and 0 not relevant.\n"
+    balance = "Now 1 relevant and 0 not relevant; for practice 0 relevant and 1 not relevant."
+    assert out.getvalue() == f"Gold questions: 2 new, 0 as before. {balance}\n"
     assert "about the same number for each answer" in err.getvalue()
     with pytest.raises(CommandError, match=r"gold\.csv, line 2: 'x' is not a valid answer"):
         call_command("import_gold", "harbour", write(world, "query_id,document_id,answer\nq1,d1,x\n"))
@@ -381,7 +382,9 @@ def test_an_admin_pauses_and_restores_on_the_pages(world: World) -> None:
     evidence = ada.get(address).content.decode()
     assert re.search("so it is.*1.5", evidence, re.DOTALL)
     ada.post(address, {"action": "pause", "reason": "answers too fast"})
-    assert "answers too fast" in ada.get(f"/queues/{queue.pk}/gold/").content.decode()
+    listed = ada.get(f"/queues/{queue.pk}/gold/").content.decode()
+    assert "answers too fast" in listed
+    assert "Judgments set aside when paused" in listed
     ada.post(address, {"action": "restore"})
     assert Quarantine.objects.get().lifted_by == world.ada
     actions = [(row.action, row.subject_name) for row in AdminAction.objects.order_by("pk")]

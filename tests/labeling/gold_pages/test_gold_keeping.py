@@ -10,16 +10,19 @@ from django.db import connection
 from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
 
-from labeling.adjudication.rules import apply_rule, preview
+from labeling.adjudication.rules import apply_rule, preview, undo_rule
 from labeling.adjudication.settling import adjudicate
+from labeling.gold.importing import import_gold
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.gold_pages.answers import chance_of_so_many, records
+from labeling.gold_pages.practice_answers import answer_practice
 from labeling.gold_pages.proposals import Proposal, accept_proposals, proposals
 from labeling.gold_pages.separation import balanced_set
 from labeling.judging.verdicts import Submission
 from labeling.models import DeclinedSuggestion, GoldQuestion, Item, Queue
 from labeling.queues.opening import open_queue
+from pooling.models import AdminAction
 from pooling.people.membership import add_member
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import DOCUMENTS, World, make_user, signed_in
@@ -190,13 +193,54 @@ def test_many_questions_are_changed_at_once(world: World) -> None:
     ada, page = signed_in(world.ada), "/collections/harbour/gold/edit/"
     keys = list(GoldQuestion.objects.order_by("pk").values_list("pk", flat=True))
     assert "Change 2 gold questions" in text(ada.get(page, {"gold": keys[:2]}))
+    assert "Change it</button>" in text(ada.get(page, {"gold": keys[:1]}))
     ada.post(page, {"gold": keys[:2], "use": "practice", "reason": "see the guidelines"})
     told = list(GoldQuestion.objects.order_by("pk").values_list("practice", "active", "reason"))
     assert told == [(True, True, "see the guidelines")] * 2 + [(False, True, "own reason")]
-    ada.post(page, {"gold": keys, "use": "out", "reason": ""})
+    done = ada.post(page, {"gold": keys, "use": "out", "reason": ""}, follow=True)
+    assert "Changed: 3 gold questions, now out of use." in text(done)
     assert set(GoldQuestion.objects.values_list("active", flat=True)) == {False}
     assert "Choose what to change" in text(ada.post(page, {"gold": keys, "use": "", "reason": ""}))
     assert "No gold question is chosen" in text(ada.get(page, {"gold": ["x", "²"]}))
+
+
+def test_the_activity_says_how_gold_questions_and_labels_by_rule_changed(world: World) -> None:
+    queue, ada = make_queue(world, needed=2, pairs=2), signed_in(world.ada)
+    for item in queue.items.all():
+        judge(queue, world.ben, item.pk, "relevant")
+        judge(queue, world.cleo, item.pk, "not_relevant")
+    done = apply_rule(queue, world.ada, preview(queue, "trusted", ["ben"]))
+    undo_rule(queue, world.ada, done.batch)
+    file = world.folder / "gold.csv"
+    file.write_text("query_id,document_id,answer\nq1,d4,relevant\nq1,d5,relevant\n", encoding="utf-8")
+    import_gold(world.collection, file, user=world.ada)
+    question = add_question(world.collection, NewQuestion("q1", "d3", "relevant"), user=world.ada)
+    stopped = ada.post(f"/gold/{question.pk}/", {"change": "inactive"}, follow=True)
+    assert "q1 × d3 is now out of use." in text(stopped)
+    keys = list(GoldQuestion.objects.values_list("pk", flat=True))
+    ada.post("/collections/harbour/gold/edit/", {"gold": keys, "use": "practice"})
+    lines = (
+        AdminAction.objects.filter(actor=world.ada).order_by("pk").values_list("action", "subject", "detail")
+    )
+    assert list(lines)[-6:] == [
+        ("pairs settled by a rule", queue.name, {"rule": "trusted", "pairs": 2}),
+        ("settling by a rule undone", queue.name, {"pairs": 2}),
+        ("gold questions imported", "gold.csv", {"new": 2, "changed": 0}),
+        ("gold question made", "q1 × d3", {"answer": "relevant", "use": "hidden in judging"}),
+        ("gold question changed", "q1 × d3", {"use": "out of use"}),
+        ("gold questions changed", "3 gold questions", {"use": "for practice"}),
+    ]
+
+
+def test_a_question_answered_in_practice_alone_was_not_asked_in_judging(world: World) -> None:
+    question = add_question(world.collection, NewQuestion("q1", "d3", "relevant", practice=True))
+    queue = make_queue(world, pairs=2, gold=GoldOptions(0, 0, practice_questions=1))
+    answer_practice(queue, world.ben, Submission(queue.items.get(state="aside").pk, "k", "relevant"))
+    ada = signed_in(world.ada)
+    assert "not asked in judging yet" in text(ada.get("/collections/harbour/gold/"))
+    page = text(ada.get(f"/gold/{question.pk}/"))
+    assert "Nobody was asked in judging yet." in page
+    assert '?query=q1&document=d3">Change the answer</a>' in page
 
 
 @pytest.fixture

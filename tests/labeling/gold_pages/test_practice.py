@@ -7,7 +7,8 @@ from django.test import Client
 
 from labeling.gold.options import GoldOptions
 from labeling.gold.practice import practice_round
-from labeling.gold.questions import NewQuestion, add_question
+from labeling.gold.questions import NewQuestion, add_question, change_questions, follow_gold
+from labeling.gold.scores import gold_answers, gold_rows
 from labeling.gold_pages.practice_answers import answer_practice, practised
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.own_work import own_verdicts, own_work
@@ -15,6 +16,7 @@ from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import undo
 from labeling.judging.views import recent_verdicts
 from labeling.models import GoldQuestion, Queue
+from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
 from pooling.models import Document
 from tests.labeling.helpers import judge, make_queue, only_lease
@@ -72,6 +74,23 @@ def test_practice_counts_in_no_number_of_ones_own(world: World, queue: Queue) ->
     judge(queue, world.ben, only_lease(queue, world.ben).item_id, key="k3")
     assert own_figures(queue, world.ben)["done"] == 1
     assert [one["key"] for one in recent_verdicts(queue, world.ben)] == ["k3"]
+
+
+def test_practice_answers_stay_practice_when_their_question_is_hidden(world: World, queue: Queue) -> None:
+    for key in ("k1", "k2"):
+        answer(queue, world, "relevant", key)
+    change_questions(world.collection, list(GoldQuestion.objects.all()), practice=False)
+    queue.gold_share, queue.practice_questions = 0.5, 0
+    queue.save()
+    follow_gold(world.collection)
+    queue.refresh_from_db()
+    assert (gold_rows(queue), gold_answers(queue, world.ben)) == ([], [])
+    pair = only_lease(queue, world.ben).item
+    assert own_figures(queue, world.ben)["left_in_query"] == 2
+    judge(queue, world.ben, pair.pk)
+    judge(queue, world.cleo, pair.pk, "not_relevant")
+    # Practice would weigh against Ben.
+    assert current_labels(world.collection, "weighted").counts["tie"] == 1
 
 
 def test_the_summary_says_what_was_right(

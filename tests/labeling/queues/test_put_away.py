@@ -88,7 +88,7 @@ def test_who_judges_in_a_queue_that_is_deleted_is_told_and_loses_nothing(
     told = client.post(f"/api/queues/{queue.pk}/claim/", {"count": 1}).json()
     assert (told["items"], told["empty"]["state"]) == ([], "deleted")
     page = client.get(reverse("judge", args=[queue.pk])).content.decode()
-    assert "This queue is deleted and hands out no documents." in page
+    assert "This queue is deleted; it hands out no documents." in page
     assert 'data-count="left"' not in page
     assert f'data-part="back" href="/queues/{queue.pk}/" hidden' in page
     assert queue.name not in client.get("/collections/harbour/queues/").content.decode()
@@ -118,10 +118,10 @@ def test_no_verdict_is_undone_in_a_queue_that_would_not_give_the_pair_again(
     refused = client.post(f"/api/queues/{queue.pk}/undo/", {"key": "k"})
     assert (refused.status_code, refused.json()["detail"]) == (
         409,
-        f"This queue is {word} and hands out no documents.",
+        f"This queue is {word}; it hands out no documents.",
     )
     page = client.post(reverse("judge", args=[queue.pk]), {"action": "undo", "undoes": "k"}, follow=True)
-    assert f"This queue is {word} and hands out no documents." in page.content.decode()
+    assert f"This queue is {word}; it hands out no documents." in page.content.decode()
     assert Judgment.objects.filter(annotator=world.ben).exists()
 
 
