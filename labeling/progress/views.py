@@ -28,11 +28,9 @@ from labeling.progress.judged_share import judged_share
 from labeling.progress.lists import ANNOTATORS, OWN_QUEUES, OWN_VERDICTS, QUEUES, AnnotatorRow
 from labeling.qrels.unreleased import has_unreleased
 from labeling.queues.changes import change_queue
-from labeling.queues.costs import PRICES
 from labeling.queues.finds import search_finds
 from labeling.queues.forms import QueueSettingsForm, QueueStateForm
 from labeling.queues.handing_back import hand_back
-from labeling.queues.options import LATER
 from labeling.queues.redundancy import has_unfinished_change
 from pooling.formats.wording import plural
 from pooling.interface.pages import page_of, person, speak
@@ -41,7 +39,6 @@ from pooling.models import Collection, Pool, Role
 from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for
 from pooling.tables.answers import answer
 
-REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
 MESSAGES = {
     Queue.State.OPEN: "The queue is open.",
     Queue.State.PAUSED: "The queue is paused: it hands out no pairs until it is opened again.",
@@ -65,15 +62,12 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
         speak(request)
         own = own_figures(queue, person(request))
         return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
-    initial = {
-        name: getattr(queue, name) for name in (*REDUNDANCY, "public_name", "highlight", *LATER, *PRICES)
-    }
-    return _page(request, queue, QueueSettingsForm(initial=initial))
+    return _page(request, queue, QueueSettingsForm(queue=queue))
 
 
 def _changed(request: HttpRequest, queue: Queue) -> HttpResponseBase:
     """New settings; of a large queue, a job changes the redundancy."""
-    form = QueueSettingsForm(request.POST)
+    form = QueueSettingsForm(request.POST, queue=queue)
     if not form.is_valid():
         return _page(request, queue, form)
     try:
