@@ -16,7 +16,7 @@ from labeling.judging.leases import claim
 from labeling.models import Item, Queue
 from labeling.qrels.releases import release_qrels
 from labeling.queues.opening import open_queue
-from pooling.models import Pool, Run
+from pooling.models import Pool, Query, Run
 from pooling.pools.building import build_pool
 from pooling.pools.versions import extend_pool
 from pooling.runs.stored import import_run
@@ -151,9 +151,12 @@ def test_of_a_queue_that_nobody_began_the_pairs_left_are_told_and_no_share_judge
 def test_scored_queries_are_counted_out_of_all_and_the_rest_are_named(campaign: Campaign) -> None:
     _, pilot = campaign.open("pilot")
     campaign.judge(pilot, at_most=DEPTH)  # query by query
-    page = campaign.read(campaign.measure("one").get_absolute_url())
+    report = campaign.measure("one")
+    Query.objects.create(collection=campaign.world.collection, external_id="later", text="Imported later.")
+    page = campaign.read(report.get_absolute_url())
     assert page.count("1 of 3 queries scored") == 2, "in the head and on the card"
     assert re.search(r"2 of the collection's 3 queries have no label in this release .*: q\d q\d", page)
+    assert "later" not in page
 
 
 FRAME = {"audit_share": 0.2, "reach": 1_000}
