@@ -80,7 +80,7 @@ def progress_parts(counts: Mapping[str, int | None]) -> list[tuple[str, str]]:
         "left": ngettext("{count} left for you", "{count} left for you", of("left")),
     }
     parts = ((name, wording, counts.get(name)) for name, wording in wordings.items())
-    return [(name, wording.format(count=count)) for name, wording, count in parts if count is not None]
+    return [(name, wording.format(count=f"{count:,}")) for name, wording, count in parts if count is not None]
 
 
 def _clock(moment: datetime) -> str:

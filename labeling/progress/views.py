@@ -155,14 +155,15 @@ def _page(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpRe
         AnnotatorRow(row, gold.get(row["username"]), row["username"] in paused)
         for row in progress["annotators"]
     ]
-    items = progress["items"]
+    items, judgments = progress["items"], progress["judgments"]
+    is_left = judgments["left"] + judgments["expected_for_ties"] > 0
     context: dict[str, Any] = {
         **_about(queue),
         "progress": progress,
         "pairs": {"total": items["total"], "settled": items["total"] - items["open"]},
         "annotators": ANNOTATORS.shown(request, people, queue.collection),
-        "end_date": _day(progress["end_date"]),
-        "hours_left": None if seconds_left is None else seconds_left / 3600,
+        "end_date": _day(progress["end_date"]) if is_left else None,
+        "hours_left": None if seconds_left is None or not is_left else seconds_left / 3600,
         "oldest_minutes": None if oldest is None else oldest / 60,
         "is_unfinished": has_unfinished_change(queue),
         "adaptive": (order := order_progress(queue)),

@@ -45,6 +45,9 @@ def test_pace_cost_and_end_date_come_from_what_was_done(world: World) -> None:
     two_days_ago = NOW - timedelta(days=2)
     for lease in claim(queue, world.ben, 2).leases:
         judge(queue, world.ben, lease.item_id, active_ms=10_000, now=two_days_ago)
+    extra = claim(queue, world.ben, 1).leases[0]
+    judge(queue, world.ben, extra.item_id, key="k", active_ms=10_000, now=two_days_ago)
+    undo(queue, world.ben, "k", now=two_days_ago)
     progress = queue_progress(queue, now=NOW)
     assert progress["judgments"] == {"needed": 6, "done": 2, "left": 4, "expected_for_ties": 0.0}
     assert progress["pace"]["per_day"] == 1.0  # two verdicts in two days
