@@ -133,6 +133,10 @@ def _to_release(state: State) -> Next | None:
         newest = queue or state.queues[0]
         return Next(f"Nothing of “{newest.name}” is judged yet.", "Judge", _judge(newest))
     if queue.is_finished:
+        if queue.undecided:
+            wait = f"{counted(queue.undecided, 'pair')} {plural(queue.undecided, 'waits', 'wait')}"
+            sentence = f"“{queue.name}” is judged, and {wait} for a decision."
+            return Next(sentence, "Decide", reverse("adjudication", args=[queue.pk]))
         nothing_new = bool(state.released) and state.unreleased == 0
         return None if nothing_new else _released(f"“{queue.name}” is judged: enough to release.")
     if queue.percent >= ENOUGH:
