@@ -59,6 +59,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
         "/queues/7/adjudication/",
     ),
     (RELEASED, "“v1” is not measured yet.", "/c/reports/new/"),
+    ({**RELEASED, "measuring": 3}, "“v1” is being measured.", "/jobs/3/"),
     (
         {**MEASURED, "queues": (queue(20),), "fresh": frozenset({7}), "unreleased": 20},
         "Left to judge: 180 of 200 pairs of “June”.",
