@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.forms.boundfield import BoundField
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.utils.text import Truncator
 
 from pooling.interface.problems import InputError
@@ -154,9 +154,10 @@ class EditForm(forms.BaseForm):
 
     def _ask(self, bound: BoundField, stored: Any) -> None:
         """Refuse this once: somebody who saves again has seen what is stored now."""
-        self.data = self.data.copy()
+        data = cast("QueryDict", self.data).copy()
         values = stored if isinstance(stored, list) else [bound.field.prepare_value(stored)]
-        self.data.setlist(bound.html_initial_name, ["" if value is None else str(value) for value in values])
+        data.setlist(bound.html_initial_name, ["" if value is None else str(value) for value in values])
+        self.data = data
         words = ", ".join(map(str, stored)) if isinstance(stored, list) else str(stored)
         text = f"“{Truncator(words).chars(MOST_REPEATED)}”" if stored not in (None, "", []) else "nothing"
         self.add_error(bound.name, f"Somebody changed this meanwhile, to {text}. Save again to replace it.")

@@ -30,9 +30,9 @@ export function verdicts(count) {
   return filled(ngettext("{count} verdict", "{count} verdicts", count), { count });
 }
 
-/** 1232 as other pages write it: 1,232. */
+/** 1232 as other pages write it, in English 1,232. */
 function grouped(count) {
-  return count.toLocaleString("en");
+  return count.toLocaleString(globalThis.document?.documentElement.lang || "en", { useGrouping: "always" });
 }
 
 /** What was done and what is left, as [name of the count, its words]; a count that is null is left out. */

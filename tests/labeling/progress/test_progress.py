@@ -13,6 +13,7 @@ from django.utils import timezone
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import claim
+from labeling.judging.sentences import progress_parts
 from labeling.judging.verdicts import skip, undo
 from labeling.models import Queue
 from labeling.progress.counts import queue_progress
@@ -109,6 +110,14 @@ def test_what_is_left_in_an_adaptive_queue_ends_with_its_budget(world: World, cl
     page = client.get(f"/queues/{queue.pk}/judge/").content.decode()
     assert "Every document of this queue is judged" in page
     assert "0 left for you" in page
+    client.force_login(world.ada)
+    page = client.get(queue.get_absolute_url()).content.decode()
+    assert "h of work" not in page, "it ends on no day, for nothing is left"
+    assert re.search(r"<dt>Done by</dt><dd>–\s*</dd>", page)
+
+
+def test_what_is_left_is_grouped_by_thousands_as_on_other_pages() -> None:
+    assert progress_parts({"left": 1232}) == [("left", "1,232 left for you")]
 
 
 def test_what_is_left_is_not_counted_anew_before_twenty_verdicts(world: World) -> None:
