@@ -156,7 +156,7 @@ def _page(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpRe
         for row in progress["annotators"]
     ]
     items, judgments = progress["items"], progress["judgments"]
-    is_left = judgments["left"] + judgments["expected_for_ties"] > 0
+    is_left = judgments["left"] + (judgments["expected_for_ties"] or 0) > 0
     context: dict[str, Any] = {
         **_about(queue),
         "progress": progress,
