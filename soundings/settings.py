@@ -78,6 +78,7 @@ MIDDLEWARE = [
     "labeling.judging.same_account.same_account",
     "soundings.pages.refusing.Refusing",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "soundings.sign_in.leading_back.forms_lead_back",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",

@@ -73,6 +73,7 @@ WITHOUT_NAMES = {
     "pooling/formats/records.py: rest",
     "pooling/interface/api.py: parsed",
     "pooling/interface/api.py: validated",
+    "pooling/interface/forms.py: clean",
     "pooling/interface/option_fields.py: _absent",
     "pooling/interface/option_fields.py: _bounds",
     "pooling/options/arguments.py: _absent",

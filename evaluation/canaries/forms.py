@@ -11,7 +11,7 @@ from evaluation.canaries.watching import LONGEST_SECRET, SHORTEST_SECRET, Alerts
 from evaluation.models import Canary, Webhook
 from evaluation.report_store.choices import tagged_queries
 from labeling.models import QrelsRelease
-from pooling.interface.forms import FIRST, GroupedForm
+from pooling.interface.forms import FIRST, EditForm, GroupedForm
 from pooling.models import Collection, Run
 
 COMPARED, MESSAGES = "Compared with", "Messages"
@@ -23,7 +23,7 @@ EVENTS = {
 }
 
 
-class AlertsForm(GroupedForm, forms.Form):
+class AlertsForm(EditForm, GroupedForm, forms.Form):
     """The threshold, and who hears when a run falls below it or falls beyond noise."""
 
     GROUPS = {
@@ -93,6 +93,7 @@ class AlertsForm(GroupedForm, forms.Form):
             "reference": canary.reference,
             "pinned": canary.pinned.name if canary.pinned else None,
         }
+        self.carry()
         if canary.sealed_secret:
             self.fields["secret"].help_text = "A secret is saved and not shown again. Leave empty to keep it."
 
@@ -159,7 +160,7 @@ class CanaryForm(AlertsForm):
         )
 
 
-class WebhookForm(forms.Form):
+class WebhookForm(EditForm, forms.Form):
     """Where the messages of a collection go, and about what."""
 
     url = forms.CharField(
@@ -177,3 +178,4 @@ class WebhookForm(forms.Form):
 
     def __init__(self, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
         super().__init__(data, initial=initial, label_suffix="")
+        self.carry()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.core.cache import cache
+from django.db.models import Count, Exists, OuterRef
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -16,7 +17,7 @@ from evaluation.comparisons.stored import compared
 from evaluation.models import Report
 from evaluation.scoring.estimate_figures import LABELS
 from evaluation.scoring.wording import usual_cutoff
-from labeling.models import Queue
+from labeling.models import Item, Queue
 from labeling.progress.experience import seconds_taken
 from labeling.qrels.labels import judged_labels, state_of_labels
 from labeling.qrels.releases import read_release
@@ -36,9 +37,9 @@ PAIR = ["query_id", "document_id"]
 
 @dataclass(frozen=True)
 class NextMove:
-    """kind: `release`, `report`, `deeper`, `judge`, `queries`, `estimate`. price: time and money, as far as
-    known. address, button: where it is done, and the word for it. posts: what a form sends there; without it
-    the address is a link."""
+    """kind: `release`, `report`, `decide`, `deeper`, `judge`, `queries`, `estimate`. price: time and money,
+    as far as known. address, button: where it is done, and the word for it. posts: what a form sends there;
+    without it the address is a link."""
 
     kind: str
     sentence: str
@@ -50,7 +51,13 @@ class NextMove:
 
 def next_move(report: Report, answer: Answer) -> NextMove | None:
     """The next step by its value: what is known already first, then labels, then queries."""
-    return _newer(report) or _deeper(report, answer) or _judge(report, answer) or _queries(report, answer)
+    return (
+        _newer(report)
+        or _decide(report)
+        or _deeper(report, answer)
+        or _judge(report, answer)
+        or _queries(report, answer)
+    )
 
 
 def estimate_move(report: Report, answer: Answer) -> NextMove | None:
@@ -77,6 +84,21 @@ def estimate_move(report: Report, answer: Answer) -> NextMove | None:
     address = f"{reverse('pool_new', args=[report.collection.slug])}?{urlencode(parameters, doseq=True)}"
     sentence = f"Estimate the rest: {counted(judgments, 'judgment')}{price and f', {price}'}"
     return NextMove("estimate", sentence, address, sentence, price)
+
+
+def _decide(report: Report) -> NextMove | None:
+    """The pairs without a decision of a queue of which nothing else is left, where an audit lacks answers."""
+    sample = report.result["estimates"]["sample"]
+    if sample is None or not (sample["waiting"] or sample["awaited"]):
+        return None
+    left = Item.objects.filter(queue=OuterRef("queue"), state=Item.State.OPEN, order_key__gt=0)
+    listed = Queue.objects.listed().filter(collection=report.collection_id)
+    undecided = Item.objects.filter(queue__in=listed, state=Item.State.ADJUDICATION).exclude(Exists(left))
+    row = undecided.order_by().values("queue").annotate(many=Count("pk")).order_by("-many", "-queue").first()
+    if row is None:
+        return None
+    sentence = f"Decide {counted(row['many'], 'pair')} without a majority: the estimate waits for them."
+    return NextMove("decide", sentence, reverse("adjudication", args=[row["queue"]]), "Decide")
 
 
 def _deeper(report: Report, answer: Answer) -> NextMove | None:

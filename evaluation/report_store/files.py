@@ -173,8 +173,17 @@ def runs_of(report: Report) -> list[Run]:
     """The report's runs in its order, by their names of today; `InputError` for one that was deleted."""
     stored = stored_runs(report)
     if gone := next((name for name in run_names(report) if name not in stored), None):
-        raise InputError(f"Run “{gone}” of this report was deleted. Restore it first.", field="runs")
+        names = _names_of_deleted(report, gone)
+        raise InputError(f"Run {names} of this report was deleted. Restore it first.", field="runs")
     return [stored[name] for name in run_names(report)]
+
+
+def _names_of_deleted(report: Report, name: str) -> str:
+    """The name in the report, and that in the bin where it is another."""
+    stamp = next(one["sha256"] for one in report.options["runs"] if one["name"] == name)
+    runs = Run.everything.filter(collection=report.collection_id, sha256=stamp).exclude(deleted_at=None)
+    names = list(runs.values_list("name", flat=True))
+    return f"“{name}”" if not names or name in names else f"“{name}” (renamed to “{names[0]}”)"
 
 
 def cutoffs_of(report: Report, measure: str) -> list[int | None]:

@@ -25,7 +25,7 @@ class ReportOptions(TypedDict):
     measures: names, of which the page offers each; asked: as they were asked for, with `map@10` next to
     `map`. pools: those of the bounds; pool: that of the estimates. again_of: the report that this one
     repeats. headline: the K of the answer. weights: the target of the means, or `none`, where queries were
-    drawn from a log.
+    drawn from a log. queries: those of the collection, with a label or not.
     """
 
     release: ReleaseStamp
@@ -47,6 +47,7 @@ class ReportOptions(TypedDict):
     again_of: NotRequired[int]
     headline: NotRequired[int]
     weights: NotRequired[str]
+    queries: NotRequired[int]
 
 
 def headline_k(options: ReportOptions) -> int:

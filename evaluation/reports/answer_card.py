@@ -73,9 +73,10 @@ def answer_card(report: Report, k: int) -> AnswerCard | None:
 
 
 def queries_in_all(report: Report) -> int:
-    """The queries of the collection, of which some may have no label yet."""
+    """The queries that the collection had, of which some had no label; of an older report those with one."""
     labelled: int = report.result["queries"]["labelled"]
-    return max(labelled, report.collection.queries.listed().count())
+    every: int = report.options.get("queries", 0)
+    return max(labelled, every)
 
 
 def of_labels(report: Report) -> str:

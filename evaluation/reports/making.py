@@ -53,6 +53,7 @@ from evaluation.scoring.evaluating import evaluate
 from evaluation.scoring.figures import EvaluationResult
 from evaluation.scoring.results import Evaluation
 from labeling.models import QrelsRelease
+from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
@@ -232,9 +233,7 @@ def create_report(
     inputs = _settled(inputs)
     release, runs = inputs.release, inputs.runs
     strata = strata_chosen(collection, inputs.settings.tags)
-    name = checked_name(
-        inputs.name or f"{release.name}, {len(runs)} run{'s' if len(runs) > 1 else ''}", "report"
-    )
+    name = checked_name(inputs.name or f"{release.name}, {counted(len(runs), 'run')}", "report")
     pools = list(collection.pools.defer("diagnostics"))
     pooled = _pool_of_bounds(pools)
     frames = chain((read_stored_run(run) for run in runs), [] if pooled is None else [pooled])
@@ -399,6 +398,7 @@ def _options(inputs: ReportInput, pools: Sequence[Pool]) -> ReportOptions:
         "margin": chosen.margin,
         "pools": [pool.name for pool in pools],
         "software": software_versions(),
+        "queries": inputs.release.collection.queries.listed().count(),
     }
 
 

@@ -35,7 +35,7 @@ from evaluation.report_store.files import (
 )
 from evaluation.report_store.settings import conventions_in_words, pool_of_estimates, settings_context
 from evaluation.report_store.shared_links import links_of
-from evaluation.reports.answer_card import full_card, of_labels
+from evaluation.reports.answer_card import full_card, of_labels, queries_in_all
 from evaluation.reports.changes import are_equal
 from evaluation.reports.coverage import Coverage, coverage_by_cutoff, report_warnings
 from evaluation.reports.downloads import FILES
@@ -197,14 +197,15 @@ def recall_in_words(report: Report, choice: Choice, coverage: Mapping[int, Cover
 
 
 def unlabelled_queries(report: Report) -> dict[str, Any]:
-    """The release is read only where there are any."""
-    ids = list(report.collection.queries.listed().order_by("pk").values_list("external_id", flat=True))
-    labelled = report.result["queries"]["labelled"]
-    if len(ids) <= labelled:
-        return {"every": labelled, "count": 0, "ids": []}
+    """The release is read only where there are any. What was imported later comes last and is left out."""
+    every = queries_in_all(report)
+    count = every - report.result["queries"]["labelled"]
+    if not count:
+        return {"every": every, "count": 0, "ids": []}
+    ids = report.collection.queries.listed().order_by("pk").values_list("external_id", flat=True)
     labelled_ids = set(read_release(report.release)["query_id"].unique())
     lacking = [query_id for query_id in ids if query_id not in labelled_ids]
-    return {"every": len(ids), "count": len(lacking), "ids": lacking[:MOST_IDS]}
+    return {"every": every, "count": count, "ids": lacking[: min(count, MOST_IDS)]}
 
 
 def left_out_queries(report: Report) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -80,7 +80,11 @@ def progress_parts(counts: Mapping[str, int | None]) -> list[tuple[str, str]]:
         "left": ngettext("{count} left for you", "{count} left for you", of("left")),
     }
     parts = ((name, wording, counts.get(name)) for name, wording in wordings.items())
-    return [(name, wording.format(count=count)) for name, wording, count in parts if count is not None]
+    return [
+        (name, wording.format(count=number_format(count, force_grouping=True)))
+        for name, wording, count in parts
+        if count is not None
+    ]
 
 
 def _clock(moment: datetime) -> str:

@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.db.models import (
     Case,
     Count,
+    Exists,
     F,
     IntegerField,
     Max,
@@ -54,6 +55,7 @@ TIMED = 5_000
 COUNTS = ("judged", *Verdict.values, "gold", "adjudicated", "imported", "timed", "skipped")
 # What was imported is nobody's time here, and nobody is paid for it.
 HERE = Q(event__brought_by=None)
+UNDONE = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
 NOTHING = {**dict.fromkeys(COUNTS, 0), "spent_ms": None}
 BY_CONDITION = ("tied", "agreed", "may_tie", "untouched")
 # What is supposed of ties before there are any: one in ten pairs.
@@ -281,8 +283,8 @@ def _column(counts: Mapping[int, int]) -> Case:
 def _pace(queue: Queue, now: datetime) -> Pace:
     """Verdicts per day over the last seven days, or since the first if that is less; at least a day.
 
-    `annotators` gave them, `per_annotator` each on average a day. Seconds are active time: the middle one and
-    the 90th percentile of the last 5,000 verdicts that were timed.
+    What was taken back is no verdict. `annotators` gave them, `per_annotator` each on average a day. Seconds
+    are active time: the middle one and the 90th percentile of the last 5,000 verdicts that were timed.
     """
     verdicts = queue.events.filter(
         kind=JudgmentEvent.Kind.VERDICT, gold=None, repeats=None, is_adjudication=False, brought_by=None
@@ -290,7 +292,7 @@ def _pace(queue: Queue, now: datetime) -> Pace:
     # With the collection, its index of events by time leads to them.
     recent = verdicts.filter(
         collection=queue.collection_id, created_at__gt=now - timedelta(days=PACE_DAYS), created_at__lte=now
-    )
+    ).exclude(UNDONE)
     verdicts_in, first, people = in_all(recent)
     days = max(now - (first or now), LEAST_PACE) / timedelta(days=1)
     per_day = verdicts_in / days

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from labeling.judging.progress_figures import LEAST_PACE
 from labeling.models import Judgment, JudgmentEvent, Queue
-from labeling.progress.counts import PACE_DAYS, counts_by_queue, expected_for_ties, in_all
+from labeling.progress.counts import PACE_DAYS, UNDONE, counts_by_queue, expected_for_ties, in_all
 from labeling.progress.of_queues import QueueState
 from labeling.queues.costs import prices_of
 from pooling.models import Collection
@@ -53,7 +53,7 @@ def judging_of(
         brought_by=None,
         created_at__gt=now - timedelta(days=PACE_DAYS),
         created_at__lte=now,
-    )
+    ).exclude(UNDONE)
     verdicts, first, people = in_all(recent)
     left = _judgments_left([one for one in going if one.left]) if verdicts else 0.0
     days = max(now - (first or now), LEAST_PACE) / timedelta(days=1)
@@ -86,10 +86,9 @@ def _spent(collection: Collection) -> list[tuple[float, str]]:
     judged = Judgment.objects.filter(
         collection=collection, event__queue__in=list(prices), is_adjudication=False, event__brought_by=None
     )
-    undone = JudgmentEvent.objects.filter(undoes=OuterRef("pk"))
     repeated = JudgmentEvent.objects.filter(
         queue__in=list(prices), repeats__isnull=False, kind=JudgmentEvent.Kind.VERDICT, brought_by=None
-    ).exclude(Exists(undone))
+    ).exclude(UNDONE)
     paid = [*_by_queue(judged, "event__queue"), *_by_queue(repeated, "queue")]
     sums: dict[str, float] = {}
     for queue, count in paid:

@@ -21,7 +21,7 @@ class QueueState:
     """A queue with its pairs, as far as a budget goes, and those that are settled.
 
     is_finished: nobody is handed anything any more, though pairs may be left where a budget or a bound ended
-    the queue.
+    the queue. undecided: settled pairs that wait for a decision of an admin.
     """
 
     pk: int
@@ -31,6 +31,7 @@ class QueueState:
     pairs: int
     settled: int
     is_finished: bool
+    undecided: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -83,4 +84,5 @@ def _state(queue: Any, by_state: Mapping[str, int], more: int) -> QueueState:
         pairs=pairs,
         settled=settled,
         is_finished=bool(ended or (pairs and settled >= pairs)),
+        undecided=by_state[Item.State.ADJUDICATION],
     )

@@ -28,11 +28,9 @@ from labeling.progress.judged_share import judged_share
 from labeling.progress.lists import ANNOTATORS, OWN_QUEUES, OWN_VERDICTS, QUEUES, AnnotatorRow
 from labeling.qrels.unreleased import has_unreleased
 from labeling.queues.changes import change_queue
-from labeling.queues.costs import PRICES
 from labeling.queues.finds import search_finds
 from labeling.queues.forms import QueueSettingsForm, QueueStateForm
 from labeling.queues.handing_back import hand_back
-from labeling.queues.options import LATER
 from labeling.queues.redundancy import has_unfinished_change
 from pooling.formats.wording import plural
 from pooling.interface.pages import page_of, person, speak
@@ -41,7 +39,6 @@ from pooling.models import Collection, Pool, Role
 from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for
 from pooling.tables.answers import answer
 
-REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
 MESSAGES = {
     Queue.State.OPEN: "The queue is open.",
     Queue.State.PAUSED: "The queue is paused: it hands out no pairs until it is opened again.",
@@ -66,15 +63,12 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
         user = person(request)
         own = {"own": own_figures(queue, user), "is_paused": in_quarantine(queue.pk, user)}
         return render(request, "labeling/queue_own.html", {**_about(queue), **own})
-    initial = {
-        name: getattr(queue, name) for name in (*REDUNDANCY, "public_name", "highlight", *LATER, *PRICES)
-    }
-    return _page(request, queue, QueueSettingsForm(initial=initial))
+    return _page(request, queue, QueueSettingsForm(queue=queue))
 
 
 def _changed(request: HttpRequest, queue: Queue) -> HttpResponseBase:
     """New settings; of a large queue, a job changes the redundancy."""
-    form = QueueSettingsForm(request.POST)
+    form = QueueSettingsForm(request.POST, queue=queue)
     if not form.is_valid():
         return _page(request, queue, form)
     try:
@@ -162,14 +156,15 @@ def _page(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpRe
         AnnotatorRow(row, gold.get(row["username"]), row["username"] in paused)
         for row in progress["annotators"]
     ]
-    items = progress["items"]
+    items, judgments = progress["items"], progress["judgments"]
+    is_left = judgments["left"] + (judgments["expected_for_ties"] or 0) > 0
     context: dict[str, Any] = {
         **_about(queue),
         "progress": progress,
         "pairs": {"total": items["total"], "settled": items["total"] - items["open"]},
         "annotators": ANNOTATORS.shown(request, people, queue.collection),
-        "end_date": _day(progress["end_date"]),
-        "hours_left": None if seconds_left is None else seconds_left / 3600,
+        "end_date": _day(progress["end_date"]) if is_left else None,
+        "hours_left": None if seconds_left is None or not is_left else seconds_left / 3600,
         "oldest_minutes": None if oldest is None else oldest / 60,
         "is_unfinished": has_unfinished_change(queue),
         "adaptive": (order := order_progress(queue)),

@@ -24,6 +24,8 @@ SESSION_GAP = timedelta(minutes=30)
 GROUPS = ((1, 10), (11, 25), (26, 50), (51, 100))
 
 RECENT = 20
+# A spread below it is none.
+ROUNDING = 1e-9
 
 # One in a thousand honest annotators has so long a streak.
 STREAK_CHANCE = 0.001
@@ -72,7 +74,8 @@ def leniency(verdicts: pl.DataFrame) -> pl.DataFrame:
     Columns: annotator, pairs (shared with others) of how many queries, own (share of relevant), others (mean
     share of relevant of the others on those pairs), difference, low and high (95 %, normal; null below two
     pairs). Pairs of one query have its reading in common: the variance is that over queries (Liang & Zeger,
-    1986) where it is wider than that over pairs.
+    1986) where it is wider than that over pairs. Where every pair differs alike, no spread is seen, and what
+    Wilson's interval leaves open of the share of others (of queries, if there are several) stands for it.
 
     >>> rows = [("ben", "d1", True), ("cleo", "d1", False), ("ben", "d2", True), ("cleo", "d2", True)]
     >>> frame = pl.DataFrame(rows, schema=["annotator", "document_id", "relevant"], orient="row")
@@ -101,13 +104,25 @@ def leniency(verdicts: pl.DataFrame) -> pl.DataFrame:
         )
         .join(spread, on="annotator")
         .with_columns(
-            reach=1.96
-            * pl.when(many > 1).then(pl.max_horizontal("error", over_queries)).otherwise(pl.col("error"))
+            unseen=pl.when(many > 1)
+            .then(many)
+            .otherwise("pairs")
+            .map_elements(lambda cases: wilson(0, cases)[1], return_dtype=pl.Float64)
         )
-        .drop("error", "squares")
+        .with_columns(
+            error=pl.when(many > 1).then(pl.max_horizontal("error", over_queries)).otherwise(pl.col("error"))
+        )
+        .with_columns(
+            reach=pl.when(pl.col("error") > ROUNDING)
+            .then(1.96 * pl.col("error"))
+            .when(pl.col("error").is_not_null())
+            .then((1 + pl.col("difference").abs()) * pl.col("unseen"))
+        )
+        .drop("error", "squares", "unseen")
     )
     low, high = pl.col("difference") - pl.col("reach"), pl.col("difference") + pl.col("reach")
-    return table.with_columns(low=low, high=high).drop("reach").sort("annotator")
+    ends = {"low": low.clip(lower_bound=-1), "high": high.clip(upper_bound=1)}
+    return table.with_columns(**ends).drop("reach").sort("annotator")
 
 
 def longest_streak(verdicts: Sequence[bool], relevant_share: float) -> Streak:

@@ -73,8 +73,11 @@ def _strictness(annotators: Sequence[AnnotatorFigures]) -> Finding:
         and row["leniency"]["queries"] >= ENOUGH_QUERIES
     ]
     if not compared:
-        text = "How strict people are cannot be compared yet: nobody shares enough pairs with others."
-        return _finding("annotators", "none", text)
+        text = f"it takes {ENOUGH_PAIRS} pairs of {ENOUGH_QUERIES} queries that somebody shares with others"
+        if some := [row["leniency"] for row in annotators if row["leniency"]]:
+            most = max(some, key=lambda one: (one["pairs"] >= ENOUGH_PAIRS, one["queries"], one["pairs"]))
+            text += f", and there are at most {most['pairs']:,} of {counted(most['queries'], 'query')}"
+        return _finding("annotators", "none", f"How strict people are cannot be compared yet: {text}.")
     # Of two people, one is as strict as the other is lenient: that is one comparison.
     tests = len(compared) if len(compared) > 2 else 1
     odd = [(name, one) for name, one in compared if _is_odd(one, tests)]

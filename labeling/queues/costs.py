@@ -111,9 +111,10 @@ def change_prices(queue: Queue, changes: Mapping[str, Any], *, by: User | None =
         after["price_per_judgment"] = Decimal(str(after["price_per_judgment"])).quantize(Decimal("0.0001"))
     if after == before:
         return
-    for name, value in after.items():
-        setattr(queue, name, value)
+    changed = [name for name in PRICES if after[name] != before[name]]
+    for name in changed:
+        setattr(queue, name, after[name])
     with transaction.atomic():
-        queue.save(update_fields=PRICES)
+        queue.save(update_fields=changed)
         facts = {name: None if value is None else str(value) for name, value in after.items()}
         record_action(queue.collection, by, "queue prices changed", queue.name, **facts)

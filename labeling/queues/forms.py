@@ -13,7 +13,7 @@ from labeling.gold.options import GoldOptions, site_options
 from labeling.models import Queue
 from labeling.queues.costs import OwnPrices
 from labeling.queues.options import LATER, LaterOptions, QueueOptions
-from pooling.interface.forms import FIRST, GroupedForm
+from pooling.interface.forms import FIRST, EditForm, GroupedForm
 from pooling.interface.option_fields import form_fields
 from pooling.models import Collection, Pool
 from pooling.options.option import options_of
@@ -73,7 +73,7 @@ RAISED = (
 )
 @form_fields(LaterOptions)
 @form_fields(OwnPrices)
-class QueueSettingsForm(forms.Form):
+class QueueSettingsForm(EditForm, forms.Form):
     """Settings of a queue: judgments of each pair, what stands out in documents, a judgment's price."""
 
     field_order = [
@@ -88,3 +88,7 @@ class QueueSettingsForm(forms.Form):
     ]
 
     currency = forms.CharField(max_length=12, required=False, help_text="Empty: the site's.")
+
+    def __init__(self, data: Any = None, *, queue: Queue) -> None:
+        super().__init__(data, initial={name: getattr(queue, name) for name in self.base_fields})
+        self.carry()

@@ -20,7 +20,7 @@ from pooling.engines.presets import PRESETS
 from pooling.engines.running import start_asking, try_engine
 from pooling.engines.sql import database_names
 from pooling.engines.stored import LONGEST_KEY, change_engine, checked_key, create_engine, engine_for, key_of
-from pooling.interface.forms import FIRST, GroupedForm, show_problem
+from pooling.interface.forms import FIRST, EditForm, GroupedForm, show_problem
 from pooling.interface.option_fields import form_fields
 from pooling.interface.pages import go_on, person
 from pooling.interface.problems import refusals
@@ -44,7 +44,7 @@ def _mono(rows: int) -> dict[str, object]:
     score_path={"widget": forms.TextInput(attrs={"class": "mono"})},
     statement=_mono(6),
 )
-class EngineForm(GroupedForm, forms.Form):
+class EngineForm(EditForm, GroupedForm, forms.Form):
     """An engine: an address with a request, or a statement for a database."""
 
     GROUPS = {
@@ -90,6 +90,7 @@ class EngineForm(GroupedForm, forms.Form):
             del self.fields["forget_key"]
         if engine is not None:
             del self.fields["name"]
+            self.carry()
         if engine is not None and engine.sealed_key:
             self.fields["key"].help_text = (
                 "A key is saved and not shown again. Leave empty to keep it; an address on another host "

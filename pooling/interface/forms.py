@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django import forms
 from django.forms.boundfield import BoundField
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
+from django.utils.text import Truncator
 
 from pooling.interface.problems import InputError
 
 # The heading of what a form asks first.
 FIRST = ""
+# Characters of what somebody else stored that a refusal repeats.
+MOST_REPEATED = 300
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,55 @@ def _read(shape: forms.Field, value: Any) -> Any:
         return shape.to_python(value)
     except forms.ValidationError:
         return value
+
+
+class EditForm(forms.BaseForm):
+    """A form filled with what is stored, which it carries along: a field that its person left alone keeps
+    what somebody else stored meanwhile, and one that both changed is asked about.
+
+    A call that carries nothing along changes what it names.
+    """
+
+    def carry(self) -> None:
+        """Carry along what the fields are filled with."""
+        for name in self.initial:
+            if name in self.fields:
+                self.fields[name].show_hidden_initial = True
+
+    def clean(self) -> dict[str, Any]:
+        """With what is stored now in each field that was left alone."""
+        values = super().clean() or self.cleaned_data
+        for name in [name for name in values if self.fields[name].show_hidden_initial]:
+            bound = self[name]
+            if bound.html_initial_name not in self.data:
+                continue
+            hidden = self.fields[name].hidden_widget()
+            seen = hidden.value_from_datadict(self.data, self.files, bound.html_initial_name)
+            stored = self.get_initial_for_field(self.fields[name], name)
+            before, now, wanted = (_comparable(bound.field, value) for value in (seen, stored, bound.data))
+            if wanted == before:
+                values[name] = _read(bound.field, stored)
+            elif now not in (before, wanted):
+                self._ask(bound, stored)
+        return values
+
+    def _ask(self, bound: BoundField, stored: Any) -> None:
+        """Refuse this once: somebody who saves again has seen what is stored now."""
+        data = cast("QueryDict", self.data).copy()
+        values = stored if isinstance(stored, list) else [bound.field.prepare_value(stored)]
+        data.setlist(bound.html_initial_name, ["" if value is None else str(value) for value in values])
+        self.data = data
+        words = ", ".join(map(str, stored)) if isinstance(stored, list) else str(stored)
+        text = f"“{Truncator(words).chars(MOST_REPEATED)}”" if stored not in (None, "", []) else "nothing"
+        self.add_error(bound.name, f"Somebody changed this meanwhile, to {text}. Save again to replace it.")
+
+
+def _comparable(shape: forms.Field, value: Any) -> Any:
+    """A value of a field; lines end as they do in a form that was sent."""
+    read = _read(shape, value)
+    if isinstance(read, list):
+        return sorted(read)
+    return "\n".join(read.splitlines()) if isinstance(read, str) else read
 
 
 def numbered_name(word: str, taken: Container[str]) -> str:

@@ -60,11 +60,14 @@ def change_collection(collection: Collection, *, by: User | None = None, **chang
         raise InputError(problem, field="synonyms")
     if "image_hosts" in changes:
         changes["image_hosts"] = "\n".join(image_hosts_in(changes["image_hosts"]))
-    for name, value in changes.items():
-        setattr(collection, name, value)
+    changed = sorted(name for name, value in changes.items() if value != getattr(collection, name))
+    if not changed:
+        return collection
+    for name in changed:
+        setattr(collection, name, changes[name])
     with transaction.atomic():
-        collection.save(update_fields=list(changes))
-        record_action(collection, by, "collection changed", collection.name, changed=sorted(changes))
+        collection.save(update_fields=changed)
+        record_action(collection, by, "collection changed", collection.name, changed=changed)
     return collection
 
 

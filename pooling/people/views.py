@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from django import forms
@@ -12,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
-from pooling.interface.forms import FIRST, GroupedForm, show_problem
+from pooling.interface.forms import FIRST, EditForm, GroupedForm, show_problem
 from pooling.interface.markdown import render_markdown
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
@@ -23,7 +24,7 @@ from pooling.people.image_hosts import LONGEST_HOSTS, image_hosts_in
 from pooling.people.membership import change_collection, create_collection, free_slug
 
 
-class CollectionForm(GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
+class CollectionForm(EditForm, GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
     """Name, question and guidelines of a collection, and which words of its texts mean the same."""
 
     language = forms.ChoiceField(
@@ -57,6 +58,10 @@ class CollectionForm(GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
                 attrs={"rows": 3, "maxlength": LONGEST_HOSTS, "spellcheck": "false"}
             ),
         }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.carry()
 
     def clean_language(self) -> str:
         """The language that was chosen, or the one that the collection has."""
@@ -133,7 +138,8 @@ def guidelines_preview(request: HttpRequest) -> HttpResponse:
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
     """A form for what annotators read: name, question and guidelines."""
     collection = collection_for(request.user, slug, ADMIN)
-    form = CollectionForm(request.POST or None, instance=collection)
+    # A model's form writes into its instance, and what differs is looked up in the collection.
+    form = CollectionForm(request.POST or None, instance=copy(collection))
     if request.method == "POST" and form.is_valid():
         change_collection(collection, by=person(request), **form.cleaned_data)
         messages.success(request, "Saved. Annotators see the new text on their next page.")

@@ -47,7 +47,8 @@ class State:
     opened after it. unreleased: judgments and imported labels after it. audit_answered: the audit of the
     newest queue is. unopened: newest pool without a queue. of_found: the newest report,
     where its recall is of what was found and no pool has an audit. deeper: what the newest report would have
-    done where its K had to be small because nobody judged deeper. canary: one that checks each new run.
+    done where its K had to be small because nobody judged deeper. measuring: the job that makes a report just
+    now. canary: one that checks each new run.
     """
 
     slug: str
@@ -68,6 +69,7 @@ class State:
     unsettled: UnsettledPair | None = None
     of_found: int | None = None
     deeper: NextMove | None = None
+    measuring: int | None = None
     canary: str = ""
 
 
@@ -133,6 +135,10 @@ def _to_release(state: State) -> Next | None:
         newest = queue or state.queues[0]
         return Next(f"Nothing of “{newest.name}” is judged yet.", "Judge", _judge(newest))
     if queue.is_finished:
+        if queue.undecided:
+            wait = f"{counted(queue.undecided, 'pair')} {plural(queue.undecided, 'waits', 'wait')}"
+            sentence = f"“{queue.name}” is judged, and {wait} for a decision."
+            return Next(sentence, "Decide", reverse("adjudication", args=[queue.pk]))
         nothing_new = bool(state.released) and state.unreleased == 0
         return None if nothing_new else _released(f"“{queue.name}” is judged: enough to release.")
     if queue.percent >= ENOUGH:
@@ -146,6 +152,9 @@ def _to_release(state: State) -> Next | None:
 def _to_measure(state: State) -> Next | None:
     if state.is_measured:
         return None
+    if state.measuring is not None:
+        job = reverse("job", args=[state.measuring])
+        return Next(f"“{state.released}” is being measured.", "See how far it is", job)
     return Next(f"“{state.released}” is not measured yet.", "Make a report", _url(state, "report_new"))
 
 

@@ -23,11 +23,14 @@ from labeling.judging.blind_counts import count_of_answers
 from labeling.models import ImportedLabel, Judgment, QrelsRelease, Quarantine, Queue
 from labeling.progress.of_queues import QueueState, queue_states
 from pooling.formats.wording import counted
-from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
+from pooling.models import Collection, Document, Job, Membership, Pool, Query, Role, Run
 from pooling.people.access import collections_of
 from pooling.pools.uncovered import merged_pools
 from pooling.tidying.kept import ARCHIVED_OR_DELETED, Kept
 from soundings.pages.next_step import Next, State, next_of
+
+# Jobs that make a report.
+MEASURING, UNFINISHED = ("release and measure", "report"), (Job.State.QUEUED, Job.State.RUNNING)
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,7 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
     )
     reports = Report.objects.listed().filter(collection=OuterRef("pk"))
     pools = merged_pools(_of(Pool))
+    measuring = Job.objects.filter(collection=OuterRef("pk"), kind__in=MEASURING, state__in=UNFINISHED)
     return collections.annotate(
         has_queries=Exists(_of(Query)),
         has_texts=Exists(_of(Document).filter(text__isnull=False)),
@@ -170,6 +174,7 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
         newest_cutoffs=Subquery(reports.values("options__k")[:1]),
         newest_pool=Subquery(pools.values("pk")[:1]),
         newest_depth=Subquery(pools.values("depth")[:1]),
+        measuring=Subquery(measuring.order_by("-pk").values("pk")[:1]),
     )
 
 
@@ -217,6 +222,7 @@ def state_of(collection: Any, queues: Sequence[QueueState]) -> State:
         is_measured=bool(collection.is_measured),
         fresh=frozenset(one.pk for one in queues if since and one.opened_at > since),
         deeper=_deeper(collection),
+        measuring=collection.measuring,
     )
 
 

@@ -65,6 +65,13 @@ def in_a_sentence(request: HttpRequest, error: Exception) -> HttpResponse:
     return answer
 
 
+def _only_forms(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """A page with a way on, where the address of a form is opened."""
+    speak(request)
+    headers = {"Allow": response["Allow"]}
+    return HttpResponse(loader.get_template("400.html").render({}, request), status=405, headers=headers)
+
+
 def missing_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404, for an address that is none."""
     if _is_for_a_program(request):
@@ -141,7 +148,10 @@ class Refusing:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+        response = self.get_response(request)
+        if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED or request.method != "GET":
+            return response
+        return response if _is_for_a_program(request) else _only_forms(request, response)
 
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, parts: dict[str, Any]

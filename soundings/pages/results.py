@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from evaluation.comparisons.answer import Answer, AnswerResult
 from evaluation.comparisons.wording import recall_read_first, signed, what_recall_is_of
@@ -38,7 +39,8 @@ class Spark:
 
 @dataclass(frozen=True)
 class RunLine:
-    """A run of the newest report in words; change: since the report before that counts alike."""
+    """A run of the newest report in words; change: since the report before that counts alike; is_new: no
+    report before has the run."""
 
     run: str
     recall: str
@@ -46,6 +48,7 @@ class RunLine:
     judged: str
     change: Change | None
     changed: str
+    is_new: bool
     spark: Spark | None
 
 
@@ -75,8 +78,9 @@ def results_of(history: Sequence[ReportSummary]) -> Results | None:
     if best is None or answer is None:
         return None
     runs = newest.summary["runs"]
-    ranked = sorted(runs, key=lambda run: (-(runs[run]["mean"] or 0.0), run != best, run))
     estimated, is_complete = is_estimated(newest.summary), answer["basis"] == COMPLETE
+    number: Literal["estimate", "mean"] = "estimate" if estimated else "mean"
+    ranked = sorted(runs, key=lambda run: (-(runs[run][number] or 0.0), run != best, run))
     alike = [one for one in reversed(history) if one.summary["counting"] == newest.summary["counting"]]
     leading = ranked[:MOST_RUNS]
     series = {run: _series(run, alike, estimated=estimated) for run in leading}
@@ -92,7 +96,8 @@ def results_of(history: Sequence[ReportSummary]) -> Results | None:
         recall=recall_read_first(Answer.from_dict(answer)),
         of=what_recall_is_of(Answer.from_dict(answer)),
         grade=GRADES[rival["grade"]] if rival else "",
-        best=lines[0],
+        best=next((one for one in lines if one.run == best), None)
+        or _line(best, newest, earlier, None, estimated=estimated),
         lines=lines,
         kind="estimated" if estimated else "" if is_complete else "found so far",
         more=len(ranked) - len(leading),
@@ -111,6 +116,7 @@ def _line(
         judged="–" if figure["judged"] is None else f"{100 * figure['judged']:.0f} %",
         change=change,
         changed="" if change is None else signed(change.difference),
+        is_new=not any(run in one.summary["runs"] for one in earlier),
         spark=spark,
     )
 

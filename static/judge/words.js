@@ -30,6 +30,11 @@ export function verdicts(count) {
   return filled(ngettext("{count} verdict", "{count} verdicts", count), { count });
 }
 
+/** 1232 as other pages write it, in English 1,232. */
+function grouped(count) {
+  return count.toLocaleString(globalThis.document?.documentElement.lang || "en", { useGrouping: "always" });
+}
+
 /** What was done and what is left, as [name of the count, its words]; a count that is null is left out. */
 export function progressParts(counts) {
   const { done_today: today, done, left_in_query: leftInQuery, left } = counts;
@@ -40,7 +45,7 @@ export function progressParts(counts) {
     ["left", left, ngettext("{count} left for you", "{count} left for you", left ?? 0)],
   ];
   const known = wordings.filter(([, count]) => (count ?? null) !== null);
-  return known.map(([name, count, wording]) => [name, filled(wording, { count })]);
+  return known.map(([name, count, wording]) => [name, filled(wording, { count: grouped(count) })]);
 }
 
 /** How small a query is shown, 0 to 3: by its words, or by its letters in scripts without spaces. */

@@ -93,6 +93,9 @@ def test_a_report_keeps_its_figures_when_a_run_is_renamed_or_deleted(world: Worl
     assert side_by_side(report, "q1", 2, a="alpha", b="beta").b.documents == ()
     with pytest.raises(InputError, match="Run “beta” of this report was deleted"):
         request_again(report, world.ada)
+    delete(alpha)
+    with pytest.raises(InputError, match="Run “alpha” \\(renamed to “gamma”\\) of this report was deleted"):
+        request_again(report, world.ada)
 
 
 def test_a_deleted_run_is_no_value_of_a_canary_until_it_is_restored(canary: Canary) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import claim
+from labeling.judging.sentences import progress_parts
 from labeling.judging.verdicts import skip, undo
 from labeling.models import Queue
 from labeling.progress.counts import queue_progress
@@ -45,6 +46,9 @@ def test_pace_cost_and_end_date_come_from_what_was_done(world: World) -> None:
     two_days_ago = NOW - timedelta(days=2)
     for lease in claim(queue, world.ben, 2).leases:
         judge(queue, world.ben, lease.item_id, active_ms=10_000, now=two_days_ago)
+    extra = claim(queue, world.ben, 1).leases[0]
+    judge(queue, world.ben, extra.item_id, key="k", active_ms=10_000, now=two_days_ago)
+    undo(queue, world.ben, "k", now=two_days_ago)
     progress = queue_progress(queue, now=NOW)
     assert progress["judgments"] == {"needed": 6, "done": 2, "left": 4, "expected_for_ties": 0.0}
     assert progress["pace"]["per_day"] == 1.0  # two verdicts in two days
@@ -106,6 +110,14 @@ def test_what_is_left_in_an_adaptive_queue_ends_with_its_budget(world: World, cl
     page = client.get(f"/queues/{queue.pk}/judge/").content.decode()
     assert "Every document of this queue is judged" in page
     assert "0 left for you" in page
+    client.force_login(world.ada)
+    page = client.get(queue.get_absolute_url()).content.decode()
+    assert "h of work" not in page, "it ends on no day, for nothing is left"
+    assert re.search(r"<dt>Done by</dt><dd>–\s*</dd>", page)
+
+
+def test_what_is_left_is_grouped_by_thousands_as_on_other_pages() -> None:
+    assert progress_parts({"left": 1232}) == [("left", "1,232 left for you")]
 
 
 def test_what_is_left_is_not_counted_anew_before_twenty_verdicts(world: World) -> None:

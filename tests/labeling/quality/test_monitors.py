@@ -45,6 +45,15 @@ def test_leniency_is_measured_on_shared_pairs_only() -> None:
     assert found["cleo"]["difference"] == pytest.approx(0.25 - 0.75)
 
 
+@pytest.mark.parametrize(("queries", "unseen"), [(26, 0.1287), (1, 0.1287), (13, 0.2281)])
+def test_people_who_always_agree_may_still_differ(queries: int, unseen: float) -> None:
+    rows = [(who, f"q{at % queries}", f"d{at}", 0.0, True) for who in ("ben", "cleo") for at in range(26)]
+    table = leniency(frame(rows))  # type: ignore[arg-type]
+    assert table["difference"].to_list() == [0, 0]
+    assert table["high"].to_list() == pytest.approx([unseen] * 2, abs=1e-4)
+    assert table["low"].to_list() == pytest.approx([-unseen] * 2, abs=1e-4)
+
+
 def test_leniency_of_one_person_alone_is_an_empty_table() -> None:
     assert leniency(frame([("ben", "q", "d", 0, True)])).is_empty()
 

@@ -67,6 +67,16 @@ def test_one_strict_annotator_is_named_with_the_shares() -> None:
     )
 
 
+def test_what_is_missing_to_compare_people_is_said() -> None:
+    people = [annotator("ben", 0.3, 0.3, 0.1), annotator("cleo", 0.3, 0.3, 0.1)]
+    for row, pairs, queries in zip(people, (116, 90), (3, 2), strict=True):
+        row["leniency"] |= {"pairs": pairs, "queries": queries}
+    assert texts(alpha(0.8, 0.7, 0.9), *people)["annotators"].endswith(
+        "it takes 20 pairs of 8 queries that somebody shares with others, "
+        "and there are at most 116 of 3 queries."
+    )
+
+
 def test_a_difference_is_named_only_if_it_is_significant_for_all_who_are_compared() -> None:
     # z is 2.2: p = .03 alone, .33 of twelve people.
     people = [annotator(f"p{at}", 0.4, 0.3, 1.96 * 0.1 / 2.2) for at in range(12)]

@@ -85,7 +85,7 @@ class Forms(HTMLParser):
             self.form = None
         elif tag == "textarea" and self.inside:
             form, name, text = self.inside
-            form.note(name, tag, text, True)
+            form.note(name, tag, text.removeprefix("\n"), True)
         if tag in ("select", "textarea"):
             self.inside = None
 

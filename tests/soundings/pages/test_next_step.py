@@ -14,8 +14,8 @@ from soundings.pages.next_step import State, UncoveredRun, UnsettledPair, next_o
 WHEN = datetime(2026, 6, 1, tzinfo=UTC)
 
 
-def queue(settled: int = 0, *, finished: bool = False, state: str = "open") -> QueueState:
-    return QueueState(7, "June", state, WHEN, pairs=200, settled=settled, is_finished=finished)
+def queue(settled: int = 0, *, finished: bool = False, state: str = "open", undecided: int = 0) -> QueueState:
+    return QueueState(7, "June", state, WHEN, 200, settled, finished, undecided)
 
 
 # Imported, pooled, queued; then judged; then released; then measured.
@@ -53,7 +53,13 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
         "release",
     ),
     (JUDGED, "“June” is judged: enough to release.", "release"),
+    (
+        {**JUDGED, "queues": (queue(200, finished=True, undecided=2),)},
+        "“June” is judged, and 2 pairs wait for a decision.",
+        "/queues/7/adjudication/",
+    ),
     (RELEASED, "“v1” is not measured yet.", "/c/reports/new/"),
+    ({**RELEASED, "measuring": 3}, "“v1” is being measured.", "/jobs/3/"),
     (
         {**MEASURED, "queues": (queue(20),), "fresh": frozenset({7}), "unreleased": 20},
         "Left to judge: 180 of 200 pairs of “June”.",

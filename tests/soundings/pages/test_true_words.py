@@ -16,7 +16,7 @@ from labeling.judging.leases import claim
 from labeling.models import Item, Queue
 from labeling.qrels.releases import release_qrels
 from labeling.queues.opening import open_queue
-from pooling.models import Pool, Run
+from pooling.models import Pool, Query, Run
 from pooling.pools.building import build_pool
 from pooling.pools.versions import extend_pool
 from pooling.runs.stored import import_run
@@ -126,6 +126,21 @@ def test_a_report_without_an_audit_offers_to_estimate_the_rest(campaign: Campaig
     assert "Estimate the rest" not in page
 
 
+def test_where_ties_keep_an_estimate_back_report_and_overview_say_to_decide_them(campaign: Campaign) -> None:
+    pool, _ = campaign.open("once", audit_share=0.6, reach=1_000, budget=3 * 10, seed=2)
+    queue = open_queue(pool, name="twice", judgments_per_item=2)
+    for person in (campaign.world.ben, campaign.world.cleo):
+        for lease in claim(queue, person, 30).leases:
+            name = lease.item.document.external_id
+            verdict = is_relevant(name) or (name in OTHERS and person == campaign.world.cleo)
+            judge(queue, person, lease.item_id, "relevant" if verdict else "not_relevant")
+    tied = f"{queue.items.filter(state=Item.State.ADJUDICATION).count()} pairs"
+    assert f"“twice” is judged, and {tied} wait for a decision." in campaign.read("/collections/harbour/")
+    report = campaign.measure("one")
+    assert report.result["estimates"]["queries"]["not_estimated"]
+    assert f"Decide {tied} without a majority" in campaign.read(report.get_absolute_url())
+
+
 def test_where_depth_is_missing_report_overview_and_home_say_to_go_deeper(campaign: Campaign) -> None:
     _, pilot = campaign.open("pilot", depth=2)
     campaign.judge(pilot)
@@ -151,9 +166,12 @@ def test_of_a_queue_that_nobody_began_the_pairs_left_are_told_and_no_share_judge
 def test_scored_queries_are_counted_out_of_all_and_the_rest_are_named(campaign: Campaign) -> None:
     _, pilot = campaign.open("pilot")
     campaign.judge(pilot, at_most=DEPTH)  # query by query
-    page = campaign.read(campaign.measure("one").get_absolute_url())
+    report = campaign.measure("one")
+    Query.objects.create(collection=campaign.world.collection, external_id="later", text="Imported later.")
+    page = campaign.read(report.get_absolute_url())
     assert page.count("1 of 3 queries scored") == 2, "in the head and on the card"
     assert re.search(r"2 of the collection's 3 queries have no label in this release .*: q\d q\d", page)
+    assert "later" not in page
 
 
 FRAME = {"audit_share": 0.2, "reach": 1_000}

@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from pooling.account_models import SeenSession
 from soundings.sign_in import keeping
 from soundings.sign_in.keeping import browser_in_words, forget_ended_sessions, sessions_of
+from tests.labeling.helpers import make_queue
 from tests.world import PASSWORD, World
 
 pytestmark = pytest.mark.django_db
@@ -154,3 +155,22 @@ def test_rows_of_sessions_that_ended_are_forgotten(world: World) -> None:
 )
 def test_a_browser_is_told_by_its_name(agent: str, words: str) -> None:
     assert browser_in_words(agent) == words
+
+
+def test_a_form_that_is_sent_after_the_session_ended_leads_back_to_its_page(world: World) -> None:
+    queue = make_queue(world)
+    client, form = signed_in("ada"), f"/queues/{queue.pk}/state/"
+    client.logout()
+    page = {"Referer": f"http://testserver/queues/{queue.pk}/?page=2#top"}
+    answer = client.post(form, {"state": "paused"}, headers=page, follow=True)
+    assert answer.redirect_chain == [(f"/sign-in/?next=/queues/{queue.pk}/%3Fpage%3D2", 302)]
+    assert "nothing was changed" in answer.content.decode()
+    for stranger in ("", "https://elsewhere.example/", "http://testserver//elsewhere.example/"):
+        answer = client.post(form, {"state": "paused"}, headers={"Referer": stranger})
+        assert answer["Location"] == "/sign-in/"
+
+
+def test_the_address_of_a_form_shows_a_page_with_a_way_on(world: World) -> None:
+    answer = signed_in("ada").get(f"/queues/{make_queue(world).pk}/state/")
+    assert (answer.status_code, answer["Allow"]) == (405, "POST")
+    assert "Your collections" in answer.content.decode()

@@ -1,0 +1,49 @@
+"""Forms that are sent after a session has ended lead back to their page, with a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, resolve_url
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+
+from pooling.interface.pages import page_here, speak
+
+View = Callable[[HttpRequest], HttpResponse]
+
+
+def forms_lead_back(get_response: View) -> View:
+    """Middleware: from the sign-in, people come back to the page whose form they sent, for the address
+    of a form may show nothing.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if request.method in ("GET", "HEAD") or not _asks_to_sign_in(response):
+            return response
+        speak(request)
+        messages.warning(request, _("You are signed out, so nothing was changed. Sign in and try again."))
+        page = _page_of_form(request)
+        return redirect_to_login(page) if page else redirect(settings.LOGIN_URL)
+
+    return answer
+
+
+def _asks_to_sign_in(response: HttpResponse) -> bool:
+    address = urlsplit(response.headers.get("Location", ""))
+    return address.path == resolve_url(settings.LOGIN_URL) and REDIRECT_FIELD_NAME in parse_qs(address.query)
+
+
+def _page_of_form(request: HttpRequest) -> str:
+    """The page of this site that the browser names, or nothing."""
+    page = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure()):
+        return ""
+    return page_here(request, urlsplit(page)._replace(scheme="", netloc="", fragment="").geturl())
