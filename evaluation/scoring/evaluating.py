@@ -370,8 +370,6 @@ def _figures(
     progress: Callable[[float], None],
 ) -> dict[str, dict[str, Figure]]:
     """Run -> key -> its figure over the queries of the group of that number; progress: the share done."""
-    if not evaluated:
-        return {}
     rows, keys = scope.groups[group], scope.keys
     column: dict[int | None, int] = {k: index for index, k in enumerate(scope.cutoffs.tolist())}
     columns = [

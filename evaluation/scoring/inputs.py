@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -144,9 +145,11 @@ def only_queries(rows: _Rows, queries: Collection[str] | None) -> _Rows:
 
 def cutoffs_array(k: int | Iterable[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The cutoffs as rising distinct whole numbers of at least 1."""
-    values = list(k) if isinstance(k, Iterable) else [k]
+    values = [k] if isinstance(k, str) or not isinstance(k, Iterable) else list(k)
     for value in values:
-        if isinstance(value, bool) or int(value) != value or value < 1:
+        if isinstance(value, str):
+            raise ValueError(f"K is {value!r}, a text; it must be a whole number of at least 1.")
+        if not isinstance(value, Real) or isinstance(value, bool) or value < 1 or value % 1:
             raise ValueError(f"K is {value}; it must be a whole number of at least 1.")
     if not values:
         raise ValueError("Name at least one K.")
