@@ -363,7 +363,8 @@ def _evaluation(
             inputs.k,
             inputs.measures,
             inputs.conventions,
-            pool=pool,
+            # Pools of other queries say nothing here, and are no mistake.
+            pool=None if pool is None else pool.join(qrels, on="query_id", how="semi"),
             strata=strata,
             progress=lambda share, detail: progress(0.5 + 0.25 * share, detail),
             **inputs.settings.arguments(),

@@ -17,6 +17,8 @@ from pooling.inputs.reading import qrels_frame, run_frame
 from pooling.ranking.chunks import Chunks, collapse_chunks, collapse_notes
 
 Result = TypeVar("Result")
+#: So many lines of a run are looked at for queries among their own documents, and for ranks.
+LINES = 2_000
 
 
 def read_labels(
@@ -89,6 +91,14 @@ class RunWithoutQueries:
         if note not in self.notes and kept.height < frame.height:
             self.notes.append(note)
         return kept
+
+
+def note_on_query_document(name: str, query: str) -> str:
+    """A sentence on lists that have the document with the id of their query."""
+    return (
+        f"Run {name} has documents with the id of their query, such as “{query}”, and they count. "
+        "--drop-query-document leaves them out, as BEIR does."
+    )
 
 
 def counting_negatives(rows: PlainRows | pl.DataFrame) -> PlainRows | pl.DataFrame:

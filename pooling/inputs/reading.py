@@ -200,6 +200,17 @@ def _pairs_in(path: str | Path) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(("query_id", "document_id"), pl.String), orient="row")
 
 
+def says_choices(source: Source) -> bool:
+    """A pool says which of its pairs were chosen, and how likely."""
+    if isinstance(source, str | Path):
+        _, records = records_source(source, None, None)
+        names = {*next((record for _, record in records), {})}
+    else:
+        columns = columns_of(source)
+        names = set() if columns is None else {*columns.names}
+    return names >= CHOSEN
+
+
 def pool_table(source: Source) -> pl.DataFrame | None:
     """A pool with the columns of `pooling.formats.pools`; None where it does not say what was chosen."""
     if isinstance(source, str | Path):
