@@ -363,7 +363,6 @@ def _evaluation(
             inputs.k,
             inputs.measures,
             inputs.conventions,
-            # Pools of other queries say nothing here, and are no mistake.
             pool=None if pool is None else pool.join(qrels, on="query_id", how="semi"),
             strata=strata,
             progress=lambda share, detail: progress(0.5 + 0.25 * share, detail),

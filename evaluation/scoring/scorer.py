@@ -56,7 +56,7 @@ def work_here(name: str, source: RunSource, scorer: Scorer, notes: list[str]) ->
     """One run on this machine, in parts and threads where it is a large file."""
 
     def noticing(rows: pl.DataFrame | PlainRows) -> Worked:
-        if isinstance(rows, pl.DataFrame) and not callable(source):
+        if not (isinstance(rows, PlainRows) or callable(source)):
             first = rows.head(LINES).filter(pl.col("query_id") == pl.col("document_id"))
             notes.extend(note_on_query_document(name, query) for query in first["query_id"].head(1))
         return scorer(rows)
