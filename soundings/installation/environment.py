@@ -124,7 +124,7 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
             raise ImproperlyConfigured(
                 f"{var} is not a database address; write for instance postgres://user@host/name."
             )
-        return database
+        return dict(database)
 
     def databases(self, var: str) -> dict[str, dict[str, object]]:
         """The databases of a list such as shop=postgres://user@host/name,wiki=sqlite:////data/wiki.db."""
@@ -143,12 +143,12 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
             databases[name] = database
         return databases
 
-    def _ours(self, url: str) -> dict[str, Any] | None:
+    def _ours(self, url: str) -> dict[str, object] | None:
         """A database of a kind that is known here, of its URL; None for anything else."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # they hold the password
-                database: dict[str, Any] = self.db_url_config(url)
+                database: dict[str, object] = self.db_url_config(url)
         except (ValueError, ImproperlyConfigured):
             return None
         return database if database.get("ENGINE") in ENGINES else None
