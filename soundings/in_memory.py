@@ -56,7 +56,7 @@ def pool(
         if name not in others:
             raise ValueError(f"A pool has no option {name}; its options are {', '.join(others)}.")
     choice = Choice(depth, **options)
-    sources = named_runs(runs, Keys(id_key, collapse, query_ids, document_ids))
+    sources = named_runs(runs, Keys(id_key, collapse, query_ids, document_ids), use="A pool")
     choice.check(sources)
     notes: list[str] = []
     tops = {}

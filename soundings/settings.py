@@ -8,6 +8,7 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 
+from labeling.prelabels.costs import price_table
 from pooling.interface.assets import ASSETS_DIR, BASE_DIR, IN_CHECKOUT
 from soundings.installation.data_folder import (
     OWN_FILE,
@@ -17,7 +18,7 @@ from soundings.installation.data_folder import (
     stored_secret_key,
 )
 from soundings.installation.elsewhere import require_library
-from soundings.installation.environment import Environment
+from soundings.installation.environment import LONGEST_DAYS, Environment
 from soundings.installation.sign_in import allauth_apps, passwords_of, provider_of, second_factor_of
 from soundings.serving.logs import logging_of
 
@@ -30,11 +31,11 @@ env = Environment()
 
 DATA_DIR = Path(env.str("SOUNDINGS_DATA", default=str((BASE_DIR if IN_CHECKOUT else Path.cwd()) / "data")))
 
-DEBUG = env.bool("SOUNDINGS_DEBUG", default=False)
+DEBUG = env.switch("SOUNDINGS_DEBUG", default=False)
 SECRET_KEY = env.str("SOUNDINGS_SECRET_KEY", default="") or stored_secret_key(DATA_DIR)
 close_folder(DATA_DIR)
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
-ALLOWED_HOSTS = env.list("SOUNDINGS_HOSTS", default=LOCAL_HOSTS)
+ALLOWED_HOSTS = env.hosts("SOUNDINGS_HOSTS", default=LOCAL_HOSTS)
 CSRF_TRUSTED_ORIGINS = env.list("SOUNDINGS_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
@@ -118,7 +119,7 @@ if ON_SQLITE := DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     if ":memory:" not in (file := str(DATABASES["default"]["NAME"])):
         close_database(Path(file))
 # Read on every database, so that it is no unknown variable on SQLite.
-PREPARED_STATEMENTS = env.bool("SOUNDINGS_PREPARED_STATEMENTS", default=True)
+PREPARED_STATEMENTS = env.switch("SOUNDINGS_PREPARED_STATEMENTS", default=True)
 if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     DATABASES["default"].update(ENGINE="soundings.postgresql", CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
     if PREPARED_STATEMENTS:
@@ -155,18 +156,18 @@ TASKS = {
 }
 
 # Processes that share these queues: on SQLite, where one writes at a time, a single one does it all.
-WORKER_PROCESSES = env.int("SOUNDINGS_WORKER_PROCESSES", default=1 if ON_SQLITE else 3)
+WORKER_PROCESSES = env.whole("SOUNDINGS_WORKER_PROCESSES", default=1 if ON_SQLITE else 3, least=1)
 
 # A job says as often that its worker lives; 0 means never, and only for tests.
 JOB_BEAT_SECONDS = 5.0
 
 # Uploads above the first bound go to the background worker; above the second, uncompressed, they are refused.
-BACKGROUND_UPLOAD_BYTES = env.int("SOUNDINGS_BACKGROUND_UPLOAD_BYTES", default=2_000_000)
-MAX_UPLOAD_BYTES = env.int("SOUNDINGS_MAX_UPLOAD_BYTES", default=4_000_000_000)
+BACKGROUND_UPLOAD_BYTES = env.whole("SOUNDINGS_BACKGROUND_UPLOAD_BYTES", default=2_000_000)
+MAX_UPLOAD_BYTES = env.whole("SOUNDINGS_MAX_UPLOAD_BYTES", default=4_000_000_000, least=1)
 # Files that an account may send in an hour; 0 is as many as it likes.
-UPLOADS_PER_HOUR = env.int("SOUNDINGS_UPLOADS_PER_HOUR", default=0)
+UPLOADS_PER_HOUR = env.whole("SOUNDINGS_UPLOADS_PER_HOUR", default=0)
 # The longest title, text or metadata of a query or document.
-MAX_TEXT_CHARACTERS = env.int("SOUNDINGS_MAX_TEXT_CHARACTERS", default=1_000_000)
+MAX_TEXT_CHARACTERS = env.whole("SOUNDINGS_MAX_TEXT_CHARACTERS", default=1_000_000, least=1)
 # What builds within a request; a larger pool goes to the background worker.
 BACKGROUND_POOL_PAIRS = 5_000
 # A queue over more pairs is opened by the background worker.
@@ -178,24 +179,24 @@ BACKGROUND_REPLAY_STEPS = 20_000
 
 # Who pauses people whose answers to gold questions are too often wrong, unless a queue says otherwise: the
 # rule (automatic) or an admin.
-GOLD_PAUSE = env.str("SOUNDINGS_GOLD_PAUSE", default="automatic")
+GOLD_PAUSE = env.choice("SOUNDINGS_GOLD_PAUSE", ("automatic", "proposed"))
 
 # Days that notes on verdicts are kept; 0 is for good.
-NOTE_DAYS = env.int("SOUNDINGS_NOTE_DAYS", default=0)
+NOTE_DAYS = env.whole("SOUNDINGS_NOTE_DAYS", default=0, most=LONGEST_DAYS)
 
 # What a judgment costs, unless a queue says otherwise.
-PRICE_PER_JUDGMENT = env.float("SOUNDINGS_PRICE_PER_JUDGMENT", default=0.0)
+PRICE_PER_JUDGMENT = env.amount("SOUNDINGS_PRICE_PER_JUDGMENT", default=0.0)
 CURRENCY = env.str("SOUNDINGS_CURRENCY", default="EUR")
 
 # Servers of language models that pages may use, by base URL. The key of the environment belongs to the first
 # and is sent to no other. Prices are MODEL=INPUT/OUTPUT for a million tokens each.
 LLM_SERVERS = env.list("SOUNDINGS_LLM_SERVERS", default=["https://api.openai.com/v1"])
 LLM_API_KEY = env.str("SOUNDINGS_OPENAI_API_KEY", default="") or env.str("OPENAI_API_KEY", default="")
-LLM_PRICES = env.list("SOUNDINGS_LLM_PRICES", default=[])
+LLM_PRICES = env.entries("SOUNDINGS_LLM_PRICES", price_table)
 LLM_CURRENCY = env.str("SOUNDINGS_LLM_CURRENCY", default="USD")
 # Who may spend on the site's key.
 SITE_KEY_USERS = env.choice("SOUNDINGS_SITE_KEY_USERS", ("admins", "site-admins"))
-LLM_TIMEOUT = env.float("SOUNDINGS_LLM_TIMEOUT", default=60.0)  # seconds
+LLM_TIMEOUT = env.amount("SOUNDINGS_LLM_TIMEOUT", default=60.0, least=0.1)  # seconds
 # Answers that are not in the database yet; with several machines, a pass is resumed where it ran.
 LLM_JOURNAL_DIR = DATA_DIR / "prelabels"
 PROMPTS_DIR = ASSETS_DIR / "templates" / "prompts"
@@ -252,13 +253,14 @@ AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
 AXES_HANDLER = "soundings.accounts.throttling.ThrottledByAddress"
 AXES_CLIENT_IP_CALLABLE = "soundings.accounts.throttling.client_address"
 # Failures that one address may cause within that time, whatever the names.
-FAILURES_PER_ADDRESS = env.int("SOUNDINGS_FAILURES_PER_ADDRESS", default=40)
+FAILURES_PER_ADDRESS = env.whole("SOUNDINGS_FAILURES_PER_ADDRESS", default=40, least=1)
+TLS = env.switch("SOUNDINGS_TLS", default=False)
 # Proxies in front, each of which appends to X-Forwarded-For where it was asked from.
-PROXIES = env.int("SOUNDINGS_PROXIES", default=1 if env.bool("SOUNDINGS_TLS", default=False) else 0)
+PROXIES = env.whole("SOUNDINGS_PROXIES", default=1 if TLS else 0)
 SILENCED_SYSTEM_CHECKS = ["axes.W006"]
 
 # Days that names, addresses and browsers of sign-ins and of wrong passwords are kept.
-SIGN_IN_LOG_DAYS = env.int("SOUNDINGS_SIGN_IN_LOG_DAYS", default=30)
+SIGN_IN_LOG_DAYS = env.whole("SOUNDINGS_SIGN_IN_LOG_DAYS", default=30, most=LONGEST_DAYS)
 # Who may create collections, and so use what belongs to the whole site, such as the key of a model server.
 COLLECTION_CREATORS = env.choice("SOUNDINGS_COLLECTION_CREATORS", ("site-admins", "everyone"))
 
@@ -266,7 +268,7 @@ COLLECTION_CREATORS = env.choice("SOUNDINGS_COLLECTION_CREATORS", ("site-admins"
 ACCOUNT_DELETION = env.choice("SOUNDINGS_ACCOUNT_DELETION", ("everyone", "site-admins"))
 
 # How long a token of a program works where nobody says otherwise; 0 is as long as the password.
-TOKEN_DAYS = env.int("SOUNDINGS_TOKEN_DAYS", default=90)
+TOKEN_DAYS = env.whole("SOUNDINGS_TOKEN_DAYS", default=90, most=LONGEST_DAYS)
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -284,9 +286,9 @@ SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
 # Minutes after which a session that nobody uses ends; 0: after two weeks, used or not.
-SESSION_IDLE_MINUTES = env.int("SOUNDINGS_SESSION_IDLE_MINUTES", default=0)
+SESSION_IDLE_MINUTES = env.whole("SOUNDINGS_SESSION_IDLE_MINUTES", default=0, most=LONGEST_DAYS * 24 * 60)
 
-if env.bool("SOUNDINGS_TLS", default=False):
+if TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
     SECURE_REDIRECT_EXEMPT = [r"^(health|ready|metrics)/$"]  # asked from inside, past the proxy
@@ -320,8 +322,8 @@ SEARCH_DATABASES = env.databases("SOUNDINGS_SEARCH_DATABASES")
 # --- HTTP interface ---------------------------------------------------------------------------------------
 
 # Calls that an account, and that each token, may make in a minute; 0 is as many as it likes.
-CALLS_PER_MINUTE = env.int("SOUNDINGS_CALLS_PER_MINUTE", default=0)
-TOKEN_CALLS_PER_MINUTE = env.int("SOUNDINGS_TOKEN_CALLS_PER_MINUTE", default=0)
+CALLS_PER_MINUTE = env.whole("SOUNDINGS_CALLS_PER_MINUTE", default=0)
+TOKEN_CALLS_PER_MINUTE = env.whole("SOUNDINGS_TOKEN_CALLS_PER_MINUTE", default=0)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

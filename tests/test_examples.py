@@ -63,6 +63,17 @@ def test_each_query_is_of_one_of_three_kinds_and_says_what_is_relevant() -> None
     assert all("Relevant: " in query["metadata"]["narrative"] for query in queries)
 
 
+def test_the_notebook_of_labels_shows_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES)
+    cells = json.loads(Path("labels.ipynb").read_text(encoding="utf-8"))["cells"]
+    first, *others = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    names: dict[str, Any] = {}
+    exec(first, names)
+    for code in others:
+        if "to_html" not in code and "chart" not in code:
+            assert not callable(eval(code, names)), code
+
+
 def test_labels_are_0_or_1_and_name_pairs_that_exist() -> None:
     query_ids = {query["_id"] for query in records("queries.jsonl")}
     document_ids = {document["_id"] for document in records("corpus.jsonl")}

@@ -122,11 +122,12 @@ def _notes(evaluation: FactEvaluation) -> list[str]:
     cutoffs = [k for name, k in evaluation.keys if name == first and k is not None]
     key = key_of(first, usual_cutoff(cutoffs) if cutoffs else None)
     notes = [f"{run}: {evaluation.line(run, key)}" for run in evaluation.runs]
-    notes.append(
-        f"[low, high]: {share_in_words(evaluation.interval['level'])} interval over queries. Bounds: "
-        "whatever the verdicts on pairs that nobody judged; a document outside the pool counts as unjudged "
-        "for every fact."
-    )
+    notes.append(f"[low, high]: {share_in_words(evaluation.interval['level'])} interval over queries.")
+    if any(name == "fact_recall" for name, _ in evaluation.keys):
+        notes[-1] += (
+            " Bounds: whatever the verdicts on pairs that nobody judged; a document outside the pool counts "
+            "as unjudged for every fact."
+        )
     notes += [
         f"{run}: ignored {counted(unknown, 'query')} without facts."
         for run, (_, unknown) in evaluation.missing.items()

@@ -112,7 +112,7 @@ def ceilings(evaluation: Evaluation, stage1: Runs, k1: Sequence[int] = DEFAULT_K
     [0.667, 0.333, 0.333, 0.333]
     """
     wanted = cutoffs_array(k1).tolist()
-    named = named_runs(stage1)
+    named = named_runs(stage1, use="Stage 1")
     if len(named) != 1:
         raise ValueError(f"Stage 1 is one run; {len(named)} were given.")
     ((name, source),) = named.items()

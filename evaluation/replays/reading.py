@@ -27,7 +27,7 @@ def read_labelled_pool(
     Conventions(min_relevance=min_relevance)
     labels = qrels_frame(qrels)
     tops = {}
-    for name, source in named_runs(runs).items():
+    for name, source in named_runs(runs, use="A replay").items():
         frame = run_frame(name, source, with_rank=ties == "rank")
         tops[name] = order_run(frame, ties=ties, scores=scores, depth=depth).drop("position")
     pool = labelled_pool(labels, tops, min_relevance=min_relevance, ties=ties, scores=scores, depth=depth)

@@ -362,7 +362,7 @@ def _evaluation(
             inputs.k,
             inputs.measures,
             inputs.conventions,
-            pool=pool,
+            pool=None if pool is None else pool.join(qrels, on="query_id", how="semi"),
             strata=strata,
             progress=lambda share, detail: progress(0.5 + 0.25 * share, detail),
             **inputs.settings.arguments(),

@@ -56,6 +56,7 @@ from evaluation.scoring.strangers import (
     notes_on_first_lines,
     notes_on_negatives,
     notes_on_strangers,
+    refuse_strange_pool,
     refuse_strangers,
 )
 from evaluation.scoring.strata import Stratum, rows_by_tag
@@ -185,6 +186,7 @@ def evaluate(
     labels = label_pairs(read, conventions.min_relevance)
     if not labels.query_count:
         raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
+    refuse_strange_pool(pooled, labels, queries=queries)
     notes += notes_on_negatives(labels)
     keyed = len(sources) > 1 or pooled is not None
     scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
@@ -276,7 +278,7 @@ def _score_all(
     }
     for name, run in scored.items():
         refuse_strangers(name, sources[name], run, scorer.labels, queries=scorer.queries)
-        notes += notes_on_first_lines(name, sources[name])
+        notes += [note for note in notes_on_first_lines(name, sources[name]) if note not in notes]
     unjudged = _unjudged(scorer.labels, count, scored, worked)
     return [(name, scored[name], unjudged[name], _first(worked[name], count.places)) for name in sources]
 
@@ -370,8 +372,6 @@ def _figures(
     progress: Callable[[float], None],
 ) -> dict[str, dict[str, Figure]]:
     """Run -> key -> its figure over the queries of the group of that number; progress: the share done."""
-    if not evaluated:
-        return {}
     rows, keys = scope.groups[group], scope.keys
     column: dict[int | None, int] = {k: index for index, k in enumerate(scope.cutoffs.tolist())}
     columns = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,8 @@ from pooling.inputs.reading import qrels_frame, run_frame
 from pooling.ranking.chunks import Chunks, collapse_chunks, collapse_notes
 
 Result = TypeVar("Result")
+#: So many lines of a run are looked at for queries among their own documents, and for ranks.
+LINES = 2_000
 
 
 def read_labels(
@@ -90,6 +93,14 @@ class RunWithoutQueries:
         return kept
 
 
+def note_on_query_document(name: str, query: str) -> str:
+    """A sentence on lists that have the document with the id of their query."""
+    return (
+        f"Run {name} has documents with the id of their query, such as “{query}”, and they count. "
+        "--drop-query-document leaves them out, as BEIR does."
+    )
+
+
 def counting_negatives(rows: PlainRows | pl.DataFrame) -> PlainRows | pl.DataFrame:
     """Labels whose values below 0 are 0, which is judged and not relevant."""
     if isinstance(rows, pl.DataFrame):
@@ -144,9 +155,11 @@ def only_queries(rows: _Rows, queries: Collection[str] | None) -> _Rows:
 
 def cutoffs_array(k: int | Iterable[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The cutoffs as rising distinct whole numbers of at least 1."""
-    values = list(k) if isinstance(k, Iterable) else [k]
+    values = [k] if isinstance(k, str) or not isinstance(k, Iterable) else list(k)
     for value in values:
-        if isinstance(value, bool) or int(value) != value or value < 1:
+        if isinstance(value, str):
+            raise ValueError(f"K is {value!r}, a text; it must be a whole number of at least 1.")
+        if not isinstance(value, Real) or isinstance(value, bool) or value < 1 or value % 1:
             raise ValueError(f"K is {value}; it must be a whole number of at least 1.")
     if not values:
         raise ValueError("Name at least one K.")

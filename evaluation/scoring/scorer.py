@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evaluation.measures import Integers
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.coverage import unjudged_keys
-from evaluation.scoring.inputs import map_run, only_queries
+from evaluation.scoring.inputs import LINES, map_run, note_on_query_document, only_queries
 from evaluation.scoring.scoring import Labels, RunPart, arrange_run, score_part
 from pooling.formats.parts import PlainRows
 from pooling.heavy import pl
@@ -54,4 +54,11 @@ class Scorer:
 
 def work_here(name: str, source: RunSource, scorer: Scorer, notes: list[str]) -> list[Worked]:
     """One run on this machine, in parts and threads where it is a large file."""
-    return map_run(name, source, scorer, notes, with_rank=scorer.with_rank)
+
+    def noticing(rows: pl.DataFrame | PlainRows) -> Worked:
+        if not (isinstance(rows, PlainRows) or callable(source)):
+            first = rows.head(LINES).filter(pl.col("query_id") == pl.col("document_id"))
+            notes.extend(note_on_query_document(name, query) for query in first["query_id"].head(1))
+        return scorer(rows)
+
+    return map_run(name, source, noticing, notes, with_rank=scorer.with_rank)

@@ -6,10 +6,12 @@ from collections.abc import Collection, Sequence
 from itertools import islice, pairwise
 from pathlib import Path
 
+from evaluation.scoring.inputs import LINES, note_on_query_document
 from evaluation.scoring.scoring import Labels, ScoredRun
 from pooling.formats.parts import SMALLEST
 from pooling.formats.registry import source_of
 from pooling.formats.wording import counted
+from pooling.heavy import pl
 from pooling.inputs.given import RunSource, is_unusual
 from pooling.inputs.reading import run_frame
 from pooling.ranking.shared_ids import (
@@ -24,8 +26,6 @@ from pooling.ranking.shared_ids import (
 
 #: Below this share of the labelled pairs, or of the rows of a shorter run, other ids are tried.
 FEW = 0.05
-#: So many lines of a run are looked at for queries among their own documents, and for ranks.
-LINES = 2_000
 
 
 def refuse_strangers(
@@ -34,6 +34,17 @@ def refuse_strangers(
     """ValueError for a run of which no query has a label."""
     if scored.unknown and scored.missing.all() and queries is None:
         raise no_query_in_common(name, run_frame(name, source)["query_id"], "the qrels", labels.query_ids)
+
+
+def refuse_strange_pool(
+    pooled: pl.DataFrame | None, labels: Labels, *, queries: Collection[str] | None
+) -> None:
+    """ValueError for a pool of which no query has a label."""
+    if pooled is None or pooled.is_empty() or queries is not None:
+        return
+    sides = Side("queries of the pool", pooled["query_id"]), Side("queries of the qrels", labels.query_ids)
+    if not shared_fraction(*sides):
+        raise ValueError(f"The pool has no query in common with the qrels. {sentence_on(*sides)}")
 
 
 def notes_on_strangers(name: str, source: RunSource, scored: ScoredRun, labels: Labels) -> list[str]:
@@ -81,10 +92,7 @@ def notes_on_first_lines(name: str, source: RunSource, *, smallest: int = SMALLE
     notes = []
     query = next((fields[0] for fields in lines if fields[0] == fields[2]), None)
     if query is not None:
-        notes.append(
-            f"Run {name} has documents with the id of their query, such as “{query}”, and they count. "
-            "--drop-query-document leaves them out, as BEIR does."
-        )
+        notes.append(note_on_query_document(name, query))
     count = sum(_is_against_rank(*both) for both in pairwise(lines)) if file.size >= smallest else 0
     if count:
         rows = counted(count, "row has", "rows have")

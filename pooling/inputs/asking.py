@@ -139,7 +139,7 @@ def retriever_run(
 ) -> tuple[pl.DataFrame, list[str]]:
     """The answers as a run, and notes for people; `progress` gets the share of the queries that is done."""
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise ValueError(f"K is {k}; it must be a whole number of at least 1.")
+        raise ValueError(f"K is {k!r}; it must be a whole number of at least 1.")
     texts, ask = texts_of(queries), asking(retriever, k)
     reading = Reading("The retriever", RUN, keys, [])
     lists, deepest = Lists(reading, by_order=True), 0

@@ -40,6 +40,11 @@ def columns_of(source: Any) -> Columns | None:
     return None
 
 
+def is_frame(source: Any) -> bool:
+    """A frame of any library, by its type alone."""
+    return any(hasattr(type(source), name) for name in ("columns", "column_names", "__dataframe__"))
+
+
 def as_polars(source: Any) -> pl.DataFrame | None:
     """A Polars frame of what speaks Arrow or the dataframe protocol; None for other things, and for pandas,
     whose frames need pyarrow on that way."""

@@ -12,7 +12,7 @@ from pooling.formats.values import BadValueError
 from pooling.formats.wording import counted
 from pooling.heavy import np, pl
 from pooling.inputs.checks import PAIR, numbers, refuse_merged_queries, text_ids
-from pooling.inputs.columns import Columns, frame_of_columns
+from pooling.inputs.columns import Columns, frame_of_columns, is_frame
 from pooling.inputs.given import POOL, QRELS, RUN, Reading, described
 from pooling.inputs.hits import hit_of, inside, names_query
 
@@ -156,6 +156,8 @@ def frame_of_dict(source: Mapping[Any, Any], reading: Reading) -> pl.DataFrame:
 def frame_of_list(source: Sequence[Any], reading: Reading) -> pl.DataFrame:
     """Rows that name their query, or one ranked list per query of `query_ids`."""
     first = source[0]
+    if is_frame(first):
+        raise reading.error(f"is a list of {_plural_type(first)}. Give one frame.")
     if names_query(first):
         return _of_rows(source, reading)
     if isinstance(first, tuple) and len(first) == 3 and reading.keys.query_ids is None:

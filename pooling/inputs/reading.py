@@ -27,7 +27,7 @@ from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source as File
 from pooling.heavy import pl
 from pooling.inputs.checks import checked
-from pooling.inputs.columns import as_polars, columns_of, frame_of_columns
+from pooling.inputs.columns import as_polars, columns_of, frame_of_columns, is_frame
 from pooling.inputs.given import (
     POOL,
     QRELS,
@@ -52,8 +52,11 @@ _IDS = (("query", QUERY), ("document", DOCUMENT))
 CHOSEN = {"in_audit", "inclusion_probability"}
 
 
-def named_runs(runs: Runs, keys: Keys | None = None) -> dict[str, RunSource]:
-    """Name -> source. Paths in a list are named by their files, a run alone by its own name or `run`."""
+def named_runs(runs: Runs, keys: Keys | None = None, *, use: str = "An evaluation") -> dict[str, RunSource]:
+    """Name -> source. Paths in a list are named by their files, a run alone by its own name or `run`.
+
+    ValueError without a run, which says what they are for: `use`.
+    """
     named: dict[str, RunSource] = {}
     for name, source in _named(runs):
         if name in named:
@@ -63,20 +66,28 @@ def named_runs(runs: Runs, keys: Keys | None = None) -> dict[str, RunSource]:
                 else f"Two runs are called {name}. Give them as a dict by name."
             )
         named[name] = source
+    if not named:
+        raise ValueError(f"{use} needs at least one run.")
     return {name: _rereadable(name, source, keys or Keys()) for name, source in named.items()}
 
 
 def _named(runs: Runs) -> Iterable[tuple[str, RunSource]]:
     if isinstance(runs, Mapping) and not _is_one_run(runs):
         return [(str(name), source) for name, source in runs.items()]
-    if isinstance(runs, str | Path):
-        return [named_file(runs)]
-    if isinstance(runs, Sequence) and not isinstance(runs, str | bytes):
-        if all(isinstance(one, str | Path) for one in runs):
-            return [named_file(path) for path in runs]
-        if runs and all(_own_name(one) for one in runs):
-            return [(_own_name(one), one) for one in runs]
-    return [(_own_name(runs) or "run", runs)]
+    if isinstance(runs, Iterator):
+        runs = lasting(runs)
+    if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) and all(map(_is_whole_run, runs)):
+        return [_named_alone(one) for one in runs]
+    return [_named_alone(runs)]
+
+
+def _is_whole_run(one: Any) -> bool:
+    """An entry of a list that is a run of many queries, and no row or ranked list of a run."""
+    return isinstance(one, str | Path) or bool(_own_name(one)) or is_frame(one)
+
+
+def _named_alone(run: RunSource) -> tuple[str, RunSource]:
+    return named_file(run) if isinstance(run, str | Path) else (_own_name(run) or "run", run)
 
 
 def _own_name(run: Any) -> str:
@@ -187,6 +198,17 @@ def _pairs_in(path: str | Path) -> pl.DataFrame:
         for line, record in records
     ]
     return pl.DataFrame(rows, schema=dict.fromkeys(("query_id", "document_id"), pl.String), orient="row")
+
+
+def says_choices(source: Source) -> bool:
+    """A pool says which of its pairs were chosen, and how likely."""
+    if isinstance(source, str | Path):
+        _, records = records_source(source, None, None)
+        names = {*next((record for _, record in records), {})}
+    else:
+        columns = columns_of(source)
+        names = set() if columns is None else {*columns.names}
+    return names >= CHOSEN
 
 
 def pool_table(source: Source) -> pl.DataFrame | None:

@@ -91,6 +91,8 @@ def new_archive(path: Path) -> Iterator[ArchiveWriter]:
     """Write a backup next to its place, closed to other accounts; it gets its name when it is whole."""
     if path.exists():
         raise InputError(f"{path} already exists. Choose another name.", field="file")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"There is no folder {path.parent}; create it or name another.", field="file")
     part = path.with_name(f"{path.name}.part")
     with disk_errors_named():
         descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -24,26 +24,42 @@ def stored_secret_key(folder: Path) -> str:
     path = folder / "secret_key"
     try:
         folder.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
+    except FileExistsError:
+        raise ImproperlyConfigured(f"SOUNDINGS_DATA: {folder} is a file; name a folder.") from None
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWN_FILE)
     except FileExistsError:
         _close(path, OWN_FILE)
         return _written_key(path)
     except OSError as error:
-        raise ImproperlyConfigured(f"SOUNDINGS_DATA: cannot write to {folder}: {error.strerror}.") from None
+        raise _unwritable(folder, error) from None
     with os.fdopen(descriptor, "w") as file:
         key = secrets.token_urlsafe(50)
         file.write(key)
     return key
 
 
+def _unwritable(folder: Path, error: OSError) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"SOUNDINGS_DATA: cannot write to {folder}: {error.strerror}.")
+
+
 def _written_key(path: Path) -> str:
     """The key, also where another process has just made the file and is about to write it."""
     ends = time.monotonic() + KEY_SECONDS
-    while not (key := path.read_text().strip()):
+    while not (key := _text_of(path)):
         if time.monotonic() > ends:
             raise ImproperlyConfigured(f"{path} is empty. Delete it, and the next start makes a new key.")
         time.sleep(0.02)
     return key
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(f"{path} cannot be read: {error.strerror}.") from None
 
 
 def close_folder(folder: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 import os
 import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import environ
@@ -12,8 +14,11 @@ from django.core.exceptions import ImproperlyConfigured
 
 from soundings.installation.elsewhere import Backend, file_storage, shared_cache
 
-# What engines can ask safely: read-only, with a time limit.
-SEARCHED = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
+# What the site keeps its rows in, and what engines can ask safely: read-only, with a time limit.
+ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
+ON, OFF = {"true", "on", "ok", "y", "yes", "1"}, {"false", "off", "n", "no", "0", ""}
+#: What days may be: a date that is far before or after them would be none.
+LONGEST_DAYS = 36_500
 # What others read: our own processes, the client, the containers, the tests.
 NO_SETTINGS = {
     *("SOUNDINGS_KEEPER", "SOUNDINGS_WEB_KEEPS_HOUSE", "SOUNDINGS_TOKEN", "SOUNDINGS_HOST"),
@@ -50,6 +55,44 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
         except ValueError as error:
             raise ImproperlyConfigured(f"{var}: {error}; write for instance 10.0.0.0/8.") from None
 
+    def switch(self, var: str, *, default: bool) -> bool:
+        """Whether something is on."""
+        chosen = str(self.str(var, default=str(default))).strip()
+        if chosen.lower() not in ON | OFF:
+            raise ImproperlyConfigured(f"{var} is “{chosen}”; choose from true, false.")
+        return chosen.lower() in ON
+
+    def whole(self, var: str, *, default: int, least: int = 0, most: int | None = None) -> int:
+        """A whole number within its bounds."""
+        number = int(self.int(var, default=default))
+        if number < least or (most is not None and number > most):
+            bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+            raise ImproperlyConfigured(f"{var} is “{number}”; write a whole number {bounds}.")
+        return number
+
+    def amount(self, var: str, *, default: float, least: float = 0.0) -> float:
+        """A finite number that is large enough."""
+        number = float(self.float(var, default=default))
+        if not least <= number < math.inf:
+            raise ImproperlyConfigured(f"{var} is “{number:g}”; write a number of at least {least:g}.")
+        return number
+
+    def hosts(self, var: str, default: Sequence[str]) -> list[str]:
+        """The names of a list, at least one."""
+        names = [name.strip() for name in self.list(var, default=default) if name.strip()]
+        if not names:
+            raise ImproperlyConfigured(f"{var} is empty; write for instance labels.example.org, or unset it.")
+        return names
+
+    def entries(self, var: str, check: Callable[[Sequence[str]], object]) -> list[str]:
+        """A list, none where it is not set; the check's ValueError says what is wrong with an entry."""
+        values = list(self.list(var, default=[]))
+        try:
+            check(values)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{var}: {error}") from None
+        return values
+
     def choice(self, var: str, options: tuple[str, ...]) -> str:
         """One of the options; the first where it is not set."""
         chosen = str(self.str(var, default=options[0])).strip()
@@ -76,22 +119,20 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
 
     def database(self, var: str, default: str) -> dict[str, Any]:
         """The database of a URL, as Django writes it."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # said below, in one sentence
-            database: dict[str, Any] = self.db_url(var, default=default)
-        if not database.get("ENGINE"):
+        database = self._ours(self.str(var, default=default))
+        if database is None:  # without the value, which holds a password
             raise ImproperlyConfigured(
                 f"{var} is not a database address; write for instance postgres://user@host/name."
             )
-        return database
+        return dict(database)
 
     def databases(self, var: str) -> dict[str, dict[str, object]]:
         """The databases of a list such as shop=postgres://user@host/name,wiki=sqlite:////data/wiki.db."""
         databases: dict[str, dict[str, object]] = {}
         for text in self.list(var, default=[]):
             name, _, url = text.strip().partition("=")
-            database = self._searched(url) if name.isidentifier() else None
-            if database is None:
+            database = self._ours(url) if name.isidentifier() else None
+            if database is None or database.get("NAME") in (None, "", ":memory:"):
                 # Without the value, which holds a password.
                 raise ImproperlyConfigured(
                     f"{var}: write NAME=postgres://user:password@host/name or NAME=sqlite:////path, "
@@ -102,13 +143,12 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
             databases[name] = database
         return databases
 
-    def _searched(self, url: str) -> dict[str, object] | None:
-        """A database that engines can ask, of its URL; None for anything else."""
+    def _ours(self, url: str) -> dict[str, object] | None:
+        """A database of a kind that is known here, of its URL; None for anything else."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # they hold the password
                 database: dict[str, object] = self.db_url_config(url)
         except (ValueError, ImproperlyConfigured):
             return None
-        is_named = database.get("NAME") not in (None, "", ":memory:")
-        return database if is_named and database.get("ENGINE") in SEARCHED else None
+        return database if database.get("ENGINE") in ENGINES else None

@@ -78,6 +78,9 @@ def lists_inside(content: Mapping[Any, Any], kind: str) -> Mapping[Any, Any]:
 
 
 def json_number(value: Any) -> str:
+    """A number as text, which some programs write in the place of the number."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadValueError(f"{excerpt(value)} is not a number", "Write {query: {document: number}}.")
     return repr(value)

@@ -55,6 +55,10 @@ def test_facts_stand_beside_the_labels_of_documents(files: Path) -> None:
     table = ran(files, "qrels.txt", "one.run", *WITH_SUPPORTS, "--k", "2")[0]
     assert "Recall@2" in table
     assert "facts: all, strict" in table
+    assert "interval over queries. Bounds: whatever the verdicts" in table
+    without_bounds = ran(files, "one.run", *WITH_SUPPORTS, "--measure", "alpha_ndcg", "--k", "2")[0]
+    assert "interval over queries." in without_bounds
+    assert "Bounds" not in without_bounds
 
 
 @pytest.mark.parametrize("first", [(), ("diversity.txt",), ("qrels.txt",)])

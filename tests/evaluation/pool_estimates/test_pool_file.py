@@ -101,7 +101,10 @@ def test_a_frame_or_file_of_the_pool_tells_in_python_what_its_file_tells_the_com
     assert "Estimated from the audit</h2>" in result.to_html(folder / "report.html").read_text()
     if reader in (pl.read_csv, pd.read_csv):
         pairs = pool[["query_id", "document_id"]]
-        assert soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pairs).estimates() is None
+        bare = soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pairs)
+        assert bare.estimates() is None
+        assert bare.notes[-1].startswith("The pool has no columns in_audit and inclusion_probability: bounds")
+    assert not any("The pool has no columns" in note for note in result.notes)
 
 
 def test_a_frame_that_is_no_pool_is_refused_as_its_file_is(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from evaluation import Conventions, evaluate
@@ -117,5 +118,13 @@ def test_a_query_that_is_a_document_is_noticed_and_left_out_if_one_says_so(tmp_p
     assert (
         "such as “q”, and they count. --drop-query-document leaves them out, as BEIR does." in kept.notes[0]
     )
+    rows = pl.DataFrame({"qid": ["q", "q"], "docno": ["q", "a"], "score": [3.0, 2.0]})
+    rows.write_csv(tmp_path / "r.csv")
+    rows.write_ndjson(tmp_path / "r.jsonl")
+    rows.write_parquet(tmp_path / "r.parquet")
+    (tmp_path / "r.tsv").write_text("q q 3\nq a 2\n")
+    files = [[tmp_path / f"r.{suffix}"] for suffix in ("csv", "jsonl", "parquet", "tsv")]
+    for run in (*files, {"r": rows}, {"r": {"q": {"q": 3.0, "a": 2.0}}}):
+        assert kept.notes[0] in evaluate({"q": {"a": 1}}, run, k=1).notes, run
     assert dropped.notes == ("Run r: left out 1 document with the id of the query.",)
     assert "without the query's own document" in dropped.convention_line("r", "recall", 1)

@@ -88,6 +88,10 @@ def test_a_pool_in_a_file_gives_the_bounds_of_the_frame(tmp_path: Path, suffix: 
     wrong.write_text("query,text\nq,a\n")
     with pytest.raises(ValueError, match="document id"):
         evaluate(QRELS, {"one": ONE}, k=3, pool=wrong)
+    other = pl.DataFrame({"query_id": ["z"], "document_id": ["a"]})
+    with pytest.raises(ValueError, match="The pool has no query in common with the qrels"):
+        evaluate(QRELS, {"one": ONE}, k=3, pool=other)
+    assert evaluate(QRELS, {"one": ONE}, k=3, pool=other, queries={"q"}).pool is other
 
 
 def test_bounds_with_a_given_pool_cover_the_first_k_of_every_run() -> None:

@@ -25,7 +25,13 @@ def write_files(folder: Path) -> tuple[Path, Path]:
     return folder / "qrels.txt", folder / "run.txt"
 
 
-@pytest.mark.parametrize("kind", ["dict", "pandas", "polars", "path", "function"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("dict", "pandas", "polars", "path", "function"),
+        *("pandas in a list", "polars in a list", "iterator of paths"),
+    ],
+)
 def test_every_kind_of_input_gives_the_same(kind: str, tmp_path: Path) -> None:
     qrels_path, run_path = write_files(tmp_path)
     inputs: dict[str, tuple[Any, Any]] = {
@@ -33,6 +39,9 @@ def test_every_kind_of_input_gives_the_same(kind: str, tmp_path: Path) -> None:
         "pandas": (pd.DataFrame(QRELS_ROWS), {"run": pd.DataFrame(RUN_ROWS)}),
         "polars": (pl.DataFrame(QRELS_ROWS), {"run": pl.DataFrame(RUN_ROWS)}),
         "path": (qrels_path, [run_path]),
+        "pandas in a list": (QRELS, [pd.DataFrame(RUN_ROWS)]),
+        "polars in a list": (QRELS, [pl.DataFrame(RUN_ROWS)]),
+        "iterator of paths": (qrels_path, tmp_path.glob("run.*")),
         "function": (str(qrels_path), {"run": lambda: pl.DataFrame(RUN_ROWS)}),
     }
 
@@ -64,9 +73,16 @@ def test_two_files_of_one_name_are_refused() -> None:
         evaluate(QRELS, ["a/bm25.run", "b/bm25.run.gz"])
 
 
-@pytest.mark.parametrize("k", [0, -1, 1.5, (), (5, 0)])
-def test_a_cutoff_is_a_whole_number_of_at_least_one(k: Any) -> None:
-    with pytest.raises(ValueError, match="K"):
+@pytest.mark.parametrize(
+    ("k", "start"),
+    [
+        *((0, "K is 0;"), (-1, "K is -1;"), (1.5, "K is 1.5;"), ((5, 0), "K is 0;")),
+        ((), "Name at least one K"),
+        *(("10", "K is '10', a text;"), (["10"], "K is '10', a text;"), (None, "K is None;")),
+    ],
+)
+def test_a_cutoff_is_a_whole_number_of_at_least_one(k: Any, start: str) -> None:
+    with pytest.raises(ValueError, match=f"^{start}"):
         evaluate(QRELS, {"run": RUN}, k=k)
 
 

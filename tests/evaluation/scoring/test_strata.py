@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evaluation import Conventions, evaluate
@@ -54,6 +54,7 @@ def test_a_stratum_is_an_evaluation_of_its_queries_alone(
     qrels: Any, runs: Any, data: Any, missing: Any, confidence: float
 ) -> None:
     named = {str(number): run for number, run in enumerate(runs) if run.keys() & qrels.keys()}
+    assume(named)
     chosen = data.draw(st.lists(st.sampled_from(sorted(qrels)), min_size=1, unique=True))
     options: dict[str, Any] = {"bootstrap_samples": 50, "confidence": confidence, "seed": 3}
     arguments = (named, (1, 3), ["recall", "ndcg", "judged", "mrr"], Conventions(missing=missing))

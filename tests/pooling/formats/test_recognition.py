@@ -49,6 +49,12 @@ RUNS = {
         RUN,
         "",
     ),
+    "scores that are texts": (
+        "r.jsonl",
+        '{"query_id": "q1", "ctxs": [{"id": "d1", "score": "2.5"}, {"id": "d2", "score": "1.5"}]}\n',
+        RUN,
+        "",
+    ),
     "an array of lists": ("r.json", '[{"query_id": "q1", "results": ["d1", "d2"]}]', RANKED, ""),
     "lists in lines": ("r.jsonl", '{"query_id": "q1", "hits": [{"_id": "d1"}, {"_id": "d2"}]}\n', RANKED, ""),
     "JSON lines in .json": (

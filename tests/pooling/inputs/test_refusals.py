@@ -16,6 +16,9 @@ import soundings
 QRELS = {"q1": {"a": 1, "b": 0}}
 
 
+FRAME = pd.DataFrame({"qid": ["q1"], "docno": ["a"], "score": [1.0]})
+
+
 class Scored(NamedTuple):
     query_id: str
     doc_id: str
@@ -106,6 +109,10 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
         {},
         "one subset and split",
     ),
+    "no runs by name": ({}, {}, "An evaluation needs at least one run."),
+    "no runs in a list": ([], {}, "An evaluation needs at least one run."),
+    "frames without names": ([FRAME, FRAME], {}, "Two runs are called run. Give them as a dict by name."),
+    "frames as one run": ({"run": [FRAME]}, {}, "Run run is a list of DataFrame objects. Give one frame."),
     "a retriever": ({"run": SimpleNamespace(invoke=print)}, {}, "Ask it with soundings.run_of"),
 }
 
@@ -129,6 +136,7 @@ def test_a_run_that_cannot_be_read_is_refused_in_a_sentence(name: str) -> None:
         ({"q1": {"a": 2**40}}, "whole number"),
         ({"q1": "a"}, "Give a list of documents"),
         ({}, "empty"),
+        ([FRAME], "are a list of DataFrame objects. Give one frame."),
         (3, "cannot be read"),
         (pl.DataFrame({"a": [1]}), "have no column query_id, document_id, relevance"),
     ],

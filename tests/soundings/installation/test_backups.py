@@ -186,6 +186,8 @@ def test_a_backup_does_not_replace_a_file_and_has_no_sessions(world: World, tmp_
     assert len(rows_of(path)["pooling_collection"]) == Collection.everything.count()
     with pytest.raises(CommandError, match="already exists"):
         call_command("backup", str(path))
+    with pytest.raises(CommandError, match=f"There is no folder {tmp_path / 'none'}; create it"):
+        call_command("backup", str(tmp_path / "none" / "taken.zip"))
     assert refused(path).startswith("This installation is not empty.")
 
 

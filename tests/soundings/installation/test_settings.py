@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
 from tests.soundings.processes import ROOT, environment, manage
 
@@ -83,7 +85,7 @@ def test_on_postgresql_statements_are_planned_once_unless_a_pooler_cannot_keep_t
     [
         ("DATABASE_URL", "nonsense", "DATABASE_URL is not a database address"),
         ("DATABASE_URL", "postgres://nobody@127.0.0.1:1/nothing", "The database cannot be used."),
-        ("SOUNDINGS_MAX_UPLOAD_BYTES", "much", "SOUNDINGS_MAX_UPLOAD_BYTES is “much”"),
+        ("DATABASE_URL", "mysql://ada@127.0.0.1/labels", "DATABASE_URL is not a database address"),
         ("SOUNDINGS_DATA", "/dev/null/data", "SOUNDINGS_DATA: cannot write to /dev/null/data"),
     ],
 )
@@ -94,3 +96,41 @@ def test_a_setting_that_cannot_be_used_is_told_in_one_line(
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("DATABASE_URL", "", "is not a database address; write for instance postgres://user@host/name."),
+        ("DATABASE_URL", "shop://ada@host/name", "is not a database address; write for instance postgres://"),
+        ("DATABASE_URL", "postgres://ada@host:port/name", "is not a database address; write for instance"),
+        ("SOUNDINGS_DATA", __file__, f": {__file__} is a file; name a folder."),
+        ("SOUNDINGS_HOSTS", " ,", " is empty; write for instance labels.example.org, or unset it."),
+        ("SOUNDINGS_TLS", "maybe", "is “maybe”; choose from true, false."),
+        ("SOUNDINGS_DEBUG", "2", "is “2”; choose from true, false."),
+        ("SOUNDINGS_PREPARED_STATEMENTS", "never", "is “never”; choose from true, false."),
+        ("SOUNDINGS_WORKER_PROCESSES", "0", "is “0”; write a whole number of at least 1."),
+        ("SOUNDINGS_MAX_UPLOAD_BYTES", "much", "is “much”, which is not a valid value."),
+        ("SOUNDINGS_MAX_UPLOAD_BYTES", "0", "is “0”; write a whole number of at least 1."),
+        ("SOUNDINGS_FAILURES_PER_ADDRESS", "0", "is “0”; write a whole number of at least 1."),
+        ("SOUNDINGS_PROXIES", "-1", "is “-1”; write a whole number of at least 0."),
+        ("SOUNDINGS_TOKEN_DAYS", "-3", "is “-3”; write a whole number from 0 to 36500."),
+        ("SOUNDINGS_NOTE_DAYS", "99999999", "is “99999999”; write a whole number from 0 to 36500."),
+        ("SOUNDINGS_PRICE_PER_JUDGMENT", "-1", "is “-1”; write a number of at least 0."),
+        ("SOUNDINGS_LLM_TIMEOUT", "0", "is “0”; write a number of at least 0.1."),
+        ("SOUNDINGS_GOLD_PAUSE", "never", "is “never”; choose from automatic, proposed."),
+        ("SOUNDINGS_LLM_PRICES", "small=1/2,foo", ": “foo” has no model. Write MODEL=INPUT/OUTPUT"),
+    ],
+)
+def test_a_value_that_its_setting_cannot_have_is_refused_with_those_it_can(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, value: str, sentence: str
+) -> None:
+    monkeypatch.setenv("SOUNDINGS_DATA", str(tmp_path))
+    monkeypatch.delenv("SOUNDINGS_SECRET_KEY", raising=False)
+    monkeypatch.setenv(variable, value)
+
+    with pytest.raises(ImproperlyConfigured) as refused:
+        runpy.run_path(str(ROOT / "soundings" / "settings.py"))
+
+    assert str(refused.value).startswith(variable)
+    assert sentence in str(refused.value)
