@@ -57,9 +57,8 @@ def test_a_result_is_an_evaluation_and_its_text_is_the_table(result: Any) -> Non
     assert result.answer().run == "lsa"
 
 
-@pytest.mark.parametrize("runs", [[], {"bm25": {"q": {"a": 1.0}}}])
-def test_few_runs_have_a_cell_too(runs: Any) -> None:
-    result = soundings.evaluate({"q": {"a": 1}}, runs, measures=["map"], k=1)
+def test_one_run_has_a_cell_too() -> None:
+    result = soundings.evaluate({"q": {"a": 1}}, {"bm25": {"q": {"a": 1.0}}}, measures=["map"], k=1)
 
     assert "<table>" in result._repr_html_()
 
