@@ -88,11 +88,11 @@ def estimate_move(report: Report, answer: Answer) -> NextMove | None:
 
 def _decide(report: Report) -> NextMove | None:
     """The pairs without a decision of a queue of which nothing else is left, where an audit lacks answers."""
-    sample = report.result["estimates"]["sample"]
-    if sample is None or not (sample["waiting"] or sample["awaited"]):
+    sample, pool = report.result["estimates"]["sample"], report.result["estimates"]["pool"]
+    if sample is None or pool is None or not (sample["waiting"] or sample["awaited"]):
         return None
     left = Item.objects.filter(queue=OuterRef("queue"), state=Item.State.OPEN, order_key__gt=0)
-    listed = Queue.objects.listed().filter(collection=report.collection_id)
+    listed = Queue.objects.listed().filter(collection=report.collection_id, pool__name=pool["name"])
     undecided = Item.objects.filter(queue__in=listed, state=Item.State.ADJUDICATION).exclude(Exists(left))
     row = undecided.order_by().values("queue").annotate(many=Count("pk")).order_by("-many", "-queue").first()
     if row is None:

@@ -35,7 +35,8 @@ def read_sample(
     What was found by search alone is no part of it: no audit speaks for what search can find. chosen: what
     all pools chose for certain, as `chosen_for_certain`, where that is known.
     """
-    design = _without_deleted(_design(pool, release), pool.collection, labels)
+    design = _design(pool, release)
+    labels = _with_deleted(labels, design, pool.collection)
     if chosen is None:
         chosen = chosen_for_certain(pool.collection, release, labels)
     searched = _searched(pool.collection).join(design, on=PAIR, how="anti")
@@ -47,19 +48,19 @@ def read_sample(
     return audit_sample(design, used, left_out=relevant.height - used.height)
 
 
-def _without_deleted(design: pl.DataFrame, collection: Collection, labels: pl.DataFrame) -> pl.DataFrame:
-    """A document that was deleted before it had a label is not of the collection any more: nobody can judge
-    it, and an estimate that waited for it would wait for ever."""
+def _with_deleted(labels: pl.DataFrame, design: pl.DataFrame, collection: Collection) -> pl.DataFrame:
+    """With a label of 0 for each chosen document that was deleted before it had one: nobody can judge it any
+    more, and it is no relevant document of the collection that is left. It stays in the frame that was drawn
+    from, as do those that were deleted and not drawn."""
     deleted = Document.everything.filter(collection=collection, deleted_at__isnull=False)
     names = list(deleted.values_list("external_id", flat=True))
-    labelled = labels.filter(pl.col("relevance") >= 0)
-    lost = design.filter(pl.col("document_id").is_in(names)).join(labelled, on=PAIR, how="anti")
-    if lost.is_empty():
-        return design
-    many = lost.group_by("query_id").agg(lost=pl.len().cast(pl.Int64))
-    left = design.join(lost, on=PAIR, how="anti", maintain_order="left")
-    left = left.join(many, on="query_id", how="left", maintain_order="left")
-    return left.with_columns(pl.col("frame_size") - pl.col("lost").fill_null(0)).drop("lost")
+    chosen = design.filter(pl.col("in_audit") | (pl.col("inclusion_probability") == 1))
+    lost = chosen.filter(pl.col("document_id").is_in(names)).select(PAIR).unique()
+    known = labels.select(*PAIR, "relevance").filter(pl.col("relevance") >= 0)
+    unlabelled = lost.join(known, on=PAIR, how="anti").with_columns(
+        relevance=pl.lit(0, known["relevance"].dtype)
+    )
+    return pl.concat([known, unlabelled])
 
 
 def brought_pairs(pool: Pool) -> pl.DataFrame:

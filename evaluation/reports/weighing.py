@@ -54,10 +54,10 @@ def taken_back(evaluation: Evaluation, collection: Collection, choice: str | Non
             # What others keep under the name `sampling` is no draw.
             raise InputError(NO_DRAW, field="weights")
         sample = max(draws, key=lambda one: one.ended() or date.min)
-        # A query kept from an earlier draw is outside the newest one, and no reason to count each query once.
+        # A few kept from an earlier draw are outside the newest one, and no reason to count each query once.
         scored = set(evaluation.labels.query_ids.filter(evaluation.in_mean).to_list())
         sampled = set().union(*(one.queries for one in draws))
-        has_weights = scored <= sampled and not scored.isdisjoint(sample.queries)
+        has_weights = scored <= sampled and 0 < len(scored) <= 2 * len(scored & sample.queries.keys())
         target = choice or ("traffic" if has_weights else UNWEIGHTED)
         if target == UNWEIGHTED:
             return counted_once(evaluation, sample, today=today)

@@ -26,7 +26,7 @@ def forms_lead_back(get_response: View) -> View:
 
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        if request.method in ("GET", "HEAD") or not _asks_to_sign_in(response):
+        if request.method in ("GET", "HEAD") or not _leads_to_form(request, response):
             return response
         speak(request)
         messages.warning(request, _("You are signed out, so nothing was changed. Sign in and try again."))
@@ -36,9 +36,11 @@ def forms_lead_back(get_response: View) -> View:
     return answer
 
 
-def _asks_to_sign_in(response: HttpResponse) -> bool:
+def _leads_to_form(request: HttpRequest, response: HttpResponse) -> bool:
+    """A redirect to sign-in that comes back to the address the form was sent to."""
     address = urlsplit(response.headers.get("Location", ""))
-    return address.path == resolve_url(settings.LOGIN_URL) and REDIRECT_FIELD_NAME in parse_qs(address.query)
+    following = parse_qs(address.query).get(REDIRECT_FIELD_NAME)
+    return address.path == resolve_url(settings.LOGIN_URL) and following == [request.get_full_path()]
 
 
 def _page_of_form(request: HttpRequest) -> str:
