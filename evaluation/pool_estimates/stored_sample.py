@@ -56,11 +56,10 @@ def _with_deleted(labels: pl.DataFrame, design: pl.DataFrame, collection: Collec
     names = list(deleted.values_list("external_id", flat=True))
     chosen = design.filter(pl.col("in_audit") | (pl.col("inclusion_probability") == 1))
     lost = chosen.filter(pl.col("document_id").is_in(names)).select(PAIR).unique()
-    known = labels.select(*PAIR, "relevance").filter(pl.col("relevance") >= 0)
-    unlabelled = lost.join(known, on=PAIR, how="anti").with_columns(
-        relevance=pl.lit(0, known["relevance"].dtype)
-    )
-    return pl.concat([known, unlabelled])
+    labelled = labels.select(*PAIR, "relevance").filter(pl.col("relevance") >= 0)
+    zero = pl.lit(0, labelled["relevance"].dtype)
+    unlabelled = lost.join(labelled, on=PAIR, how="anti").with_columns(relevance=zero)
+    return pl.concat([labelled, unlabelled])
 
 
 def brought_pairs(pool: Pool) -> pl.DataFrame:
