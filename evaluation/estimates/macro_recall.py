@@ -40,8 +40,13 @@ from pooling.heavy import Floats, Integers, NDArray, np, pl, special
 
 #: Fewer queries, or drawn ones that are worth fewer of equal weight, say nothing of a mean over queries.
 FEWEST_QUERIES = 10
-#: Of the queries' intercepts, in log-odds; and how strongly the other coefficients are drawn towards 0.
-VARIANCE, RIDGE, RIDGE_OF_MEAN = 0.5, 1.0, 1e-3
+#: Variances of the queries' intercepts, in log-odds, among which the most probable is sought. Before anything
+#: is drawn, the logarithm is normal around that of VARIANCE, with this standard deviation.
+VARIANCES, VARIANCE, SPREAD = (0.1, 0.25, 0.5, 0.8, 1.25, 2.0, 3.0), 0.5, 0.8
+#: How strongly the other coefficients are drawn towards 0.
+RIDGE, RIDGE_OF_MEAN = 1.0, 1e-3
+#: Points at which an intercept's distribution is summed (Gauss and Hermite).
+POINTS = 15
 RRF = 60
 
 FEW_RELEVANT = f"fewer than {FEWEST_FOR_GAMMA} relevant documents in the audit"
@@ -265,30 +270,62 @@ def chances(
 ) -> Floats:
     """(n,) how likely each pair is to be relevant, by a logistic regression on the drawn ones.
 
-    features (n, p), the first of them 1; query (n,) from 0 to queries - 1; label (n,) of what was drawn. Each
-    query has an intercept from a normal distribution of variance VARIANCE. By Newton's method; the intercepts
-    are eliminated in each step, so that it takes no longer with many queries.
+    features (n, p), the first of them 1; query (n,) from 0 to queries - 1; label (n,) of what was drawn.
     """
     if not is_sampled.any():
         return np.zeros(len(query))
     x, of, y = features[is_sampled], query[is_sampled], label[is_sampled]
+    best = VARIANCES.index(VARIANCE)
+    fits = {best: _fit(x, of, y, queries, VARIANCE, np.zeros(x.shape[1]))}
+    for step in (1, -1):
+        while 0 <= (at := best + step) < len(VARIANCES):
+            if at not in fits:
+                fits[at] = _fit(x, of, y, queries, VARIANCES[at], fits[best].coefficients)
+            if fits[at].likelihood <= fits[best].likelihood:
+                break
+            best = at
+    fit, base = fits[best], features @ fits[best].coefficients
+    chance = np.zeros(len(query))
+    for weight, intercept in zip(fit.weights.T, fit.intercepts, strict=True):
+        chance += weight[query] * special.expit(base + intercept)
+    return chance
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """The regression under one variance: its logarithmic probability but for a constant, the coefficients
+    (p,), the points of the intercepts, and how probable each of these is in each query (Q, points)."""
+
+    likelihood: float
+    coefficients: Floats
+    intercepts: Floats
+    weights: Floats
+
+
+def _fit(x: Floats, of: Integers, y: Floats, queries: int, variance: float, start: Floats) -> _Fit:
+    """x (s, p), of (s,), y (s,): features, query and label of what was drawn.
+
+    Climbs the marginal likelihood by Newton's method; in each step the weights of the intercepts are fixed.
+    """
+    points, shares = np.polynomial.hermite_e.hermegauss(POINTS)
+    intercepts, prior = points * np.sqrt(variance), np.log(shares / shares.sum())
     ridge = np.append(RIDGE_OF_MEAN, np.full(x.shape[1] - 1, RIDGE))
-    beta, own = np.zeros(x.shape[1]), np.zeros(queries)
-    for _ in range(50):
-        chance = special.expit(x @ beta + own[of])
-        weight = chance * (1 - chance)
-        slope, own_slope = (
-            x.T @ (y - chance) - ridge * beta,
-            np.bincount(of, y - chance, queries) - own / VARIANCE,
-        )
-        own_curve = np.bincount(of, weight, queries) + 1 / VARIANCE
-        both = np.array([np.bincount(of, weight * column, queries) for column in x.T])
-        curve = (x.T * weight) @ x + np.diag(ridge) - (both / own_curve) @ both.T
-        step = np.linalg.solve(curve, slope - both @ (own_slope / own_curve))
-        own_step = (own_slope - both.T @ step) / own_curve
-        largest = max(float(np.abs(step).max()), float(np.abs(own_step).max()))
-        shorter = min(1.0, 4 / largest) if largest else 1.0
-        beta, own = beta + shorter * step, own + shorter * own_step
-        if largest < 1e-8:
+    beta, is_relevant = start, y[:, None] == 1
+    for _ in range(100):
+        odds = (x @ beta)[:, None] + intercepts
+        chance = special.expit(odds)
+        logs = special.log_expit(np.where(is_relevant, odds, -odds))
+        joint = np.column_stack([np.bincount(of, one, queries) for one in logs.T]) + prior
+        likelihood = special.logsumexp(joint, axis=1)
+        weights = np.exp(joint - likelihood[:, None])
+        own = weights[of]
+        slope = x.T @ (own * (y[:, None] - chance)).sum(axis=1) - ridge * beta
+        curve = (x.T * (own * chance * (1 - chance)).sum(axis=1)) @ x + np.diag(ridge)
+        step = np.linalg.solve(curve, slope)
+        largest = float(np.abs(step).max())
+        if largest < 1e-6:
             break
-    return np.asarray(special.expit(features @ beta + own[query]), dtype=np.float64)
+        beta = beta + min(1.0, 4 / largest) * step
+    distance = np.log(variance / VARIANCE) / SPREAD
+    whole = likelihood.sum() - (ridge * beta**2).sum() / 2 - distance**2 / 2
+    return _Fit(float(whole), beta, intercepts, weights)

@@ -14,7 +14,9 @@ from evaluation.estimates.macro_recall import (
     FEW_RELEVANT,
     RIDGE,
     RIDGE_OF_MEAN,
+    SPREAD,
     VARIANCE,
+    VARIANCES,
     MacroRecall,
     chances,
     macro_recalls,
@@ -110,23 +112,43 @@ def test_while_labels_are_awaited_there_is_a_span_and_no_value() -> None:
     assert high >= 0.5
 
 
-def test_the_chances_are_the_most_likely_ones_under_their_penalties() -> None:
+def test_the_chances_are_the_mean_over_the_intercepts_that_labels_allow() -> None:
     draw = np.random.default_rng(4)
     query = np.repeat(np.arange(8), 15)
     features = np.column_stack([np.ones(120), draw.normal(size=(120, 2))])
     label = (draw.random(120) < special.expit(features @ [-1.0, 1.0, -0.5])).astype(float)
     is_drawn = draw.random(120) < 0.5
+    points = np.linspace(-8, 8, 401)
 
-    def loss(given: np.ndarray) -> float:
-        eta = (features @ given[:3] + given[3:][query])[is_drawn]
-        y = label[is_drawn]
-        fit = float((np.logaddexp(0, eta) - y * eta).sum())
+    def joint(beta: np.ndarray, variance: float) -> np.ndarray:
+        """(8, points): of labels and intercept, summed over the points."""
+        odds = (features @ beta)[is_drawn, None] + points * np.sqrt(variance)
+        logs = -np.logaddexp(0, np.where(label[is_drawn, None] == 1, -odds, odds))
+        sums = np.array([logs[query[is_drawn] == one].sum(axis=0) for one in range(8)])
+        return np.exp(sums) * stats.norm.pdf(points) * 0.04
+
+    def loss(beta: np.ndarray, variance: float) -> float:
         ridge = np.array([RIDGE_OF_MEAN, RIDGE, RIDGE])
-        return fit + float((ridge * given[:3] ** 2).sum() / 2 + (given[3:] ** 2).sum() / (2 * VARIANCE))
+        prior = (np.log(variance / VARIANCE) / SPREAD) ** 2
+        return float(((ridge * beta**2).sum() + prior) / 2 - np.log(joint(beta, variance).sum(axis=1)).sum())
 
-    best = optimize.minimize(loss, np.zeros(11), method="BFGS", options={"gtol": 1e-9}).x
-    by_scipy = special.expit(features @ best[:3] + best[3:][query])
-    assert chances(features, query, label, is_drawn, queries=8) == pytest.approx(by_scipy, abs=1e-5)
+    fits = [optimize.minimize(loss, np.zeros(3), args=(one,)) for one in VARIANCES]
+    fit, variance = min(zip(fits, VARIANCES, strict=True), key=lambda one: one[0].fun)
+    weights = joint(fit.x, variance) / joint(fit.x, variance).sum(axis=1, keepdims=True)
+    odds = (features @ fit.x)[:, None] + points * np.sqrt(variance)
+    by_scipy = (weights[query] * special.expit(odds)).sum(axis=1)
+    assert chances(features, query, label, is_drawn, queries=8) == pytest.approx(by_scipy, abs=1e-4)
+
+
+@pytest.mark.parametrize(("others", "least", "most"), [([2] * 20, 0.2, 0.55), ([0, 8] * 10, 0.7, 0.8)])
+def test_labels_of_a_query_say_more_of_it_where_queries_differ(
+    others: list[int], least: float, most: float
+) -> None:
+    """Ten documents drawn of each query; eight of the last one's are relevant."""
+    label = np.concatenate([np.arange(10) < one for one in [*others, 8]]).astype(float)
+    query = np.repeat(np.arange(21), 10)
+    chance = chances(np.ones((210, 1)), query, label, np.ones(210, dtype=bool), queries=21)
+    assert least < chance[-1] < most
 
 
 def test_a_query_that_still_awaits_labels_is_waited_for_in_the_mean_too() -> None:
