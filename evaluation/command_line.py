@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections import ChainMap, Counter
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -115,8 +115,10 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     fact_choice = fact_options(options)
     options = fact_choice.options if fact_choice else options
     settings = _settings(options)
-    beside = [choice.thresholds for choice in (fact_choice, span_choice) if choice]
-    check_gates(options, dict(ChainMap(settings.thresholds or {}, *beside)))
+    thresholds = dict(settings.thresholds or {})
+    for choice in (fact_choice, span_choice):
+        thresholds |= choice.thresholds if choice else {}
+    check_gates(options, thresholds)
     if span_choice and span_choice.is_alone:
         return _spans_alone(span_choice, settings, output, errors)
     chunks = None if span_choice else chunks_of(options["collapse_chunks"], options["chunk_map"])
@@ -139,7 +141,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     named, settings = settings, _down_to_pools(settings, pools)
     arguments = {"chunks": chunks, **settings.arguments()}
     if span_choice:
-        arguments |= span_choice.beside(settings.measures or DEFAULT_MEASURES)
+        arguments = {**arguments, **span_choice.beside(settings.measures or DEFAULT_MEASURES)}
     result = evaluate(
         options["qrels"],
         options["runs"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from evaluation.measures import key_of, split_name
 from evaluation.rendering.formats import mlflow_text, render_tables
@@ -15,7 +15,7 @@ from evaluation.scoring.config import Settings
 from evaluation.scoring.expectations import Check
 from evaluation.scoring.inputs import DEFAULT_CUTOFFS
 from evaluation.scoring.spans import SpanEvaluation, evaluate_spans, is_of_spans, span_keys
-from pooling.chunks.maps import read_map
+from pooling.chunks.maps import ChunkMap, read_map
 from pooling.formats.cells import table_text
 from pooling.inputs.reading import qrels_frame
 from pooling.ranking.chunks import Chunks
@@ -40,6 +40,15 @@ def add_span_arguments(parser: ArgumentParser) -> None:
     )
 
 
+class SpanArguments(TypedDict):
+    """Arguments of `evaluate` for excerpts."""
+
+    measures: list[str]
+    spans: Path
+    chunk_map: ChunkMap
+    chunks: Chunks | None
+
+
 class SpanOptions(NamedTuple):
     """What is asked of excerpts: options, without the measures and thresholds over excerpts; measures and
     thresholds are those. is_alone: nothing is measured over documents; unused: labels that were named all the
@@ -52,7 +61,7 @@ class SpanOptions(NamedTuple):
     is_alone: bool
     unused: Path | None
 
-    def beside(self, measures: Sequence[str]) -> dict[str, Any]:
+    def beside(self, measures: Sequence[str]) -> SpanArguments:
         """Arguments of `evaluate` where these are the measures over documents. Runs of chunks become runs of
         documents, unless the labels are of chunks too."""
         chunks = read_map(self.options["chunk_map"])

@@ -1,4 +1,4 @@
-"""Carried labels as files: qrels, beside them the rule of each, and a table of what people must judge."""
+"""Carried labels as files: qrels, next to them the rule of each, and a table of what people must judge."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ IN_WORDS = {
 
 
 def rules_path(output: Path) -> Path:
-    """The file with the rule of each label: `new.qrels.rules.jsonl` beside `new.qrels` and `new.qrels.gz`."""
+    """The file with the rule of each label: `new.qrels.rules.jsonl` for `new.qrels` and `new.qrels.gz`."""
     return output.with_name(f"{without_gz(output.name)}.rules.jsonl")
 
 
