@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from evaluation.scoring.config import read_settings
     from evaluation.scoring.conventions import Conventions
     from evaluation.scoring.results import Evaluation
+    from evaluation.scoring.spans import evaluate_spans
 
 __all__ = [
     "Conventions",
@@ -51,6 +52,7 @@ __all__ = [
     "deciding_labels",
     "evaluate",
     "evaluate_facts",
+    "evaluate_spans",
     "k_reaching",
     "leave_one_out",
     "missing_floor",
@@ -70,6 +72,7 @@ _HOMES = {
     "deciding_labels": "evaluation.comparisons.comparing",
     "evaluate": "evaluation.notebooks.evaluating",
     "evaluate_facts": "evaluation.facts.evaluating",
+    "evaluate_spans": "evaluation.scoring.spans",
     "k_reaching": "evaluation.rendering.tradeoffs",
     "leave_one_out": "evaluation.estimates.missing",
     "missing_floor": "evaluation.estimates.missing",

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,23 +24,36 @@ from evaluation.facts.command import (
     is_of_facts,
 )
 from evaluation.facts.tables import fact_parts, render_facts
-from evaluation.failures.command import add_stage_arguments, stage_parts
-from evaluation.failures.table import breakdown_of_result, breakdown_part
+from evaluation.failures.command import (
+    add_breakdown_arguments,
+    add_stage_arguments,
+    breakdown_parts,
+    stage_parts,
+)
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from evaluation.logs.weights_option import refuse_with_weights, weighted_result
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.pool_estimates.pool_file import depth_of_file, design_of_files
 from evaluation.rendering.cells import Part
 from evaluation.rendering.formats import FLAT_FORMATS, render
-from evaluation.rendering.gates import check_gates, write_gates
+from evaluation.rendering.gates import check_gates
 from evaluation.rendering.per_query import check_per_query_path, write_per_query
+from evaluation.rendering.span_options import (
+    SpanOptions,
+    add_span_arguments,
+    evaluated_spans,
+    render_spans,
+    span_options,
+)
+from evaluation.rendering.without_labels import finished
 from evaluation.scoring.config import MARGIN, SETTINGS, Settings, read_settings, settings_from
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET
 from evaluation.scoring.estimate_figures import Estimates
-from evaluation.scoring.evaluating import DEFAULT_CUTOFFS, evaluate
+from evaluation.scoring.evaluating import DEFAULT_MEASURES, evaluate
 from evaluation.scoring.expectations import checked
-from evaluation.scoring.inputs import only_queries
+from evaluation.scoring.inputs import DEFAULT_CUTOFFS, only_queries
 from evaluation.scoring.results import Evaluation
+from evaluation.scoring.spans import is_of_spans
 from evaluation.scoring.strata import chosen_strata, queries_by_tag
 from evaluation.scoring.wording import cutoffs_down_to
 from pooling.formats import read_queries
@@ -89,18 +103,25 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_against_arguments(parser)
     add_stage_arguments(parser)
     add_fact_arguments(parser)
+    add_span_arguments(parser)
     _add_comparisons(parser)
-    _add_breakdown(parser)
+    add_breakdown_arguments(parser)
 
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     """Evaluate, write what was asked for, then compare with the thresholds: the exit code."""
+    span_choice = span_options(options)
+    options = span_choice.options if span_choice else options
     fact_choice = fact_options(options)
-    if fact_choice is not None:
-        options = fact_choice.options
+    options = fact_choice.options if fact_choice else options
     settings = _settings(options)
-    check_gates(options, {**(settings.thresholds or {}), **(fact_choice.thresholds if fact_choice else {})})
-    chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
+    thresholds = dict(settings.thresholds or {})
+    for choice in (fact_choice, span_choice):
+        thresholds |= choice.thresholds if choice else {}
+    check_gates(options, thresholds)
+    if span_choice and span_choice.is_alone:
+        return _spans_alone(span_choice, settings, output, errors)
+    chunks = None if span_choice else chunks_of(options["collapse_chunks"], options["chunk_map"])
     if options["against"]:
         chosen, _ = _tagged(options["queries"], options["tag"], None)
         return run_against(options, settings, chosen, chunks, output=output, errors=errors)
@@ -118,16 +139,18 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     pools = _pools(options["pool"], queries)
     pool = _pool(pools)
     named, settings = settings, _down_to_pools(settings, pools)
+    arguments = {"chunks": chunks, **settings.arguments()}
+    if span_choice:
+        arguments = {**arguments, **span_choice.beside(settings.measures or DEFAULT_MEASURES)}
     result = evaluate(
         options["qrels"],
         options["runs"],
         pool=pool,
         queries=queries,
         strata=strata,
-        chunks=chunks,
         complete=options["complete"],
         engine=options["engine"],
-        **settings.arguments(),
+        **arguments,
     )
     result = weighted_result(result, options)
     basis = None if pool is None else _basis(result, pools, options)
@@ -145,7 +168,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
             sentences=[line for part in parts for line in part.sentences],
         )
     if made:
-        parts.append(_comparison_part(made, _margin(settings)))
+        parts.append(comparison_part(made, _margin(settings)))
     facts = None
     if fact_choice is not None:
         facts = evaluated_facts(fact_choice, settings, queries=queries, chunks=chunks, pool=pool)
@@ -156,18 +179,16 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
             options["format"],
             terminal=output.isatty(),
             with_trade_offs=options["trade_offs"],
-            parts=[*parts, *_breakdown(result, options), *stage_parts(result, options)],
+            parts=[*parts, *breakdown_parts(result, options), *stage_parts(result, options)],
             estimates=estimates,
         )
     )
     checks = checked(result.runs, result.thresholds, result.rests_on)
     checks += checked_facts(facts, fact_choice.thresholds) if fact_choice and facts else []
-    write_gates(options, checks, lambda: render(result, "markdown", parts=parts, estimates=estimates))
-    failures = [check.sentence for check in checks if check.is_below]
-    notes = [*result.notes, *(facts.notes if facts else ())]
-    for sentence in (*notes, *result.warnings(), *failures):
-        errors.write(f"{sentence}\n")
-    return 1 if failures else 0
+    checks += span_choice.checked(result.spans.runs) if span_choice and result.spans else []
+    sentences = [*result.notes, *(facts.notes if facts else ()), *result.warnings()]
+    tables = partial(render, result, "markdown", parts=parts, estimates=estimates)
+    return finished(options, checks, tables, sentences=sentences, errors=errors)
 
 
 def _facts_alone(choice: FactOptions, settings: Settings, output: Writer, errors: Writer) -> int:
@@ -179,11 +200,19 @@ def _facts_alone(choice: FactOptions, settings: Settings, output: Writer, errors
     evaluation = evaluated_facts(choice, settings, queries=queries, chunks=chunks, pool=pool)
     output.write(render_facts(evaluation, options["format"], terminal=output.isatty()))
     checks = checked_facts(evaluation, choice.thresholds)
-    write_gates(options, checks, lambda: render_facts(evaluation, "markdown"))
-    failures = [check.sentence for check in checks if check.is_below]
-    for sentence in (*evaluation.notes, *failures):
-        errors.write(f"{sentence}\n")
-    return 1 if failures else 0
+    tables = partial(render_facts, evaluation, "markdown")
+    return finished(options, checks, tables, sentences=evaluation.notes, errors=errors)
+
+
+def _spans_alone(choice: SpanOptions, settings: Settings, output: Writer, errors: Writer) -> int:
+    """As `_facts_alone`, over excerpts."""
+    options = choice.options
+    queries, _ = _tagged(options["queries"], options["tag"], None)
+    evaluation = evaluated_spans(choice, settings, queries=queries)
+    output.write(render_spans(evaluation, options["format"], terminal=output.isatty()))
+    tables = partial(render_spans, evaluation, "markdown")
+    checks = choice.checked(evaluation.runs)
+    return finished(options, checks, tables, sentences=[*evaluation.notes, *choice.notes], errors=errors)
 
 
 def _html_writer(path: Path | None) -> Callable[..., None] | None:
@@ -232,32 +261,6 @@ def _add_gates(parser: ArgumentParser) -> None:
         const="",
         help="append thresholds and tables to FILE as Markdown (default: that of GITHUB_STEP_SUMMARY)",
     )
-
-
-def _add_breakdown(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("where it fails")
-    group.add_argument(
-        "--by",
-        metavar="THING",
-        help="break down by tag, relevant (how many documents are), weight (how often a query is asked), or "
-        "a key of the metadata in --queries FILE",
-    )
-    group.add_argument("--by-measure", metavar="M", help="of which measure, for instance recall@10")
-    group.add_argument(
-        "--by-threshold", metavar="SHARE", type=float, help="the share of queries with at least this (0.5)"
-    )
-
-
-def _breakdown(result: Evaluation, options: Mapping[str, Any]) -> list[Part]:
-    """The breakdown that the options ask for; nothing without `--by`."""
-    if options["by"] is None:
-        if options["by_measure"] is not None or options["by_threshold"] is not None:
-            raise ValueError("--by-measure and --by-threshold belong to --by; name it too.")
-        return []
-
-    names = {"by": "by", "queries": "queries", "measure": "by_measure", "threshold": "by_threshold"}
-    choice = {name: options[option] for name, option in names.items()}
-    return [breakdown_part(breakdown_of_result(result, **choice))]
 
 
 def _add_comparisons(parser: ArgumentParser) -> None:
@@ -335,10 +338,6 @@ def _answer(
 
 def _margin(settings: Settings) -> float:
     return MARGIN if settings.margin is None else settings.margin
-
-
-def _comparison_part(made: Sequence[Comparison], margin: float) -> Part:
-    return comparison_part(made, margin)
 
 
 def _comparisons(
@@ -419,7 +418,7 @@ def _cutoffs(text: str) -> list[int]:
 def _threshold(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
     try:
-        if is_of_facts(name):
+        if is_of_facts(name) or is_of_spans(name):
             return name, float(value)
         ((key, wanted),) = (settings_from({"thresholds": {name: float(value)}}).thresholds or {}).items()
     except ValueError:

@@ -6,6 +6,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - formats (pure): the files of people and tools, read strictly and written back
 - inputs (pure): runs, labels and pools as programs have them, made into frames
 - ranking (pure): the one order of a run, documents from chunks, and which documents an audit draws
+- chunks (pure): where chunks stand in their documents, and labels carried from one chunking to another
 - interleaving (pure): lists mixed from several rankers, and what clicks on them say
 - logs (pure): search logs read as counted queries, and queries drawn from them with known probabilities
 - strategies (pure): in which order pairs are worth judging

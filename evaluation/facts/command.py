@@ -9,14 +9,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 from evaluation.facts.evaluating import evaluate_facts
 from evaluation.facts.results import FACT_PRESETS, LEAST_JUDGED, FactConventions, FactEvaluation
+from evaluation.rendering.without_labels import checked_figures, labels_and_runs, refuse_of_documents
 from evaluation.scoring.config import Settings
 from evaluation.scoring.conventions import Conventions
-from evaluation.scoring.evaluating import DEFAULT_CUTOFFS
 from evaluation.scoring.expectations import Check
-from evaluation.scoring.inputs import collapsed_sources
+from evaluation.scoring.inputs import DEFAULT_CUTOFFS, collapsed_sources
 from evaluation.scoring.wording import rests_on
 from pooling.formats.facts.reading import read_facts, read_supports_of
-from pooling.formats.registry import source_of
 from pooling.heavy import pl
 from pooling.inputs.reading import named_runs, qrels_frame
 from pooling.ranking.chunks import Chunks
@@ -27,20 +26,6 @@ DEFAULT_MEASURES = ("fact_recall",)
 #: Names of `evaluation.facts.measures`, here so that the command starts without them.
 NAMES = ("fact_recall", "alpha_ndcg", "err_ia", "p_ia", "map_ia", "redundancy")
 WHOLE = ("map_ia",)
-# The fewest fields of a line of a run; labels have four.
-_FIELDS_OF_A_RUN = 5
-# What has a meaning over documents alone.
-_OF_DOCUMENTS = {
-    "per_query": "--per-query",
-    "html": "--html",
-    "compare": "--compare",
-    "trade_offs": "--trade-offs",
-    "by": "--by",
-    "by_tag": "--by-tag",
-    "stage1": "--stage1",
-    "complete": "--complete",
-    "minimum_queries": "--minimum-queries",
-}
 
 
 def add_fact_arguments(parser: ArgumentParser) -> None:
@@ -101,34 +86,18 @@ def fact_options(options: Mapping[str, Any]) -> FactOptions | None:
             raise ValueError(f"{name} is measured over facts; name them with --facts FILE.")
         return None
     others = [name for name in measures if not is_of_facts(name)]
-    qrels, runs = _labels_and_runs(options)
+    qrels, runs = labels_and_runs(options, options["facts"])
     if others and qrels is None:
         raise ValueError(f"{others[0]} is measured over documents; name their labels before the runs.")
     labels = qrels
     if measures and not others:
         qrels = None
     if qrels is None:
-        for name, written in _OF_DOCUMENTS.items():
-            if options[name]:
-                raise ValueError(f"{written} is about documents; name their labels, and a measure over them.")
+        refuse_of_documents(options)
     kept = [(name, wanted) for name, wanted in gates if not is_of_facts(name)]
     left = {**options, "measure": others or None, "fail_under": kept or None}
     keys = _keys(options, [*(fact_measures or DEFAULT_MEASURES), *thresholds])
     return FactOptions(left, qrels, labels, runs, keys, thresholds)
-
-
-def _labels_and_runs(options: Mapping[str, Any]) -> tuple[Path | None, list[Path]]:
-    """The labels of documents, None where there are none, and the runs."""
-    paths = [options["qrels"], *options["runs"]]
-    if _is_same(paths[0], options["facts"]):
-        labels, runs = None, paths[1:]
-    elif len(paths) == 1 or _is_run(paths[0]):
-        labels, runs = None, paths
-    else:
-        labels, runs = paths[0], paths[1:]
-    if not runs:
-        raise ValueError("The following arguments are required: RUN. Name one run or more.")
-    return labels, runs
 
 
 def _keys(options: Mapping[str, Any], measures: Sequence[str]) -> list[Key]:
@@ -143,21 +112,6 @@ def _keys(options: Mapping[str, Any], measures: Sequence[str]) -> list[Key]:
         else:
             keys += [(name, int(each)) for each in ([k] if at else cutoffs)]
     return sorted(dict.fromkeys(keys), key=lambda key: (NAMES.index(key[0]), key[1] or 0))
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return one == other or (one.exists() and other.exists() and one.samefile(other))
-
-
-def _is_run(path: Path) -> bool:
-    """Whether a text file has the fields of a run of TREC."""
-    if not path.is_file():
-        return False
-    source = source_of(path, None, None)
-    if source.format != "trec":
-        return False
-    lines = (line for _, line in source.lines() if line.strip() and not line.startswith(b"#"))
-    return len(next(lines, b"").split()) >= _FIELDS_OF_A_RUN
 
 
 def evaluated_facts(
@@ -207,9 +161,4 @@ def evaluated_facts(
 
 def checked_facts(evaluation: FactEvaluation, thresholds: Mapping[str, float]) -> list[Check]:
     """Every run's mean over facts against every threshold."""
-    labels = rests_on(complete=False)
-    return [
-        Check(run, key, wanted, figures[key]["mean"], figures[key]["queries"], labels)
-        for key, wanted in ((name.strip().lower(), wanted) for name, wanted in thresholds.items())
-        for run, figures in evaluation.runs.items()
-    ]
+    return checked_figures(evaluation.runs, thresholds, rests_on(complete=False))

@@ -1,4 +1,5 @@
-"""`evaluate --stage1 RUN`: what a ranker loses, and what it never got. Heavy libraries wait until it runs."""
+"""`evaluate --by THING`, which groups of queries fail, and `evaluate --stage1 RUN`, what a ranker loses, and
+what it never got. Heavy libraries wait until they run."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.failures.stage_ceiling import DEFAULT_K1, Ceilings, ceilings
+from evaluation.failures.table import breakdown_of_result, breakdown_part
 from evaluation.rendering.cells import Cells, Part
 from evaluation.scoring.results import Evaluation
 from evaluation.scoring.wording import decimal
@@ -88,3 +90,29 @@ def stage_parts(result: Evaluation, options: Mapping[str, Any]) -> list[Part]:
         return []
 
     return [ceiling_part(ceilings(result, [options["stage1"]], options["k1"] or DEFAULT_K1))]
+
+
+def add_breakdown_arguments(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("where it fails")
+    group.add_argument(
+        "--by",
+        metavar="THING",
+        help="break down by tag, relevant (how many documents are), weight (how often a query is asked), or "
+        "a key of the metadata in --queries FILE",
+    )
+    group.add_argument("--by-measure", metavar="M", help="of which measure, for instance recall@10")
+    group.add_argument(
+        "--by-threshold", metavar="SHARE", type=float, help="the share of queries with at least this (0.5)"
+    )
+
+
+def breakdown_parts(result: Evaluation, options: Mapping[str, Any]) -> list[Part]:
+    """The breakdown that the options ask for; nothing without `--by`."""
+    if options["by"] is None:
+        if options["by_measure"] is not None or options["by_threshold"] is not None:
+            raise ValueError("--by-measure and --by-threshold belong to --by; name it too.")
+        return []
+
+    names = {"by": "by", "queries": "queries", "measure": "by_measure", "threshold": "by_threshold"}
+    choice = {name: options[option] for name, option in names.items()}
+    return [breakdown_part(breakdown_of_result(result, **choice))]

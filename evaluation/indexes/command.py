@@ -45,6 +45,7 @@ OF_LABELS = {
     "stage1": "--stage1",
     "k1": "--k1",
     "facts": "--facts",
+    "spans": "--spans",
 }
 CHARTS = (".svg", ".png")
 

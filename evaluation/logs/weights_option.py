@@ -18,6 +18,7 @@ _UNWEIGHTED = {
     "html": "--html",
     "stage1": "--stage1",
     "facts": "--facts",
+    "spans": "--spans",
     "trade_offs": "--trade-offs",
     "against": "--against",
 }

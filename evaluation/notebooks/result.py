@@ -17,6 +17,7 @@ from evaluation.notebooks.tracking import log_result
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.pool_estimates.pool_file import design_of_files
 from evaluation.rendering.formats import render_tables, table_cells
+from evaluation.rendering.span_tables import span_cells
 from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.results import Evaluation
 from pooling.inputs.reading import pool_table
@@ -106,4 +107,5 @@ class Result(Evaluation):
     def __repr__(self) -> str:
         cells = table_cells(self)
         noted = replace(cells, notes=(basis_line(self), *cells.notes))
-        return render_tables([noted], "table").rstrip()
+        spans = [] if self.spans is None else [span_cells(self.spans)]
+        return render_tables([noted, *spans], "table").rstrip()

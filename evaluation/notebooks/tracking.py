@@ -34,7 +34,7 @@ def metrics_of(result: Evaluation) -> dict[str, float]:
     `recall@10` of the run bm25 is `recall_at_10`, or `bm25.recall_at_10` where there are several runs.
     """
     metrics: dict[str, float] = {}
-    for name, figures in _prefixed({name: run.figures for name, run in result.runs.items()}).items():
+    for name, figures in _prefixed({name: result.figures_of(name) for name in result.runs}).items():
         first = f"{name}." if len(result.runs) > 1 else ""
         for key, figure in figures.items():
             named = first + key.replace("@", "_at_")

@@ -10,6 +10,7 @@ from dataclasses import replace
 from evaluation.measures import MEASURES, key_of
 from evaluation.rendering.cells import Cells, Part
 from evaluation.rendering.estimate_tables import estimate_tables
+from evaluation.rendering.span_tables import span_cells
 from evaluation.rendering.tradeoffs import trade_offs
 from evaluation.scoring.estimate_figures import Estimates, runs_with_estimates
 from evaluation.scoring.figures import MeanSpan, as_read, mean_as_read, mlflow_metrics
@@ -52,7 +53,7 @@ def render(
     if form == "json":
         return _json(evaluation, with_trade_offs, parts, estimates)
     if form == "mlflow":
-        return mlflow_text({name: run.figures for name, run in evaluation.runs.items()})
+        return mlflow_text({name: evaluation.figures_of(name) for name in evaluation.runs})
     tables = all_cells(evaluation, with_trade_offs=with_trade_offs)
     if estimates is not None:
         tables = _with_estimates(tables, evaluation, estimates)
@@ -80,12 +81,15 @@ def render_tables(tables: Sequence[Cells], form: str, *, terminal: bool = False)
 
 
 def all_cells(evaluation: Evaluation, *, with_trade_offs: bool = False) -> list[Cells]:
-    """The table of all queries, and after it those of the strata and the trade-offs where there are any."""
+    """The table of all queries, and after it those of the strata, trade-offs and excerpts where there are
+    any."""
     tables = [table_cells(evaluation)]
     if evaluation.strata:
         tables.append(strata_cells(evaluation))
     if with_trade_offs:
         tables.append(trade_off_cells(evaluation))
+    if evaluation.spans is not None:
+        tables.append(span_cells(evaluation.spans))
     return tables
 
 
@@ -280,7 +284,8 @@ def _csv(evaluation: Evaluation, parts: Sequence[Part] = ()) -> str:
     rows, tagged = evaluation.summary_rows(), evaluation.strata_rows()
     more = [row for part in parts for row in part.rows or ()]
     # The columns are there only with strata or such parts; they are empty in the rows of all queries.
-    columns = [*(["tag"] if tagged else []), *(rows[0] if rows else ()), "line"]
+    named = dict.fromkeys(name for row in rows for name in row)
+    columns = [*(["tag"] if tagged else []), *named, "line"]
     columns += [name for name in (more[0] if more else ()) if name not in columns]
     described = [
         {**row, "line": evaluation.convention_line(row["run"], row["measure"], row["k"])} for row in rows

@@ -36,6 +36,7 @@ from evaluation.scoring.coverage import (
 from evaluation.scoring.engines import work_runs
 from evaluation.scoring.figures import Figure, MeasuredHow
 from evaluation.scoring.inputs import (
+    DEFAULT_CUTOFFS,
     RunWithoutQueries,
     collapsed_sources,
     completed,
@@ -46,12 +47,8 @@ from evaluation.scoring.inputs import (
 )
 from evaluation.scoring.results import Evaluation, RunEvaluation
 from evaluation.scoring.scorer import Scorer, Worked
-from evaluation.scoring.scoring import (
-    Labels,
-    ScoredRun,
-    join_parts,
-    label_pairs,
-)
+from evaluation.scoring.scoring import Labels, ScoredRun, join_parts, label_pairs
+from evaluation.scoring.spans import is_of_spans, span_request
 from evaluation.scoring.strangers import (
     notes_on_first_lines,
     notes_on_negatives,
@@ -61,6 +58,7 @@ from evaluation.scoring.strangers import (
 )
 from evaluation.scoring.strata import Stratum, rows_by_tag
 from evaluation.scoring.wording import usual_cutoff
+from pooling.chunks.given import Records
 from pooling.formats.parts import PlainRows, in_threads
 from pooling.heavy import Booleans, np, pl
 from pooling.inputs.given import Keys, Runs, RunSource, Source
@@ -75,7 +73,6 @@ COMPLETE = "unlisted documents count as not relevant, as declared by the person 
 
 _COLUMNS_AT_ONCE = 4
 
-DEFAULT_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 DEFAULT_MEASURES = ("recall", "precision", "f1", "success", "judged")
 
 Rows = slice | Integers
@@ -104,6 +101,8 @@ def evaluate(
     collapse: str | None = None,
     query_ids: Iterable[Any] | None = None,
     document_ids: Sequence[Any] | Mapping[Any, Any] | None = None,
+    spans: Records | None = None,
+    chunk_map: Records | None = None,
 ) -> Evaluation:
     """Measure runs against qrels at every cutoff.
 
@@ -132,6 +131,8 @@ def evaluate(
     - `progress`: called with the share of the work that is done, once every run is read.
     - `id_key`, `collapse`, `query_ids`, `document_ids`: what runs in memory do not say themselves; see
       `pooling.inputs.given.Keys`.
+    - `spans`, `chunk_map`: excerpts that answer, and where chunks begin and end, for the measures
+      `span_recall` and `span_precision` of runs of chunks; see `evaluation.evaluate_spans`.
 
     Means are over the queries that `conventions` count. Judged@k is over the same queries: its `mean` divides
     by k, its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved nothing.
@@ -161,6 +162,8 @@ def evaluate(
     conventions = conventions or Conventions()
     measures = [measures] if isinstance(measures, str) else measures
     at_each = cutoffs_array(k).tolist()
+    asked = span_request(measures, at_each, spans, chunk_map)
+    measures = [one for one in measures if not is_of_spans(one)]
     thresholds = dict(thresholds or {})
     named_keys = measure_keys([*measures, *thresholds], at_each)
     cutoffs = cutoffs_array([at for _, at in named_keys if at is not None] or at_each[-1:])
@@ -170,6 +173,7 @@ def evaluate(
     sources = named_runs(runs, keys_of_runs)
     pool = lasting(pool)
     notes: list[str] = []
+    retrieved = sources
     if chunks is not None:
         sources = collapsed_sources(sources, chunks, conventions, notes=notes, cutoffs=cutoffs.tolist())
     if conventions.drop_query_document:
@@ -209,6 +213,8 @@ def evaluate(
         evaluated.append((replace(run, unjudged=top), columns))
     interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
     settings: MeasuredHow = {"interval": interval, "pool": _pool_in_words(pool)}
+    measured = None if asked is None else asked.measured(retrieved, conventions, queries, interval)
+    notes += () if measured is None else measured.notes
     if chunks is not None:
         settings["chunks"] = chunks.to_dict()
     elif collapse is not None:
@@ -238,6 +244,7 @@ def evaluate(
         },
         thresholds=thresholds,
         minimum_queries=minimum_queries,
+        spans=measured,
     )
 
 

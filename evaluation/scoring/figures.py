@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
-from evaluation.measures import mlflow_name, split_name
+from evaluation.measures import mlflow_name
 from evaluation.measures.significance import IntervalSettings
 
 
@@ -54,8 +54,9 @@ class Figure(TypedDict):
     """A run's mean of one measure: `runs[name]["recall@10"]`.
 
     queries: in the mean. micro, bounds (least and largest), ties: of recall; ties only where equal scores can
-    change it. estimate: of recall, where a pool with an audit is known. mean_of_retrieved: of judged. line:
-    the convention line, where a result is handed out.
+    change it. estimate: of recall, where a pool with an audit is known. mean_of_retrieved: of judged.
+    characters: mean length of the first K chunks, of measures over excerpts. line: the convention line, where
+    a result is handed out.
     """
 
     mean: float | None
@@ -67,6 +68,7 @@ class Figure(TypedDict):
     ties: NotRequired[TieMeans]
     mean_of_retrieved: NotRequired[float | None]
     estimate: NotRequired[HeadlineEstimate | None]
+    characters: NotRequired[float | None]
     line: NotRequired[str]
 
 
@@ -95,7 +97,8 @@ def mlflow_metrics(runs: Mapping[str, Mapping[str, MeanSpan]]) -> dict[str, floa
         # MLflow takes these characters in a name, and no others.
         prefix = re.sub(r"[^\w\-. :/]", "_", run, flags=re.ASCII) + "/" if len(runs) > 1 else ""
         for key, figure in figures.items():
-            name = prefix + mlflow_name(*split_name(key))
+            measure, _, k = key.partition("@")  # a key, whatever it is a measure of
+            name = prefix + mlflow_name(measure, int(k) if k else None)
             metrics |= {name: figure["mean"], f"{name}_low": figure["low"], f"{name}_high": figure["high"]}
     return {name: value for name, value in metrics.items() if value is not None}
 
@@ -116,6 +119,7 @@ class SummaryRow(TypedDict):
     tie_expected: float | None
     tie_max: float | None
     queries: int
+    characters: NotRequired[float | None]
 
 
 class StratumRow(SummaryRow):
@@ -209,13 +213,40 @@ class ThresholdResult(TypedDict):
     basis: NotRequired[str]
 
 
+class SpanCounts(TypedDict):
+    """Queries with excerpts, their excerpts, and the characters of these, each counted once."""
+
+    queries: int
+    excerpts: int
+    characters: int
+
+
+class SpansMeasuredHow(TypedDict):
+    """All that figures over excerpts depend on apart from excerpts, map and runs, which are named."""
+
+    spans: str
+    chunk_map: str
+    missing: str
+    ties: str
+    scores: str
+    interval: IntervalSettings
+
+
+class SpanResult(TypedDict):
+    """Key `spans` of `evaluate --spans --format json`, next to the figures of each run."""
+
+    conventions: SpansMeasuredHow
+    counts: SpanCounts
+
+
 class Extras(TypedDict, total=False):
-    """Results on thresholds, on the minimum of queries and on tags, where they were asked for."""
+    """Results on thresholds, the minimum of queries, tags and excerpts, where they were asked for."""
 
     thresholds: dict[str, ThresholdResult]
     minimum_queries: int
     warnings: list[str]
     strata: dict[str, StratumResult]
+    spans: SpanResult
 
 
 class EvaluationResult(Extras):

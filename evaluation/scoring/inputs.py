@@ -17,6 +17,7 @@ from pooling.inputs.reading import qrels_frame, run_frame
 from pooling.ranking.chunks import Chunks, collapse_chunks, collapse_notes
 
 Result = TypeVar("Result")
+DEFAULT_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 #: So many lines of a run are looked at for queries among their own documents, and for ranks.
 LINES = 2_000
 

@@ -25,6 +25,7 @@ from evaluation.scoring.figures import (
     mean_as_read,
 )
 from evaluation.scoring.scoring import Labels, ScoredRun
+from evaluation.scoring.spans import SpanEvaluation, is_of_spans
 from evaluation.scoring.strata import Stratum
 from evaluation.scoring.wording import decimal as decimal
 from evaluation.scoring.wording import interval as interval
@@ -66,7 +67,8 @@ class Evaluation:
     sources, pool, qrels: what was given, for comparisons, which look
     at unjudged documents again. strata: tag -> the same over its queries. thresholds, minimum_queries: what
     the evaluation is checked against. design: (Q,) how the queries were drawn from a log, where means are
-    taken back to it; those outside the draw have no importance.
+    taken back to it; those outside the draw have no importance. spans: what chunks hold of excerpts, where
+    these were given; its figures are among those that are handed out.
     """
 
     conventions: Conventions
@@ -86,6 +88,7 @@ class Evaluation:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     minimum_queries: int | None = None
     design: Design | None = field(default=None, repr=False, compare=False)
+    spans: SpanEvaluation | None = field(default=None, repr=False, compare=False)
 
     @property
     def confidence(self) -> float:
@@ -147,6 +150,8 @@ class Evaluation:
             name: {key: {**figure, "line": self._line(name, key)} for key, figure in run.figures.items()}
             for name, run in self.runs.items()
         }
+        for name, figures in ({} if self.spans is None else self.spans.with_lines()).items():
+            runs[name] |= figures
         return {
             "conventions": {
                 **self.conventions.to_dict(),
@@ -176,6 +181,8 @@ class Evaluation:
             result["warnings"] = self.warnings()
         if self.strata:
             result["strata"] = self._strata()
+        if self.spans is not None:
+            result["spans"] = self.spans.to_dict()
         return result
 
     def _wanted(self) -> dict[str, float]:
@@ -197,7 +204,11 @@ class Evaluation:
 
     def figure(self, run: str, measure: str, k: int | None = None) -> Figure:
         """The figures of one measure: mean, low, high, queries, and for recall micro, bounds and ties."""
-        return self._run(run).figures[self._key(measure, k)]
+        return self.figures_of(run)[self._key(measure, k)]
+
+    def figures_of(self, run: str) -> RunFigures:
+        """All figures of a run by key, those over excerpts last."""
+        return {**self._run(run).figures, **({} if self.spans is None else self.spans.runs[run])}
 
     def convention_line(self, run: str, measure: str, k: int | None = None) -> str:
         """One figure with all that it depends on, as one line of text."""
@@ -229,7 +240,7 @@ class Evaluation:
             summary_row(name, key, figure)
             for name, run in self.runs.items()
             for key, figure in run.figures.items()
-        ]
+        ] + ([] if self.spans is None else self.spans.summary_rows())
 
     def per_query(self) -> pd.DataFrame:
         """One row per run, query, measure and k: run, query_id, measure, k (missing over the whole run),
@@ -353,6 +364,8 @@ class Evaluation:
         }
 
     def _line(self, run: str, key: str) -> str:
+        if self.spans is not None and is_of_spans(key):
+            return self.spans.line(run, key)
         stored = self._run(run).figures[key]
         figure = as_read(stored)
         measure, k = split_name(key)
@@ -390,7 +403,8 @@ class Evaluation:
 
     def _key(self, measure: str, k: int | None) -> str:
         key = key_of(measure, k)
-        if (measure, k) not in self.keys:
+        keys = {*self.keys, *(() if self.spans is None else self.spans.keys)}
+        if (measure, k) not in keys:
             raise ValueError(f"{key} was not evaluated; name it among the measures and cutoffs.")
         return key
 

@@ -6,6 +6,7 @@ Names are compared in lower case with `-`, `.` and blanks as `_`; the first of t
 - document: document_id doc_id docno docid corpus_id documentid document doc passage_id pid did
 - score of a run: score similarity sim; without one, `rank` (or position, doc_position) makes the score -rank
 - relevance: relevance rel relevancy label rating grade judgment judgement score
+- chunk: chunk_id chunk; its offsets: start start_index and end end_index
 - id, title and text of a record: as listed below
 """
 
@@ -27,6 +28,8 @@ DOCUMENT = (
 SCORE = ("score", "similarity", "sim")
 RANK = ("rank", "position", "doc_position")
 RELEVANCE = ("relevance", "rel", "relevancy", "label", "rating", "grade", "judgment", "judgement", "score")
+CHUNK = ("chunk_id", "chunk")
+START, END = ("start", "start_index"), ("end", "end_index")
 
 #: Of an entry of a ranked list, and what holds such a list.
 HIT_ID = (*(name for name in DOCUMENT if name not in ("document", "doc")), "_id", "id")

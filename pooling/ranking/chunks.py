@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pooling.formats.errors import excerpt
+from pooling.formats.names import CHUNK, DOCUMENT, column_named
 from pooling.formats.registry import source_of
 from pooling.formats.wording import counted
 from pooling.heavy import pl
@@ -163,20 +164,27 @@ def _lengths(frame: pl.DataFrame) -> dict[str, int]:
 
 
 def read_chunk_map(path: Path) -> Chunks:
-    """The mapping of a TSV file, `chunk_id document_id` a line; FormatError names file and line."""
+    """The mapping of a TSV file, `chunk_id document_id` a line, or with more columns below a header that
+    names these two; FormatError names file and line."""
     file = source_of(path, None, None)
     mapping: dict[str, str] = {}
+    width, places = 2, (0, 1)
     for number, line in file.text_lines():
         fields = line.split("\t")
-        if fields == ["chunk_id", "document_id"] and number == 1:
+        named = [column_named(fields, names) for names in (CHUNK, DOCUMENT)] if number == 1 else []
+        if named and None not in named:
+            width, places = len(fields), (fields.index(str(named[0])), fields.index(str(named[1])))
             continue
-        if len(fields) != 2 or not all(fields):
+        if len(fields) != width or not all(fields[place] for place in places):
+            wrong = counted(len(fields), "field") + f" instead of {width}"
             raise file.error(
                 number,
-                f"{len(fields)} fields instead of 2" if len(fields) != 2 else "an id is empty",
-                "Write the chunk's id, a tab, and its document's id.",
+                wrong if len(fields) != width else "an id is empty",
+                "Write the chunk's id, a tab, and its document's id."
+                if width == 2
+                else "Give every row one field for each column.",
             )
-        chunk, document = fields
+        chunk, document = (fields[place] for place in places)
         if mapping.setdefault(chunk, document) != document:
             what = f"chunk {excerpt(chunk)} is of {excerpt(mapping[chunk])} and of {excerpt(document)}"
             raise file.error(number, what, "Keep one line for each chunk.")

@@ -33,6 +33,7 @@ PAGES = {
     "qrels": "Qrels",
     "recall": "Honest recall",
     "facts": "Facts",
+    "chunks": "Chunks",
     "log": "From the log to the report",
     "interleaving": "Interleaving",
     "notebooks": "Python and notebooks",

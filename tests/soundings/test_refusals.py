@@ -22,6 +22,7 @@ WRONG = {
     "backup": ["missing/folder/file.zip"],
     "build_pool": ["nowhere", "--name", "p", "--depth", "2"],
     "canary": ["nowhere", "list"],
+    "carry_labels": ["missing.qrels", "--from", "old.tsv", "--to", "new.tsv", "--output", "new.qrels"],
     "create_user": ["a b", "--password-stdin"],
     "decide": ["harbour", "none", "a", "b"],
     "demo": ["--port", "70000"],

@@ -70,6 +70,8 @@ def test_labels_of_documents_may_be_left_out(files: Path, first: tuple[str, ...]
     assert told["conventions"]["denominator"] == "findable"
     rows = ran(files, *first, "one.run", *asked, "--format", "csv")[0].splitlines()
     assert rows[1].startswith("one,fact_recall,2,1.0")
+    metrics = json.loads(ran(files, *first, "one.run", *asked, "--format", "mlflow")[0])
+    assert metrics == {"fact_recall_at_2": 1.0}
 
 
 def test_several_runs_need_no_labels(files: Path) -> None:

@@ -96,13 +96,20 @@ def test_a_file_tells_the_document_of_each_chunk(tmp_path: Path) -> None:
         collapse_chunks(run_of(("c4", 1.0)), mapping, "r")
 
 
+def test_a_map_with_offsets_is_a_map_of_documents_too(tmp_path: Path) -> None:
+    path = tmp_path / "chunks.tsv"
+    path.write_text("document\tchunk\tstart\tend\na\tc1\t0\t9\nb\tc2\t0\t9\n")
+    assert read_chunk_map(path).mapping == {"c1": "a", "c2": "b"}
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("", "empty"),
-        ("c1 a\n", "line 1: 1 fields instead of 2"),
+        ("c1 a\n", "line 1: 1 field instead of 2"),
         ("c1\ta\nc2\t\n", "line 2: an id is empty"),
         ("c1\ta\nc1\tb\n", "line 2: chunk 'c1' is of 'a' and of 'b'"),
+        ("chunk_id\tdocument_id\tstart\nc1\ta\n", "line 2: 2 fields instead of 3"),
     ],
 )
 def test_a_wrong_file_of_chunks_names_its_line(tmp_path: Path, text: str, sentence: str) -> None:
