@@ -290,8 +290,8 @@ def compared(
     further = counted["left"][:, None] - mine - theirs
     scored = counted["relevant"] > 0
     if queries is not None:
-        ahead, relevant, mine, theirs, further = (
-            part[queries] for part in (ahead, relevant, mine, theirs, further)
+        ahead, relevant, mine, theirs, further, shared = (
+            part[queries] for part in (ahead, relevant, mine, theirs, further, shared)
         )
         scored = scored[queries]
     lower, upper = recall_difference_limits(ahead, relevant, mine=mine, other=theirs, further=further)
@@ -300,11 +300,12 @@ def compared(
     low, high = difference_intervals(differences, samples=SAMPLES)
     p_value = adjusted(randomisation_test(differences, permutations=PERMUTATIONS))
     audit = audit_of(ours, k, base.truth, judged, probability) if queries is None else None
-    is_open = ~((least > 1e-12) | (most < -1e-12))
-    audit_p = None if audit is None else adjusted(np.where(is_open, audit.p_value, np.nan))
+    audit_p = None if audit is None else adjusted(audit.p_value)
+    tops = recall_difference_limits(ahead, relevant, mine=mine, other=theirs, further=shared)
+    lowest, highest = (limit[scored].mean(axis=0) for limit in tops)
 
     def turning(at: int) -> float | None:
-        parts = [part[:, at] for part in (ahead, relevant, mine, theirs, further)]
+        parts = [part[:, at] for part in (ahead, relevant, mine, theirs, shared)]
         return turning_share(lambda share: limits_at(share, *parts), scored)
 
     return [
@@ -315,8 +316,9 @@ def compared(
             int((mine + theirs)[scored, at].sum()),
             None if audit is None else (float(audit.low[at]), float(audit.high[at])),
             *((1.0, 1.0), None if audit is None else float(audit.value[at])),
-            estimate_p_value=float(audit_p[at]) if audit_p is not None and is_open[at] else None,
+            estimate_p_value=None if audit_p is None else float(audit_p[at]),
             turning=turning(at),
+            top_bounds=(float(lowest[at]), float(highest[at])),
         )
         for at, (one, other) in enumerate(zip(ours.one, ours.other, strict=True))
     ]
