@@ -30,6 +30,11 @@ class Unsettled:
     pool: pl.DataFrame
     _at: dict[int, _AtK] = field(default_factory=dict, compare=False)
 
+    def up_to(self, k: int) -> pl.DataFrame:
+        """query, document_id of the pool at k: what was given, and every run's first k."""
+        parts = [part.filter(pl.col("position") <= k) for part in (self.pool, *self.tops.values())]
+        return pl.concat([part.select(_PAIR) for part in parts]).unique()
+
     def at(self, k: int, queries: int) -> _AtK:
         """Kept for each k: every pair of runs asks for it."""
         if k not in self._at:
