@@ -172,8 +172,11 @@ def audit_of(ours: Field, k: int, truth: Booleans, judged: Booleans, probability
         truth * rest / np.where(drawn, probability, 1.0),
     )
     lightest = np.minimum.reduceat(np.where(drawn, probability, np.inf), ours.starts)
-    is_open = np.logical_or.reduceat(top & ~certain[:, None], ours.starts, axis=0)
-    of_run = np.where(is_open, lightest[:, None], np.inf).min(axis=0)
+    shared = np.stack(
+        [block.T @ block for block in np.split((top & ~certain[:, None]).astype(float), ours.starts[1:])]
+    )
+    alone_open = np.diagonal(shared, axis1=1, axis2=2)[:, :, None] - shared > 0
+    of_run = np.where(alone_open, lightest[:, None, None], np.inf).min(axis=0)
     parts = []
     for weight in weights:
         at = np.flatnonzero(weight)
@@ -185,7 +188,11 @@ def audit_of(ours: Field, k: int, truth: Booleans, judged: Booleans, probability
     first, second, others = (
         Kinds(*(np.maximum(part[which], 0.0) for part in parts), lightest=left)
         for which, left in enumerate(
-            (of_run[ours.one], of_run[ours.other], np.full(len(ours.one), lightest.min()))
+            (
+                of_run[ours.one, ours.other],
+                of_run[ours.other, ours.one],
+                np.full(len(ours.one), lightest.min()),
+            )
         )
     )
     value = (first.value - second.value) / (first.value + second.value + others.value)
