@@ -172,8 +172,11 @@ def audit_of(ours: Field, k: int, truth: Booleans, judged: Booleans, probability
         truth * rest / np.where(drawn, probability, 1.0),
     )
     lightest = np.minimum.reduceat(np.where(drawn, probability, np.inf), ours.starts)
-    is_open = np.logical_or.reduceat(top & ~certain[:, None], ours.starts, axis=0)
-    of_run = np.where(is_open, lightest[:, None], np.inf).min(axis=0)
+    shared = np.stack(
+        [block.T @ block for block in np.split((top & ~certain[:, None]).astype(float), ours.starts[1:])]
+    )
+    alone_open = np.diagonal(shared, axis1=1, axis2=2)[:, :, None] - shared > 0
+    of_run = np.where(alone_open, lightest[:, None, None], np.inf).min(axis=0)
     parts = []
     for weight in weights:
         at = np.flatnonzero(weight)
@@ -185,7 +188,11 @@ def audit_of(ours: Field, k: int, truth: Booleans, judged: Booleans, probability
     first, second, others = (
         Kinds(*(np.maximum(part[which], 0.0) for part in parts), lightest=left)
         for which, left in enumerate(
-            (of_run[ours.one], of_run[ours.other], np.full(len(ours.one), lightest.min()))
+            (
+                of_run[ours.one, ours.other],
+                of_run[ours.other, ours.one],
+                np.full(len(ours.one), lightest.min()),
+            )
         )
     )
     value = (first.value - second.value) / (first.value + second.value + others.value)
@@ -290,8 +297,8 @@ def compared(
     further = counted["left"][:, None] - mine - theirs
     scored = counted["relevant"] > 0
     if queries is not None:
-        ahead, relevant, mine, theirs, further = (
-            part[queries] for part in (ahead, relevant, mine, theirs, further)
+        ahead, relevant, mine, theirs, further, shared = (
+            part[queries] for part in (ahead, relevant, mine, theirs, further, shared)
         )
         scored = scored[queries]
     lower, upper = recall_difference_limits(ahead, relevant, mine=mine, other=theirs, further=further)
@@ -300,11 +307,12 @@ def compared(
     low, high = difference_intervals(differences, samples=SAMPLES)
     p_value = adjusted(randomisation_test(differences, permutations=PERMUTATIONS))
     audit = audit_of(ours, k, base.truth, judged, probability) if queries is None else None
-    is_open = ~((least > 1e-12) | (most < -1e-12))
-    audit_p = None if audit is None else adjusted(np.where(is_open, audit.p_value, np.nan))
+    audit_p = None if audit is None else adjusted(audit.p_value)
+    tops = recall_difference_limits(ahead, relevant, mine=mine, other=theirs, further=shared)
+    lowest, highest = (limit[scored].mean(axis=0) for limit in tops)
 
     def turning(at: int) -> float | None:
-        parts = [part[:, at] for part in (ahead, relevant, mine, theirs, further)]
+        parts = [part[:, at] for part in (ahead, relevant, mine, theirs, shared)]
         return turning_share(lambda share: limits_at(share, *parts), scored)
 
     return [
@@ -315,8 +323,9 @@ def compared(
             int((mine + theirs)[scored, at].sum()),
             None if audit is None else (float(audit.low[at]), float(audit.high[at])),
             *((1.0, 1.0), None if audit is None else float(audit.value[at])),
-            estimate_p_value=float(audit_p[at]) if audit_p is not None and is_open[at] else None,
+            estimate_p_value=None if audit_p is None else float(audit_p[at]),
             turning=turning(at),
+            top_bounds=(float(lowest[at]), float(highest[at])),
         )
         for at, (one, other) in enumerate(zip(ours.one, ours.other, strict=True))
     ]

@@ -23,8 +23,9 @@ MOST_QUERIES = 100_000
 @dataclass(frozen=True)
 class Rival:
     """The next best run next to the best: the difference in favour of the best, its interval over queries and
-    its p-value, corrected for the number of `pairs`; the grade; the share of the unjudged documents that must
-    turn out against it before the order turns; and how many of these only one of the two has."""
+    its p-value, corrected for the number of `pairs`; the grade; the share of the unjudged documents of both
+    first K that must turn out against it before the order turns; and how many of these only one of the two
+    has."""
 
     run: str
     difference: float

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from evaluation.comparisons.verdict import BOUNDED, Comparison, Difference, excludes_zero
+from evaluation.comparisons.verdict import BOUNDED, Comparison, Difference
 from evaluation.measures import Floats, split_name, titled
 from evaluation.measures.hajek import Design, weighted_means
 from evaluation.measures.significance import (
@@ -210,12 +210,9 @@ def _compared(
     numbers = method.numbers(differences, len(keys), evaluation.confidence, design=evaluation.design)
     audits = [(audited or {}).get((*pair, k)) or Difference(None, None) for _, k in keys for pair in pairs]
     bounds = [_bounds(evaluation, opened, pair, key) for key in keys for pair in pairs]
-    # Of a pair that its bounds have decided no audit is asked, so it is none of the many.
-    p_values = [
-        None if bound is not None and excludes_zero(bound.mean()) else one.p_value
-        for bound, one in zip(bounds, audits, strict=True)
-    ]
-    corrected = method.corrected(np.array(p_values, dtype=np.float64), len(keys))
+    # Also of pairs that bounds decide: a larger pool may leave them open, and says nothing of the others.
+    p_values = np.array([one.p_value for one in audits], dtype=np.float64)
+    corrected = method.corrected(p_values, len(keys))
     made = []
     for at, (key, pair) in enumerate((key, pair) for key in keys for pair in pairs):
         row = _Row(
@@ -277,6 +274,7 @@ def _comparison(evaluation: Evaluation, row: _Row, method: Method) -> Comparison
         confidence=evaluation.confidence,
         estimate_p_value=row.audited_p_value,
         turning=None if bounds is None else bounds.turning,
+        top_bounds=None if bounds is None else bounds.top,
     )
 
 

@@ -24,7 +24,7 @@ from pooling.formats.wording import counted
 from pooling.heavy import np, pl
 from pooling.interface.problems import InputError
 from pooling.models import Job, Pool
-from pooling.pools.building import pooled_frame
+from pooling.pools.building import pooled_pairs
 from pooling.pools.picking import numbered_name, pick_pool
 
 KEPT_SECONDS = 600
@@ -204,11 +204,10 @@ def _open_pairs(report: Report, columns: Mapping[str, pl.Expr], k: int) -> pl.Da
     in the pools of the report, or without one in the first k of all its runs."""
     places = pl.min_horizontal([f"rank_{at}" for at in range(len(run_names(report)))])
     tops = scan_beside(report, UNJUDGED).select(*PAIR, **columns, best=places).collect()
-    pools = report.collection.pools.filter(name__in=report.options.get("pools", []))
-    if not pools:
+    pooled = pooled_pairs(report.collection.pools.filter(name__in=report.options.get("pools", [])))
+    if pooled is None:
         return tops.filter(pl.col("best") <= k).drop("best")
     judged = read_release(report.release).filter(pl.col("relevance") >= 0)
-    pooled = pl.concat([pooled_frame(pool) for pool in pools]).unique()
     left = pooled.join(judged, on=PAIR, how="anti")
     left = left.filter(~pl.col("query_id").is_in(sorted(complete_queries(report.release))))
     inside = tops.filter(pl.col("mine") | pl.col("other")).drop("best")

@@ -1,8 +1,10 @@
 """Five grades of certainty that one of two runs is better, each with a sentence that can be repeated.
 
 A verdict (`evaluation.comparisons.verdict`) asks what no label can turn, or what an audit proves. A grade
-weighs both uncertainties: which queries were asked, and which documents have no label. The two limits on the
-share of unjudged documents come from simulated campaigns (`benchmarks/verdicts.py`).
+weighs both uncertainties: which queries were asked, and which documents have no label. Of the documents, an
+audit that decides speaks for all; else those count that the two runs have in their first K. What else a pool
+holds adds to the hits of neither, so that a pool changes no grade by its size. The two limits on the share of
+unjudged documents come from simulated campaigns (`benchmarks/verdicts.py`).
 """
 
 from __future__ import annotations
@@ -13,12 +15,12 @@ from enum import StrEnum
 from evaluation.comparisons.verdict import BY_AUDIT, BY_BOUNDS, Comparison, Interval
 from evaluation.measures import titled
 from evaluation.scoring.config import MARGIN
-from evaluation.scoring.wording import percent
+from evaluation.scoring.wording import first_places, percent
 from pooling.formats.wording import counted, plural
 
 #: Largest corrected p-value, and least share of the unjudged documents that must turn out against the leader.
-CLEARLY = (0.05, 1 / 3)
-PROBABLY = (0.10, 0.2)
+CLEARLY = (0.05, 0.5)
+PROBABLY = (0.10, 1 / 3)
 
 
 class Grade(StrEnum):
@@ -56,7 +58,7 @@ def graded(one: Comparison, margin: float = MARGIN) -> Graded:
 def _grade(one: Comparison, margin: float) -> Grade:
     if one.difference is None or one.low is None or one.high is None or one.p_value is None:
         return Grade.QUERIES
-    if _within((one.low, one.high), margin) and _within(one.bounds, margin):
+    if _within((one.low, one.high), margin) and _within(_top_bounds(one), margin):
         return Grade.NO_DIFFERENCE
     apart = one.low > 0 or one.high < 0
     if one.p_value <= CLEARLY[0] and apart and _labels_hold(one, CLEARLY[1]):
@@ -69,13 +71,19 @@ def _grade(one: Comparison, margin: float) -> Grade:
 def _labels_hold(one: Comparison, share: float) -> bool:
     """True where no label is missing that counts, the audit proves the sign of the difference as labelled, or
     it takes at least this share of the unjudged documents to turn it."""
-    if one.contradicted or one.bounds is None or one.difference is None:
+    bounds = _top_bounds(one)
+    if one.contradicted or bounds is None or one.difference is None:
         return False
-    if one.bounds[0] == one.bounds[1]:
+    if bounds[0] == bounds[1]:
         return True
     if one.decided_by in (BY_AUDIT, BY_BOUNDS):
         return one.leader == (one.first if one.difference > 0 else one.second)
-    return one.turning is not None and one.turning >= share
+    return one.turning is None or one.turning >= share
+
+
+def _top_bounds(one: Comparison) -> Interval | None:
+    """Of a report made before there were such, the wider ones."""
+    return one.bounds if one.top_bounds is None else one.top_bounds
 
 
 def _within(span: Interval | None, margin: float) -> bool:
@@ -100,12 +108,12 @@ def _labels_open(one: Comparison, ahead: str, behind: str, margin: float) -> str
         return f"{begins}: the labels found first favour {ahead}, the audit favours {behind}."
     if one.bounds is None:
         return f"{begins}: there is no bound on how unjudged documents change {titled(one.measure, one.k)}."
-    if one.turning is None:
-        return f"{begins}: the unjudged documents could reverse the order."
-    return (
-        f"{begins}: the order reverses if {percent(one.turning)} of the unjudged documents that would help "
-        f"{behind} are relevant. {_what_labels_decide(one)}"
-    )
+    return f"{begins}: the order reverses if {_turned(one, behind)}. {_what_labels_decide(one)}"
+
+
+def _turned(one: Comparison, behind: str) -> str:
+    share, places = percent(one.turning), first_places(one.k or 0)
+    return f"{share} of the unjudged documents in the {places} that would help {behind} are relevant"
 
 
 def _what_labels_decide(one: Comparison) -> str:
@@ -138,7 +146,4 @@ def _unless(one: Comparison, behind: str) -> str:
     """The condition under which labels would turn it; empty where none can or an audit says no."""
     if one.decided_by is not None or one.turning is None:
         return ""
-    return (
-        f", unless more than {percent(one.turning)} of the unjudged documents that would help {behind} are "
-        "relevant"
-    )
+    return f", unless more than {_turned(one, behind)}"

@@ -17,6 +17,7 @@ from evaluation.report_store.options import UNWEIGHTED
 from evaluation.report_store.settings import weights_of
 from evaluation.scoring.figures import Figure, mean_as_read
 from evaluation.scoring.results import decimal, interval
+from evaluation.scoring.wording import estimated_title
 from pooling.tables.columns import Column
 from pooling.tables.table import Table
 
@@ -188,10 +189,10 @@ def _table(
     report: Report, measure: str, k: int | None, earlier: Earlier | None, *, is_estimated: bool
 ) -> Table:
     template = "evaluation/_result_{}.html".format
-    heading = titled(measure, k)
+    heading, of = titled(measure, k), report.result["estimates"]["queries"]
     columns = [
         Column("run", "Run", natural=True, template=template("run"), style="id"),
-        *([Column("estimate", f"{heading}, estimated", number=True)] if is_estimated else []),
+        *([Column("estimate", f"{heading}, {estimated_title(of)}", number=True)] if is_estimated else []),
         Column(
             "value",
             f"{heading}, found so far" if is_estimated else heading if k else f"{heading}, whole run",

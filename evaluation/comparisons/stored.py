@@ -161,6 +161,8 @@ def turned(one: ComparisonResult, first: str) -> ComparisonResult:
         "low": None if high is None else -high,
         "high": None if low is None else -low,
         "bounds": _turned_ends(one["bounds"]),
+        # A report made before there were such has none.
+        "top_bounds": _turned_ends(one.get("top_bounds")),
         "estimated": _turned_ends(one["estimated"]),
     }
 

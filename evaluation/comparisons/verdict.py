@@ -66,10 +66,13 @@ class ComparisonResult(TypedDict):
     estimate: Annotated[float | None, "Of micro recall, from the audit."]
     more_labels: Annotated[int | None, "Audit labels that would decide it."]
     confidence: Annotated[float, "Of both intervals."]
-    estimate_p_value: Annotated[
-        float | None, "Of the estimate, corrected for the pairs that the bounds leave open."
+    estimate_p_value: Annotated[float | None, "Of the estimate, corrected for the pairs at K."]
+    turning: Annotated[
+        float | None, "Share of the unjudged documents of both first K that would reverse the order."
     ]
-    turning: Annotated[float | None, "Share of the unjudged documents that would reverse the order."]
+    top_bounds: Annotated[
+        Sequence[float] | None, "Whatever the unjudged documents of both first K turn out to be."
+    ]
     leader: Annotated[str | None, "The better run, or null: not ranked."]
     decided_by: Annotated[str | None, "`bounds` or `audit`; null: not ranked."]
     warnings: list[str]
@@ -98,10 +101,11 @@ class Comparison:
     difference over all labels that the unjudged documents can get; None for measures without such bounds.
     settled: queries whose own sign is decided so. open_pairs: unjudged documents that only one of the two has
     in its first K. estimate, estimated: the difference of micro recall that an audit sample estimates, and
-    its interval over the draw of labels; estimate_p_value: of that estimate, corrected for the pairs that the
-    bounds leave open; more_labels: how many labels more of the audit would decide it. judged: coverage of
-    both. turning: the share of the unjudged documents that must be relevant, all in favour of the run behind,
-    before the mean difference is 0. What is undefined is None.
+    its interval over the draw of labels; estimate_p_value: of that estimate, corrected as `p_value` is;
+    more_labels: how many labels more of the audit would decide it. judged: coverage of both. turning: the
+    share of the unjudged documents of both first K that must be relevant, all in favour of the run behind,
+    before the mean difference is 0. top_bounds: the bounds where nothing else is unjudged; a larger pool does
+    not widen them. What is undefined is None.
     """
 
     first: str
@@ -127,6 +131,7 @@ class Comparison:
     confidence: float = LEVEL
     estimate_p_value: float | None = None
     turning: float | None = None
+    top_bounds: Interval | None = None
 
     @property
     def decided_by(self) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from django import forms
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
+from django.core.files.storage import default_storage
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -17,16 +18,19 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
+from evaluation.comparisons.stored import PAIR, UNJUDGED
 from evaluation.failures.stage_ceiling import RecallCeiling, ceilings
 from evaluation.models import Report
 from evaluation.report_store.choices import conventions_from
 from evaluation.report_store.completing import completed_labels
-from evaluation.report_store.files import run_names, runs_of
+from evaluation.report_store.files import beside, run_names, runs_of, scan_beside
 from evaluation.report_store.options import headline_k
 from evaluation.scoring.evaluating import evaluate
+from pooling.heavy import pl
 from pooling.interface.api import answers
 from pooling.interface.pages import page_of
 from pooling.interface.problems import InputError
+from pooling.pools.building import pooled_pairs
 from pooling.runs.stored import read_stored_run
 
 #: Places of the first stage that are looked at, as far as they are more than K.
@@ -97,11 +101,13 @@ def ceiling_rows(
     first = frames.pop(choice.stage1)
     if not frames:
         return []
-    labels = completed_labels(report.release, [first, *frames.values()])
+    pooled = _pool_of(report, choice.k)
+    labels = completed_labels(report.release, [first, *frames.values(), pooled])
     depth = int(first.group_by("query_id").len()["len"].max() or 0)  # type: ignore[arg-type]
     wanted = [k1 for k1 in DEPTHS if k1 >= choice.k and k1 <= depth] or [max(depth, choice.k)]
     try:
-        evaluation = evaluate(labels, frames, [choice.k], ["recall"], conventions)
+        pool = pooled.join(labels, on="query_id", how="semi")
+        evaluation = evaluate(labels, frames, [choice.k], ["recall"], conventions, pool=pool)
         result = ceilings(evaluation, {choice.stage1: first}, wanted)
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -110,6 +116,19 @@ def ceiling_rows(
         for run, by_k1 in result.runs.items()
         for k1, one in by_k1.items()
     ]
+
+
+def _pool_of(report: Report, k: int) -> pl.DataFrame:
+    """What the bounds of the report's recall rest on: the pairs of its pools, and the unjudged documents of
+    all its runs' first k, of which a page reads some alone."""
+    pools = report.collection.pools.filter(name__in=report.options.get("pools", []))
+    pooled, parts = pooled_pairs(pools), [pl.DataFrame(schema=dict.fromkeys(PAIR, pl.String))]
+    if pooled is not None:
+        parts.append(pooled)
+    if default_storage.exists(beside(report, UNJUDGED)):
+        best = pl.min_horizontal([f"rank_{at}" for at in range(len(run_names(report)))])
+        parts.append(scan_beside(report, UNJUDGED).filter(best <= k).select(PAIR).collect())
+    return pl.concat(parts)
 
 
 @login_required

@@ -8,7 +8,7 @@ relevant documents one part is *missed* by stage 1, one is handed on and *lost* 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypedDict
 
@@ -16,7 +16,7 @@ from evaluation.measures import Floats, Grades, Integers, key_of
 from evaluation.measures.ranked import sums_up_to
 from evaluation.scoring.inputs import cutoffs_array
 from evaluation.scoring.results import Evaluation
-from evaluation.scoring.unsettled import unsettled
+from evaluation.scoring.unsettled import Unsettled, unsettled
 from evaluation.scoring.wording import usual_cutoff
 from pooling.heavy import np, npt, pl
 from pooling.inputs.given import Runs, RunSource
@@ -31,7 +31,8 @@ class RecallCeiling(TypedDict):
     """Means of recall over queries; found + lost + missed = 1.
 
     best: what K places can hold of all that is relevant. low, high: the ceiling whatever the labels of the
-    unjudged documents turn out to be.
+    unjudged documents turn out to be, of the pool at K and of what stage 1 hands on. Where it hands on K,
+    these are the bounds of its recall.
     """
 
     ceiling: float
@@ -142,6 +143,7 @@ class _Stage:
 
     evaluation: Evaluation
     handed: pl.DataFrame
+    _outside: dict[tuple[int, int], Integers] = field(default_factory=dict, compare=False)
 
     @property
     def cutoffs(self) -> Integers:
@@ -172,11 +174,17 @@ class _Stage:
         return frame.filter(pl.Series(labels.judged))
 
     @cached_property
-    def open_pairs(self) -> pl.DataFrame:
-        """query, document_id of all that was not judged: in the pool of the evaluation, or in stage 1."""
-        pooled = unsettled(self.evaluation, list(self.evaluation.runs)).pool.select(_PAIR)
-        handed = self.handed.select(_PAIR).join(self.labels, on=_PAIR, how="anti")
-        return pl.concat([pooled, handed]).unique()
+    def opened(self) -> Unsettled:
+        return unsettled(self.evaluation, list(self.evaluation.runs))
+
+    def outside(self, k1: int, k: int) -> Integers:
+        """(Q,) documents of the pool at k without a label that stage 1 does not hand on; kept for each pair,
+        since every ranker asks for it."""
+        if (k1, k) not in self._outside:
+            handed = self.handed.filter(pl.col("place") <= k1)
+            left = self.opened.up_to(k).join(handed, on=_PAIR, how="anti")
+            self._outside[k1, k] = np.bincount(left["query"].to_numpy(), minlength=self.count)
+        return self._outside[k1, k]
 
     @cached_property
     def best_gain(self) -> Floats:
@@ -211,13 +219,12 @@ def _of_run(stage: _Stage, name: str, wanted: Sequence[int]) -> dict[int, Ceilin
         order = order.with_columns(pl.int_range(1, pl.len() + 1).over("query").alias("position"))
         top = ranked.filter(pl.col("position") <= deepest)
         elsewhere = top.join(handed, on=_PAIR, how="anti").height
-        left = stage.open_pairs.join(handed, on=_PAIR, how="anti")
-        by_depth[k1] = CeilingOfRun(_at_each_k(stage, order, left), elsewhere)
+        by_depth[k1] = CeilingOfRun(_at_each_k(stage, order, k1), elsewhere)
     return by_depth
 
 
-def _at_each_k(stage: _Stage, order: pl.DataFrame, left: pl.DataFrame) -> dict[int, CeilingAt]:
-    """order: what stage 1 handed on, in the ranker's order. left: unjudged documents it did not hand on."""
+def _at_each_k(stage: _Stage, order: pl.DataFrame, k1: int) -> dict[int, CeilingAt]:
+    """order: the k1 documents that stage 1 handed on, in the ranker's order."""
     labels = order.join(stage.labels, on=_PAIR, how="left", maintain_order="left")
     unjudged = labels.filter(pl.col("relevance").is_null())["query"].to_numpy()
     labelled = labels.filter(pl.col("relevance").is_not_null())
@@ -227,14 +234,11 @@ def _at_each_k(stage: _Stage, order: pl.DataFrame, left: pl.DataFrame) -> dict[i
     hits = sums_up_to(position[relevant], query[relevant], ones, stage.cutoffs, query_count=stage.count)
     gained = stage.discounted(query, position, relevance.astype(np.float64))
     reachable = stage.best(query, relevance, relevant)
-    counts = _Counts(
-        relevant=stage.evaluation.labels.relevant_count,
-        handed=np.bincount(query[relevant], minlength=stage.count),
-        inside=np.bincount(unjudged, minlength=stage.count),
-        outside=np.bincount(left["query"].to_numpy(), minlength=stage.count),
-    )
+    handed = np.bincount(query[relevant], minlength=stage.count)
+    inside = np.bincount(unjudged, minlength=stage.count)
     by_cutoff = {}
     for column, k in enumerate(stage.cutoffs.tolist()):
+        counts = _Counts(stage.evaluation.labels.relevant_count, handed, inside, stage.outside(k1, k))
         recall = _recall(counts, hits[:, column], k, stage.counted)
         best = np.maximum(stage.best_gain[:, column], np.finfo(float).tiny)
         mean, ceiling = (_mean(values[:, column] / best, stage.counted) for values in (gained, reachable))

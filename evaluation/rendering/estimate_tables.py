@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from evaluation.rendering.cells import Cells
 from evaluation.scoring.estimate_figures import Estimates, PoweredEstimates, PoweredFigure
 from evaluation.scoring.figures import RunFigures
-from evaluation.scoring.wording import decimal, interval, share_in_words
+from evaluation.scoring.wording import decimal, estimated_title, interval, share_in_words
 from pooling.formats.wording import counted
 
 TITLE = "Estimated from the audit"
@@ -35,7 +35,8 @@ def estimate_tables(figures: Mapping[str, RunFigures], estimates: Estimates) -> 
 def _human_cells(figures: Mapping[str, RunFigures], estimates: Estimates, level: str) -> Cells:
     """One row per run and K: recall over all relevant documents at once as the labels have it and as the
     audit has it, and the same for the mean over queries."""
-    header = ("run", "K", "micro", "estimated", "by", "mean", "estimated")
+    estimated = estimated_title(estimates["queries"])
+    header = ("run", "K", "micro", estimated, "by", "mean", estimated)
     rows, whys = [], set()
     for run, by_key in estimates["runs"].items():
         for key, figure in by_key.items():

@@ -61,7 +61,7 @@ from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_once
 from pooling.models import Collection, Job, Pool, Run
-from pooling.pools.building import pooled_frame
+from pooling.pools.building import pooled_pairs
 from pooling.runs.stored import provenance_of, read_stored_run
 from pooling.storage.storing import checked_name, disk_errors_named
 
@@ -235,7 +235,7 @@ def create_report(
     strata = strata_chosen(collection, inputs.settings.tags)
     name = checked_name(inputs.name or f"{release.name}, {counted(len(runs), 'run')}", "report")
     pools = list(collection.pools.defer("diagnostics"))
-    pooled = _pool_of_bounds(pools)
+    pooled = pooled_pairs(pools)
     frames = chain((read_stored_run(run) for run in runs), [] if pooled is None else [pooled])
     qrels = completed_labels(release, frames)
     evaluation = _evaluation(qrels, inputs, pooled, strata, progress=progress)
@@ -369,15 +369,6 @@ def _evaluation(
         )
     except ValueError as error:
         raise InputError(str(error)) from error
-
-
-def _pool_of_bounds(pools: Sequence[Pool]) -> pl.DataFrame | None:
-    """The pairs on which the bounds of recall rest in addition to each run's own first K; None without a
-    pool.
-    """
-    if not pools:
-        return None
-    return pl.concat([pooled_frame(pool) for pool in pools]).unique()
 
 
 def _options(inputs: ReportInput, pools: Sequence[Pool]) -> ReportOptions:

@@ -100,7 +100,7 @@ class ReportResultSerializer(serializers.Serializer[dict[str, object]]):
         allow_null=True,
         help_text="The best `run` at the `k` nearest 10, its `recall` with interval and `judged` share; its "
         "`rival` with `difference`, interval, `p_value`, `grade` and `turning`, the share of the unjudged "
-        "documents that would reverse the order; a `sentence`, and what to do `next`.",
+        "documents of both first K that would reverse the order; a `sentence`, and what to do `next`.",
     )
     strata = serializers.DictField(
         child=serializers.DictField(),

@@ -373,5 +373,7 @@ def _is_recall(key: str) -> bool:
 
 def _headline_of(estimates: Estimates, run: str, key: str) -> HeadlineEstimate | None:
     estimate = estimates["runs"].get(run, {}).get(key)
-    headline = None if estimate is None else estimate.get("headline")
-    return headline if headline is not None and headline["value"] is not None else None
+    headline, queries = None if estimate is None else estimate.get("headline"), estimates["queries"]
+    if headline is None or headline["value"] is None:
+        return None
+    return headline if queries is None else {**headline, "queries": [queries["estimated"], queries["pool"]]}

@@ -35,11 +35,13 @@ class MeanCount(TypedDict):
 
 class HeadlineEstimate(Span):
     """The estimate that people read first. average: `macro` where the mean over queries is defined, else
-    `micro`; covers: the uncertainties that the interval is about, always both."""
+    `micro`; covers: the uncertainties that the interval is about, always both; queries: how many of the pool
+    it rests on, and how many the pool has."""
 
     value: float | None
     average: str
     covers: str
+    queries: NotRequired[list[int]]
 
 
 class TieMeans(TypedDict):

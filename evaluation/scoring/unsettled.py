@@ -30,6 +30,11 @@ class Unsettled:
     pool: pl.DataFrame
     _at: dict[int, _AtK] = field(default_factory=dict, compare=False)
 
+    def up_to(self, k: int) -> pl.DataFrame:
+        """query, document_id of the pool at k: what was given, and every run's first k."""
+        parts = [part.filter(pl.col("position") <= k) for part in (self.pool, *self.tops.values())]
+        return pl.concat([part.select(_PAIR) for part in parts]).unique()
+
     def at(self, k: int, queries: int) -> _AtK:
         """Kept for each k: every pair of runs asks for it."""
         if k not in self._at:
@@ -80,13 +85,15 @@ class _AtK:
 class DifferenceBounds:
     """(Q,) least and largest difference per query, NaN where it does not count for both runs.
 
-    open_pairs: unjudged documents that only one of the runs has. turning: see `turning_share`. weights: (Q,)
-    how much each query counts; None: once.
+    open_pairs: unjudged documents that only one of the runs has. top: least and largest mean difference where
+    only what the runs have in their first k is unjudged. turning: see `turning_share`. weights: (Q,) how much
+    each query counts; None: once.
     """
 
     lower: Floats
     upper: Floats
     open_pairs: int
+    top: Point | None = None
     turning: float | None = None
     weights: Floats | None = None
 
@@ -181,6 +188,10 @@ def difference_bounds(
     Recall divides it by R + x, and where n is negative by R + x + b + w, which brings it nearest to 0.
     Precision divides by k. The least is the same with the runs exchanged. Conditional on the pool, and on the
     queries that count now. The pool is that of k, and both runs' first k.
+
+    `top` and the share that turns the order are of both runs' first k alone: what only the pool has is in
+    neither, so that it adds to no run's hits, and its number is that of the pool. A larger pool widens the
+    bounds and leaves these two.
     """
     first, second = pair
     mine, other, shared, rest = opened.at(k, evaluation.labels.query_count).counts(first, second)
@@ -189,16 +200,18 @@ def difference_bounds(
     relevant, ahead = evaluation.labels.relevant_count, hits[0] - hits[1]
     counted, weights = counted_for_both(evaluation, pair), evaluation.weights
 
-    def limits(share: float) -> tuple[Floats, Floats]:
+    def limits(share: float, further: Integers = shared) -> tuple[Floats, Floats]:
         """The bounds where only this share of the unjudged documents can be relevant."""
         if measure == "precision":
             return (ahead - share * other) / k, (ahead + share * mine) / k
-        mine_of, other_of, further = (np.multiply(share, many) for many in (mine, other, shared + rest))
-        return recall_difference_limits(ahead, relevant, mine=mine_of, other=other_of, further=further)
+        mine_of, other_of, both = (np.multiply(share, many) for many in (mine, other, further))
+        return recall_difference_limits(ahead, relevant, mine=mine_of, other=other_of, further=both)
 
-    lower, upper = (np.where(counted, bound, np.nan) for bound in limits(1.0))
+    lower, upper = (np.where(counted, bound, np.nan) for bound in limits(1.0, shared + rest))
     turning = turning_share(limits, counted, weights)
-    return DifferenceBounds(lower, upper, int((mine + other)[counted].sum()), turning, weights)
+    least, most = limits(1.0)
+    top = (_mean(least, counted, weights), _mean(most, counted, weights)) if counted.any() else None
+    return DifferenceBounds(lower, upper, int((mine + other)[counted].sum()), top, turning, weights)
 
 
 def counted_for_both(evaluation: Evaluation, pair: tuple[str, str]) -> Booleans:
@@ -218,7 +231,7 @@ def turning_share(
     those in favour of the other, before the mean difference is 0; None where even all of them leave its sign.
 
     limits: share -> (Q,) least and largest difference where at most that share is relevant. In favour of the
-    run behind are those only it has, and, where it has fewer relevant ones, those both or neither has.
+    run behind are those only it has, and, where it has fewer relevant ones, those both have.
     """
     if not counted.any():
         return None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evaluation.scoring.estimate_figures import EstimatedQueries
 from evaluation.scoring.figures import MeanSpan, Span
+from pooling.formats.wording import counted
 
 USUAL_LEVEL = 0.95
 TOO_FEW = "too few queries for an interval"
@@ -23,6 +25,13 @@ def cutoffs_down_to(cutoffs: Sequence[int], depth: int) -> tuple[int, ...]:
 def rests_on(*, complete: bool) -> str:
     """The basis of a mean that no audit corrects."""
     return "by complete labels" if complete else "by the labels at hand"
+
+
+def estimated_title(queries: EstimatedQueries | None) -> str:
+    """Of a column of estimates: `estimated`, with the number of queries where these are some alone."""
+    if queries is None or not queries["not_estimated"]:
+        return "estimated"
+    return f"estimated, {queries['estimated']:,} of {counted(queries['pool'], 'query')}"
 
 
 def first_places(k: int) -> str:

@@ -10,26 +10,39 @@ when `teach_anew` is called for it. At any time the lessons of a selection are t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from labeling.adaptive.next_documents import Course, History, Planner, Prior, summed
 from labeling.adaptive.query_state import QueryState, read_state
 from labeling.models import QueryPlan, Selection, scores_of_query
+from pooling.models import Pool
 
 
 def planner_of(selection: Selection, plan: QueryPlan, state: QueryState) -> Planner:
     """The planner of a query with the lessons of the others, which has been told nothing yet."""
     pool = selection.queue.pool
-    course = Course(
-        query_id=plan.query.external_id,
+    course = replace(
+        course_of(pool, plan.query.external_id),
         strategy=selection.strategy,
         runs=pool.pool_runs.count(),
-        depth=pool.deepest,
         seed=selection.queue.seed,
-        audit_seed=pool.seed,
-        audit_share=pool.audit_share,
-        frame_size=pool.frame_size(plan.query.external_id),
     )
     lessons = summed(bytes(selection.lessons), less=bytes(plan.lesson))
     return Planner(course, state.entries, lessons, _prior_of(selection, plan))
+
+
+def course_of(pool: Pool, query_id: str) -> Course:
+    """As far as the pool tells it: enough for how many documents are handed out, not for their order."""
+    return Course(
+        query_id=query_id,
+        strategy=pool.strategy,
+        runs=0,
+        depth=pool.deepest,
+        seed=0,
+        audit_seed=pool.seed,
+        audit_share=pool.audit_share,
+        frame_size=pool.frame_size(query_id),
+    )
 
 
 def _prior_of(selection: Selection, plan: QueryPlan) -> Prior | None:

@@ -28,6 +28,7 @@ from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 
+from labeling.adaptive.budgets import budgets_of, sizes_of
 from labeling.adaptive.next_documents import History, Planner
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.placing import fixed_batches, place_items
@@ -39,9 +40,8 @@ from labeling.items.ordering import fingerprint, query_order
 from labeling.models import Item, QueryPlan, Queue, Selection
 from pooling.interface.results import Progress
 from pooling.jobs.running import start_job
-from pooling.models import Document, Pool, PoolEntry, Query
+from pooling.models import Document, Query
 from pooling.ranking.budget_rules import BATCH
-from pooling.ranking.selection import spread
 from pooling.strategies.prior import usual_votes
 
 logger = logging.getLogger(__name__)
@@ -59,12 +59,6 @@ def start(queue: Queue, options: AdaptiveOptions, progress: Progress) -> Selecti
     sizes = sizes_of(pool)
     budget = pool.budget if options.budget is None else options.budget
     places = _places(queue, sizes)
-    given = spread(
-        {str(key): size for key, size in sizes.items()},
-        budget,
-        rule=options.budget_rule,
-        floor=options.budget_floor,
-    )
     selection = Selection.objects.create(
         queue=queue,
         strategy=pool.strategy,
@@ -81,6 +75,7 @@ def start(queue: Queue, options: AdaptiveOptions, progress: Progress) -> Selecti
     if selection.prior:
         record_prior(selection, queue.opened_by)
     labelled = labelled_before(pool, queue.judgments_per_item)
+    given = budgets_of(queue, options, sizes, labelled)
     QueryPlan.objects.bulk_create(
         (
             QueryPlan(
@@ -88,7 +83,7 @@ def start(queue: Queue, options: AdaptiveOptions, progress: Progress) -> Selecti
                 query_id=key,
                 place=places[key],
                 size=size,
-                budget=given[str(key)],
+                budget=given[key],
                 reached=[[document, 0] for document in labelled[key]],
                 alike=_alike(pool.pk, key),
             )
@@ -385,12 +380,6 @@ def _unplaced(queue: Queue) -> dict[int, int]:
     """By query, the pairs that were not handed out."""
     items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key=UNPLACED)
     return dict(items.order_by().values_list("query").annotate(Count("pk")))
-
-
-def sizes_of(pool: Pool) -> dict[int, int]:
-    """By query, the documents that an order which learns may come to."""
-    counted = PoolEntry.everything.filter(pool=pool).order_by().values_list("query").annotate(Count("pk"))
-    return dict(counted)
 
 
 def _places(queue: Queue, sizes: dict[int, int]) -> dict[int, int]:

@@ -11,10 +11,11 @@ from operator import itemgetter
 from django.conf import settings
 from django.db.models import Count, Exists, QuerySet
 
-from labeling.adaptive.next_documents import Course, Entry, History, handed_in_all
+from labeling.adaptive.budgets import sizes_of
+from labeling.adaptive.next_documents import Entry, History, handed_in_all
 from labeling.adaptive.options import AdaptiveOptions
+from labeling.adaptive.planners import course_of
 from labeling.adaptive.query_state import labelled_before
-from labeling.adaptive.reordering import sizes_of
 from labeling.items.slots import settle
 from labeling.models import GoldQuestion, Item, Judgment, Selection
 from labeling.models.words import SAME_PAIR
@@ -25,7 +26,7 @@ from pooling.formats.wording import plural
 from pooling.interface.forms import Figure
 from pooling.interface.problems import InputError
 from pooling.models import Pool, PoolEntry
-from pooling.ranking.selection import spread
+from pooling.ranking.selection import spread_handed
 
 Pair = tuple[int, int]
 PAIR = ("query_id", "document_id")
@@ -112,40 +113,40 @@ def _handed_in_all(
     budget, rule = pool.budget if adaptive.budget is None else adaptive.budget, adaptive.budget_rule
     # Where relevant documents turn up, a query may come to its end.
     is_greedy = rule == Selection.Rule.GREEDY
-    given = sizes if is_greedy else spread(sizes, budget, rule=rule, floor=adaptive.budget_floor)
     if PoolEntry.everything.filter(pool=pool, is_beyond=True).exists():
-        to_judge = set(entries.values_list(*PAIR)) - settled
-        handed = _walked(pool, to_judge, given, labelled_before(pool, needed))
+        to_judge, reached = set(entries.values_list(*PAIR)) - settled, labelled_before(pool, needed)
+
+        def handed(given: Mapping[str, int]) -> dict[str, int]:
+            return _walked(pool, to_judge, given, reached)
+
     else:
         left = Counter(dict(entries.order_by().values_list("query").annotate(Count("pk"))))
         left.subtract(query for query, _ in settled)
-        handed = sum(min(given[f"{query}"], count) for query, count in left.items())
-    return min(handed, budget) if is_greedy and budget is not None else handed
+
+        def handed(given: Mapping[str, int]) -> dict[str, int]:
+            return {query: min(many, left[int(query)]) for query, many in given.items()}
+
+    if is_greedy or budget is None:
+        pairs = sum(handed(sizes).values())
+        return pairs if budget is None else min(pairs, budget)
+    floor = adaptive.budget_floor
+    return sum(handed(spread_handed(sizes, budget, handed, rule=rule, floor=floor)).values())
 
 
 def _walked(
     pool: Pool, to_judge: set[Pair], given: Mapping[str, int], reached: Mapping[int, list[int]]
-) -> int:
-    """Number of pairs that a live order hands out of a pool with a reserve, of each query those `given`."""
+) -> dict[str, int]:
+    """By query, how many pairs a live order hands out of a pool with a reserve, of the number `given`."""
     fields = (*PAIR, "query__external_id", "document__external_id", "is_beyond")
     rows = PoolEntry.everything.filter(pool=pool).order_by("query_id", "is_beyond", "position")
     pairs = rows.values_list(*fields).iterator(chunk_size=ROWS_AT_ONCE)
-    handed = 0
+    handed = {}
     for query, group in groupby(pairs, key=itemgetter(0)):
+        if (many := given.get(f"{query}")) is None:
+            continue
         listed = list(group)
-        query_id = listed[0][2]
-        course = Course(
-            query_id,
-            pool.strategy,
-            runs=0,
-            depth=pool.deepest,
-            seed=0,
-            audit_seed=pool.seed,
-            audit_share=pool.audit_share,
-            frame_size=pool.frame_size(query_id),
-        )
         entries = [Entry(document, name, 0.0, (), beyond) for _, document, _, name, beyond in listed]
         free = [entry.document for entry in entries if (query, entry.document) not in to_judge]
         history = History(reached.get(query, ()), (), 0, free, {})
-        handed += handed_in_all(course, entries, history, given[f"{query}"])
+        handed[f"{query}"] = handed_in_all(course_of(pool, listed[0][2]), entries, history, many)
     return handed

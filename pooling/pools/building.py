@@ -273,6 +273,13 @@ def pooled_frame(pool: Pool) -> pl.DataFrame:
     return rows_frame(entries.order_by("query_id", "position"), **PAIR_IDS)
 
 
+def pooled_pairs(pools: Iterable[Pool]) -> pl.DataFrame | None:
+    """The pairs of several pools, each once, on which bounds rest next to the runs' first K; None without a
+    pool."""
+    frames = [pooled_frame(pool) for pool in pools]
+    return pl.concat(frames).unique() if frames else None
+
+
 def expected_pairs(runs: Iterable[Run], choice: Choice) -> int:
     """No pool of these runs is larger to its depth: what decides between now and the background worker."""
     return sum(run.query_count * min(run.depth, choice.depth_of(run.name)) for run in runs)

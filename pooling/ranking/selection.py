@@ -11,7 +11,7 @@ greedy part has used, the audit documents not reached are a uniform sample of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pooling.heavy import Booleans, Integers, np
@@ -150,6 +150,30 @@ def spread(
     else:
         given = np.maximum(spread_budget(all_sizes, budget), least)
     return dict(zip(names, given.tolist(), strict=True))
+
+
+def spread_handed(
+    sizes: Mapping[str, int],
+    budget: int | None,
+    handed: Callable[[Mapping[str, int]], Mapping[str, int]],
+    *,
+    rule: str = EQUAL,
+    floor: int | None = None,
+) -> dict[str, int]:
+    """`spread` where much of a pool may have labels: what a query that ends early leaves goes to the others.
+
+    handed: by query, the documents that it hands out of the number given to it.
+    """
+    if budget is None:
+        return dict(sizes)
+    ended: dict[str, int] = {}
+    while True:
+        rest = {name: size for name, size in sizes.items() if name not in ended}
+        given = spread(rest, budget - sum(ended.values()), rule=rule, floor=floor) if rest else {}
+        ends = {name: many for name, many in handed(given).items() if many < given[name]}
+        if not ends:
+            return {name: (ended | given)[name] for name in sizes}
+        ended |= ends
 
 
 def floor_of(queries: int, budget: int, rule: str, floor: int | None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import polars as pl
 import pytest
 
 from evaluation import compare, evaluate
@@ -44,12 +45,14 @@ def opened(turning: float, **changes: Any) -> Comparison:
     ("one", "grade"),
     [
         (SURE, Grade.CLEARLY_BETTER),
-        (opened(0.34), Grade.CLEARLY_BETTER),
-        (opened(0.33), Grade.PROBABLY_BETTER),
-        (opened(0.2), Grade.PROBABLY_BETTER),
-        (opened(0.19), Grade.LABELS),
-        (opened(0.34, p_value=0.06), Grade.PROBABLY_BETTER),
-        (opened(0.34, p_value=0.11), Grade.QUERIES),
+        (opened(0.5), Grade.CLEARLY_BETTER),
+        (opened(0.49), Grade.PROBABLY_BETTER),
+        (opened(0.34), Grade.PROBABLY_BETTER),
+        (opened(0.33), Grade.LABELS),
+        (opened(0.5, p_value=0.06), Grade.PROBABLY_BETTER),
+        (opened(0.5, p_value=0.11), Grade.QUERIES),
+        # What is unjudged is in neither first K.
+        (replace(SURE, bounds=(-0.2, 0.3), top_bounds=(0.1, 0.1)), Grade.CLEARLY_BETTER),
         (replace(SURE, p_value=0.2, low=-0.01), Grade.QUERIES),
         (replace(SURE, low=None, high=None), Grade.QUERIES),  # too few queries for an interval
         (replace(SURE, difference=None), Grade.QUERIES),
@@ -75,13 +78,13 @@ def test_a_grade_weighs_queries_and_labels(one: Comparison, grade: Grade) -> Non
 def test_a_grade_is_told_in_a_sentence() -> None:
     assert graded(SURE).sentence == "a is clearly better than b."
     assert graded(opened(0.714)).sentence == (
-        "a is clearly better than b, unless more than 71.4 % of the unjudged documents that would help b are "
-        "relevant."
+        "a is clearly better than b, unless more than 71.4 % of the unjudged documents in the first 10 that "
+        "would help b are relevant."
     )
     behind = replace(opened(0.1), difference=-0.1, low=-0.15, high=-0.05)
     assert graded(behind).sentence == (
         "Cannot tell yet whether b is better than a: the order reverses if 10.0 % of the unjudged documents "
-        "that would help a are relevant. More labels would decide it."
+        "in the first 10 that would help a are relevant. More labels would decide it."
     )
 
 
@@ -126,6 +129,30 @@ def test_what_no_label_can_turn_has_no_such_share_and_what_is_equal_has_0() -> N
     judged = {query: {**labels, "x": 0} for query, labels in QRELS.items()}
     assert compare(evaluate(judged, RUNS, k=2), "a", "b").turning is None
     assert compare(evaluate(QRELS, {"a": RUNS["b"], "b": RUNS["b"]}, k=2), "a", "b").turning == 0
+
+
+def test_a_pool_that_nobody_judged_widens_the_bounds_and_changes_no_sentence() -> None:
+    # a is ahead in nine of ten queries, by one of two documents; x, which b alone has, is open in five.
+    qrels = {f"q{at}": {"d1": 1, "d2": 1} | ({} if at < 5 else {"x": 0}) for at in range(10)}
+    runs = {"a": every(d1=2, d2=1), "b": every(d1=2, x=1) | {"q0": {"d1": 2.0, "d2": 1.0}}}
+    same = {"a": every(d1=2, d2=1), "b": every(d1=2, d2=1)}
+    small, large = (
+        pl.DataFrame(
+            [(query, f"{more}") for query in qrels for more in range(many)],
+            schema=["query_id", "document_id"],
+            orient="row",
+        )
+        for many in (1, 50)
+    )
+    for lists in (runs, same):
+        one, other = (compare(evaluate(qrels, lists, k=2, pool=pool), "a", "b") for pool in (small, large))
+        assert (one.turning, one.top_bounds) == (other.turning, other.top_bounds)
+        assert graded(one) == graded(other)
+    ahead = [compare(evaluate(qrels, runs, k=2, pool=pool), "a", "b") for pool in (small, large)]
+    assert ahead[0].bounds is not None
+    assert ahead[1].bounds is not None
+    assert 0 < ahead[1].bounds[0] < ahead[0].bounds[0]
+    assert [graded(one).grade for one in ahead] == [Grade.CLEARLY_BETTER] * 2
 
 
 @pytest.mark.parametrize(

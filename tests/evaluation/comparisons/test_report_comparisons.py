@@ -135,7 +135,9 @@ def test_what_is_known_of_some_queries_ranks_no_runs(world: World, client: Clien
     for one in found.stored["comparisons"]:
         assert (one["estimate"], one["estimated"]) == (None, None)
     client.force_login(world.vera)
-    assert "The estimates cover 1 of 3 queries" in client.get(report.get_absolute_url()).content.decode()
+    page = client.get(report.get_absolute_url()).content.decode()
+    assert "The estimates cover 1 of 3 queries" in page
+    assert ", estimated, 1 of 3 queries" in page
 
 
 def test_a_half_judged_pool_has_a_span_and_says_how_many_labels_it_waits_for(

@@ -10,6 +10,7 @@ from evaluation.models import Report
 from evaluation.reports.making import ReportRequest, create_requested
 from labeling.qrels.imported import import_qrels
 from labeling.qrels.releases import release_qrels
+from pooling.pools.building import build_pool
 from pooling.runs.stored import import_run
 from tests.world import World, qrels_text
 
@@ -53,6 +54,27 @@ def test_many_runs_are_pages_of_rows_and_one_answer_over_http(
     assert ([row.run for row in first], [row.run for row in second]) == (["beta"], ["gamma"])
     rows = client.get(f"/api{address}").json()["rows"]
     assert [row["run"] for row in rows] == ["beta", "gamma"]
+
+
+def test_page_and_report_print_the_same_bounds_of_what_a_run_finds(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ceiling, "RANKERS_PER_PAGE", 1)
+    runs = []
+    for name, documents in {"gamma": ["d1", "x1"], "delta": ["x3", "x4", "x5"]}.items():
+        lines = (f"q1 Q0 {document} {at} {9 - at} {name}" for at, document in enumerate(documents, 1))
+        (world.folder / f"{name}.run").write_text("\n".join(lines) + "\n")
+        runs.append(import_run(world.collection, world.folder / f"{name}.run", user=world.ada))
+    build_pool(world.collection, name="both", runs=runs, depth=3)
+    report = report_of(world)
+    client.force_login(world.vera)
+    low, high = report.result["runs"]["gamma"]["recall@2"]["bounds"]
+    assert low < high
+    for page in (1, 2, 3):
+        address = f"/reports/{report.pk}/ceiling/?stage1=gamma&k=2&page={page}"
+        (row,) = client.get(address).context["rows"]
+        assert row.k1 == 2
+        assert (row.recall["low"], row.recall["high"]) == pytest.approx((low, high))
 
 
 def test_one_run_has_no_ceiling_and_an_unknown_one_is_refused(world: World, client: Client) -> None:

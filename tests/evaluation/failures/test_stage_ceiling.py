@@ -6,8 +6,10 @@ import io
 import itertools
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from django.core.management import CommandError, call_command
 from hypothesis import given
@@ -62,6 +64,20 @@ def test_bounds_are_those_of_every_labeling(
     counts = [np.array([number]) for number in (relevant, handed, inside, outside)]
     low, high = ceiling_bounds(k, counts[0], counts[1], inside=counts[2], outside=counts[3])
     assert (low[0], high[0]) == pytest.approx((min(every), max(every)))
+
+
+@pytest.mark.parametrize("pool", [None, [("q1", "z"), ("q1", "e"), ("q2", "y")]])
+def test_where_stage_1_hands_on_k_documents_the_bounds_are_those_of_its_recall(pool: Any) -> None:
+    given = None if pool is None else pl.DataFrame(pool, schema=["query_id", "document_id"], orient="row")
+    # Documents that a third run alone has in its first K belong to the pool at K, and those beyond it do not.
+    runs = {**RANKER, **STAGE1, "third": {"q1": ["h", "a", "b", "i"], "q2": ["j"]}}
+    result = evaluate(LABELS, runs, k=[1, 2, 3], pool=given)
+    found = ceilings(result, STAGE1, [1, 2, 3]).runs
+    for k in (1, 2, 3):
+        bounds = result.figure("bm25", "recall", k)["bounds"]
+        for ranker in ("ranker", "third"):
+            at = found[ranker][k].by_k[k].recall
+            assert [at["low"], at["high"]] == pytest.approx(bounds)
 
 
 @needs_data

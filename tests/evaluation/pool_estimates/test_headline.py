@@ -114,6 +114,17 @@ def test_an_answered_audit_over_the_collection_tells_the_truth_first(campaign: C
     assert estimate["average"] == answer["average"] == "macro"
 
 
+def test_an_estimate_of_some_queries_alone_says_of_how_many(campaign: Campaign) -> None:
+    rows = campaign.pool(*REACH)
+    campaign.judge([row for row in rows if row["query_id"] < "q15"])
+
+    estimate = campaign.with_pool("--k", str(DEPTH))["runs"]["one"][f"recall@{DEPTH}"]["estimate"]
+    assert estimate["queries"] == [15, QUERIES]
+    assert f"estimated, 15 of {QUERIES} queries" in campaign.with_pool(form="table")
+    campaign.judge(rows)
+    assert "estimated, " not in campaign.with_pool(form="table")
+
+
 def test_the_words_say_what_a_number_is_of(campaign: Campaign) -> None:
     campaign.judge(campaign.pool(*REACH))
 

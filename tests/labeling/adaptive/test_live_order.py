@@ -13,7 +13,9 @@ from labeling.gold.quarantine import impose
 from labeling.judging.leases import claim
 from labeling.judging.verdicts import skip, undo
 from labeling.models import ImportedLabel, Item, QueryPlan, Queue, Selection
+from labeling.queues.figures import workload_of
 from labeling.queues.opening import open_queue
+from labeling.queues.options import QueueOptions
 from labeling.queues.redundancy import change_redundancy
 from pooling.interface.problems import InputError
 from pooling.models import Document
@@ -181,6 +183,19 @@ def test_labels_known_before_the_draw_teach_and_cost_nothing(world: World) -> No
     assert plan.reached == [[known.pk, 0]]
     assert plan.found == 1
     assert len(order_of(queue)) == 2
+
+
+def test_what_labels_leave_of_a_pool_limits_its_share_and_the_others_get_the_rest(world: World) -> None:
+    pool = make_adaptive_pool(world, queries=2, documents=6, audit_share=0.0)
+    ImportedLabel.objects.bulk_create(
+        ImportedLabel(collection=world.collection, query=entry.query, document=entry.document, relevance=0)
+        for entry in pool.entries.filter(query__external_id="q1")[:4]
+    )
+    ImportedLabel.objects.update(imported_at=pool.built_at.replace(year=2020))
+    options = QueueOptions(adaptive=AdaptiveOptions(budget=8))
+    assert workload_of(pool, options).pairs == 8
+    queue = open_queue(pool, adaptive=options.adaptive)
+    assert [len(order_of(queue, query)) for query in ("q1", "q2")] == [2, 6]
 
 
 def test_a_budget_for_what_turns_up_goes_to_the_query_with_relevant_documents(world: World) -> None:

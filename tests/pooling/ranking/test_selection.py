@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
-from pooling.ranking.budget_rules import GREEDY, SHARE
-from pooling.ranking.selection import Batch, Standing, next_batches, spread
+from pooling.ranking.budget_rules import EQUAL, GREEDY, SHARE
+from pooling.ranking.selection import Batch, Standing, next_batches, spread, spread_handed
 
 POOL = 30
 
@@ -82,3 +84,23 @@ def test_budgets_are_spread_equally_by_share_or_as_a_floor() -> None:
     assert spread(sizes, 41, rule=SHARE, floor=10) == {"a": 28, "b": 10, "c": 3}
     assert spread(sizes, 60, rule=GREEDY) == {"a": 10, "b": 10, "c": 3}
     assert spread(sizes, 60, rule=GREEDY, floor=4) == {"a": 4, "b": 4, "c": 3}
+
+
+@pytest.mark.parametrize("rule", [EQUAL, SHARE, GREEDY])
+def test_what_a_query_that_ends_early_leaves_goes_to_the_others(rule: str) -> None:
+    sizes, ends = {"a": 100, "b": 40, "c": 40}, {"a": 100, "b": 5, "c": 40}
+
+    def handed(given: Mapping[str, int]) -> dict[str, int]:
+        return {name: min(many, ends[name]) for name, many in given.items()}
+
+    given = spread_handed(sizes, 60, handed, rule=rule)
+    assert given["b"] == 5
+    assert (
+        given
+        == {
+            EQUAL: {"a": 28, "b": 5, "c": 27},
+            SHARE: {"a": 39, "b": 5, "c": 16},
+            GREEDY: {"a": 10, "b": 5, "c": 10},
+        }[rule]
+    )
+    assert spread_handed(sizes, None, handed, rule=rule) == sizes
