@@ -7,7 +7,7 @@ whether there is something, and counts nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -133,7 +133,10 @@ def _listed(collection: Any, user: User, queues: Sequence[QueueState]) -> Collec
         return CollectionRow(
             collection, role, None, collection.own, None, only_queue=only, is_paused=is_paused
         )
-    following = next_of(state_of(collection, queues)) if role == Role.ADMIN else None
+    state = state_of(collection, queues)
+    if collection.is_paused_somewhere:
+        state = replace(state, paused=frozenset(one.pk for one in queues))
+    following = next_of(state) if role == Role.ADMIN else None
     items, done = sum(one.pairs for one in queues), sum(one.settled for one in queues)
     return CollectionRow(collection, role, items, done, following, _best(collection.newest_summary))
 
