@@ -133,6 +133,16 @@ def test_a_pause_is_said_wherever_judging_is_offered(world: World) -> None:
     assert "paused for you" not in ben.get("/account/work/").content.decode()
 
 
+def test_the_button_of_an_only_queue_stands_out_where_something_is_left(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    ben, button = signed_in(world.ben), f'href="/queues/{queue.pk}/judge/"'
+    assert f'class="button primary" {button}' in ben.get("/").content.decode()
+    for item in queue.items.all():
+        judge(queue, world.ben, item.pk)
+    ben.post(f"/api/queues/{queue.pk}/claim/")
+    assert f'class="button" {button}' in ben.get("/").content.decode()
+
+
 def test_an_admin_who_is_paused_is_offered_no_judging_either(world: World) -> None:
     queue = make_queue(world)
     impose(queue, world.ada, by=world.ada)
