@@ -127,6 +127,13 @@ def test_the_words_of_a_fact_that_both_changed_stay_in_its_row(world: World, bob
     assert (kept.text, kept.version) == ("Finds are kept.", 3)
 
 
+def test_what_somebody_else_chose_is_said_as_the_form_says_it(world: World, bob: Client) -> None:
+    address, ada = "/collections/harbour/edit/", signed_in(world.ada)
+    older = {**tab(bob, address), "language": "de"}
+    ada.post(address, {**tab(ada, address), "language": "fr"})
+    assert "Somebody changed this meanwhile, to “French”." in bob.post(address, older).content.decode()
+
+
 def test_the_log_names_only_what_was_changed(world: World, bob: Client) -> None:
     address = "/collections/harbour/edit/"
     bob.post(address, {**tab(bob, address), "question": "Does it help?"})
