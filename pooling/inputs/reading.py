@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MappingView, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -81,7 +81,7 @@ def _named(runs: Runs) -> Iterable[tuple[str, RunSource]]:
     if isinstance(runs, set | frozenset):
         # In the same order in every process.
         runs = sorted(runs, key=str)
-    if isinstance(runs, MappingView):
+    if isinstance(runs, KeysView | ValuesView):
         runs = list(runs)
     if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) and all(map(_is_whole_run, runs)):
         return [_named_alone(one) for one in runs]

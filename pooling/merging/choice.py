@@ -120,6 +120,7 @@ class Choice:
             "Share of the budget drawn at random, so that estimates stay honest; 0.1 is a tenth.",
             float,
             empty="0, or what the strategy draws by itself",
+            initial=USUAL_AUDIT_SHARE,
             minimum=0,
             maximum=1,
             refusal="The audit share must be between 0 and 1.",

@@ -69,6 +69,8 @@ class Extension:
         metadata=same(
             OF_POOL["audit_share"],
             help="Share of that budget. The new pairs get a separate audit; the earlier one does not change.",
+            empty="as now",
+            initial=None,
         ),
     )
     reach: int | None = field(
