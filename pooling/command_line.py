@@ -73,7 +73,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
 
 
 def _say_how_deep(choice: Choice, errors: Writer) -> None:
-    if choice.reach is None and choice.audit_share:
+    if choice.reach is None and choice.share:
         errors.write(
             f"The audit draws from the first {choice.deepest:,} places and says nothing of what lies deeper; "
             "--reach draws from further down.\n"

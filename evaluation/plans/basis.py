@@ -110,7 +110,7 @@ class Planned:
             name="of this plan",
             strategy=choice.strategy,
             budget=self.settings.budget,
-            audit_share=choice.audit_share,
+            audit_share=choice.share,
             query_count=int((self.sizes > 0).sum()),
         )
 
@@ -150,7 +150,7 @@ class Planned:
         """(Q,) the documents that may be judged: a queue that learns draws as it goes, from a reserve."""
         if not self.settings.adaptive or self.settings.reach is None:
             return self.frames
-        share = self.settings.choice.audit_share
+        share = self.settings.choice.share
         by_size = {size: reserve_size(share, size) for size in np.unique(self.sizes).tolist()}
         reserve = np.array([by_size[size] for size in self.sizes.tolist()], dtype=np.int64)
         limits: NDArray[np.int64] = np.minimum(self.frames, self.sizes + reserve)
@@ -182,7 +182,7 @@ class Planned:
         """
         budget, some = self.settings.budget, np.flatnonzero(self.sizes)
         if budget is None:
-            share = self.settings.choice.audit_share
+            share = self.settings.choice.share
             return self.limits if self.settings.adaptive else whole_sizes(self.sizes, self.frames, share)
         adaptive = self.settings.queue.adaptive or AdaptiveOptions()
         floor = floor_of(len(some), budget, adaptive.budget_rule, adaptive.budget_floor)
@@ -198,7 +198,7 @@ class Planned:
         if strategy_named(self.settings.strategy).samples:
             return self.chosen
         is_whole = self.settings.budget is None and not self.settings.adaptive
-        return audit_sizes(self.settings.choice.audit_share, self.sizes if is_whole else self.chosen)
+        return audit_sizes(self.settings.choice.share, self.sizes if is_whole else self.chosen)
 
     @property
     def drawn(self) -> int:

@@ -112,7 +112,7 @@ def _at_last_look(planned: Planned, queries: Any) -> tuple[list[Remainder], floa
     assert adaptive is not None
     sizes = planned.sizes[queries]
     settled = np.array([look_points(int(one), adaptive.stop_looks)[-1] for one in planned.chosen[queries]])
-    audits = np.array([audit_size(settings.choice.audit_share, int(one)) for one in settled])
+    audits = np.array([audit_size(settings.choice.share, int(one)) for one in settled])
     design = design_of(sizes, settled, audits, planned.frames[queries])
     left = design.left
     sample_sizes = np.rint(np.nan_to_num(design.probability) * left).astype(np.int64)
@@ -172,7 +172,7 @@ def _settings_in_use(planned: Planned) -> SettingsInUse:
         **asdict(planned.settings),
         "depths": dict(planned.settings.choice.depths),
         "runs": [run.name for run in planned.runs],
-        "audit_share": planned.settings.choice.audit_share,
+        "audit_share": planned.settings.choice.share,
         "gold_first_share": terms.gold_first_share,
         "gold_share": terms.gold_share,
         "practice_questions": terms.practice_questions,

@@ -265,6 +265,6 @@ def settings_offered(values: Mapping[str, Any]) -> PlanSettings:
 
 
 def _settled(values: Mapping[str, Any], pool: Choice) -> PlanSettings:
-    of_pool = {name: getattr(pool, name) for name in ("strategy", "audit_share", "reach")}
+    of_pool = {"strategy": pool.strategy, "audit_share": pool.share, "reach": pool.reach}
     given = {**chosen(PlanSettings, values), **of_pool}
     return PlanSettings(runs=values.get("runs") or (), **given).checked()

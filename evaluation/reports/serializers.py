@@ -66,8 +66,8 @@ class ReportRequestSerializer(serializers.Serializer[dict[str, object]]):
         choices=list(WEIGHTS),
         required=False,
         help_text="What drawn queries are taken back to: the log's traffic, its distinct queries, or none, "
-        "so that each counts once. If absent, the traffic where every scored query was drawn; "
-        "`conventions.weights` of the numbers tells.",
+        "so that each counts once. If absent, the traffic where every scored query was drawn, at least half "
+        "of them from the newest log; `conventions.weights` of the numbers tells.",
     )
 
 

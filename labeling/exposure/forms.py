@@ -8,6 +8,7 @@ from django import forms
 
 from labeling.exposure.use import USUAL_BLIND, PrelabelUse, use_of
 from labeling.models import Prelabeler, PrelabelMode, Queue
+from pooling.interface.forms import EditForm
 
 MODES = (
     (PrelabelMode.BLIND, "never (blind)"),
@@ -16,7 +17,7 @@ MODES = (
 )
 
 
-class UseForm(forms.Form):
+class UseForm(EditForm, forms.Form):
     """Choice of who sees what, and of the verdicts that get a second opinion."""
 
     mode = forms.ChoiceField(choices=MODES, label="Pre-labels are shown", widget=forms.RadioSelect)
@@ -46,6 +47,7 @@ class UseForm(forms.Form):
         super().__init__(data, initial={name: getattr(use, name) for name in names})
         prelabelers = Prelabeler.objects.filter(collection=queue.collection_id).listed()
         self.fields["prelabeler"].queryset = prelabelers  # type: ignore[attr-defined]
+        self.carry()
 
     def use(self) -> PrelabelUse:
         names = ("mode", "prelabeler", "blind_share", "second_opinion_from")

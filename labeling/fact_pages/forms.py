@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 
 from labeling.facts.editing import LONGEST_GROUP
 from labeling.models import Fact
 from pooling.formats.facts.records import LONGEST_FACT
+from pooling.interface.forms import EditForm
 
 
 class FactForm(forms.Form):
@@ -23,12 +26,39 @@ class FactForm(forms.Form):
     )
 
 
-class FactChangeForm(FactForm):
-    """New words for a fact."""
+class FactChangeForm(EditForm, FactForm):
+    """New words for a fact: a row of the list, whose fields are called by its id."""
 
     same_meaning = forms.BooleanField(
         required=False, label="It means the same", help_text="Its supports go on counting."
     )
+
+    def __init__(self, data: Any = None, *, fact: Fact) -> None:
+        names = ("text", "importance", "group")
+        initial = {name: getattr(fact, name) for name in names}
+        super().__init__(data, initial=initial, auto_id=f"fact-{fact.pk}-%s")
+        self.carry()
+        self.fact = fact
+        called = (
+            f"Fact {fact.external_id}",
+            f"Importance of {fact.external_id}",
+            f"Group of {fact.external_id}",
+        )
+        for name, label in zip(names, called, strict=True):
+            self.fields[name].widget.attrs |= {"aria-label": label}
+            self.fields[name].help_text = ""
+        self.fields["text"].widget.attrs |= {"dir": "auto"}
+        self.fields["group"].widget.attrs |= {"dir": "auto", "list": "fact-groups", "placeholder": "Group"}
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """The fields that its person changed, which alone are written: somebody else may write the others
+        at this moment."""
+        return {
+            name: value
+            for name, value in self.cleaned_data.items()
+            if name in self.initial and value != self.initial[name]
+        }
 
 
 FILES = {

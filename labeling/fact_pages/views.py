@@ -9,7 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -176,7 +176,8 @@ def query_facts(request: HttpRequest, slug: str) -> HttpResponse:
             if not request.headers.get("HX-Request"):
                 messages.success(request, message)
                 return redirect(_address(query))
-    context = _context(collection, query) | {"problem": problem, "section": "facts"}
+    refused = request.POST if problem and request.POST.get("action") == "change" else None
+    context = _context(collection, query, refused) | {"problem": problem, "section": "facts"}
     if request.headers.get("HX-Request"):
         return render(request, "labeling/_query_facts.html", context)
     rest = {
@@ -215,10 +216,11 @@ def _done(request: HttpRequest, collection: Collection, query: Query) -> str:
 
 
 def _changed(request: HttpRequest, fact: Fact, user: User) -> str:
-    form = FactChangeForm(request.POST)
+    form = FactChangeForm(request.POST, fact=fact)
     if not form.is_valid():
-        raise InputError(_first_problem(form))
-    change_fact(fact, user=user, **form.cleaned_data)
+        raise InputError(f"Fact {fact.external_id}, {_first_problem(form)}")
+    same_meaning = form.cleaned_data["same_meaning"]
+    change_fact(fact, user=user, same_meaning=same_meaning, **form.changes)
     return f"Fact {fact.external_id} changed. {remark_on(form.cleaned_data['text'])}".strip()
 
 
@@ -227,7 +229,8 @@ def _first_problem(form: FactForm) -> str:
     return f"{name}: {problems[0]}"
 
 
-def _context(collection: Collection, query: Query) -> dict[str, object]:
+def _context(collection: Collection, query: Query, refused: QueryDict | None = None) -> dict[str, object]:
+    """The lists of facts; the row of a change that was `refused` keeps what its person wrote."""
     state = Fact.State
     every = list(Fact.objects.filter(query=query).select_related("merged_into").order_by("position", "pk"))
     confirmed = [fact for fact in every if fact.state == state.CONFIRMED]
@@ -235,6 +238,8 @@ def _context(collection: Collection, query: Query) -> dict[str, object]:
     options = {fact.pk: _option(fact) for fact in confirmed}
     for fact in every:
         fact.remark = remark_on(fact.text)  # type: ignore[attr-defined]
+        written = refused if refused and refused.get("fact") == fact.external_id else None
+        fact.form = FactChangeForm(written, fact=fact)  # type: ignore[attr-defined]
         others = (option for key, option in options.items() if key != fact.pk)
         fact.others = mark_safe("".join(others))  # type: ignore[attr-defined]  # noqa: S308  escaped one by one
     return {
@@ -243,7 +248,6 @@ def _context(collection: Collection, query: Query) -> dict[str, object]:
         "proposed": [fact for fact in every if fact.state == state.PROPOSED],
         "confirmed": confirmed,
         "aside": [fact for fact in every if fact.state in (state.REJECTED, state.MERGED)],
-        "importances": Fact.Importance.choices,
         "groups": sorted({fact.group for fact in every if fact.group}),
     }
 

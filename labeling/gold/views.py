@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
-from labeling.gold.forms import GoldOptionsForm
+from labeling.gold.forms import GoldSettingsForm
 from labeling.gold.gaps import queries_without_gold, skips_in
 from labeling.gold.lists import ANSWERS_GIVEN
 from labeling.gold.options import change_options
@@ -33,8 +33,7 @@ from pooling.tables.answers import answer
 def queue_gold(request: HttpRequest, queue_id: int) -> HttpResponse:
     """Answers of people to the gold questions of a queue, pauses, and the queue's options."""
     queue = queue_for(request.user, queue_id, ADMIN)
-    names = list(GoldOptionsForm.base_fields)
-    form = GoldOptionsForm(request.POST or None, initial={name: getattr(queue, name) for name in names})
+    form = GoldSettingsForm(request.POST or None, queue=queue)
     if request.method == "POST" and form.is_valid():
         try:
             change_options(queue, form.cleaned_data)

@@ -80,11 +80,18 @@ def queues_to_judge(collection: Collection, user: User, *, now: datetime | None 
     """`own_queues` with `has_left`: whether an open queue tells `user` that something is left for them."""
     queues = own_queues(collection, user)
     is_open = {"state": Queue.State.OPEN, "kind": Queue.Kind.PAIRS}
-    done = {queue.pk: queue.own for queue in queues.filter(**is_open)}  # type: ignore[attr-defined]
-    left = left_in(done, user, now=now or timezone.now())
+    left = queues_with_left(queues.filter(**is_open), user, now=now)
     documents = Exists(open_items(user).filter(queue=OuterRef("pk")))
-    has_left = Q(pk__in=[key for key, many in left.items() if many]) | documents
+    has_left = Q(pk__in=left) | documents
     return queues.annotate(has_left=ExpressionWrapper(has_left, output_field=BooleanField()))
+
+
+def queues_with_left(queues: QuerySet[Queue], user: User, *, now: datetime | None = None) -> set[int]:
+    """Those of some queues of pairs in which something is left for `user`; the same statements for any
+    number."""
+    own = queues.annotate(own=count_of_answers(user, queue=OuterRef("pk")))
+    left = left_in(dict(own.values_list("pk", "own")), user, now=now or timezone.now())
+    return {key for key, many in left.items() if many}
 
 
 def own_figures(queue: Queue, user: User, *, now: datetime | None = None) -> OwnFigures:

@@ -44,7 +44,7 @@ class Outcome:
     """Status of a submission: `stored`, `extra`, `duplicate` or `rejected`, and a sentence.
 
     `key` is None where none could be read. `prelabel` is what is revealed after the verdict, because a model
-    says otherwise. `is_set_aside`: it came in a quarantine.
+    says otherwise. `is_set_aside`: it came in a quarantine, or led to one.
     """
 
     key: str | None
@@ -83,9 +83,9 @@ def _recorded(queue: Queue, annotator: User, verdict: Submission, now: datetime)
         return _duplicate(event)
     except InputError as problem:
         return Outcome(verdict.key, "rejected", str(problem))
-    if event and (event.gold_id or queue.gold_count):
-        # After any verdict, so that none takes longer. What a pause sets aside is locked in key order.
-        review(queue, annotator, now)
+    # After any verdict, so that none takes longer. What a pause sets aside is locked in key order.
+    if event and (event.gold_id or queue.gold_count) and review(queue, annotator, now):
+        outcome = replace(outcome, is_set_aside=True)
     if event:
         follow(queue, [event.query_id], now=now)
     return outcome

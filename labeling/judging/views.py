@@ -224,7 +224,7 @@ def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
     return {
         "api": reverse("api_queue_claim", args=[queue.pk]).removesuffix("claim/"),
         "account": {"id": user.pk, "name": user.get_username()},
-        "queue": {"id": queue.pk, "name": queue.public_name},
+        "queue": {"id": queue.pk, "name": queue.public_title},
         "collection": queue.collection.slug,
         "query_sizes": QUERY_SIZES,
         "break_after": {"items": BREAK_ITEMS, "minutes": BREAK_MINUTES},

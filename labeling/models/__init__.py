@@ -28,7 +28,17 @@ from labeling.models.prelabels import (
     latest_scores,
     scores_of_query,
 )
-from labeling.models.queues import Bookmark, Dealt, Item, ItemCount, Lease, LeftTold, Queue, draw_seed
+from labeling.models.queues import (
+    Bookmark,
+    Dealt,
+    Item,
+    ItemCount,
+    Lease,
+    LeftTold,
+    Queue,
+    draw_seed,
+    public_title,
+)
 from labeling.models.selection import QueryPlan, Selection
 from labeling.models.sights import PrelabelSight
 from labeling.models.words import ADJUDICATED, Highlight, PrelabelMode, PrelabelSeen, Reason, Verdict
@@ -78,5 +88,6 @@ __all__ = [
     "WithdrawnLabel",
     "draw_seed",
     "latest_scores",
+    "public_title",
     "scores_of_query",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import uuid
 from typing import Any
@@ -10,11 +11,20 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from labeling.models.words import Highlight, PrelabelMode, Verdict
 from pooling.models import Collection, Document, Pool, Query
 from pooling.tidying.kept import NOT_DELETED, Kept
+
+# The word of `public_name` in labeling/items/names.py.
+NUMBERED = re.compile("Queue ([0-9]+)")
+
+
+def public_title(name: str) -> str:
+    """A queue's public name as a page has it: one that nobody chose is in the reader's language."""
+    numbered = NUMBERED.fullmatch(name)
+    return gettext("Queue {number}").format(number=numbered[1]) if numbered else name
 
 
 def draw_seed() -> int:
@@ -140,6 +150,10 @@ class Queue(Kept):
 
     def get_absolute_url(self) -> str:
         return reverse("queue", args=[self.pk])
+
+    @property
+    def public_title(self) -> str:
+        return public_title(self.public_name)
 
     @property
     def hides_items(self) -> bool:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
+from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from labeling.models import ModelServerKey, Prelabel, Prelabeler
@@ -119,6 +120,7 @@ def missing_key(collection: Collection, base_url: str, by: User | None = None) -
     )
 
 
+@transaction.atomic
 def store_key(collection: Collection, base_url: str, key: str, *, by: User | None = None) -> None:
     """Keep a key for a server, encrypted; an empty one takes the stored one away."""
     base_url, key = checked_url(base_url), key.strip()
@@ -132,6 +134,7 @@ def store_key(collection: Collection, base_url: str, key: str, *, by: User | Non
     record_action(collection, by, "model server key stored", base_url)
 
 
+@transaction.atomic
 def remove_key(collection: Collection, base_url: str, *, by: User | None = None) -> None:
     """Take a stored key away; `InputError` where there is none."""
     rows = ModelServerKey.objects.filter(collection=collection, base_url=base_url)

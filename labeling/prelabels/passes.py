@@ -107,6 +107,7 @@ def pause_pass(job: PrelabelJob, *, by: User | None = None) -> None:
     _ask_for(job, PAUSE, State.PAUSED, by)
 
 
+@transaction.atomic
 def cancel_pass(job: PrelabelJob, *, by: User | None = None) -> None:
     """End a pass for good; its pre-labels stay."""
     if _step(job, RESUMABLE, State.CANCELLED, detail="Cancelled. Answers received so far are kept."):
@@ -361,6 +362,7 @@ def _ended(job: PrelabelJob, ending: Ending) -> Ending:
     return ending
 
 
+@transaction.atomic
 def _ask_for(job: PrelabelJob, command: str, state: str, by: User | None) -> None:
     """End a waiting pass now, and ask a running one to end."""
     word = {PAUSE: "paused", CANCEL: "cancelled"}[command]

@@ -36,7 +36,7 @@ def _state(queue: Queue) -> str:
 
 
 NAME = Column("name", gettext_noop("Queue"), natural=True, link=_page, style="id")
-OWN_NAME = replace(NAME, value="public_name")
+OWN_NAME = replace(NAME, value="public_title", sort="public_name")
 STATE = Column("state", gettext_noop("State"), _state, sort="state", template="labeling/_queue_state.html")
 OWN = Column("own", gettext_noop("By you"), number=True)
 JUDGE = Column(

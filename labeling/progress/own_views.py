@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from labeling.models import public_title
 from labeling.progress.hours import hours_by_day, hours_lines
 from labeling.progress.work import has_judged, messages_of, queues_of_work, queues_worked_in, set_aside_of
 from pooling.interface.downloads import streamed
@@ -26,7 +27,7 @@ def all_work(request: HttpRequest) -> HttpResponse:
     context = {
         "rows": rows,
         "judged_elsewhere": not rows and has_judged(user),
-        "days": days[:LATEST_DAYS],
+        "days": [day._replace(queue=public_title(day.queue)) for day in days[:LATEST_DAYS]],
         "set_aside": set_aside_of(user),
         "sent": messages_of(user),
     }

@@ -169,6 +169,7 @@ def _page(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpRe
         "is_unfinished": has_unfinished_change(queue),
         "adaptive": (order := order_progress(queue)),
         "form": form,
+        "is_paused": person(request).get_username() in paused,
         "can_measure": _is_judged(progress) and _has_news(queue.collection),
         "implausible": proposals(queue) if queue.collection.role == Role.ADMIN else [],  # type: ignore[attr-defined]
     }

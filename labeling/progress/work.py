@@ -101,7 +101,7 @@ class SetAside:
     @property
     def sentence(self) -> str:
         """In words for the person."""
-        day, queue = date_format(self.at, _("j F Y")), self.queue.public_name
+        day, queue = date_format(self.at, _("j F Y")), self.queue.public_title
         if not self.queue.is_worked_in:  # type: ignore[attr-defined]
             sentence = _("Since {day}, {queue} is paused for you. Ask the admins of the collection.")
             return sentence.format(day=day, queue=queue)

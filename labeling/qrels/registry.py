@@ -247,6 +247,16 @@ def _answered_queries(labels: Labelled) -> tuple[str, list[str]]:
     return words, [*left_out, none] if empty else left_out
 
 
+def _refuse_nothing_relevant(labels: Labelled, export: Export) -> None:
+    least, most = labels.options.min_relevance, int(labels.frame["relevance"].max())  # type: ignore[arg-type]
+    if "min_relevance" in export.options and most < least:
+        raise InputError(
+            f"No label of release “{labels.release}” is {least} or more (the highest is {most}), so "
+            f"{export.name} would have nothing relevant. Lower “min_relevance”, or choose another release.",
+            field="min_relevance",
+        )
+
+
 @dataclass(frozen=True)
 class Export(Format):
     """A format that is only written, with the texts that belong to the labels.
@@ -264,7 +274,10 @@ class Export(Format):
     files: Callable[[Labelled], Iterator[tuple[str, Iterator[str]]]] | None = None
 
     def content(self, labels: Labelled) -> IO[bytes]:
-        """The file, made on disk and not in memory; `InputError` for what the format cannot hold."""
+        """The file, made on disk and not in memory; `InputError` for what the format cannot hold, and where
+        nothing is relevant.
+        """
+        _refuse_nothing_relevant(labels, self)
         file = tempfile.TemporaryFile()  # noqa: SIM115  the response, or whoever reads it, closes it
         try:
             if self.files:

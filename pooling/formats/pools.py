@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pooling.formats.errors import excerpt
-from pooling.formats.kinds.delimited import delimited_records
-from pooling.formats.registry import source_of
+from pooling.formats.records import records_source
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source
 from pooling.heavy import pl
@@ -26,7 +25,8 @@ COLUMNS: dict[str, type] = {
 }
 NUMBERS = ("best_rank", "run_count", "frame_size", "frame_reach")
 OPTIONAL = ("version", *NUMBERS)
-FLAGS = {"0": False, "1": True}
+# As `pool` writes them, and as the writers of data frames do.
+FLAGS = {"0": False, "1": True, "false": False, "true": True}
 #: What frames have in the place of these.
 AS_IN_FILES = {"True": "1", "False": "0", "None": "", "nan": "", "<NA>": ""}
 
@@ -40,20 +40,22 @@ def read_pool(source: Path | str) -> pl.DataFrame:
     frame_size (documents that the audit of the query drew from) and frame_reach (how far down the lists these
     stand); these are null where it does not.
 
-    Other columns are not looked at. FormatError for a column that is absent, a probability that is none, and
-    a pair that comes twice.
+    Parquet and JSON lines are read as well. Other columns are not looked at. FormatError for a column that is
+    absent, a probability that is none, and a pair that comes twice.
     """
-    file = source_of(source, None, None)
-    return pool_of(file, delimited_records(file))
+    return pool_of(*records_source(source, None, None))
 
 
 def pool_of(file: Source, records: Iterable[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
     """`read_pool` of records with their lines; a frame has what a file says in other words."""
     lines: dict[tuple[str, str], int] = {}
     rows: list[_Row] = []
+    # Of Parquet and JSON a record has no more than the cells that are filled.
+    names: dict[str, None] = {}
     for line, record in records:
+        names |= dict.fromkeys(record)
         if not rows:
-            _refuse_absent(file, record)
+            _refuse_absent(file, names, later=("inclusion_probability",))
         row = _row(file, line, {name: _text(name, record[name]) for name in COLUMNS if name in record})
         first = lines.setdefault(row[:2], line)
         if first != line:
@@ -62,25 +64,26 @@ def pool_of(file: Source, records: Iterable[tuple[int, dict[str, Any]]]) -> pl.D
         rows.append(row)
     if not rows:
         raise file.empty()
+    _refuse_absent(file, names)
     return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
 
-def _refuse_absent(file: Source, record: dict[str, Any]) -> None:
-    absent = [name for name in COLUMNS if name not in record and name not in OPTIONAL]
+def _refuse_absent(file: Source, names: dict[str, None], *, later: Iterable[str] = ()) -> None:
+    absent = [name for name in COLUMNS if name not in (*names, *later, *OPTIONAL)]
     if absent:
-        problem = f"no column {' or '.join(absent)} among {excerpt(', '.join(record), 80)}"
+        problem = f"no column {' or '.join(absent)} among {excerpt(', '.join(names), 80)}"
         raise file.error(1, problem, "Give a file written by `pool --output`.")
 
 
 def _row(file: Source, line: int, record: dict[str, Any]) -> _Row:
-    in_audit = FLAGS.get(record["in_audit"])
+    in_audit = FLAGS.get(record.get("in_audit", ""))
     if in_audit is None:
-        raise file.error(line, f"in_audit is {excerpt(record['in_audit'])}", "Write 1 or 0.")
+        raise file.error(line, f"in_audit is {excerpt(record.get('in_audit', ''))}", "Write 1 or 0.")
     return (
-        checked_id(file, line, "query", record["query_id"]),
-        checked_id(file, line, "document", record["document_id"]),
+        checked_id(file, line, "query", record.get("query_id", "")),
+        checked_id(file, line, "document", record.get("document_id", "")),
         in_audit,
-        _probability(file, line, record["inclusion_probability"]),
+        _probability(file, line, record.get("inclusion_probability", "")),
         _number(file, line, "version", record.get("version", "1")),
         *(_number(file, line, name, record[name]) if record.get(name) else None for name in NUMBERS),
     )

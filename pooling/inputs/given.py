@@ -13,7 +13,7 @@ from pooling.formats.errors import excerpt
 Source: TypeAlias = Any
 #: The same, or a function that returns a frame when its turn comes.
 RunSource: TypeAlias = Any
-#: Name -> run, a list of paths, or one run.
+#: Name -> run, a list or a set of paths, or one run.
 Runs: TypeAlias = Any
 
 COLLAPSES = ("best",)

@@ -13,7 +13,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,8 @@ CHOSEN = {"in_audit", "inclusion_probability"}
 
 
 def named_runs(runs: Runs, keys: Keys | None = None, *, use: str = "An evaluation") -> dict[str, RunSource]:
-    """Name -> source. Paths in a list are named by their files, a run alone by its own name or `run`.
+    """Name -> source. Paths in a list, or in a set in their order, are named by their files, a run alone by
+    its own name or `run`.
 
     ValueError without a run, which says what they are for: `use`.
     """
@@ -76,6 +78,11 @@ def _named(runs: Runs) -> Iterable[tuple[str, RunSource]]:
         return [(str(name), source) for name, source in runs.items()]
     if isinstance(runs, Iterator):
         runs = lasting(runs)
+    if isinstance(runs, set | frozenset):
+        # In the same order in every process.
+        runs = sorted(runs, key=str)
+    if isinstance(runs, KeysView | ValuesView):
+        runs = list(runs)
     if isinstance(runs, Sequence) and not isinstance(runs, str | bytes) and all(map(_is_whole_run, runs)):
         return [_named_alone(one) for one in runs]
     return [_named_alone(runs)]
@@ -204,11 +211,16 @@ def says_choices(source: Source) -> bool:
     """A pool says which of its pairs were chosen, and how likely."""
     if isinstance(source, str | Path):
         _, records = records_source(source, None, None)
-        names = {*next((record for _, record in records), {})}
-    else:
-        columns = columns_of(source)
-        names = set() if columns is None else {*columns.names}
-    return names >= CHOSEN
+        return _say_choices(record for _, record in records)
+    columns = columns_of(source)
+    return columns is not None and {*columns.names} >= CHOSEN
+
+
+def _say_choices(records: Iterable[Mapping[str, Any]]) -> bool:
+    """Where a cell is empty, a record of Parquet or JSON lacks it: most pairs have no probability."""
+    every = iter(records)
+    first = next(every, {})
+    return "in_audit" in first and any({*record} >= CHOSEN for record in chain([first], every))
 
 
 def pool_table(source: Source) -> pl.DataFrame | None:
@@ -233,7 +245,7 @@ def pool_table(source: Source) -> pl.DataFrame | None:
             raise file.error(None, "a pair comes twice", "Give every pair once.")
         both = zip(*cells.values(), strict=True)
         rows = [(line, dict(zip(cells, row, strict=True))) for line, row in enumerate(both, 1)]
-    return pool_of(file, rows) if rows and {*rows[0][1]} >= CHOSEN else None
+    return pool_of(file, rows) if _say_choices(record for _, record in rows) else None
 
 
 def _add(notes: list[str], path: Path, sentences: Iterable[str]) -> None:

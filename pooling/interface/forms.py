@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 from django import forms
 from django.forms.boundfield import BoundField
 from django.http import HttpRequest, QueryDict
+from django.utils.choices import flatten_choices
 from django.utils.text import Truncator
 
 from pooling.interface.problems import InputError
@@ -158,9 +159,18 @@ class EditForm(forms.BaseForm):
         values = stored if isinstance(stored, list) else [bound.field.prepare_value(stored)]
         data.setlist(bound.html_initial_name, ["" if value is None else str(value) for value in values])
         self.data = data
-        words = ", ".join(map(str, stored)) if isinstance(stored, list) else str(stored)
+        several = stored if isinstance(stored, list) else [stored]
+        words = ", ".join(_words(bound.field, one) for one in several)
         text = f"“{Truncator(words).chars(MOST_REPEATED)}”" if stored not in (None, "", []) else "nothing"
         self.add_error(bound.name, f"Somebody changed this meanwhile, to {text}. Save again to replace it.")
+
+
+def _words(shape: forms.Field, value: Any) -> str:
+    """A value as the form says it."""
+    if isinstance(shape, forms.BooleanField):
+        return "yes" if value else "no"
+    titles = {str(key): str(title) for key, title in flatten_choices(getattr(shape, "choices", []))}
+    return titles.get(str(shape.prepare_value(value)), str(value))
 
 
 def _comparable(shape: forms.Field, value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from pooling.options.option import LARGEST_SEED, MOST, option, options_of, problems_of
 from pooling.ranking.order_options import SCORES, TIES
 from pooling.ranking.sample import Budget
-from pooling.strategies import STRATEGIES, UnknownStrategyError, grouped
+from pooling.strategies import STRATEGIES, UnknownStrategyError, grouped, without_audit
 
 
 def strategies_offered() -> list[tuple[str, list[tuple[str, str]]]]:
@@ -113,12 +113,14 @@ class Choice:
             refusal=f"A budget is a number of pairs from 1 to {MOST:,}.",
         ),
     )
-    audit_share: float = field(
-        default=0.0,
+    audit_share: float | None = field(
+        default=None,
         metadata=option(
             "Audit share",
             "Share of the budget drawn at random, so that estimates stay honest; 0.1 is a tenth.",
             float,
+            empty="0, or what the strategy draws by itself",
+            initial=USUAL_AUDIT_SHARE,
             minimum=0,
             maximum=1,
             refusal="The audit share must be between 0 and 1.",
@@ -166,9 +168,16 @@ class Choice:
         return max(self.depth_of(run), self.reach or 0)
 
     @property
+    def share(self) -> float:
+        """The audit share: that of the strategy where none is given."""
+        if self.audit_share is not None:
+            return self.audit_share
+        return STRATEGIES[self.strategy].audit_share if self.strategy in STRATEGIES else 0.0
+
+    @property
     def has_audit(self) -> bool:
         kind = STRATEGIES.get(self.strategy)
-        return kind is not None and not kind.samples and bool(self.audit_share or kind.audit_share)
+        return kind is not None and not kind.samples and self.share > 0
 
     def problems(self, runs: Collection[str] | None = None) -> dict[str, str]:
         """Field -> a sentence, for each number or strategy out of its range, and for a depth of a run that is
@@ -183,6 +192,8 @@ class Choice:
         }
         if self.audit_share and kind is not None and kind.samples:
             problems["audit_share"] = "Sampling is a random sample already; leave the audit share at 0."
+        if self.audit_share == 0 and kind is not None and kind.audit_share:
+            problems["audit_share"] = without_audit(kind.name)
         problems["reach"] = problems.get("reach") or self._reach_problem(kind.samples if kind else False)
         return {name: problem for name, problem in problems.items() if problem}
 
@@ -216,5 +227,4 @@ class Choice:
     def settled(self) -> Choice:
         """With the audit share of the strategy where none is given, and without depths that say nothing."""
         depths = {run: depth for run, depth in self.depths.items() if depth != self.depth}
-        share = self.audit_share or STRATEGIES[self.strategy].audit_share
-        return replace(self, audit_share=share, depths=depths)
+        return replace(self, audit_share=self.share, depths=depths)

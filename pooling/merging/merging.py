@@ -167,7 +167,7 @@ def build_pool(
     depth: int,
     strategy: str = "rrf",
     budget: Budget | None = None,
-    audit_share: float = 0.0,
+    audit_share: float | None = None,
     reach: int | None = None,
     seed: int = 0,
     ties: str = "docid",
@@ -232,8 +232,7 @@ def ordered_pairs(
 def chosen_pairs(ordered: pl.DataFrame, choice: Choice) -> pl.DataFrame:
     """The pooled frame: what budget and audit choose of pairs in the order of the strategy."""
     order = strategy_named(choice.strategy)
-    share = choice.audit_share or order.audit_share
-    chosen = choose(ordered, budget=choice.budget, audit_share=share, seed=choice.seed)
+    chosen = choose(ordered, budget=choice.budget, audit_share=choice.share, seed=choice.seed)
     pooled = order.with_probabilities(ordered.with_columns(chosen), seed=choice.seed)
     return pooled.select(present(pooled, POOLED))
 
@@ -270,12 +269,11 @@ def chosen_in_frame(
     """The pooled frame where the audit draws from beyond the pool too; kept: of an extension, what was."""
     if isinstance(choice.budget, Mapping):
         raise ValueError("A budget by query goes with no reach.")
-    share = choice.audit_share or strategy_named(choice.strategy).audit_share
     more = [name for name in ordered.columns if name not in (*beyond.columns, "position")]
     pooled = choose_from_frame(
         ordered.drop(more),
         beyond.select(name for name in beyond.columns if name in ordered.columns),
-        Draw(choice.budget, share, choice.seed),
+        Draw(choice.budget, choice.share, choice.seed),
         with_reserve=with_reserve,
         kept=kept,
     )

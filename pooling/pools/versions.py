@@ -69,6 +69,8 @@ class Extension:
         metadata=same(
             OF_POOL["audit_share"],
             help="Share of that budget. The new pairs get a separate audit; the earlier one does not change.",
+            empty="as now",
+            initial=None,
         ),
     )
     reach: int | None = field(
@@ -188,10 +190,10 @@ def extension_choice(pool: Pool, runs: Sequence[Run], extension: Extension) -> C
     check_extendable(pool)
     before = set(pool.pool_runs.values_list("run__name", flat=True))
     given = {name: value for name, value in vars(extension).items() if value is not None}
-    choice = replace(
-        choice_of(pool),
-        **{**given, "budget": extension.budget, "depths": {**pool.depths, **extension.depths}},
-    )
+    # Of a pool without an audit it is nobody's wish: another strategy may bring its own.
+    own = {"audit_share": pool.audit_share or None, "budget": extension.budget}
+    depths = {**pool.depths, **extension.depths}
+    choice = replace(choice_of(pool), **{**own, **given, "depths": depths})
     if pool.reach is not None:
         # One order of the frame serves all versions.
         choice = replace(choice, seed=pool.seed)

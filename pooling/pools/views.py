@@ -166,7 +166,7 @@ def pool_figures(collection: Collection, runs: Sequence[Run], choice: Choice) ->
 
 def _chosen(sizes: Integers, frames: Integers, choice: Choice) -> Figure:
     """sizes, frames (Q,): the documents of each query's pool, and those that its audit draws from."""
-    budget, share = choice.budget if isinstance(choice.budget, int) else None, choice.audit_share
+    budget, share = choice.budget if isinstance(choice.budget, int) else None, choice.share
     chosen = whole_sizes(sizes, frames, share) if budget is None else spread_budget(frames, budget)
     note = ""
     # With every pair of the pool chosen, there is nothing to draw.

@@ -71,10 +71,14 @@ class Kind:
         """The strategy that orders the documents where an audit is drawn next to it."""
         return learned.Learned if self.make is audited.Hybrid else self.make
 
-    def check(self, audit_share: float) -> None:
-        """ValueError when an audit is asked for next to a strategy that samples already."""
+    def check(self, audit_share: float | None) -> None:
+        """ValueError when an audit is asked for next to a strategy that samples already, or none of one that
+        has its own.
+        """
         if audit_share and self.samples:
             raise ValueError("The strategy sampling is a random sample already; leave the audit share at 0.")
+        if audit_share == 0 and self.audit_share:
+            raise ValueError(without_audit(self.name))
 
     def with_probabilities(self, pooled: pl.DataFrame, *, seed: int = 0) -> pl.DataFrame:
         """The pooled frame with the inclusion probabilities of the strategy, where it has its own."""
@@ -168,6 +172,15 @@ class UnknownStrategyError(ValueError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Unknown strategy {name!r}; known are {', '.join(sorted(STRATEGIES))}.")
+
+
+def without_audit(name: str) -> str:
+    """Why a strategy that draws by itself takes no audit share of 0, and what to do."""
+    greedy = next(kind.name for kind in STRATEGIES.values() if kind.make is STRATEGIES[name].greedy)
+    return (
+        f"The strategy {name} is {greedy} with an audit, so its audit share cannot be 0. Choose {greedy} "
+        "where nothing is to be drawn at random."
+    )
 
 
 def strategy_named(name: str) -> Kind:

@@ -36,6 +36,8 @@ class ThrottledByAddress(AxesDatabaseHandler):  # type: ignore[misc]  # untyped
             return 0
         failures = int(super().get_failures(request, credentials))
         if self._from_address(request) >= settings.FAILURES_PER_ADDRESS:
+            # For the page: it is not one name that is shut out.
+            request.is_address_blocked = True  # type: ignore[attr-defined]
             return max(failures, settings.AXES_FAILURE_LIMIT)
         return failures
 

@@ -160,7 +160,8 @@ class TooManyTries(APIException):
     """django-axes has closed sign-in for this name from this address, or for the address."""
 
     status_code = status.HTTP_429_TOO_MANY_REQUESTS
-    default_detail = "The password was wrong too often. Sign-in is blocked for 15 minutes."
+    default_detail = "The password was wrong too often. Sign-in with this name is blocked for 15 minutes."
+    of_address = "Too many wrong passwords came from your address. Sign-in from it is blocked for 15 minutes."
 
 
 class NewToken(APIView):
@@ -185,7 +186,8 @@ class NewToken(APIView):
         code = given.pop("code")
         user = authenticate(request, **given)
         if getattr(request, "axes_locked_out", False):
-            raise TooManyTries
+            is_of_address = getattr(request, "is_address_blocked", False)
+            raise TooManyTries(TooManyTries.of_address if is_of_address else None)
         if user is None:
             raise ValidationError("Wrong name or password.")
         _require_second_factor(request, user, code)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -33,6 +34,7 @@ class MadeToken(NamedTuple):
     token: str
 
 
+@transaction.atomic
 def make_token(
     user: User, name: str = "", days: int | None = None, *, scope: Scope = Scope.ADMIN
 ) -> MadeToken:
@@ -63,6 +65,7 @@ def tokens_of(user: User) -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(lasting, user=user, password_sha256=hashed(user.password))
 
 
+@transaction.atomic
 def revoke(token: ApiToken) -> None:
     record_action(None, token.user, "token revoked", token.name, scope=token.scope)
     token.delete()

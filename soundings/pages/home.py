@@ -68,14 +68,16 @@ def overview_of(collection: Collection, user: User) -> Overview:
     counted = with_counts(type(collection).objects.filter(pk=collection.pk)).get()
     queues = queue_states([collection.pk]).get(collection.pk, [])
     history = history_of(collection)
-    state = _looked_up(collection, state_of(counted, queues), history)
+    listed = _listed(collection, user, queues)
+    paused = frozenset(one.pk for one in listed if one.is_paused_for_them)  # type: ignore[attr-defined]
+    state = replace(_looked_up(collection, state_of(counted, queues), history), paused=paused)
     return Overview(
         counted=counted,
         next=next_of(state),
         results=results_of(history),
         judging=judging_of(collection, queues),
         steps=[] if history or queues else steps_of(counted, queues),
-        queues=_listed(collection, user, queues),
+        queues=listed,
     )
 
 

@@ -48,7 +48,7 @@ class State:
     newest queue is. unopened: newest pool without a queue. of_found: the newest report,
     where its recall is of what was found and no pool has an audit. deeper: what the newest report would have
     done where its K had to be small because nobody judged deeper. measuring: the job that makes a report just
-    now. canary: one that checks each new run.
+    now. canary: one that checks each new run. paused: queues that the person who looks may be paused in.
     """
 
     slug: str
@@ -71,6 +71,7 @@ class State:
     deeper: NextMove | None = None
     measuring: int | None = None
     canary: str = ""
+    paused: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def _to_release(state: State) -> Next | None:
             labels = counted(state.imported, "label")
             return _released(f"{labels} {plural(state.imported, 'was', 'were')} imported: enough to release.")
         newest = queue or state.queues[0]
-        return Next(f"Nothing of “{newest.name}” is judged yet.", "Judge", _judge(newest))
+        return _judge(state, newest, f"Nothing of “{newest.name}” is judged yet.")
     if queue.is_finished:
         if queue.undecided:
             wait = f"{counted(queue.undecided, 'pair')} {plural(queue.undecided, 'waits', 'wait')}"
@@ -146,7 +147,7 @@ def _to_release(state: State) -> Next | None:
     if state.audit_answered:
         return _released(f"The audit of “{queue.name}” is answered: enough to release.")
     left = f"Left to judge: {queue.left:,} of {counted(queue.pairs, 'pair')} of “{queue.name}”."
-    return Next(left, "Judge", _judge(queue))
+    return _judge(state, queue, left)
 
 
 def _to_measure(state: State) -> Next | None:
@@ -201,7 +202,7 @@ def _at_the_end(state: State) -> Next:
     queue = next((one for one in state.queues if one.is_open), None)
     if queue:
         left = counted(queue.left, "pair")
-        return Next(f"All labels are measured; {left} of “{queue.name}” left.", "Judge", _judge(queue))
+        return _judge(state, queue, f"All labels are measured; {left} of “{queue.name}” left.")
     if state.of_found is not None:
         sentence = "Recall is known of what was found so far alone."
         return Next(sentence, "Estimate the rest", reverse("report", args=[state.of_found]))
@@ -213,8 +214,10 @@ def _released(sentence: str) -> Next:
     return Next(sentence, "Release and measure", releases=True)
 
 
-def _judge(queue: QueueState) -> str:
-    return reverse("judge", args=[queue.pk])
+def _judge(state: State, queue: QueueState, sentence: str) -> Next:
+    if queue.pk in state.paused:
+        return Next(sentence, "Open the queue", reverse("queue", args=[queue.pk]))
+    return Next(sentence, "Judge", reverse("judge", args=[queue.pk]))
 
 
 def _url(state: State, name: str) -> str:

@@ -7,7 +7,7 @@ whether there is something, and counts nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -19,7 +19,7 @@ from evaluation.comparisons.next_step import NextMove, deeper_move
 from evaluation.models import Report
 from evaluation.scoring.estimate_figures import LABELS
 from evaluation.scoring.wording import decimal
-from labeling.judging.blind_counts import count_of_answers
+from labeling.judging.blind_counts import count_of_answers, queues_with_left
 from labeling.models import ImportedLabel, Judgment, QrelsRelease, Quarantine, Queue
 from labeling.progress.of_queues import QueueState, queue_states
 from pooling.formats.wording import counted
@@ -48,7 +48,7 @@ class CollectionRow:
     """A collection on somebody's home page: of how many items how many are closed; to an annotator, who is
     told nothing of the items, `done` is what they answered. best: the newest report's best run at its K.
     only_queue: the one queue an annotator can judge in, None where there are several or none; is_paused: it
-    is paused for them.
+    is paused for them; has_left: it has something for them.
     """
 
     collection: Collection
@@ -59,6 +59,7 @@ class CollectionRow:
     best: Best | None = None
     only_queue: int | None = None
     is_paused: bool = False
+    has_left: bool = False
 
     @property
     def percent(self) -> int:
@@ -117,11 +118,15 @@ def home_rows(user: User) -> QuerySet[Collection]:
 
 def listed_collections(user: User, some: Iterable[Collection] | None = None) -> list[CollectionRow]:
     """The collections of `user`, or some of `home_rows`, with role, progress, newest answer and next step;
-    two queries.
+    as many queries however many there are.
     """
     collections = list(home_rows(user) if some is None else some)
     queues = queue_states(collection.pk for collection in collections)
-    return [_listed(collection, user, queues.get(collection.pk, [])) for collection in collections]
+    rows = [_listed(collection, user, queues.get(collection.pk, [])) for collection in collections]
+    if not (only := [row.only_queue for row in rows if row.only_queue]):
+        return rows
+    left = queues_with_left(Queue.objects.filter(pk__in=only), user)
+    return [replace(row, has_left=row.only_queue in left) for row in rows]
 
 
 def _listed(collection: Any, user: User, queues: Sequence[QueueState]) -> CollectionRow:
@@ -133,7 +138,10 @@ def _listed(collection: Any, user: User, queues: Sequence[QueueState]) -> Collec
         return CollectionRow(
             collection, role, None, collection.own, None, only_queue=only, is_paused=is_paused
         )
-    following = next_of(state_of(collection, queues)) if role == Role.ADMIN else None
+    state = state_of(collection, queues)
+    if collection.is_paused_somewhere:
+        state = replace(state, paused=frozenset(one.pk for one in queues))
+    following = next_of(state) if role == Role.ADMIN else None
     items, done = sum(one.pairs for one in queues), sum(one.settled for one in queues)
     return CollectionRow(collection, role, items, done, following, _best(collection.newest_summary))
 

@@ -65,11 +65,16 @@ def in_a_sentence(request: HttpRequest, error: Exception) -> HttpResponse:
     return answer
 
 
-def _only_forms(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """A page with a way on, where the address of a form is opened."""
+def _no_such_method(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """A page with a way on, as where the address of a form is opened."""
     speak(request)
+    sentence = gettext("This address takes {allowed}, not {method}. Go back and try again.")
+    words = {
+        "heading": gettext("The address does not take this"),
+        "sentence": sentence.format(allowed=response["Allow"], method=request.method),
+    }
     headers = {"Allow": response["Allow"]}
-    return HttpResponse(loader.get_template("400.html").render({}, request), status=405, headers=headers)
+    return HttpResponse(loader.get_template("400.html").render(words, request), status=405, headers=headers)
 
 
 def missing_page(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -149,9 +154,9 @@ class Refusing:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED or request.method != "GET":
+        if response.status_code != HTTPStatus.METHOD_NOT_ALLOWED or _is_for_a_program(request):
             return response
-        return response if _is_for_a_program(request) else _only_forms(request, response)
+        return _no_such_method(request, response)
 
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, parts: dict[str, Any]

@@ -202,6 +202,14 @@ def test_the_newest_draw_counts_and_a_deleted_query_is_spoken_for(world: World) 
     assert (how["drawn"], how["dropped"]) == (1, 1)
 
 
+def test_a_newest_draw_of_few_scored_queries_does_not_speak_for_the_others(world: World) -> None:
+    draw(world)
+    draw(world, "2026-11", ("q3",))
+    world.import_runs()
+    make_release(world)
+    assert make(world).result["conventions"]["weights"]["target"] == "none"
+
+
 def test_a_collection_without_a_draw_says_nothing_of_weights_and_takes_none(world: World) -> None:
     report = make_report(world)
     assert "weights" not in report.options

@@ -29,7 +29,7 @@ def write_files(folder: Path) -> tuple[Path, Path]:
     "kind",
     [
         *("dict", "pandas", "polars", "path", "function"),
-        *("pandas in a list", "polars in a list", "iterator of paths"),
+        *("pandas in a list", "polars in a list", "iterator of paths", "set of paths", "view of paths"),
     ],
 )
 def test_every_kind_of_input_gives_the_same(kind: str, tmp_path: Path) -> None:
@@ -42,10 +42,20 @@ def test_every_kind_of_input_gives_the_same(kind: str, tmp_path: Path) -> None:
         "pandas in a list": (QRELS, [pd.DataFrame(RUN_ROWS)]),
         "polars in a list": (QRELS, [pl.DataFrame(RUN_ROWS)]),
         "iterator of paths": (qrels_path, tmp_path.glob("run.*")),
+        "set of paths": (qrels_path, {run_path}),
+        "view of paths": (qrels_path, {"mine": run_path}.values()),
         "function": (str(qrels_path), {"run": lambda: pl.DataFrame(RUN_ROWS)}),
     }
 
     assert evaluate(*inputs[kind], k=(1, 2)).to_dict() == evaluate(QRELS, {"run": RUN}, k=(1, 2)).to_dict()
+
+
+def test_paths_in_a_set_come_in_their_order(tmp_path: Path) -> None:
+    _, run_path = write_files(tmp_path)
+    paths = [tmp_path / f"{name}.run" for name in "dbca"]
+    for path in paths:
+        path.write_text(run_path.read_text())
+    assert list(evaluate(QRELS, {*map(str, paths)}, k=(1,)).runs) == [*"abcd"]
 
 
 @pytest.mark.parametrize(

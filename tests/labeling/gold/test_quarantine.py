@@ -15,6 +15,7 @@ from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.gold.scores import gold_answers, gold_rows
 from labeling.gold_pages.practice_answers import answer_practice
+from labeling.items.numbers import number_of
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import PAUSED_FOR_YOU, claim
 from labeling.judging.submissions import Submission
@@ -24,7 +25,7 @@ from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
 from pooling.models import Document
 from tests.labeling.helpers import judge, make_queue, only_lease
-from tests.world import World
+from tests.world import World, signed_in
 
 NOW = timezone.now()
 HALF = GoldOptions(gold_first_share=0.5, gold_share=0.5, practice_questions=0)
@@ -79,6 +80,15 @@ def test_always_no_is_paused_by_the_rule_and_the_items_come_up_again(world: Worl
     assert "0 of 7 relevant and 6 of 6 not relevant" in quarantine.reason
     assert current_labels(world.collection).frame.is_empty()
     assert Judgment.objects.count() == 19
+
+
+def test_the_answer_that_leads_to_a_pause_says_so(world: World) -> None:
+    queue, ben, states = gold_queue(world), signed_in(world.ben), []
+    for item in queue.items.filter(state="gold").order_by("pk")[:13]:
+        verdict = {"item": number_of(item.pk), "key": f"k{item.pk}", "verdict": "not_relevant"}
+        path = f"/api/queues/{queue.pk}/judgments/"
+        states.append(ben.post(path, [verdict], content_type="application/json").json()["state"])
+    assert states == ["open"] * 12 + [PAUSED_FOR_YOU]
 
 
 def test_somebody_careful_is_not(world: World) -> None:

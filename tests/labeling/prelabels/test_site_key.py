@@ -11,6 +11,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from labeling.models import PrelabelJob, Queue
+from labeling.prelabels import options as prelabel_options
 from labeling.prelabels.costs import Prices
 from labeling.prelabels.options import prelabeler_for, remove_key, store_key
 from labeling.prelabels.passes import PassOptions, run_here, start_pass
@@ -73,3 +74,23 @@ def test_only_site_admins_use_it_where_the_site_says_so(
     world.ada.is_staff = True
     world.ada.save()
     assert api.post(address, body, format="json").status_code == 202
+
+
+def test_a_key_is_stored_and_removed_with_its_line_in_the_log_or_not_at_all(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, keys = "http://localhost:9/v1", world.collection.model_server_keys
+
+    def fail(*given: object) -> None:
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(prelabel_options, "record_action", fail)
+        with pytest.raises(OSError, match="full"):
+            store_key(world.collection, url, KEY, by=world.ada)
+        assert not keys.exists()
+    store_key(world.collection, url, KEY, by=world.ada)
+    monkeypatch.setattr(prelabel_options, "record_action", fail)
+    with pytest.raises(OSError, match="full"):
+        remove_key(world.collection, url, by=world.ada)
+    assert keys.exists()

@@ -133,6 +133,28 @@ def test_a_pause_is_said_wherever_judging_is_offered(world: World) -> None:
     assert "paused for you" not in ben.get("/account/work/").content.decode()
 
 
+def test_the_button_of_an_only_queue_stands_out_where_something_is_left(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    ben, button = signed_in(world.ben), f'href="/queues/{queue.pk}/judge/"'
+    assert f'class="button primary" {button}' in ben.get("/").content.decode()
+    for item in queue.items.all():
+        judge(queue, world.ben, item.pk)
+    ben.post(f"/api/queues/{queue.pk}/claim/")
+    assert f'class="button" {button}' in ben.get("/").content.decode()
+
+
+def test_an_admin_who_is_paused_is_offered_no_judging_either(world: World) -> None:
+    queue = make_queue(world)
+    impose(queue, world.ada, by=world.ada)
+    ada, said = signed_in(world.ada), "paused for you until an admin has reviewed your work"
+    for page in ("/collections/harbour/", "/collections/harbour/queues/", f"/queues/{queue.pk}/"):
+        text = ada.get(page).content.decode()
+        assert said in text, page
+        assert f'href="/queues/{queue.pk}/judge/' not in text, page
+    lift(queue, world.ada)
+    assert f'href="/queues/{queue.pk}/judge/' in ada.get(f"/queues/{queue.pk}/").content.decode()
+
+
 def test_the_calls_of_ones_own_work_tell_what_the_page_does_and_of_nobody_else(world: World) -> None:
     queue = make_queue(world, pairs=2)
     one, other = queue.items.order_by("pk")

@@ -27,6 +27,7 @@ from pooling.formats import iterate_documents, read_qrels, read_queries
 from pooling.models import Collection, Document, PoolEntry, Query
 from pooling.pools.building import build_pool
 from pooling.texts.importing import import_queries
+from tests.labeling.facts.helpers import bring_facts
 from tests.pooling.formats.test_rank_eval import answer, hit
 from tests.world import ALPHA, BETA, DOCUMENTS, QUERIES, RELEVANT, World, qrels_text
 
@@ -297,6 +298,14 @@ def test_deleted_queries_and_documents_are_in_no_export(world: World, release: Q
         ),
         ("ragas", ["--k", "3"], "ragas needs the option “run”"),
         ("ragas", ["--run", "none"], "There is no run “none”"),
+        *(
+            (
+                name,
+                [*NEEDED.get(name, []), "--min-relevance", "2"],
+                "No label of release “first” is 2 or more",
+            )
+            for name in ("ragas", "rank-eval", "retrieval-dicts")
+        ),
         ("srw", ["--run", "alpha"], "Run is no option of srw. Leave it out."),
         ("trec", ["--index", "i"], "Index is no option of trec. Leave it out."),
     ],
@@ -305,6 +314,18 @@ def test_what_a_format_cannot_be_made_of_is_one_sentence(
     world: World, release: QrelsRelease, format: str, options: list[str], sentence: str
 ) -> None:
     assert refusal(world, format, *options).startswith(sentence)
+
+
+def test_facts_that_nobody_judged_are_no_empty_file(world: World) -> None:
+    world.import_runs()
+    bring_facts(world)
+    path = world.folder / "all.qrels"
+    path.write_text(qrels_text())
+    call_command("import_qrels", "harbour", str(path), stdout=io.StringIO())
+    release_qrels(world.collection, name="first", user=world.ada)
+    for format in ("diversity", "supports"):
+        assert refusal(world, format).startswith("Nobody said for release “first” which documents support")
+    assert exported(world, "facts")
 
 
 def test_page_and_call_give_what_the_command_writes(world: World, release: QrelsRelease) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from labeling.models import Queue
 from labeling.queues.opening import open_queue
 from tests.labeling.helpers import make_pool
 from tests.labeling.judging.test_api import Api
-from tests.world import World
+from tests.world import World, signed_in
 
 
 def change(world: World, queue: Queue, name: str) -> Any:
@@ -23,6 +25,22 @@ def test_a_queue_called_after_its_pool_has_a_number_for_annotators(world: World)
     rows = Api(world.ben).get("collections/harbour/queues/").json()
     assert {row["name"] for row in rows} == {"Queue 1", "Queue 2", "Spring"}
     assert {row["name"] for row in Api(world.ada).get("collections/harbour/queues/").json()} > {"bm25", "e5"}
+
+
+@pytest.mark.parametrize(("language", "title"), [("es", "Cola 1"), ("hi", "कतार 1"), ("ja", "キュー1")])
+def test_a_name_that_nobody_chose_is_in_the_language_of_the_page(
+    world: World, language: str, title: str
+) -> None:
+    queue = open_queue(make_pool(world), user=world.ada)
+    ben = signed_in(world.ben)
+    ben.cookies["django_language"] = language
+    pages = ("/collections/harbour/", "/collections/harbour/queues/", f"/queues/{queue.pk}/")
+    for page in (*pages, f"/queues/{queue.pk}/mine/", f"/queues/{queue.pk}/judge/"):
+        content = ben.get(page).content.decode()
+        assert title in content, page
+        assert "Queue 1" not in content, page
+    open_queue(make_pool(world, "second"), name="Queue A", user=world.ada)
+    assert "Queue A" in ben.get("/collections/harbour/queues/").content.decode()
 
 
 def test_an_admin_chooses_what_annotators_read(world: World) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import soundings
 from pooling.formats import FormatError
 from pooling.formats.pools import read_pool
 
@@ -25,6 +26,25 @@ def test_every_pair_comes_with_its_probability_or_none(tmp_path: Path) -> None:
     rows = [("q1", "a", False, 1.0), ("q1", "b", True, 0.25), ("q1", "c", False, None)]
     assert found.select("query_id", "document_id", "in_audit", "inclusion_probability").rows() == rows
     assert found["version"].to_list() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_a_pool_that_a_data_frame_wrote_is_read(tmp_path: Path, suffix: str) -> None:
+    runs = {"a": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, "b": {"q1": {"d4": 2.0, "d2": 1.0}}}
+    pooled = soundings.pool(runs, depth=3, budget=2, audit_share=0.5).drop("runs", "ranks")
+    # First a pair that was not chosen, which has no probability.
+    pooled = pooled.sort("inclusion_probability", nulls_last=False)
+    path = tmp_path / f"pool.{suffix}"
+    {"csv": pooled.write_csv, "parquet": pooled.write_parquet, "jsonl": pooled.write_ndjson}[suffix](path)
+    columns = ("query_id", "document_id", "in_audit", "inclusion_probability")
+    assert read_pool(path).select(columns).rows() == pooled.select(columns).rows()
+    qrels = {"q1": dict.fromkeys(pooled["document_id"], 1)}
+    by_frame, by_path = (soundings.evaluate(qrels, runs, k=[3], pool=pool) for pool in (pooled, path))
+    assert by_path.notes == by_frame.notes
+    found, wanted = by_path.estimates(), by_frame.estimates()
+    assert found is not None
+    assert wanted is not None
+    assert found["runs"] == wanted["runs"]
 
 
 def test_a_packed_pool_is_read(tmp_path: Path) -> None:

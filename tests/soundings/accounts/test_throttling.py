@@ -104,3 +104,21 @@ def test_only_what_our_own_proxies_say_is_believed(
 )
 def test_an_address_is_told_in_one_way(rf: RequestFactory, told: str, address: str | None) -> None:
     assert client_address(rf.get("/", REMOTE_ADDR=told)) == address
+
+
+def test_a_blocked_address_is_not_called_a_blocked_name(world: World, settings: Settings) -> None:
+    def said(name: str) -> tuple[str, str]:
+        client, body = Client(REMOTE_ADDR=HERE), {"username": name, "password": "wrong"}
+        detail = client.post("/api/token/", body).json()["detail"]
+        return client.post("/sign-in/", body).content.decode(), detail
+
+    for _ in range(8):
+        on_the_page("ada", "wrong", HERE)
+    page, detail = said("ada")
+    assert "Sign-in with this name is blocked from here" in page
+    assert "with this name" in detail
+    settings.FAILURES_PER_ADDRESS = 8
+    page, detail = said("ben")
+    assert "Too many wrong passwords came from your network address." in page
+    assert "with this name" not in page
+    assert detail.startswith("Too many wrong passwords came from your address.")

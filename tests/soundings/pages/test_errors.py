@@ -54,6 +54,15 @@ def test_trouble_is_told_in_the_site_s_look_without_a_database(
     assert "secret" not in page
 
 
+def test_a_page_says_which_methods_its_address_takes(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    for asked, allowed in ((client.get("/sign-out/"), "POST, OPTIONS"), (client.post("/find/"), "GET, HEAD")):
+        method = asked.request["REQUEST_METHOD"]
+        assert (asked.status_code, asked["Allow"]) == (405, allowed)
+        assert f"This address takes {allowed}, not {method}." in asked.content.decode()
+        assert "not understood" not in asked.content.decode()
+
+
 def test_the_http_interface_gives_nothing_away_either(world: World, client: Client) -> None:
     client.force_login(world.dan)
     missing, hidden = client.get("/api/collections/nothing/"), client.get("/api/collections/harbour/")

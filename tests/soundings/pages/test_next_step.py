@@ -36,6 +36,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
     ({**IMPORTED, "imported": 18}, "18 labels were imported: enough to release.", "release"),
     ({**IMPORTED, "pools": True}, "There is no queue yet.", "/c/queues/new/"),
     (QUEUED, "Nothing of “June” is judged yet.", "/queues/7/judge/"),
+    ({**QUEUED, "paused": frozenset({7})}, "Nothing of “June” is judged yet.", "/queues/7/"),
     ({**QUEUED, "imported": 18}, "18 labels were imported: enough to release.", "release"),
     (
         {**QUEUED, "queues": (queue(20),), "judged": True},
