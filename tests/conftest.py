@@ -46,8 +46,8 @@ hypothesis_settings.register_profile("fresh", deadline=None, suppress_health_che
 FRESH = hypothesis_settings.get_profile("fresh")
 hypothesis_settings.register_profile("same", FRESH, derandomize=True, max_examples=30)
 hypothesis_settings.load_profile("same")
-# Hypothesis would also try the constants of all modules that are loaded so far, and read code for seconds: its
-# examples would hang on every change of the code, and on which tests ran before.
+# Hypothesis would read all modules that are loaded, for seconds, and try their constants too: the examples
+# would hang on every change of the code, and on which tests ran before.
 providers._get_local_constants = lambda: providers._local_constants
 
 
