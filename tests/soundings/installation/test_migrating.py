@@ -58,10 +58,10 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "soundings.settings"
 import django
 django.setup()
 from django.core.management import call_command
-from django.core.management.commands.migrate import Command
+from django.core.management.commands import migrate
 from django.db.migrations.executor import MigrationExecutor
-assert Command.handle.__wrapped__.__globals__["MigrationExecutor"] is MigrationExecutor
-call_command(Command(), verbosity=0)
+assert migrate.MigrationExecutor is MigrationExecutor
+call_command(migrate.Command(), verbosity=0)
 """
 
 
