@@ -11,7 +11,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from soundings.installation.migrating import QuickExecutor
 
 # The only name by which Django's command finds what applies the migrations.
-migrate.MigrationExecutor = QuickExecutor  # type: ignore[misc]
+migrate.MigrationExecutor = QuickExecutor  # type: ignore[attr-defined]  # the stubs lack it
 
 
 class Command(migrate.Command):
