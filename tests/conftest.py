@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vl_convert
+from django.conf import settings as settings_now
 from django.middleware.csrf import CSRF_SECRET_LENGTH
-from django.test import TransactionTestCase
+from django.test import TransactionTestCase, override_settings
 from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from hypothesis.internal.conjecture import providers
 from pytest_django import DjangoDbBlocker, Settings
 
 from tests.database import database_for_tests, empty_tables, make_migrated_databases, migrated_file
@@ -34,6 +37,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 # ranx, with which our figures are compared, would compile for twenty seconds to compute for a millisecond.
 os.environ["NUMBA_DISABLE_JIT"] = "1"
+# Workers share the cores already, and tables of tests are small.
+os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 # A busy machine is no reason to fail: no example of a property test is held against the clock. The examples
 # are the same in each run, so that no change fails by chance, and few; `make fuzz` tries fresh and more.
@@ -41,6 +46,9 @@ hypothesis_settings.register_profile("fresh", deadline=None, suppress_health_che
 FRESH = hypothesis_settings.get_profile("fresh")
 hypothesis_settings.register_profile("same", FRESH, derandomize=True, max_examples=30)
 hypothesis_settings.load_profile("same")
+# Hypothesis would read all modules that are loaded, for seconds, and try their constants too: the examples
+# would hang on every change of the code, and on which tests ran before.
+providers._get_local_constants = lambda: providers._local_constants
 
 
 ASK_DATABASE = {"db", "transactional_db", "live_server"}
@@ -75,10 +83,34 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line("\n".join(longest(reports, NAMED)))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _alike(django_test_environment: None) -> Iterator[None]:
+    """Set once what is the same for all tests: each fixture here takes time for each test, and all parts of
+    Django hear of each change of a setting.
+    """
+    tasks = settings_now.TASKS["default"] | {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}
+    quick = override_settings(
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+        LLM_API_KEY="",
+        JOB_BEAT_SECONDS=0,
+        TASKS={"default": tasks},
+        # Each client has middleware of its own, which need not look at all static files when it starts.
+        WHITENOISE_AUTOREFRESH=True,
+    )
+    with quick, pytest.MonkeyPatch.context() as patch:
+        # A page's hidden token spells nothing: a test looked for `n1` on a page, and a random token held it.
+        patch.setattr("django.middleware.csrf._get_new_csrf_string", lambda: "A" * CSRF_SECRET_LENGTH)
+        # A test that commits leaves no row, and no table is filled anew.
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty_tables())
+        # Reports of the one collection have the same pictures again and again; no library draws them twice.
+        for name in ("vegalite_to_svg", "vegalite_to_png", "vegalite_to_pdf"):
+            patch.setattr(vl_convert, name, _kept(getattr(vl_convert, name)))
+        yield
+
+
 @pytest.fixture(autouse=True)
-def _quick_and_apart(settings: Settings, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _apart(settings: Settings, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     translation.deactivate()  # what the test before in this process spoke
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.MEDIA_ROOT = tmp_path / "files"
     settings.DERIVED_DIR = tmp_path.with_name(f"{tmp_path.name}-derived")
     settings.DERIVED_DIR.mkdir()
@@ -86,12 +118,6 @@ def _quick_and_apart(settings: Settings, tmp_path: Path, tmp_path_factory: pytes
     charts.mkdir(exist_ok=True)
     (settings.DERIVED_DIR / "charts").symlink_to(charts)
     settings.LLM_JOURNAL_DIR = tmp_path / "prelabels"
-    settings.LLM_API_KEY = ""
-    settings.JOB_BEAT_SECONDS = 0
-    immediate = {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}
-    settings.TASKS = {"default": settings.TASKS["default"] | immediate}
-    # Each client of a test has middleware of its own, which need not look at all static files when it starts.
-    settings.WHITENOISE_AUTOREFRESH = True
 
 
 def pytest_collection_finish() -> None:
@@ -99,23 +125,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_words_by_chance() -> Iterator[None]:
-    """A page's hidden token spells nothing: a test looked for `n1` on a page, and a random token held it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("django.middleware.csrf._get_new_csrf_string", lambda: "A" * CSRF_SECRET_LENGTH)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _pictures_drawn_once() -> None:
-    """Reports of the one collection have the same pictures again and again; no library draws them twice."""
-    import vl_convert
-
-    for name in ("vegalite_to_svg", "vegalite_to_png", "vegalite_to_pdf"):
-        setattr(vl_convert, name, _kept(getattr(vl_convert, name)))
 
 
 def _kept(draw: Callable[..., Any]) -> Callable[..., Any]:
@@ -220,14 +229,6 @@ def django_db_setup(
     if connection.vendor == "sqlite":
         name = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
     with django_db_blocker.unblock(), database_for_tests(_migrated(pytestconfig), name):
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _emptied_at_once() -> Iterator[None]:
-    """A test that commits leaves no row, and no table is filled anew."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty_tables())
         yield
 
 

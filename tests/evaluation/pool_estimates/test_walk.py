@@ -31,7 +31,7 @@ from tests.world import World
 
 PAIR = ["query_id", "document_id"]
 CRANFIELD = DATA / "cranfield"
-RUNS, QUERIES, DEPTH, REACH, K = ("bm25s", "lsa", "tfidf"), 60, 5, 100, 10
+RUNS, QUERIES, DEPTH, REACH, K = ("bm25s", "lsa", "tfidf"), 30, 5, 100, 10
 
 
 @dataclass

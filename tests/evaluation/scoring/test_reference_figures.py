@@ -45,15 +45,21 @@ def collection(request: pytest.FixtureRequest) -> dict[str, Any]:
         "runs": runs,
         "expected": expected,
         "per_query": json.loads(gzip.decompress(per_topic.read_bytes())) if per_topic.exists() else {},
+        "evaluated": {},
     }
 
 
 def evaluated(collection: dict[str, Any], level: int, missing: Missing) -> Evaluation:
+    """Computed once for all tests of a collection."""
+    done: dict[tuple[int, str], Evaluation] = collection["evaluated"]
+    if (level, missing) in done:
+        return done[level, missing]
     conventions = Conventions.preset("trec_eval-9", min_relevance=level, missing=missing)
     measures = (*OURS.values(), *WHOLE_RUN.values())
-    return evaluate(
+    done[level, missing] = evaluate(
         collection["qrels"], collection["runs"], CUTOFFS, measures, conventions, bootstrap_samples=1
     )
+    return done[level, missing]
 
 
 @pytest.mark.parametrize(("figure", "missing"), [("mean", "skip"), ("mean_all", "zero")])

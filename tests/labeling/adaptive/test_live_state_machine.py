@@ -78,7 +78,7 @@ class JudgingALiveQueue(Judging):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("examples", [2, pytest.param(10, marks=[pytest.mark.slow, pytest.mark.anywhere])])
+@pytest.mark.parametrize("examples", [2, pytest.param(5, marks=[pytest.mark.slow, pytest.mark.anywhere])])
 @pytest.mark.parametrize("rule_of_budget", ["equal", "greedy"])
 def test_the_sentences_hold_where_labels_move_the_order(
     world: World,
