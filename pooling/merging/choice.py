@@ -192,8 +192,6 @@ class Choice:
         }
         if self.audit_share and kind is not None and kind.samples:
             problems["audit_share"] = "Sampling is a random sample already; leave the audit share at 0."
-        if self.audit_share == 0 and kind is not None and kind.audit_share:
-            problems["audit_share"] = without_audit(kind.name)
         problems["reach"] = problems.get("reach") or self._reach_problem(kind.samples if kind else False)
         return {name: problem for name, problem in problems.items() if problem}
 
@@ -225,6 +223,9 @@ class Choice:
             raise ValueError(" ".join(problems.values()))
 
     def settled(self) -> Choice:
-        """With the audit share of the strategy where none is given, and without depths that say nothing."""
+        """With the audit share of the strategy where none is given, the strategy that draws nothing where the
+        share is 0, and without depths that say nothing.
+        """
         depths = {run: depth for run, depth in self.depths.items() if depth != self.depth}
-        return replace(self, audit_share=self.share, depths=depths)
+        strategy = self.strategy if self.share else without_audit(self.strategy)
+        return replace(self, strategy=strategy, audit_share=self.share, depths=depths)

@@ -72,13 +72,9 @@ class Kind:
         return learned.Learned if self.make is audited.Hybrid else self.make
 
     def check(self, audit_share: float | None) -> None:
-        """ValueError when an audit is asked for next to a strategy that samples already, or none of one that
-        has its own.
-        """
+        """ValueError when an audit is asked for next to a strategy that samples already."""
         if audit_share and self.samples:
             raise ValueError("The strategy sampling is a random sample already; leave the audit share at 0.")
-        if audit_share == 0 and self.audit_share:
-            raise ValueError(without_audit(self.name))
 
     def with_probabilities(self, pooled: pl.DataFrame, *, seed: int = 0) -> pl.DataFrame:
         """The pooled frame with the inclusion probabilities of the strategy, where it has its own."""
@@ -175,12 +171,11 @@ class UnknownStrategyError(ValueError):
 
 
 def without_audit(name: str) -> str:
-    """Why a strategy that draws by itself takes no audit share of 0, and what to do."""
-    greedy = next(kind.name for kind in STRATEGIES.values() if kind.make is STRATEGIES[name].greedy)
-    return (
-        f"The strategy {name} is {greedy} with an audit, so its audit share cannot be 0. Choose {greedy} "
-        "where nothing is to be drawn at random."
-    )
+    """The strategy that orders the documents as this one does and draws none at random."""
+    kind = STRATEGIES[name]
+    if not kind.audit_share:
+        return name
+    return next(one.name for one in STRATEGIES.values() if one.make is kind.greedy)
 
 
 def strategy_named(name: str) -> Kind:

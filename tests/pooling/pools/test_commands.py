@@ -135,8 +135,7 @@ def test_page_call_and_command_have_one_usual_way(world: World, client: Client) 
     form = client.get("/collections/harbour/pools/new/").context["form"]
     filled = {name: form[name].value() for name in form.fields if form[name].value() is not None}
     client.post("/collections/harbour/pools/new/", {**filled, "name": "page", "depth": 2})
-    none = ["--strategy", "learned", "--audit-share", "0"]
-    call_command("build_pool", "harbour", "--name", "none", "--depth", "2", *none)
+    call_command("build_pool", "harbour", "--name", "none", "--depth", "2", "--audit-share", "0")
     call_command("build_pool", "harbour", "--name", "own", "--depth", "2", "--audit-share", "0.5")
 
     chosen = {pool.name: (pool.strategy, pool.audit_share, pool.reach) for pool in Pool.objects.all()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.test import Client
 
 import soundings
@@ -44,34 +44,32 @@ def test_a_hybrid_pool_keeps_the_audit_share_it_was_built_with(world: World) -> 
     assert stored(world, "hybrid", audit_share=0.5).audit_share == 0.5
 
 
-def test_a_strategy_that_is_an_audit_takes_no_share_of_nothing(world: World, client: Client) -> None:
+def test_a_strategy_that_is_an_audit_draws_nothing_with_a_share_of_nothing(
+    world: World, client: Client
+) -> None:
     world.import_runs()
     client.force_login(world.ada)
-    asked = {"depth": 2, "strategy": "hybrid", "audit_share": 0}
-    problem = "The strategy hybrid is learned with an audit, so its audit share cannot be 0. Choose learned"
-    address = "/api/collections/harbour/pools/"
-    body = {"name": "none", "runs": ["alpha"], **asked}
-    call = client.post(address, body, content_type="application/json")
-    assert (call.status_code, list(call.json()["fields"])) == (400, ["audit_share"])
-    assert call.json()["fields"]["audit_share"].startswith(problem)
+    given = {"depth": 2, "budget": 2, "strategy": "hybrid", "audit_share": 0}
+    body = {"name": "call", "runs": ["alpha"], **given}
+    client.post("/api/collections/harbour/pools/", body, content_type="application/json")
     form = client.get("/collections/harbour/pools/new/").context["form"]
     filled = {name: form[name].value() for name in form.fields if form[name].value() is not None}
-    page = client.post("/collections/harbour/pools/new/", {**filled, **asked})
-    assert page.context["form"].errors["audit_share"][0].startswith(problem)
-    assert client.get("/api/collections/harbour/plan/", asked).json()["fields"].keys() == {"audit_share"}
-    for command in (["build_pool", "harbour", "--name", "none"], ["plan", "harbour"]):
-        with pytest.raises(CommandError, match="so its audit share cannot be 0"):
-            call_command(*command, "--depth", "2", "--audit-share", "0")
-    with pytest.raises(ValueError, match="so its audit share cannot be 0"):
-        soundings.pool({"a": {"q": {"d": 1.0}}}, **asked)
-    assert not Pool.objects.exists()
+    filled.pop("reach")
+    client.post("/collections/harbour/pools/new/", {**filled, **given, "name": "page"})
+    options = ["--depth", "2", "--budget", "2", "--audit-share", "0"]
+    call_command("build_pool", "harbour", "--name", "command", *options)
+
+    assert set(Pool.objects.values_list("name", "strategy", "audit_share")) == {
+        (name, "learned", 0.0) for name in ("call", "page", "command")
+    }
+    assert client.get("/api/collections/harbour/plan/", given).json()["settings"]["audit_share"] == 0
+    file = soundings.pool({"a": {"q": {"d": 1.0, "e": 0.5}}}, **{**given, "budget": 1})
+    assert file["in_audit"].to_list() == [False, False]
 
 
 def test_another_order_of_new_pairs_brings_its_audit(world: World) -> None:
     runs = world.import_runs()
     pool = build_stored_pool(world.collection, name="first", runs=runs, depth=1, strategy="rrf")
-    with pytest.raises(InputError, match="so its audit share cannot be 0"):
-        extend_pool(pool, depth=2, strategy="hybrid", audit_share=0.0)
     made = extend_pool(pool, depth=2, strategy="hybrid")
     assert (pool.audit_share, made.audit_share) == (0.0, 0.2)
 
