@@ -122,7 +122,7 @@ def means_of(figures: Figures, measures: Sequence[str]) -> Iterator[MeasureSecti
             for run in figures.runs
         ]
         measure = MEASURES[name]
-        bounds = " and, below, its bounds whatever the unjudged documents turn out to be"
+        bounds = " and, below, its bounds whatever the unjudged documents of the pool turn out to be"
         read = f"Mean over queries, with its interval{bounds if name == 'recall' else ''}."
         basis = " Of the relevant documents found so far, unless the labels are complete."
         words = f"{measure.definition} {read}{basis if name == 'recall' else ''}"

@@ -10,7 +10,14 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 
 from evaluation.comparisons.deciding import Standing, can_decide, deciding_set, expected_share
-from evaluation.comparisons.stored import PAIR, UNJUDGED, chosen_comparisons, counted_queries
+from evaluation.comparisons.stored import (
+    PAIR,
+    UNJUDGED,
+    chosen_comparisons,
+    compared,
+    comparison_of,
+    counted_queries,
+)
 from evaluation.models import Report
 from evaluation.report_store.completing import complete_queries
 from evaluation.report_store.files import run_names, scan_beside, scan_per_query, scan_relevant
@@ -43,7 +50,9 @@ class DecisionResult(TypedDict):
     first: str
     second: str
     k: int
-    leader: Annotated[str | None, "The better run whatever comes, or null."]
+    leader: Annotated[
+        str | None, "The better run on these queries, whatever else is relevant in the pool; or null."
+    ]
     left: Annotated[int, "Unjudged documents that only one of the two has."]
     new: Annotated[int, "Labels of such documents since the report."]
     bounds: Annotated[list[float] | None, "Of first minus second."]
@@ -56,10 +65,11 @@ class Decision:
     """Two runs of a report at K, by the labels as they are now.
 
     bounds: of first - second, on the queries that the report counts; None without one. leader: the better
-    run whatever the unjudged documents turn out to be, or None. wanted: query_id, document_id, rank of the
-    pairs to judge next. left: the unjudged documents that only one of the two has. new: labels of such
-    documents since the report. is_enough: whether those left are expected to decide it. queries_needed: where
-    the queries are too few for the difference as labelled, how many it takes.
+    run on these whatever the unjudged documents of the pool turn out to be, or None. wanted: query_id,
+    document_id, rank of the pairs to judge next. left: the unjudged documents that only one of the two has.
+    new: labels of such documents since the report. is_enough: whether those left are expected to decide it.
+    queries_needed: where the queries are too few for the difference as labelled, how many it takes.
+    other_queries: whether another choice of queries could reverse it, in a sentence, where it is decided.
     """
 
     first: str
@@ -72,6 +82,7 @@ class Decision:
     new: int
     is_enough: bool = True
     queries_needed: int | None = None
+    other_queries: str = ""
 
     def to_dict(self) -> DecisionResult:
         """Plain values, with the pairs as rows."""
@@ -99,7 +110,10 @@ class Decision:
         if self.bounds is None:
             return "No query counts for both runs, so there is nothing to decide."
         if self.leader is not None:
-            return f"Decided: {self.leader} is better, whatever the labels of the unjudged documents."
+            return (
+                f"Decided on these queries: {self.leader} is better, whatever the labels of the unjudged "
+                f"documents in the pool. {self.other_queries}"
+            )
         if not self.left:
             return (
                 "Undecided, although every document that only one of the two has is labelled: the "
@@ -180,15 +194,30 @@ def _decision(report: Report, first: str, second: str, k: int) -> Decision:
     wanted = deciding_set(standing, chance).join(
         table.select("query", "query_id"), on="query", maintain_order="left"
     )
-    leaders = {1: first, -1: second}
+    leader = {1: first, -1: second}.get(standing.decided)
     return Decision(
-        *(first, second, k, standing.bounds(), leaders.get(standing.decided)),
+        *(first, second, k, standing.bounds(), leader),
         wanted=wanted.select(*PAIR, "rank"),
         left=alone.height,
         new=informative.height,
         is_enough=can_decide(standing, chance),
         queries_needed=standing.queries_needed(),
+        other_queries="" if leader is None else _other_queries(report, first, second, k, leader=leader),
     )
+
+
+def _other_queries(report: Report, first: str, second: str, k: int, *, leader: str) -> str:
+    """Labels cannot answer it; what can is the difference in the report, where it has the same sign."""
+    comparisons = compared(report)
+    one = None if comparisons is None else comparison_of(comparisons.pair(first, second, k))
+    if one is None or not one.difference or one.p_value is None:
+        return "Another choice of queries could reverse it: these are too few to tell."
+    if leader != (one.first if one.difference > 0 else one.second):
+        return (
+            "The labels of the report said otherwise: measure a new release to see whether another choice of "
+            "queries could reverse it."
+        )
+    return one.of_queries("By the labels of the report, another").strip()
 
 
 def _counted(report: Report, first: str, second: str, k: int) -> tuple[pl.DataFrame, float]:

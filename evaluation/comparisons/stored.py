@@ -208,7 +208,7 @@ def answer_at(report: Report, k: int | None = None) -> Answer | None:
     if k is None or k == usual:
         return Answer.from_dict(stored)
     comparisons = compared(report)
-    pairs = [] if comparisons is None else [_comparison(one) for one in comparisons.at(k)]
+    pairs = [] if comparisons is None else [comparison_of(one) for one in comparisons.at(k)]
     is_complete, estimates = stored["basis"] == COMPLETE, report.result.get("estimates")
     frame = stored["frame"] if is_complete else None
     rests_on = AnswerBasis(stored["found"]["relevant"], is_complete, frame, estimates, margin_of(report))
@@ -217,10 +217,10 @@ def answer_at(report: Report, k: int | None = None) -> Answer | None:
 
 def grade_of(one: ComparisonResult, margin: float) -> Graded:
     """The grade of a stored comparison."""
-    return graded(_comparison(one), margin)
+    return graded(comparison_of(one), margin)
 
 
-def _comparison(one: Any) -> Comparison:
+def comparison_of(one: Any) -> Comparison:
     """The value a stored comparison was written from."""
     return Comparison(**{field.name: one[field.name] for field in fields(Comparison) if field.name in one})
 

@@ -197,7 +197,7 @@ class Comparison:
     def _by_bounds(self) -> str:
         return (
             f"{self._winner()} on these queries ({self._as_labelled()}), decided whatever the unjudged "
-            f"documents turn out to be, bounds {_between(self.bounds)}.{self._of_queries()}"
+            f"documents in the pool turn out to be, bounds {_between(self.bounds)}.{self.of_queries()}"
         )
 
     def _by_audit(self) -> str:
@@ -227,7 +227,7 @@ class Comparison:
         )
 
     def _open(self) -> str:
-        of_queries = self._of_queries("As labelled, another")
+        of_queries = self.of_queries("As labelled, another")
         return f"Not ranked ({self._as_labelled()}): {self._reason()}{of_queries}"
 
     def _reason(self) -> str:
@@ -258,7 +258,7 @@ class Comparison:
         name = f"{titled(self.measure, self.k)} {_signed(self.difference)}"
         return f"{self.first} − {self.second}: {name}{spread}"
 
-    def _of_queries(self, opening: str = "Another") -> str:
+    def of_queries(self, opening: str = "Another") -> str:
         """Effect of another choice of queries on the difference as labelled, in a sentence."""
         if self.p_value is None:
             return ""

@@ -10,12 +10,12 @@ from typing import NamedTuple, TypedDict
 
 from evaluation.measures.student import student_limit
 from pooling.heavy import Floats, np, npt
+from pooling.ranking.bounds import FEWEST_FOR_INTERVAL
 
 BOOTSTRAP_SAMPLES = 10_000
 LEVEL = 0.95
 LARGEST_RESAMPLED = 10_000
-#: Below this many queries there is no interval: their spread is as uncertain as their mean.
-FEWEST_QUERIES = 10
+FEWEST_QUERIES = FEWEST_FOR_INTERVAL
 # A resample has no less spread than a third of that of the queries: of the few different values that queries
 # with rare differences have it can draw equal ones alone, and its t has no limit then.
 _LEAST_SPREAD = 1 / 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from evaluation.plans.results import (
     Bases,
     ExpectedHeadline,
@@ -313,7 +315,7 @@ def plan_text(planned: PlanResult) -> str:
     lines += [
         "",
         f"Pairs by depth: {grown}.",
-        f"Thin queries (fewer than {thin['below']:g} pairs): {thin['count']:,}; "
+        f"Thin queries (fewer than {counted(ceil(thin['below']), 'pair')}): {thin['count']:,}; "
         f"without any: {thin['without']:,}.",
         *planned["headline"]["sentences"],
         *_by_budget(planned),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,7 +19,7 @@ from pooling.formats.sources import without_gz
 from pooling.formats.wording import counted, in_a_row
 from pooling.formats.writing import replaced, write_pieces
 from pooling.interface.problems import InputError
-from pooling.options.option import chosen
+from pooling.options.option import Option, chosen
 from pooling.storage.storing import disk_errors_named
 
 PIECE = 2**20
@@ -31,19 +32,23 @@ def format_of_file(path: Path) -> str:
     return name if name in writing("qrels") else "trec"
 
 
-def export_options(format: str, values: Mapping[str, Any]) -> ExportOptions:
+def export_options(
+    format: str, values: Mapping[str, Any], *, as_typed: Callable[[Option], str] = attrgetter("name")
+) -> ExportOptions:
     """The options of a format, of those that a form, a call or a command has; `InputError` for one that is
-    needed and absent, and for one that the format does not read.
+    needed and absent, and for one that the format does not read. as_typed: what people know an option by.
     """
     given = chosen(ExportOptions, values)
     read = EXPORTS[format].options if format in EXPORTS else ()
     for name, value in given.items():
         if name not in read and value != OPTIONS[name].default:
-            raise InputError(f"{OPTIONS[name].title} is no option of {format}. Leave it out.", field=name)
+            problem = f"“{as_typed(OPTIONS[name])}” is no option of {format}. Leave it out."
+            raise InputError(problem, field=name)
     for name in EXPORTS[format].required if format in EXPORTS else ():
         if name not in given:
-            problem = f"{format} needs the option “{name}”: {OPTIONS[name].title.lower()}."
-            raise InputError(problem, field=name)
+            about = OPTIONS[name].help.removesuffix(".")
+            problem = f"{format} needs the option “{as_typed(OPTIONS[name])}” "
+            raise InputError(f"{problem}({about[:1].lower()}{about[1:]}).", field=name)
     return ExportOptions(**given)
 
 

@@ -75,12 +75,7 @@ class Source:
         return FormatError(self.display_name, line, problem, remedy)
 
     def opened_raw(self) -> BinaryIO:
-        require_file(self.path, self.display_name)
-        try:
-            return self.path.open("rb")
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise self.error(None, f"the file cannot be opened ({reason})", "Check its name.") from error
+        return opened_file(self.path, self.display_name)
 
     @property
     def unpacked_bound(self) -> int:
@@ -205,6 +200,16 @@ class OutputBudget:
             is_packed = source.head.startswith(GZIP_MAGIC)
             remedy = "Decompress it, and use the file inside." if is_packed else "Write it as JSON lines."
             raise source.unpacks_too_far(remedy, source.handed_bound)
+
+
+def opened_file(path: Path, name: str = "") -> BinaryIO:
+    """FormatError for what is not there, may not be read, or is no file."""
+    require_file(path, name)
+    try:
+        return path.open("rb")
+    except OSError as error:
+        problem = f"the file cannot be opened ({(error.strerror or str(error)).lower()})"
+        raise FormatError(name or path.name, None, problem, "Check its name.") from error
 
 
 def require_file(path: Path, name: str = "") -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pooling.formats.wording import counted
-from pooling.interleaving.verdicts import InterleavingVerdict, PairVerdict
+from pooling.interleaving.verdicts import MOST_UNKNOWN, InterleavingVerdict, PairVerdict
 
 HEADER = ("a", "b", "wins of a", "losses", "ties", "share of wins", "e-value", "p at any time", "difference")
 
@@ -21,13 +21,14 @@ def verdict_text(verdict: InterleavingVerdict) -> str:
         "Wins, losses and ties are users, by the first list that decided. Share, e-value and p hold at every "
         "look; p is corrected for the number of pairs (Holm).",
     ]
-    for name, what in (
-        ("same_lists", "impressions of lists on which the runs agree"),
-        ("unknown_clicks", "clicks on documents that the list does not have, left out"),
-        ("unknown_lists", "rows of lists that were not served, left out"),
-    ):
-        if verdict[name]:  # type: ignore[literal-required]
-            notes.append(f"{verdict[name]:,} {what}.")  # type: ignore[literal-required]
+    if same := verdict["same_lists"]:
+        notes.append(f"{counted(same, 'impression')} of lists on which the runs agree.")
+    unknown = _unknown_clicks(verdict)
+    is_large = verdict["unknown_share"] > MOST_UNKNOWN
+    if unknown and not is_large:
+        notes.append(unknown)
+    if strangers := verdict["unknown_lists"]:
+        notes.append(f"{counted(strangers, 'row')} of lists that were not served, left out.")
     if picks := verdict["first_picks"]:
         counts = ", ".join(f"{count:,} by {name}" for name, count in picks["counts"].items())
         notes.append(f"First picks of {counted(picks['lists'], 'list')}: {counts}.")
@@ -43,7 +44,17 @@ def verdict_text(verdict: InterleavingVerdict) -> str:
             f"“{one['query_id']}” ({one['wins']:,} to {one['losses']:,}); --clear-queries writes them."
         )
     verdicts = [pair["verdict"] for pair in verdict["pairs"]]
-    return "\n".join([*verdicts, "", *table, "", *notes])
+    return "\n".join([*([unknown] if is_large else []), *verdicts, "", *table, "", *notes])
+
+
+def _unknown_clicks(verdict: InterleavingVerdict) -> str:
+    if verdict["unknown_example"] is None:
+        return ""
+    document, served = verdict["unknown_example"]
+    return (
+        f"{100 * verdict['unknown_share']:.1f} % of the clicks ({verdict['unknown_clicks']:,}) are on "
+        f"documents that their lists do not have, such as “{document}” in “{served}”, and are left out."
+    )
 
 
 def _row(pair: PairVerdict) -> tuple[str, ...]:
@@ -51,6 +62,8 @@ def _row(pair: PairVerdict) -> tuple[str, ...]:
     difference = "–" if pair["difference"] is None else f"{pair['difference']:+.3f}"
     if pair["difference_low"] is not None:
         difference += f" [{pair['difference_low']:+.3f}, {pair['difference_high']:+.3f}]"
+    elif pair["difference"] is not None:
+        difference += " (too few users for an interval)"
     return (
         pair["a"],
         pair["b"],

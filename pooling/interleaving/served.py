@@ -52,13 +52,13 @@ class ServedList:
 
 @dataclass(frozen=True)
 class Impression:
-    """One list that a user saw once, and the places (0-based) of what was clicked. unknown: clicks on
+    """One list that a user saw once, and the places (0-based) of what was clicked. unknown: clicked
     documents that the list does not have."""
 
     served: str
     user: str
     places: tuple[int, ...]
-    unknown: int
+    unknown: tuple[str, ...] = ()
 
 
 def tops_by_query(frame: pl.DataFrame, k: int) -> dict[str, list[str]]:
@@ -139,26 +139,28 @@ def read_served(path: Path) -> dict[str, ServedList]:
 
 
 def _read(record: Mapping[str, Any]) -> ServedList:
+    # Whole numbers are written out, as those of the clicks' lists are.
+    name, query = str(record["id"]), str(record["query_id"])
     runs, ranking = tuple(map(str, record["runs"])), tuple(map(str, record["ranking"]))
     lists = tuple(tuple(map(str, one)) for one in record.get("lists", ()))
     method = str(record["method"])
     if method == "pairwise-preference":
         if len(lists) != len(runs) or set(ranking) - {one for documents in lists for one in documents}:
             raise ValueError
-        return ServedList(record["id"], record["query_id"], runs, method, ranking, (), 0, len(ranking), lists)
+        return ServedList(name, query, runs, method, ranking, (), 0, len(ranking), lists)
     credits = tuple(tuple(map(float, one)) for one in record["credits"])
     first, end = map(int, record["credited"])
     if len(credits) != len(runs) or any(len(one) != len(ranking) for one in credits):
         raise ValueError
-    return ServedList(record["id"], record["query_id"], runs, method, ranking, credits, first, end)
+    return ServedList(name, query, runs, method, ranking, credits, first, end)
 
 
 def read_impressions(path: Path, served: Mapping[str, ServedList]) -> tuple[list[Impression], int]:
     """What users saw and clicked, and how many rows are of lists that are not among `served`.
 
-    JSON lines in the order of time: `served` (the list's id), `user`, and `clicks`, a list of document ids,
-    or `document_id` for one click a row, whose rows are one impression until the list comes with `clicks`.
-    Without `user` all who saw a list count as one user.
+    JSON lines in the order of time: `served` (the list's id), `user`, and `clicks`, a list of document ids as
+    text, or `document_id` for one click a row, whose rows are one impression until the list comes with
+    `clicks`. Without `user` all who saw a list count as one user.
     """
     source = source_of(path, None, None)
     rows: list[tuple[str, str, list[str]]] = []
@@ -181,7 +183,8 @@ def read_impressions(path: Path, served: Mapping[str, ServedList]) -> tuple[list
     for name, user, clicks in rows:
         ranking = served[name].ranking
         places = sorted({ranking.index(one) for one in clicks if one in ranking})
-        impressions.append(Impression(name, user, tuple(places), sum(one not in ranking for one in clicks)))
+        unknown = tuple(dict.fromkeys(one for one in clicks if one not in ranking))
+        impressions.append(Impression(name, user, tuple(places), unknown))
     return impressions, strangers
 
 
@@ -194,8 +197,19 @@ def _needed(source: Source, line: int, record: Mapping[str, Any]) -> Any:
 
 def _clicks(source: Source, line: int, record: Mapping[str, Any]) -> list[str]:
     if record.get("document_id") is not None:
-        return [checked_id(source, line, "document", record["document_id"])]
+        return [_clicked(source, line, record["document_id"])]
     clicks = record.get("clicks", [])
     if not isinstance(clicks, list):
         raise source.error(line, f"clicks is {excerpt(clicks)}, not a list", "Write a list of document ids.")
-    return [checked_id(source, line, "document", one) for one in clicks]
+    return [_clicked(source, line, one) for one in clicks]
+
+
+def _clicked(source: Source, line: int, document: Any) -> str:
+    """No number is taken for an id: it may as well be a place in the list."""
+    if not isinstance(document, str):
+        raise source.error(
+            line,
+            f"the click {json.dumps(document, ensure_ascii=False)[:60]} is not text",
+            'Write the id of the document that was clicked on, as text such as "d3", not its place.',
+        )
+    return checked_id(source, line, "document", document)

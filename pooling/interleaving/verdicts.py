@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TypedDict
 
+from pooling.formats.wording import counted
 from pooling.heavy import Floats, np
 from pooling.interleaving.outcomes import (
     ROUNDING,
@@ -24,17 +25,21 @@ from pooling.interleaving.sequential import (
     sign_test,
 )
 from pooling.interleaving.served import Impression, ServedList
+from pooling.ranking.bounds import FEWEST_FOR_INTERVAL
 
 #: With fewer credited clicks nothing is called decided.
 FEWEST_CLICKS = 1_000
 RESAMPLES = 10_000
+#: With a larger share of the clicks on documents that their lists do not have, nothing is called decided: the
+#: few that agree with an id do so by chance.
+MOST_UNKNOWN = 0.1
 
 
 class PairVerdict(TypedDict):
     """Ranker `a` against `b`. wins, losses, ties: users, by `first_outcomes`. e_value, anytime_p and share
     (of wins, a confidence sequence): hold at every look; sign_test_p: at one planned look alone. difference:
-    Σ (credit of a - credit of b) ÷ Σ (both), with its percentile interval over users and the p-value of
-    flipped signs.
+    Σ (credit of a - credit of b) ÷ Σ (both), with its percentile interval over users (None with too few
+    credited) and the p-value of flipped signs.
     """
 
     a: str
@@ -56,8 +61,8 @@ class PairVerdict(TypedDict):
 
 class InterleavingVerdict(TypedDict):
     """What came, and each pair. same_lists: impressions of lists on which the rankers agree; unknown_clicks:
-    on documents that the list does not have; unknown_lists: rows of lists that were not served. first_picks:
-    None without team drafts."""
+    on documents that the list does not have, unknown_share: of all clicks, unknown_example: the first, with
+    its list; unknown_lists: rows of lists that were not served. first_picks: None without team drafts."""
 
     impressions: int
     users: int
@@ -65,6 +70,8 @@ class InterleavingVerdict(TypedDict):
     credited_clicks: int
     same_lists: int
     unknown_clicks: int
+    unknown_share: float
+    unknown_example: list[str] | None
     unknown_lists: int
     first_picks: FirstPicks | None
     clear_queries: list[ClearQuery]
@@ -101,19 +108,23 @@ def judge(
         for a, b in combinations(range(len(runs)), 2)
     ]
     picks = first_picks(served, impressions)
+    unknown = [(document, one.served) for one in impressions for document in one.unknown]
+    unknown_share = len(unknown) / max(1, len(unknown) + sum(len(one.places) for one in impressions))
     for pair, corrected in zip(pairs, _holm([one["anytime_p"] for one in pairs]), strict=True):
         pair["corrected_p"] = corrected
-        pair["verdict"] = _in_words(pair, credited, picks)
+        pair["verdict"] = _in_words(pair, credited, picks, unknown_share)
     return {
         "impressions": len(seen),
         "users": len(users),
         "clicks": sum(map(len, seen.values())),
         "credited_clicks": credited,
         "same_lists": sum(served[name].is_same for name, _ in seen),
-        "unknown_clicks": sum(one.unknown for one in impressions),
+        "unknown_clicks": len(unknown),
+        "unknown_share": unknown_share,
+        "unknown_example": list(unknown[0]) if unknown else None,
         "unknown_lists": unknown_lists,
         "first_picks": picks,
-        "clear_queries": clear_queries(served, impressions),
+        "clear_queries": [] if unknown_share > MOST_UNKNOWN else clear_queries(served, impressions),
         "pairs": pairs,
     }
 
@@ -147,7 +158,8 @@ def _pair(
 
 
 def _resampled(ahead: Floats, both: Floats, seed: int) -> tuple[float | None, float | None, float | None]:
-    """Percentiles of the difference over users drawn again, and the p-value of flipped signs."""
+    """Percentiles of the difference over users drawn again, and the p-value of flipped signs. No percentiles
+    where few users clicked on what is credited: one alone would be drawn again and again."""
     if not both.any():
         return None, None, None
     rng = np.random.default_rng(seed)
@@ -161,9 +173,12 @@ def _resampled(ahead: Floats, both: Floats, seed: int) -> tuple[float | None, fl
         signs = rng.integers(0, 2, (500, len(ahead))) * 2 - 1
         flipped[start : start + 500] = np.abs(signs @ ahead)
     tail = (1 - LEVEL) / 2
-    low, high = np.quantile(differences, [tail, 1 - tail])
     extreme = int((flipped >= abs(ahead.sum()) - 1e-9).sum())
-    return float(low), float(high), (extreme + 1) / (RESAMPLES + 1)
+    p_value = (extreme + 1) / (RESAMPLES + 1)
+    if np.count_nonzero(both) < FEWEST_FOR_INTERVAL:
+        return None, None, p_value
+    low, high = np.quantile(differences, [tail, 1 - tail])
+    return float(low), float(high), p_value
 
 
 def _holm(p_values: Sequence[float]) -> list[float]:
@@ -175,14 +190,18 @@ def _holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def _in_words(pair: PairVerdict, credited: int, picks: FirstPicks | None) -> str:
+def _in_words(pair: PairVerdict, credited: int, picks: FirstPicks | None, unknown_share: float) -> str:
     ahead, behind = (pair["a"], pair["b"]) if pair["wins"] >= pair["losses"] else (pair["b"], pair["a"])
+    nothing = f"Nothing can be said of {pair['a']} and {pair['b']}"
+    if unknown_share > MOST_UNKNOWN:
+        return f"{nothing}: too many clicks are on documents that their lists do not have."
     if pair["wins"] + pair["losses"] == 0:
         return f"No user told {pair['a']} and {pair['b']} apart."
     if picks is not None and not picks["balanced"]:
-        return f"Nothing can be said of {pair['a']} and {pair['b']}: first picks were not drawn evenly."
+        return f"{nothing}: first picks were not drawn evenly."
     if credited < FEWEST_CLICKS:
-        return f"Too early: {credited:,} credited clicks of the {FEWEST_CLICKS:,} that a decision needs."
+        needed = f"{counted(credited, 'credited click')} of the {FEWEST_CLICKS:,} that a decision needs"
+        return f"Too early to tell {ahead} from {behind}: {needed}."
     if pair["corrected_p"] <= 1 - LEVEL:
         return f"{ahead} is preferred to {behind}."
     return f"Not decided: {ahead} is ahead of {behind}, within what chance does."

@@ -40,7 +40,8 @@ class Sizes(TypedDict):
 
 
 class Thin(TypedDict):
-    """Queries with fewer than `below` pairs: how many, and the thinnest as [query id, pairs]."""
+    """Queries with fewer than `below` pairs: how many, and the thinnest as [query id, pairs]. below: a whole
+    number; pools that were built earlier have exactly half the median."""
 
     below: float
     count: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 
 from pooling.formats.wording import counted, plural
 from pooling.heavy import np, pl
@@ -71,7 +72,7 @@ def thin_queries(pooled: pl.DataFrame) -> Thin:
 def thin_among(sizes: pl.DataFrame) -> Thin:
     """sizes: query_id and len."""
     sizes = sizes.sort("len", "query_id")
-    below = THIN * float(sizes["len"].median() or 0)  # type: ignore[arg-type]
+    below = ceil(THIN * float(sizes["len"].median() or 0))  # type: ignore[arg-type]
     thin = sizes.filter(pl.col("len") < below)
     return {"below": below, "count": thin.height, "queries": [list(row) for row in thin.head(LISTED).rows()]}
 
@@ -112,7 +113,7 @@ def as_text(diagnosis: Diagnosis, labels: LabelFinds | None = None) -> str:
     )
     if thin["count"]:
         listed = ", ".join(f"{query_id} ({pairs:,})" for query_id, pairs in thin["queries"][:10])
-        below = f"fewer than {thin['below']:g} pairs to the depth"
+        below = f"fewer than {counted(ceil(thin['below']), 'pair')} to the depth"
         lines.append(f"Thin queries ({below}): {thin['count']:,}; {listed}.")
     usual_depths = sorted(
         {depth for depth in (1, 5, 10, 20, 50, 100, 200, 500) if depth < len(diagnosis["size_by_depth"])}

@@ -54,9 +54,13 @@ def add_option_arguments(
     If not `bounded`, bounds and choices are left to the code that takes the values.
     """
     for one in options:
-        flags = one.flag.split() or [f"--{one.name.replace('_', '-')}"]
         reading = _reading(one, bounded)
-        parser.add_argument(*flags, dest=one.name, help=_help(one), **reading, **_absent(one, filled))
+        parser.add_argument(*flags_of(one), dest=one.name, help=_help(one), **reading, **_absent(one, filled))
+
+
+def flags_of(one: Option) -> list[str]:
+    """What is typed before its value."""
+    return one.flag.split() or [f"--{one.name.replace('_', '-')}"]
 
 
 def _absent(one: Option, filled: bool) -> dict[str, Any]:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from pooling.heavy import ArrayLike, Floats, np, special
 
+#: Of fewer queries or users there is no interval: their spread is as uncertain as their mean.
+FEWEST_FOR_INTERVAL = 10
+
 
 @dataclass(frozen=True)
 class Remainder:

@@ -13,14 +13,15 @@ from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
+from labeling.qrels.options import OPTIONS
 from pooling.formats.qrels import read_qrels
-from pooling.formats.sources import require_file
+from pooling.formats.sources import opened_file
 from pooling.heavy import pl
 from pooling.inputs.given import RunSource, Source
 from pooling.inputs.reading import qrels_frame, run_frame
 from pooling.interface.terminal import progress_bar
 from soundings.client.connection import Connection, Waiting
-from soundings.client.problems import NotFound
+from soundings.client.problems import NotFound, NotSignedIn, Refused
 from soundings.client.reports import Report
 from soundings.client.shapes import ClaimedItem, CollectionFacts, Imported, JudgmentOutcome, Verdict
 
@@ -68,9 +69,9 @@ def texts_upload(source: Texts, name: str) -> Upload:
 
 
 def _file(path: str | Path) -> Upload:
-    require_file(Path(path))
-    # Read whole: it is sent again if a try fails.
-    return Path(path).name, BytesIO(Path(path).read_bytes())
+    with opened_file(Path(path)) as file:
+        # Read whole: it is sent again if a try fails.
+        return Path(path).name, BytesIO(file.read())
 
 
 TOKEN = "SOUNDINGS_TOKEN"  # noqa: S105  the name of a variable
@@ -96,12 +97,22 @@ class Client:
         self._shows = progress
 
     @classmethod
-    def signed_in(cls, url: str, username: str, password: str, *, name: str = "Python client") -> Client:
-        """A client with a new token, made with a password; it works for the days that the site grants."""
+    def signed_in(
+        cls, url: str, username: str, password: str, *, code: str = "", name: str = "Python client"
+    ) -> Client:
+        """A client with a new token, made with a password, and a code where the account has a second factor;
+        it works for the days that the site grants. `NotSignedIn` where one of them is wrong.
+        """
         connection = Connection(url, "")
-        given = {"username": username, "password": password, "name": name}
-        token = connection.call("POST", "token/", json=given).json()["token"]
-        connection.close()
+        given = {"username": username, "password": password, "code": code, "name": name}
+        try:
+            token = connection.call("POST", "token/", json=given).json()["token"]
+        except Refused as problem:
+            if "name" in problem.fields:
+                raise
+            raise NotSignedIn(str(problem), status=problem.status) from None
+        finally:
+            connection.close()
         return cls(url, token)
 
     def __repr__(self) -> str:
@@ -164,10 +175,14 @@ class Release(_Thing):
             path.write_bytes(self.file("trec"))
             return read_qrels(path).frame
 
-    def file(self, format: str = "trec") -> bytes:
-        """The labels as a file, in a format that the site writes, such as trec, beir or sidecar."""
+    def file(self, format: str = "trec", **options: str | int) -> bytes:
+        """The labels as a file, in a format that the site writes, such as trec, beir or sidecar; options:
+        what some formats need to know, such as `index` of rank-eval and `run` of ragas.
+        """
+        if unknown := [name for name in options if name not in OPTIONS]:
+            raise TypeError(f"There is no option {unknown[0]}; there are {', '.join(OPTIONS)}.")
         path = f"collections/{self.collection.slug}/qrels"
-        query = {"release": self.name, "format": format}
+        query = {"release": self.name, "format": format, **options}
         return self._connection.call("GET", path, query=query).content
 
 

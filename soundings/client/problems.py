@@ -18,7 +18,7 @@ class Problem(Exception):  # noqa: N818  what follows are its kinds, in the word
 
 
 class NotSignedIn(Problem):
-    """The token is missing, has ended or was revoked."""
+    """The token is missing, has ended or was revoked; or the name or the password is wrong."""
 
 
 class NotAllowed(Problem):

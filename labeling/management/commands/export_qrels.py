@@ -13,7 +13,7 @@ from labeling.qrels.registry import EXPORTS
 from labeling.qrels.releases import newest_release, release_named
 from pooling.formats.registry import writing
 from pooling.interface.commands import InputCommand
-from pooling.options.arguments import add_option_arguments
+from pooling.options.arguments import add_option_arguments, flags_of
 from pooling.people.activity_log import record_action
 from pooling.people.membership import collection_named
 
@@ -38,7 +38,7 @@ class Command(InputCommand):
         name, path = options["release"], options["output"]
         release = release_named(collection, name) if name else newest_release(collection)
         format = options["format"] or format_of_file(path)
-        given = export_options(format, options)
+        given = export_options(format, options, as_typed=lambda one: flags_of(one)[0])
         sidecar = export_file(release, path, format, given)
         record_action(collection, None, "file exported", path.name, release=release.name)
         words = labels_in_words(release, format, given)

@@ -21,7 +21,8 @@ class Command(InputCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("served", metavar="SERVED", type=Path, help="the lists, as interleave wrote them")
-        parser.add_argument("clicks", metavar="CLICKS", type=Path, help="JSON lines: served, user, clicks")
+        about = "JSON lines: served, user, clicks (ids of documents, as text)"
+        parser.add_argument("clicks", metavar="CLICKS", type=Path, help=about)
         parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the resampling (0)")
         parser.add_argument(
             "--clear-queries", metavar="FILE", type=Path, help="the queries that one run wins clearly, as TSV"

@@ -76,8 +76,8 @@ def test_a_difference_that_no_label_can_turn_is_decided() -> None:
     assert (found.leader, found.difference, found.bounds, found.settled) == ("a", 0.5, (0.5, 0.5), 10)
     assert found.verdict() == (
         "a beats b on these queries (a − b: Recall@2 +0.500 [+0.500, +0.500]), decided whatever the unjudged "
-        "documents turn out to be, bounds +0.500 to +0.500. Another choice of queries would rarely reverse "
-        f"it (randomisation p = {found.p_value:.3g}, 10 queries)."
+        "documents in the pool turn out to be, bounds +0.500 to +0.500. Another choice of queries would "
+        f"rarely reverse it (randomisation p = {found.p_value:.3g}, 10 queries)."
     )
 
 

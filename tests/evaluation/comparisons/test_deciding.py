@@ -79,7 +79,7 @@ def test_the_set_becomes_a_queue_and_labels_move_it(world: World, client: Client
     assert "<h1>" not in part
     judge(queue, world.ben, queue.items.order_by("pk")[0].pk, "not_relevant")
     told = client.get(standing).content.decode()
-    assert "Decided: alpha is better" in told
+    assert "Decided on these queries: alpha is better" in told
     assert "Close this queue: it is decided" in told
     client.force_login(world.vera)
     assert "Close this queue" not in client.get(standing).content.decode()
@@ -88,10 +88,15 @@ def test_the_set_becomes_a_queue_and_labels_move_it(world: World, client: Client
     client.force_login(world.ada)
     now = decision(report, "alpha", "beta", 1)
     assert (now.leader, now.new, now.left) == ("alpha", 1, 1)
+    assert now.sentence == (
+        "Decided on these queries: alpha is better, whatever the labels of the unjudged documents in the "
+        "pool. By the labels of the report, another choice of queries could reverse it (randomisation p = "
+        "0.504 by Holm, 2 queries)."
+    )
     shown = client.get(page).content.decode()
-    assert "Decided: alpha is better" in shown
+    assert "Decided on these queries: alpha is better" in shown
     assert "does not need the remaining pairs" in shown
-    with pytest.raises(InputError, match="Decided: alpha is better"):
+    with pytest.raises(InputError, match="Decided on these queries: alpha is better"):
         open_deciding_queue(report, "alpha", "beta", 1)
     pool = client.get(queue.pool.get_absolute_url()).content.decode()
     assert "expected to decide which of alpha and beta" in pool
@@ -107,6 +112,22 @@ def test_labels_against_expectation_leave_it_open_and_the_rest_is_offered(world:
     assert found.bounds == (0.0, 0.0)
     assert (found.leader, found.left, found.new) == (None, 0, 2)
     assert found.sentence.startswith("Undecided, although every document")
+
+
+def test_labels_that_turn_what_the_report_said_say_nothing_of_other_queries(world: World) -> None:
+    report = make_report(world, "q1 0 d6 1\nq2 0 d2 1\n", k=(1,), name="first")
+    queue = open_deciding_queue(report, "alpha", "beta", 1)
+    assert isinstance(queue, Queue)
+    for item in queue.items.select_related("document"):
+        verdict = "not_relevant" if item.document.external_id == "d1" else "relevant"
+        judge(queue, world.ben, item.pk, verdict)
+    out = StringIO()
+    call_command("decide", "harbour", "first", "alpha", "beta", "--k", "1", stdout=out)
+    assert out.getvalue().strip() == (
+        "Decided on these queries: beta is better, whatever the labels of the unjudged documents in the "
+        "pool. The labels of the report said otherwise: measure a new release to see whether another choice "
+        "of queries could reverse it."
+    )
 
 
 def test_over_http_and_by_command(world: World) -> None:

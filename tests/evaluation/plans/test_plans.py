@@ -56,7 +56,7 @@ def test_the_pool_is_told_before_it_is_built(world: World) -> None:
     ]
     assert plan["overlap"] == [[1, pytest.approx(2 / 3)], [pytest.approx(2 / 3), 1]]
     assert plan["sizes"]["bins"] == [[2, 2, 1], [3, 3, 2]]
-    assert plan["thin"] == {"below": 1.5, "count": 0, "queries": [], "without": 0}
+    assert plan["thin"] == {"below": 2, "count": 0, "queries": [], "without": 0}
 
 
 def test_what_a_reach_draws_is_told_before_it_is_drawn(world: World, client: Client) -> None:

@@ -287,7 +287,7 @@ def test_deleted_queries_and_documents_are_in_no_export(world: World, release: Q
 @pytest.mark.parametrize(
     ("format", "options", "sentence"),
     [
-        ("rank-eval", ["--k", "3"], "rank-eval needs the option “index”: index."),
+        ("rank-eval", ["--k", "3"], "rank-eval needs the option “--index” (where the documents are: the"),
         ("rank-eval", ["--index", "i", "--request", "{"], "The search request is not JSON"),
         ("rank-eval", ["--index", "i", "--request", "[]"], "The search request is not a JSON object."),
         ("rank-eval", ["--index", "i", "--request", "{}"], "The search request has no {{query}}."),
@@ -296,7 +296,7 @@ def test_deleted_queries_and_documents_are_in_no_export(world: World, release: Q
             ["--index", "i", "--request", '{"q": "{{query}}", "aggs": {}}'],
             "A rated request cannot have “aggs”.",
         ),
-        ("ragas", ["--k", "3"], "ragas needs the option “run”"),
+        ("ragas", ["--k", "3"], "ragas needs the option “--run” (whose first K"),
         ("ragas", ["--run", "none"], "There is no run “none”"),
         *(
             (
@@ -306,8 +306,9 @@ def test_deleted_queries_and_documents_are_in_no_export(world: World, release: Q
             )
             for name in ("ragas", "rank-eval", "retrieval-dicts")
         ),
-        ("srw", ["--run", "alpha"], "Run is no option of srw. Leave it out."),
-        ("trec", ["--index", "i"], "Index is no option of trec. Leave it out."),
+        ("srw", ["--run", "alpha"], "“--run” is no option of srw. Leave it out."),
+        ("srw", ["--min-relevance", "2"], "“--min-relevance” is no option of srw. Leave it out."),
+        ("trec", ["--index", "i"], "“--index” is no option of trec. Leave it out."),
     ],
 )
 def test_what_a_format_cannot_be_made_of_is_one_sentence(
@@ -345,7 +346,7 @@ def test_page_and_call_give_what_the_command_writes(world: World, release: Qrels
     refused = api.get("/api/collections/harbour/qrels", {"format": "rank-eval"})
     assert (refused.status_code, refused.data["detail"]) == (
         400,
-        "rank-eval needs the option “index”: index.",
+        "rank-eval needs the option “index” (where the documents are: the name of the index, not an alias).",
     )
     assert api.get("/api/collections/harbour/qrels", {"format": "ragas", "k": "0"}).status_code == 400
     back = client.get(reverse("release_download", args=["harbour", release.pk, "ragas"]), follow=True)

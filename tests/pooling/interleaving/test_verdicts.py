@@ -131,7 +131,7 @@ def test_users_who_click_what_one_run_has_first_prefer_it(files: Path, method: s
     assert pair["wins"] > pair["losses"]
     assert pair["difference_low"] > 0
     assert told["users"] == told["impressions"] == 150
-    assert pair["verdict"].startswith("Too early: ")
+    assert pair["verdict"].startswith("Too early to tell ")
     assert "wins of a" in ran(files, "judge_interleaving", "served.jsonl", "clicks.jsonl")
 
 
@@ -159,6 +159,60 @@ def test_what_cannot_be_used_is_counted(files: Path) -> None:
     }
     assert counts == {"impressions": 2, "users": 2, "clicks": 1, "unknown_clicks": 1, "unknown_lists": 1}
     assert told["pairs"][0]["ties"] >= 1
+
+
+def test_where_many_clicks_are_on_other_documents_the_output_begins_with_it(files: Path) -> None:
+    lists = served(files, "--per-query", "30")
+    rows: list[dict[str, object]] = [
+        {"served": one["id"], "user": str(at), "clicks": ["a", "zz"] if at % 8 == 0 else ["a"]}
+        for at, one in enumerate(lists)
+    ]
+    told = told_of(files, rows)
+    assert (told["unknown_clicks"], told["unknown_example"]) == (12, ["zz", lists[0]["id"]])
+    assert told["unknown_share"] == pytest.approx(12 / 102)
+    assert told["pairs"][0]["verdict"] == (
+        "Nothing can be said of one and two: too many clicks are on documents that their lists do not have."
+    )
+    assert told["clear_queries"] == []
+    said = ran(files, "judge_interleaving", "served.jsonl", "clicks.jsonl")
+    assert said.startswith("11.8 % of the clicks (12) are on documents that their lists do not have, such")
+
+    fewer = [row | {"clicks": ["a"]} for row in rows[:30]] + rows[30:]
+    told = told_of(files, fewer)
+    assert len(told["clear_queries"]) == 3
+    said = ran(files, "judge_interleaving", "served.jsonl", "clicks.jsonl")
+    assert said.startswith("Too early to tell one from two: ")
+    assert "8.2 % of the clicks (8) are on documents" in said
+
+
+@pytest.mark.parametrize(("people", "has_interval"), [(1, False), (9, False), (10, True)])
+def test_few_users_have_no_interval(files: Path, people: int, has_interval: bool) -> None:
+    lists = served(files, "--per-query", "10")
+    # Those without a credited click say nothing of how far users differ.
+    rows: list[dict[str, object]] = [
+        {"served": one["id"], "user": str(at), "clicks": ["a"] if at < people else []}
+        for at, one in enumerate(lists)
+    ]
+    (pair,) = told_of(files, rows)["pairs"]
+    assert pair["difference"] == 1
+    assert (pair["difference_low"] is not None) is has_interval
+    said = ran(files, "judge_interleaving", "served.jsonl", "clicks.jsonl")
+    assert ("+1.000 (too few users for an interval)" in said) is not has_interval
+
+
+def test_every_pair_is_named_where_it_is_too_early(files: Path) -> None:
+    (files / "three.run").write_text((files / "one.run").read_text())
+    ran(files, "interleave", "one.run", "two.run", "three.run", "--k", "4", "--output", "served.jsonl")
+    rows: list[dict[str, object]] = [
+        {"served": "q0/0", "user": "u", "clicks": ["a"]},
+        {"served": "elsewhere", "clicks": []},
+    ]
+    told_of(files, rows)
+    said = ran(files, "judge_interleaving", "served.jsonl", "clicks.jsonl")
+    early = [line for line in said.splitlines() if line.startswith("Too early to tell ")]
+    assert len(set(early)) == len(early) == 2
+    assert early[0].endswith(": 1 credited click of the 1,000 that a decision needs.")
+    assert "1 row of lists that were not served, left out." in said
 
 
 def test_runs_that_agree_are_told(files: Path) -> None:
@@ -192,6 +246,12 @@ WRONG = {
     "this is not a list of interleave": ("judge_interleaving", "other.jsonl", "other.jsonl"),
     "No row of the clicks": ("judge_interleaving", "served.jsonl", "strange.jsonl"),
     "clicks is 'a', not a list": ("judge_interleaving", "served.jsonl", "text.jsonl"),
+    "places.jsonl, line 2: the click 2 is not text. Write the id": (
+        *("judge_interleaving", "served.jsonl", "places.jsonl"),
+    ),
+    "one.jsonl, line 1: the click 184 is not text. Write the id": (
+        *("judge_interleaving", "served.jsonl", "one.jsonl"),
+    ),
     "no served among the fields": ("judge_interleaving", "served.jsonl", "nameless.jsonl"),
 }
 
@@ -203,6 +263,10 @@ def test_wrong_input_is_one_sentence(files: Path, told: str) -> None:
     (files / "other.jsonl").write_text('{"id": "x"}\n')
     (files / "strange.jsonl").write_text('{"served": "x", "clicks": []}\n')
     (files / "text.jsonl").write_text(json.dumps({"served": first, "clicks": "a"}))
+    (files / "places.jsonl").write_text(
+        "\n".join(json.dumps({"served": first, "clicks": clicks}) for clicks in (["a"], ["b", 2, 3]))
+    )
+    (files / "one.jsonl").write_text(json.dumps({"served": first, "document_id": 184}))
     (files / "nameless.jsonl").write_text('{"user": "u"}\n')
     command, *options = WRONG[told]
     with pytest.raises(CommandError, match=told):

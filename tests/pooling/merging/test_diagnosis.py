@@ -7,7 +7,7 @@ import json
 import polars as pl
 
 from pooling.merging.merging import build_pool
-from pooling.merging.summary import as_text, diagnose, diagnose_labels
+from pooling.merging.summary import as_text, diagnose, diagnose_labels, thin_among
 from tests.pooling.merging.test_families import qrels_of
 from tests.pooling.merging.test_merging import run_of
 
@@ -30,7 +30,10 @@ def test_runs_are_told_by_finds_lone_finds_and_family() -> None:
 def test_queries_below_half_the_median_are_thin() -> None:
     thin = diagnose(RUNS, POOLED, 8)["thin"]
     # Eight, one and four pairs: the median is four.
-    assert thin == {"below": 2.0, "count": 1, "queries": [["q2", 1]]}
+    assert thin == {"below": 2, "count": 1, "queries": [["q2", 1]]}
+    # A count of pairs is whole: below half of 4.5 there are at most 2.
+    sizes = pl.DataFrame({"query_id": ["q1", "q2", "q3", "q4"], "len": [2, 3, 6, 8]})
+    assert thin_among(sizes) == {"below": 3, "count": 1, "queries": [["q1", 2]]}
 
 
 def test_labels_tell_who_finds_alone_and_where_finds_dry_up() -> None:

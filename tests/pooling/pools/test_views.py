@@ -185,11 +185,11 @@ def test_a_pools_page_shows_finds_by_run_families_and_thin_queries(world: World,
     families = pool.diagnostics["families"]
     assert ("nearly the same list as" in page) == bool(families)
     pool.diagnostics = {**pool.diagnostics, "families": [["alpha", "twin"]]}
-    pool.diagnostics["thin"] = {"below": 2.5, "count": 1, "queries": [["q3", 2]]}
+    pool.diagnostics["thin"] = {"below": 3, "count": 1, "queries": [["q3", 2]]}
     pool.save()
     page = text_of(client.get(pool.get_absolute_url()))
     assert "nearly the same list as twin" in page
-    assert "1 query has fewer than 2.5 pairs" in page
+    assert "1 query has fewer than 3 pairs" in page
 
 
 def test_a_pool_is_offered_every_strategy_with_words(world: World, client: Client) -> None:

@@ -18,7 +18,7 @@ from django.test import Client as Browser
 from pytest_django.live_server_helper import LiveServer
 
 import soundings
-from soundings.client.problems import Conflict, NotFound, Refused
+from soundings.client.problems import Conflict, NotFound, NotSignedIn, Refused
 from tests.world import ALPHA, BETA, DOCUMENTS, PASSWORD, QUERIES, RELEVANT, run_text
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("everyone_creates")]
@@ -77,6 +77,13 @@ def go_the_whole_way(client: soundings.Client, folder: Path) -> None:
 
     qrels = mine.make_release("v1").qrels()
     assert {(q, d) for q, d, grade in qrels.rows() if grade} == RELEVANT
+    release = mine.release("v1")
+    assert b'"_index":"docs-1"' in release.file("rank-eval", index="docs-1", k=2).replace(b" ", b"")
+    assert release.file("ragas", run="alpha").count(b"\n") == 3
+    with pytest.raises(Refused, match="needs the option “index” "):
+        release.file("rank-eval")
+    with pytest.raises(TypeError, match="There is no option indx; there are index, "):
+        release.file("rank-eval", indx="docs-1")
     report = mine.report(k=[1, 2])
     here = soundings.evaluate(qrels, RUNS, k=[1, 2])
     same = ["run", "measure", "k", "mean", "low", "high"]
@@ -105,6 +112,17 @@ def test_refusals_come_as_exceptions(live_server: LiveServer, ada: str) -> None:
             mine.import_run(RUNS["alpha"], "alpha")
         with pytest.raises(NotFound, match="no release “v1”"):
             mine.release("v1")
+        with pytest.raises(
+            ValueError, match=r"^nope\.run: the file cannot be opened \(no such file or direct"
+        ):
+            mine.import_run("/nope.run", "nope")
+    with soundings.Client.signed_in(live_server.url, "ada", PASSWORD) as client:
+        assert client.collections()
+    with pytest.raises(NotSignedIn, match="Wrong name or password") as refused:
+        soundings.Client.signed_in(live_server.url, "ada", "wrong")
+    assert refused.value.fields == {}
+    with pytest.raises(Refused, match="name: "):
+        soundings.Client.signed_in(live_server.url, "ada", PASSWORD, name="n" * 1000)
 
 
 @pytest.fixture
