@@ -199,7 +199,7 @@ def _on_disk_that_is_read_only() -> str:
     """The sentence on a database of SQLite that cannot be written; empty where that is not the reason."""
     from django.conf import settings
 
-    from soundings.installation.data_folder import why_read_only
+    from soundings.installation.data_folder import why_read_only  # Cut: files are read without Django
 
     database = settings.DATABASES["default"]
     if not str(database["ENGINE"]).endswith("sqlite3"):

@@ -29,7 +29,7 @@ NOTHING_HERE = gettext_noop("Not found, or it belongs to a collection of which y
 
 # Nobody becomes one on a page.
 FOR_SITE_ADMINS = (
-    "This is for site admins. Whoever runs the site makes such an account on the server: "
+    "This is for site admins. The person who runs the site makes such an account on the server: "
     "create_user NAME --site-admin."
 )
 
