@@ -255,6 +255,11 @@ class CanaryValue(models.Model):
     reasons = models.JSONField(
         default=list, help_text="Why a message was sent: below, drop, drop_since_reference."
     )
+    judged = models.FloatField(null=True, help_text="judged@K over what the run retrieved.")
+    undecided = models.JSONField(
+        default=list, help_text="Of below and the reasons, what the unjudged documents could take back."
+    )
+    notes = models.JSONField(default=list, help_text="Sentences on ids that meet no label.")
     measured_at = models.DateTimeField(auto_now_add=True)
 
     objects = CanaryValueManager()

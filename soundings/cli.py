@@ -55,6 +55,7 @@ OURS = ("soundings", "pooling", "labeling", "evaluation")
 # Exit code where nobody reads on, as in `soundings evaluate … | head -1`: that of programs that SIGPIPE ends.
 # 1 would say that a threshold was not met, and 0 that all was written.
 UNREAD = 141
+NEW_DATABASE = "If it is new, run migrate (serve and demo do so); otherwise check DATABASE_URL."
 
 
 class OneLineParser(ArgumentParser):
@@ -190,8 +191,23 @@ def run_command() -> None:
     except (OperationalError, ProgrammingError) as error:
         if "--traceback" in sys.argv:
             raise
-        remedy = "If it is new, run migrate (serve and demo do so); otherwise check DATABASE_URL."
-        _refuse(f"The database cannot be used. {remedy} It said: {error}")
+        read_only = _on_disk_that_is_read_only()
+        _refuse(read_only or f"The database cannot be used. {NEW_DATABASE} It said: {error}")
+
+
+def _on_disk_that_is_read_only() -> str:
+    """The sentence on a database of SQLite that cannot be written; empty where that is not the reason."""
+    from django.conf import settings
+
+    from soundings.installation.data_folder import why_read_only  # Cut: files are read without Django
+
+    database = settings.DATABASES["default"]
+    if not str(database["ENGINE"]).endswith("sqlite3"):
+        return ""
+    path = Path(database["NAME"])
+    variable = "SOUNDINGS_DATA" if path.parent == settings.DATA_DIR else "DATABASE_URL"
+    why = why_read_only(path)
+    return f"{variable}: cannot write to {path.parent}: {why}" if why else ""
 
 
 def _refuse(problem: str) -> NoReturn:

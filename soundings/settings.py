@@ -32,11 +32,11 @@ env = Environment()
 DATA_DIR = Path(env.str("SOUNDINGS_DATA", default=str((BASE_DIR if IN_CHECKOUT else Path.cwd()) / "data")))
 
 DEBUG = env.switch("SOUNDINGS_DEBUG", default=False)
-SECRET_KEY = env.str("SOUNDINGS_SECRET_KEY", default="") or stored_secret_key(DATA_DIR)
+SECRET_KEY = env.secret("SOUNDINGS_SECRET_KEY") or stored_secret_key(DATA_DIR)
 close_folder(DATA_DIR)
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = env.hosts("SOUNDINGS_HOSTS", default=LOCAL_HOSTS)
-CSRF_TRUSTED_ORIGINS = env.list("SOUNDINGS_TRUSTED_ORIGINS", default=[])
+CSRF_TRUSTED_ORIGINS = env.origins("SOUNDINGS_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
     "soundings",
@@ -156,7 +156,7 @@ TASKS = {
 }
 
 # Processes that share these queues: on SQLite, where one writes at a time, a single one does it all.
-WORKER_PROCESSES = env.whole("SOUNDINGS_WORKER_PROCESSES", default=1 if ON_SQLITE else 3, least=1)
+WORKER_PROCESSES = env.whole("SOUNDINGS_WORKER_PROCESSES", default=1 if ON_SQLITE else 3, least=1, most=3)
 
 # A job says as often that its worker lives; 0 means never, and only for tests.
 JOB_BEAT_SECONDS = 5.0
@@ -185,7 +185,7 @@ GOLD_PAUSE = env.choice("SOUNDINGS_GOLD_PAUSE", ("automatic", "proposed"))
 NOTE_DAYS = env.whole("SOUNDINGS_NOTE_DAYS", default=0, most=LONGEST_DAYS)
 
 # What a judgment costs, unless a queue says otherwise.
-PRICE_PER_JUDGMENT = env.amount("SOUNDINGS_PRICE_PER_JUDGMENT", default=0.0)
+PRICE_PER_JUDGMENT = env.amount("SOUNDINGS_PRICE_PER_JUDGMENT", default=0.0, most=10_000)
 CURRENCY = env.str("SOUNDINGS_CURRENCY", default="EUR")
 
 # Servers of language models that pages may use, by base URL. The key of the environment belongs to the first
@@ -196,7 +196,7 @@ LLM_PRICES = env.entries("SOUNDINGS_LLM_PRICES", price_table)
 LLM_CURRENCY = env.str("SOUNDINGS_LLM_CURRENCY", default="USD")
 # Who may spend on the site's key.
 SITE_KEY_USERS = env.choice("SOUNDINGS_SITE_KEY_USERS", ("admins", "site-admins"))
-LLM_TIMEOUT = env.amount("SOUNDINGS_LLM_TIMEOUT", default=60.0, least=0.1)  # seconds
+LLM_TIMEOUT = env.amount("SOUNDINGS_LLM_TIMEOUT", default=60.0, least=0.1, most=86_400)  # seconds
 # Answers that are not in the database yet; with several machines, a pass is resumed where it ran.
 LLM_JOURNAL_DIR = DATA_DIR / "prelabels"
 PROMPTS_DIR = ASSETS_DIR / "templates" / "prompts"
@@ -304,7 +304,7 @@ SENDS_MAIL = bool(MAIL_URL)
 if SENDS_MAIL:
     globals().update(env.mail("SOUNDINGS_MAIL_URL"))
 EMAIL_TIMEOUT = 10  # seconds: a mail server that is away holds nobody's page up
-DEFAULT_FROM_EMAIL = env.str("SOUNDINGS_MAIL_FROM", default="soundings@localhost")
+DEFAULT_FROM_EMAIL = env.sender("SOUNDINGS_MAIL_FROM", default="soundings@localhost")
 
 # What one account, or one address that nobody is signed in at, may have sent in an hour.
 LETTERS_PER_HOUR = 30

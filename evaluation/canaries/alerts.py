@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
 from evaluation.canaries.measuring import BELOW, DROP, SINCE_REFERENCE, ends_of, is_clear, rests_on
+from evaluation.canaries.unjudged import remedy
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval, share_in_words
 from pooling.formats.wording import counted
+
+# Of a claim that the labels still to come could take back.
+PERHAPS = "That may only be its unjudged documents"
 
 
 @dataclass(frozen=True)
@@ -44,12 +48,13 @@ class RunFacts(TypedDict):
 
 
 class ValueFacts(TypedDict):
-    """Its value: the mean with its interval."""
+    """Its value: the mean with its interval; judged: judged@K, the labelled share of its first K."""
 
     mean: float | None
     low: float | None
     high: float | None
     queries: int
+    judged: float | None
 
 
 class ChangeFacts(TypedDict):
@@ -63,7 +68,11 @@ class ChangeFacts(TypedDict):
 
 
 class Alert(TypedDict):
-    """One piece of news; the last keys are there only for a run's value (`event` is `alert`)."""
+    """One piece of news; the last keys are there only for a run's value (`event` is `alert`).
+
+    undecided: of below and the reasons, what the run's unjudged documents could take back. notes: sentences
+    on ids that meet no label.
+    """
 
     event: str
     title: str
@@ -74,6 +83,8 @@ class Alert(TypedDict):
     run: NotRequired[RunFacts]
     value: NotRequired[ValueFacts]
     clear: NotRequired[bool]
+    undecided: NotRequired[list[str]]
+    notes: NotRequired[list[str]]
     change: NotRequired[ChangeFacts | None]
     since_reference: NotRequired[ChangeFacts | None]
 
@@ -84,12 +95,13 @@ class Payload(Alert):
     alerts: list[Alert]
 
 
-def payload(news: Sequence[News]) -> Payload:
+def payload(news: Sequence[News], *, site: str = "") -> Payload:
     """A webhook's message: the first piece of news, and all of them under `alerts`; at least one.
 
-    `text` and `title` say the same for people.
+    `text` and `title` say the same for people. site: what links begin with, in place of the address that the
+    canary was made at.
     """
-    alerts = [_alert(piece) for piece in news]
+    alerts = [_alert(piece, site or piece.canary.site.rstrip("/")) for piece in news]
     if len(alerts) == 1:
         return {**alerts[0], "alerts": alerts}
     names = list(dict.fromkeys(piece.canary.name for piece in news))
@@ -102,7 +114,7 @@ def payload(news: Sequence[News]) -> Payload:
     return {**alerts[0], "title": f"{about} on {count}", "text": text, "alerts": alerts}
 
 
-def _alert(piece: News) -> Alert:
+def _alert(piece: News, site: str) -> Alert:
     canary, value = piece.canary, piece.value
     slug = canary.collection.slug
     about: CanaryFacts = {
@@ -113,7 +125,7 @@ def _alert(piece: News) -> Alert:
         "measure": canary.measure,
         "threshold": canary.threshold,
         "confidence": canary.confidence,
-        "url": f"{canary.site.rstrip('/')}{canary.get_absolute_url()}",
+        "url": f"{site}{canary.get_absolute_url()}",
     }
     if piece.trouble:
         title = f"canary “{canary.name}”"
@@ -140,8 +152,10 @@ def _alert(piece: News) -> Alert:
             "family": value.family,
             "imported_at": value.run.imported_at.isoformat(),
         },
-        "value": {"mean": value.mean, "low": value.low, "high": value.high, "queries": value.queries},
+        "value": {**ends_of(value), "queries": value.queries, "judged": value.judged},
         "clear": is_clear(canary.threshold, value.high),
+        "undecided": value.undecided,
+        "notes": value.notes,
         "change": change_of(value),
         "since_reference": change_since_reference(value),
     }
@@ -174,7 +188,8 @@ def change_since_reference(value: CanaryValue) -> ChangeFacts | None:
 
 
 def reasons_in_words(piece: News) -> list[str]:
-    """Why a message is sent, each reason in a sentence with its numbers."""
+    """Why a message is sent, each reason in a sentence with its numbers, and what to do where the unjudged
+    documents could take one back."""
     canary, value = piece.canary, piece.value
     if value is None:
         return []
@@ -184,24 +199,26 @@ def reasons_in_words(piece: News) -> list[str]:
     if BELOW in piece.reasons:
         clear = is_clear(canary.threshold, value.high)
         whether = "the whole interval is" if clear else "the interval is not wholly below, so it may be noise"
+        perhaps = f". {PERHAPS}" if BELOW in value.undecided else ""
         reasons.append(
-            f"{value.run.name}: {canary.measure} is {figure} over {count} {rests_on(canary)}, "
-            f"below the threshold of {canary.threshold:g}; {whether}."
+            f"{value.run.name}: {canary.measure} is {figure} over {count} {rests_on(canary, value)}, "
+            f"below the threshold of {canary.threshold:g}; {whether}{perhaps}."
         )
     changes = {DROP: change_of(value), SINCE_REFERENCE: change_since_reference(value)}
     reasons += [
-        _fall(canary, value, change)
+        _fall(canary, value, change, is_open=reason in value.undecided)
         for reason, change in changes.items()
         if change and reason in piece.reasons
     ]
-    return reasons
+    return [*reasons, *remedy(value, piece.reasons)]
 
 
-def _fall(canary: Canary, value: CanaryValue, change: ChangeFacts) -> str:
+def _fall(canary: Canary, value: CanaryValue, change: ChangeFacts, *, is_open: bool) -> str:
     since, p = change["run"] or "an earlier run", change["p"]
     chance = "" if p is None else f", p = {p:.2g}"
+    how, perhaps = ("by these labels", f". {PERHAPS}") if is_open else ("beyond noise", "")
     return (
-        f"{value.run.name} fell beyond noise: {canary.measure} changed by {change['difference']:+.3f}"
+        f"{value.run.name} fell {how}: {canary.measure} changed by {change['difference']:+.3f}"
         f"{interval(change)} since {since} ({share_in_words(canary.confidence)} interval of the paired "
-        f"difference{chance}), {rests_on(canary)}."
+        f"difference{chance}), {rests_on(canary, value)}{perhaps}."
     )

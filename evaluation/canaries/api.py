@@ -175,7 +175,8 @@ class OneCanary(Tidied):
         if "archived" in changes:
             archive(canary, changes.pop("archived"), by=person(request))
         if changes:
-            change_alerts(canary, replace(alerts_of(canary), **changes), person(request))
+            site = request.build_absolute_uri("/")
+            change_alerts(canary, replace(alerts_of(canary), **changes), person(request), site=site)
         return described(canary, **describe_canary(canary, for_admin=True))
 
     @answers(CanaryHistorySerializer, operation_id="canaries_retrieve")

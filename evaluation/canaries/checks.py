@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.canaries.measuring import (
+    BELOW,
     DROP,
     SINCE_REFERENCE,
     ValueOfRun,
@@ -16,6 +17,7 @@ from evaluation.canaries.measuring import (
     value_of_run,
 )
 from evaluation.canaries.queries import stretches_of
+from evaluation.canaries.unjudged import remedy
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval
 from pooling.formats.wording import counted
@@ -48,15 +50,20 @@ class Checked:
         figure = f"{decimal(value.mean)}{interval(ends_of(value))}"
         count = counted(value.queries, "query")
         side = "below" if self.below else "at or above"
-        fell = ""
-        if DROP in value.reasons and value.previous:
-            fell = f" It fell beyond noise since {value.previous.name} ({value.difference:+.3f})."
-        if SINCE_REFERENCE in value.reasons and value.reference:
-            fell += f" It fell beyond noise since {value.reference.name} ({value.reference_difference:+.3f})."
-        return (
+        perhaps = ", perhaps only as documents are unjudged" if BELOW in value.undecided else ""
+        sentences = [
             f"{canary.name}: {value.run.name} has {canary.measure} {figure} over {count} "
-            f"{rests_on(canary)}, {side} {canary.threshold:g}.{fell}"
+            f"{rests_on(canary, value)}, {side} {canary.threshold:g}{perhaps}."
+        ]
+        falls = (
+            (DROP, value.previous, value.difference),
+            (SINCE_REFERENCE, value.reference, value.reference_difference),
         )
+        for reason, before, difference in falls:
+            if reason in value.reasons and before:
+                how = "by these labels" if reason in value.undecided else "beyond noise"
+                sentences.append(f"It fell {how} since {before.name} ({difference:+.3f}).")
+        return " ".join([*sentences, *remedy(value, [BELOW, *value.reasons])])
 
     def to_dict(self) -> CheckResult:
         """Plain values for JSON."""

@@ -145,7 +145,9 @@ def _announce_falls(news: Sequence[News]) -> None:
     for piece in fallen if hooks else []:
         assert piece.value is not None
         subject = f"canary {piece.canary.pk}, value {piece.value.pk}"
-        announce(hooks, Webhook.Event.CANARY_FELL, payload([piece])["alerts"][0], subject=subject)
+        for hook in hooks:
+            data = payload([piece], site=hook.site)["alerts"][0]
+            announce([hook], Webhook.Event.CANARY_FELL, data, subject=subject)
 
 
 def _signing(canary: Canary, receiver: Receiver) -> str:

@@ -10,6 +10,14 @@ from typing import Annotated, Any, TypedDict
 from django.db import IntegrityError, transaction
 
 from evaluation.canaries.regressions import change_between, family_of, is_fall
+from evaluation.canaries.unjudged import (
+    could_lift,
+    could_reverse,
+    coverage_words,
+    notes_on,
+    places_of,
+    share_judged,
+)
 from evaluation.measures import split_name
 from evaluation.models import Canary, CanaryStretch, CanaryValue
 from evaluation.report_store.completing import completed_labels
@@ -96,6 +104,8 @@ def measured(canary: Canary, stretch: CanaryStretch, run: Run, runs: Sequence[Ru
         family=family_of(run.name),
         previous=against.previous,
         reference=against.reference,
+        judged=share_judged(evaluation, run.name, canary.measure),
+        notes=notes_on(evaluation, run, canary.measure),
         **{name: figure[name] for name in ("mean", "low", "high", "queries")},
     )
     change_since = partial(change_between, confidence=canary.confidence, samples=SAMPLES, seed=SEED)
@@ -124,7 +134,21 @@ def measured(canary: Canary, stretch: CanaryStretch, run: Run, runs: Sequence[Ru
         fell = is_fall(change.high, change.p, canary.confidence)
         reasons += [SINCE_REFERENCE] if fell and not _fell_before(value) else []
     value.reasons = [BELOW, *reasons] if tells(canary, figure) and not was_below else reasons
+    value.undecided = _undecided(value, evaluation)
     return value
+
+
+def _undecided(value: CanaryValue, evaluation: Evaluation) -> list[str]:
+    """Of what is claimed of a value, what the unjudged documents could take back."""
+    run, key, threshold = value.run.name, value.canary.measure, value.canary.threshold
+    is_open = is_below(threshold, value.mean) and could_lift(evaluation, run, key, threshold)
+    earlier = {DROP: value.previous, SINCE_REFERENCE: value.reference}
+    falls = [
+        reason
+        for reason, before in earlier.items()
+        if before and reason in value.reasons and could_reverse(evaluation, (run, before.name), key)
+    ]
+    return [BELOW, *falls] if is_open else falls
 
 
 def _fell_before(value: CanaryValue) -> bool:
@@ -141,14 +165,19 @@ class ValueOfRun(TypedDict):
     low: float | None
     high: float | None
     queries: int
+    judged: Annotated[float | None, "judged@K: the labelled share of its first K."]
+    undecided: Annotated[
+        list[str], "Of below, drop and drop_since_reference, what its unjudged documents could take back."
+    ]
+    notes: Annotated[list[str], "On ids that meet no label, with examples."]
     previous: str | None
     difference: float | None
     reference: Annotated[str | None, "The best or the pinned run."]
     reference_difference: float | None
     below: Annotated[bool, "Below the threshold."]
     clear: Annotated[bool, "Below it with the whole interval."]
-    drop: Annotated[bool, "Fell beyond noise since the run before."]
-    drop_since_reference: Annotated[bool, "Fell beyond noise since the reference."]
+    drop: Annotated[bool, "By these labels, fell beyond noise since the run before."]
+    drop_since_reference: Annotated[bool, "By these labels, fell beyond noise since the reference."]
 
 
 def value_of_run(canary: Canary, value: CanaryValue) -> ValueOfRun:
@@ -158,6 +187,9 @@ def value_of_run(canary: Canary, value: CanaryValue) -> ValueOfRun:
         "low": value.low,
         "high": value.high,
         "queries": value.queries,
+        "judged": value.judged,
+        "undecided": value.undecided,
+        "notes": value.notes,
         "previous": value.previous.name if value.previous else None,
         "difference": value.difference,
         "reference": value.reference.name if value.reference else None,
@@ -170,8 +202,13 @@ def value_of_run(canary: Canary, value: CanaryValue) -> ValueOfRun:
 
 
 def has_dropped(value: CanaryValue) -> bool:
-    """Fell beyond noise, since the run before or since the reference."""
+    """Fell beyond noise by its labels, since the run before or since the reference."""
     return bool({DROP, SINCE_REFERENCE} & set(value.reasons))
+
+
+def fell_for_sure(value: CanaryValue) -> bool:
+    """Has dropped whatever its unjudged documents are."""
+    return bool({DROP, SINCE_REFERENCE} & set(value.reasons) - set(value.undecided))
 
 
 def is_below(threshold: float, mean: float | None) -> bool:
@@ -189,8 +226,9 @@ def tells(canary: Canary, figure: MeanSpan) -> bool:
     return not canary.only_clear or figure["mean"] is None or is_clear(canary.threshold, figure["high"])
 
 
-def rests_on(canary: Canary) -> str:
-    return f"by the labels of release {canary.release.name}, not estimated"
+def rests_on(canary: Canary, value: CanaryValue) -> str:
+    """The labels that a value rests on, and how much of the run they cover."""
+    return f"by the labels of release {canary.release.name}, not estimated{coverage_words(canary, value)}"
 
 
 def ends_of(value: CanaryValue) -> MeanSpan:
@@ -203,12 +241,11 @@ def _evaluation(canary: Canary, stretch: CanaryStretch, runs: Sequence[Run]) -> 
         raise InputError(
             f"No query had the tag {canary.tag} when its queries were frozen, so there is nothing to measure."
         )
-    k = split_name(canary.measure)[1]
     try:
         return evaluate(
             completed_labels(canary.release, (_reader(run)() for run in runs)),
             {run.name: _reader(run) for run in runs},
-            k or 10,
+            places_of(canary.measure),
             [canary.measure],
             queries=stretch.queries,
             confidence=canary.confidence,

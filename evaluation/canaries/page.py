@@ -13,8 +13,10 @@ from django.urls import reverse
 
 from evaluation.canaries.chart import canary_chart_size, canary_over_time
 from evaluation.canaries.measuring import (
+    BELOW,
     ValueOfRun,
     ends_of,
+    fell_for_sure,
     has_dropped,
     is_below,
     is_clear,
@@ -23,9 +25,10 @@ from evaluation.canaries.measuring import (
 )
 from evaluation.canaries.regressions import marked_by_chance
 from evaluation.canaries.state import State, state_of, states_of
+from evaluation.canaries.unjudged import places_of, remedy
 from evaluation.measures import split_name, titled
 from evaluation.models import Canary, CanaryValue
-from evaluation.scoring.wording import decimal, interval, share_in_words
+from evaluation.scoring.wording import decimal, interval, percent, share_in_words
 from pooling.formats.cells import table_text
 from pooling.formats.wording import counted
 from pooling.heavy import alt, pd
@@ -35,7 +38,7 @@ from pooling.models import Collection
 from pooling.storage.pictures import kept_svg
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
-LOOK = 3
+LOOK = 4
 MOST_VALUES = 500
 
 
@@ -120,6 +123,7 @@ def list_rows(canaries: Iterable[Canary]) -> list[dict[str, Any]]:
             "canary": canary,
             "newest": value_row(canary, values[pk]) if pk in values else None,
             "state": states[canary.pk],
+            "places": places_of(canary.measure),
         }
         for canary, pk in newest.items()
     ]
@@ -141,6 +145,7 @@ def canary_context(canary: Canary) -> dict[str, Any]:
         "by_chance": f"{marked_by_chance(compared, canary.confidence):.1f}",
         "level": share_in_words(canary.confidence),
         "families": families,
+        "places": places_of(canary.measure),
         "picture": _picture(canary, values, len(families)),
     }
 
@@ -158,7 +163,8 @@ def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> di
         "alt": f"{canary.measure} of {count} over the time of their import, with the threshold of "
         f"{canary.threshold:g}; the table below has the figures.",
         "reading": f"Each mark is a run with its {share_in_words(canary.confidence)} interval over queries; "
-        "a line joins the runs of one family. Dashed: the threshold. Ringed: fell beyond noise."
+        "a line joins the runs of one family. Dashed: the threshold. Ringed: fell beyond noise, whatever "
+        "the unjudged documents are."
         + (" Dotted: from here on other queries are measured." if len(_starts(values)) else ""),
     }
 
@@ -174,6 +180,7 @@ def value_row(canary: Canary, value: CanaryValue) -> dict[str, Any]:
         "change": _change(value.difference, value.difference_low, value.difference_high),
         "since_reference": _change(value.reference_difference, value.reference_low, value.reference_high),
         "stretch": value.stretch_id,
+        "coverage": percent(value.judged),
     }
 
 
@@ -193,10 +200,14 @@ def newest_in_words(canary: Canary, values: Sequence[CanaryValue]) -> str:
         where = f"below the threshold of {canary.threshold:g}, with its whole interval"
     else:
         where = f"below the threshold of {canary.threshold:g}, though its interval is not wholly below"
-    fell = ", and fell beyond noise" if has_dropped(newest) else ""
-    return (
-        f"The newest run, {newest.run.name}, has {canary.measure} {figure} {rests_on(canary)}: {where}{fell}."
-    )
+    fell = ""
+    if has_dropped(newest):
+        fell = ", and fell beyond noise" if fell_for_sure(newest) else ", and fell by these labels"
+    claims = [BELOW, *newest.reasons]
+    perhaps = ", which may only be its unjudged documents" if set(claims) & set(newest.undecided) else ""
+    value = f"{canary.measure} {figure} {rests_on(canary, newest)}"
+    sentence = f"The newest run, {newest.run.name}, has {value}: {where}{fell}{perhaps}."
+    return " ".join([sentence, *remedy(newest, claims)])
 
 
 def canary_chart_key(canary: Canary, values: Sequence[CanaryValue]) -> str:
@@ -212,7 +223,7 @@ def _fact(value: CanaryValue) -> list[object]:
         value.mean,
         value.low,
         value.high,
-        has_dropped(value),
+        fell_for_sure(value),
     ]
     return [*facts, value.stretch_id]
 
@@ -253,7 +264,7 @@ def _chart(canary: Canary, values: Sequence[CanaryValue], variant: str) -> alt.L
                 "mean": value.mean,
                 "low": value.low,
                 "high": value.high,
-                "drop": has_dropped(value),
+                "drop": fell_for_sure(value),
             }
             for value in values
         ],
@@ -334,7 +345,8 @@ def describe_canary(canary: Canary, state: State | None = None, *, for_admin: bo
 def canary_csv(canary: Canary) -> bytes:
     """The history, a line for each run."""
     rows = history_of(canary)
-    return table_text(list(rows[0]) if rows else ["run"], (row.values() for row in rows)).encode()
+    cells = ([" ".join(one) if isinstance(one, list) else one for one in row.values()] for row in rows)
+    return table_text(list(rows[0]) if rows else ["run"], cells).encode()
 
 
 def canary_json(canary: Canary) -> bytes:

@@ -102,7 +102,8 @@ def canary_edit(request: HttpRequest, canary_id: int) -> HttpResponse:
     form = AlertsForm(request.POST or None, collection=canary.collection, canary=canary)
     if request.method == "POST" and form.is_valid():
         try:
-            change_alerts(canary, form.alerts(), person(request))
+            site = request.build_absolute_uri("/")
+            change_alerts(canary, form.alerts(), person(request), site=site)
             messages.success(request, "Changed.")
             return redirect(canary)
         except InputError as error:

@@ -149,8 +149,10 @@ def alerts_of(canary: Canary) -> Alerts:
 
 
 @transaction.atomic
-def change_alerts(canary: Canary, alerts: Alerts, user: User | None) -> Canary:
+def change_alerts(canary: Canary, alerts: Alerts, user: User | None, *, site: str = "") -> Canary:
     """Give a canary another threshold, reference and other receivers; what it measures stays.
+
+    site: what links in messages begin with, for a canary that a command made.
 
     Who has not heard that a value is below the threshold hears of it now: all where the threshold has passed
     it, otherwise new receivers.
@@ -160,6 +162,7 @@ def change_alerts(canary: Canary, alerts: Alerts, user: User | None) -> Canary:
     already_below = {value.pk for value in newest if tells(canary, ends_of(value))}
     receivers = set(receivers_of(canary))
     _give_alerts(canary, alerts)
+    canary.site = canary.site or site
     canary.save()
     record_action(canary.collection, user, "canary changed", canary.name, **_watched(canary))
     below = [value for value in newest if tells(canary, ends_of(value))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache, wraps
 from hashlib import sha256
@@ -31,6 +31,8 @@ from pooling.interface.shapes import shape
 from pooling.interface.uploads import refuse_uploads
 from pooling.models import Job
 
+# How much of two names is the same where one is a typo of the other, and where they are only alike.
+TYPO, ALIKE = 0.85, 0.6
 PROBLEM = serializers.ProblemSerializer
 Call = TypeVar("Call", bound=Callable[..., Any])
 #: What was made, or the job that makes it.
@@ -73,11 +75,21 @@ def _refuse_unknown(kind: type[Serializer[Any]], body: Any) -> None:
     taken = [name for name, field in fields.items() if not field.read_only]
     problems = {}
     for name in sorted(names.difference(fields))[:MOST_FIELDS]:
-        close = get_close_matches(name[:LONGEST_NAME], taken, 1)
-        instead = f"write {close[0]}" if close else f"it takes {', '.join(taken)}"
+        meant = _meant(name[:LONGEST_NAME], taken)
+        instead = f"write {meant}" if meant else f"it takes {', '.join(taken)}"
         problems[name] = [f"This call takes no such field; {instead}."]
     if problems:
         raise ValidationError(problems)
+
+
+def _meant(name: str, taken: Sequence[str]) -> str:
+    """The field that a name like no other stands for: a typo of it, or else made of the same words and more,
+    as `webhook_secret` for `secret`; empty where none is alike."""
+    words = set(name.split("_"))
+    within = [one for one in taken if words.issuperset(one.split("_"))]
+    around = [one for one in taken if words.issubset(one.split("_"))]
+    typos, alike = (get_close_matches(name, taken, 1, cutoff) for cutoff in (TYPO, ALIKE))
+    return next(iter([*typos, *sorted(within, key=len, reverse=True), *sorted(around, key=len), *alike]), "")
 
 
 def validated(kind: type[Serializer[Any]], data: Any) -> dict[str, Any]:

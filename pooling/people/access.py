@@ -27,7 +27,23 @@ MEMBERS = (Role.ADMIN, Role.ANNOTATOR, Role.VIEWER)
 # The same words for what does not exist and for what is somebody else's.
 NOTHING_HERE = gettext_noop("Not found, or it belongs to a collection of which you are not a member.")
 
+# Nobody becomes one on a page.
+FOR_SITE_ADMINS = (
+    "This is for site admins. The person who runs the site makes such an account on the server: "
+    "create_user NAME --site-admin."
+)
+
 Row = TypeVar("Row", bound=Model)
+
+
+class SiteAdminNeededError(PermissionDenied):
+    """Nothing that a role in a collection could help with."""
+
+
+def require_site_admin(user: User | AnonymousUser) -> None:
+    """Raise `SiteAdminNeededError` for anybody else."""
+    if not user.is_superuser:
+        raise SiteAdminNeededError(FOR_SITE_ADMINS)
 
 
 def fetch(rows: QuerySet[Row], **conditions: object) -> Row:

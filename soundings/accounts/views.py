@@ -17,6 +17,7 @@ from django.urls import reverse, reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 
+from pooling.people.access import FOR_SITE_ADMINS, SiteAdminNeededError
 from pooling.people.activity_log import record_action
 from pooling.people.letters import MOST_TO_ONE
 from soundings.accounts.forms import ChangePasswordForm, ForgotPasswordForm, NewPasswordForm, SignInForm
@@ -50,7 +51,7 @@ class SignIn(auth.LoginView):
 def admin_sign_in(request: HttpRequest) -> HttpResponse:
     """Django's admin sends people who are not signed in to the sign-in of the site."""
     if request.user.is_authenticated:
-        raise PermissionDenied("This is for site admins.")
+        raise SiteAdminNeededError(FOR_SITE_ADMINS)
     return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
 
 

@@ -4,6 +4,7 @@ All of it is for the account that the site runs under, and closed to every other
 """
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -15,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 OWN_FOLDER, OWN_FILE = 0o700, 0o600
 # How long a key may take to be written once its file is there.
 KEY_SECONDS = 5.0
+READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 # What SQLite keeps next to a database.
 BESIDE = ("-wal", "-shm", "-journal")
 
@@ -39,6 +41,18 @@ def stored_secret_key(folder: Path) -> str:
         key = secrets.token_urlsafe(50)
         file.write(key)
     return key
+
+
+def why_read_only(database: Path) -> str:
+    """What the system says where a database of SQLite cannot be written; empty where it can.
+
+    A database that is open needs its folder too, for what SQLite keeps next to it.
+    """
+    try:
+        os.close(os.open(database, os.O_RDWR))
+    except OSError as error:
+        return f"{error.strerror}." if error.errno in READ_ONLY else ""
+    return "" if os.access(database.parent, os.W_OK) else f"{os.strerror(errno.EACCES)}."
 
 
 def _unwritable(folder: Path, error: OSError) -> ImproperlyConfigured:

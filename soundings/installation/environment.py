@@ -5,9 +5,12 @@ from __future__ import annotations
 import ipaddress
 import math
 import os
+import re
 import warnings
 from collections.abc import Callable, Sequence
+from email.utils import parseaddr
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -17,6 +20,11 @@ from soundings.installation.elsewhere import Backend, file_storage, shared_cache
 # What the site keeps its rows in, and what engines can ask safely: read-only, with a time limit.
 ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 ON, OFF = {"true", "on", "ok", "y", "yes", "1"}, {"false", "off", "n", "no", "0", ""}
+# What a request can name: a host, all below a domain (.example.org), an address, or anything (*).
+HOST = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*|\[[0-9a-f:.]+\]", re.ASCII | re.IGNORECASE)
+MAILBOX = re.compile(r"[^@\s]+@[^@\s]+")
+#: A shorter key can be guessed, and with it everybody's session.
+SHORTEST_KEY = 16
 #: What days may be: a date that is far before or after them would be none.
 LONGEST_DAYS = 36_500
 # What others read: our own processes, the client, the containers, the tests.
@@ -70,19 +78,49 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
             raise ImproperlyConfigured(f"{var} is “{number}”; write a whole number {bounds}.")
         return number
 
-    def amount(self, var: str, *, default: float, least: float = 0.0) -> float:
-        """A finite number that is large enough."""
-        number = float(self.float(var, default=default))
-        if not least <= number < math.inf:
-            raise ImproperlyConfigured(f"{var} is “{number:g}”; write a number of at least {least:g}.")
+    def amount(self, var: str, *, default: float, most: float, least: float = 0.0) -> float:
+        """A number within its bounds."""
+        text = str(self.str(var, default=str(default)))
+        try:
+            number = float(text)  # django-environ leaves letters out: 1e400 would be 1400
+        except ValueError:
+            number = math.nan
+        if not least <= number <= most:
+            raise ImproperlyConfigured(f"{var} is “{text}”; write a number from {least:g} to {most:,.15g}.")
         return number
+
+    def secret(self, var: str) -> str:
+        """A key that signs; empty where it is not set."""
+        key = str(self.str(var, default=""))
+        if key and len(key) < SHORTEST_KEY:  # without the value
+            raise ImproperlyConfigured(
+                f"{var} is too short; write at least {SHORTEST_KEY} random characters."
+            )
+        return key
 
     def hosts(self, var: str, default: Sequence[str]) -> list[str]:
         """The names of a list, at least one."""
         names = [name.strip() for name in self.list(var, default=default) if name.strip()]
         if not names:
             raise ImproperlyConfigured(f"{var} is empty; write for instance labels.example.org, or unset it.")
+        for name in names:
+            if not HOST.fullmatch(name):
+                raise ImproperlyConfigured(
+                    f"{var}: “{name}” is no host name; write for instance labels.example.org, without "
+                    "https://, port and /."
+                )
         return names
+
+    def origins(self, var: str) -> list[str]:
+        """Where forms may come from, as browsers name it: with https://, and without a path."""
+        origins = [text.strip() for text in self.list(var, default=[]) if text.strip()]
+        for origin in origins:
+            if not _is_origin(origin):
+                raise ImproperlyConfigured(
+                    f"{var}: “{origin}” is no origin; write for instance https://labels.example.org, without "
+                    "/ at its end."
+                )
+        return origins
 
     def entries(self, var: str, check: Callable[[Sequence[str]], object]) -> list[str]:
         """A list, none where it is not set; the check's ValueError says what is wrong with an entry."""
@@ -111,11 +149,24 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
     def mail(self, var: str) -> dict[str, Any]:
         """The mail server of a URL, as Django writes it."""
         try:
-            return dict(self.email_url(var))
-        except (KeyError, ImproperlyConfigured):
+            server = dict(self.email_url_config(self.str(var)))
+            if server["EMAIL_HOST"] or not server["EMAIL_BACKEND"].endswith(".smtp.EmailBackend"):
+                return server
+        except (KeyError, ValueError, ImproperlyConfigured):
+            pass
+        # Without the value, which holds a password.
+        raise ImproperlyConfigured(
+            f"{var} is not a mail server address; write for instance smtp+tls://user:password@host:587."
+        )
+
+    def sender(self, var: str, default: str) -> str:
+        """The mailbox that mail is from, with a name or without."""
+        sender = str(self.str(var, default=default)).strip()
+        if not MAILBOX.fullmatch(parseaddr(sender)[1]):
             raise ImproperlyConfigured(
-                f"{var} is not a mail server address; write for instance smtp+tls://user:password@host:587."
-            ) from None
+                f"{var} is “{sender}”, which is no mail address; write for instance soundings@example.org."
+            )
+        return sender
 
     def database(self, var: str, default: str) -> dict[str, Any]:
         """The database of a URL, as Django writes it."""
@@ -151,4 +202,19 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
                 database: dict[str, object] = self.db_url_config(url)
         except (ValueError, ImproperlyConfigured):
             return None
-        return database if database.get("ENGINE") in ENGINES else None
+        # A service of PostgreSQL's own file of connections names the database.
+        options = database.get("OPTIONS")
+        is_named = database.get("NAME") or (isinstance(options, dict) and options.get("service"))
+        return database if is_named and database.get("ENGINE") in ENGINES else None
+
+
+def _is_origin(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    netloc = parts.netloc if port is None else parts.netloc.removesuffix(f":{port}")
+    named = netloc.removeprefix("*.")
+    is_whole = parts.scheme in ("http", "https") and text == f"{parts.scheme}://{parts.netloc}"
+    return is_whole and bool(host) and HOST.fullmatch(named) is not None

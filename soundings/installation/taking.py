@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -37,6 +38,7 @@ from soundings.installation.archive import (
     Table,
     new_archive,
 )
+from soundings.installation.data_folder import why_read_only
 from soundings.installation.rows import fields_of, models_of, written_rows
 from soundings.installation.sign_in import LIBRARY, OTHER_SETTINGS
 
@@ -101,6 +103,7 @@ def secret_key_sign() -> str:
 @contextmanager
 def one_moment() -> Iterator[None]:
     """A transaction that only reads, all of it as the first statement found it."""
+    _open_read_only_database()
     connection.ensure_connection()
     if connection.vendor != "sqlite":
         with transaction.atomic():
@@ -115,6 +118,34 @@ def one_moment() -> Iterator[None]:
             yield
     finally:
         connection.transaction_mode = mode  # type: ignore[attr-defined]
+
+
+def is_read_only() -> bool:
+    """The database is a file of SQLite that cannot be written."""
+    return connection.vendor == "sqlite" and bool(why_read_only(_database_file()))
+
+
+def _database_file() -> Path:
+    return Path(settings.DATABASES["default"]["NAME"])
+
+
+def _open_read_only_database() -> None:
+    """Have a database on a disk that cannot be written read without the files that SQLite keeps next to it.
+
+    `InputError` where what was written last is still in one of these, which is then not read.
+    """
+    if not is_read_only():
+        return
+    path = _database_file()
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise InputError(
+            f"{path} cannot be written, and {log.name} next to it has rows that must be written there first. "
+            "Copy the data folder to a disk that can be written, and take the backup there."
+        )
+    connection.close()
+    connection.settings_dict["NAME"] = f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"
+    connection.settings_dict["OPTIONS"].pop("init_command", None)
 
 
 def _with_progress(models: list[type[Model]], progress: Progress) -> Iterator[type[Model]]:

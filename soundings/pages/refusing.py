@@ -31,6 +31,7 @@ from pooling.interface.problems import (
     refusals,
     too_many_parts,
 )
+from pooling.people.access import SiteAdminNeededError
 
 # What goes wrong outside any view: a page, or below /api/ the object that every refusal there is.
 
@@ -88,6 +89,8 @@ def missing_page(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:
     """403, with the role that is missing."""
     speak(request)
+    if isinstance(exception, SiteAdminNeededError):
+        return render(request, "403.html", {"exception": str(exception), "is_of_site": True}, status=403)
     return defaults.permission_denied(request, exception)
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from django.core.exceptions import PermissionDenied
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from pooling.interface.api import answers
 from pooling.interface.shapes import shape
+from pooling.people.access import require_site_admin
 from soundings.serving.checks import Check, site_checks
-
-NEEDS_SITE_ADMIN = "This is for site admins."
 
 
 class SiteHealthSerializer(serializers.Serializer[object]):
@@ -26,6 +24,5 @@ class SiteHealth(APIView):
     @answers(SiteHealthSerializer)
     def get(self, request: Request) -> object:
         """Ask database, worker, file storage, disk, cache and mail how they are; for site admins."""
-        if not request.user.is_superuser:
-            raise PermissionDenied(NEEDS_SITE_ADMIN)
+        require_site_admin(request.user)
         return {"checks": site_checks()}

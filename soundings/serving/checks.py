@@ -76,6 +76,7 @@ def _database() -> tuple[str, str]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT version()" if connection.vendor == "postgresql" else "SELECT sqlite_version()")
         version = str(cursor.fetchone()[0]).partition(" on ")[0]
+    version = version.removeprefix(connection.display_name).strip()  # PostgreSQL says its own name
     missing = missing_migrations()
     behind = f"{counted(missing, 'migration')} behind; run migrate." if missing else "Tables are up to date."
     return (LOOK if missing else GOOD), f"{connection.display_name} {version}. {behind}"

@@ -18,6 +18,7 @@ from typing import NoReturn
 from django.conf import settings
 from django.db import connections
 
+from pooling.formats.wording import counted
 from soundings.serving.figures import SHARED_FOLDER
 from soundings.serving.keeper import IN_WEB
 from soundings.serving.keeping import WORKER_NICENESS, Child, Plan
@@ -70,6 +71,14 @@ def serve_site(host: str, port: int, processes: int, only: str = "") -> NoReturn
     }
     command = [sys.executable, "-m", "soundings.serving.keeping", plan.written()]
     os.execve(sys.executable, command, environment)  # noqa: S606  this program, without all that it loaded
+
+
+def starting(only: str) -> str:
+    """What is about to start, in a sentence: it takes a while until that answers."""
+    workers = len(_worker_commands()) if _has_own_workers() and only != WEB else 0
+    halves = ["the web server"] if only != WORKER else []
+    halves += [counted(workers, "background worker")] if workers else []
+    return f"Starting {' and '.join(halves)} …"
 
 
 def plan_of(host: str, port: int, processes: int, only: str) -> Plan:

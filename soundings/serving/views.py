@@ -8,12 +8,12 @@ import logging
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from pooling.people.access import require_site_admin
 from soundings.accounts.throttling import client_address
 from soundings.installation.migrating import missing_migrations
 from soundings.serving.checks import site_checks
@@ -22,8 +22,6 @@ from soundings.serving.figures import exposition
 logger = logging.getLogger(__name__)
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
-NEEDS_SITE_ADMIN = "This page is for site admins."
 
 
 @require_safe
@@ -75,6 +73,5 @@ def ready(request: HttpRequest) -> JsonResponse:
 @login_required
 def site_health(request: HttpRequest) -> HttpResponse:
     """State of database, worker, storage, disk, mail and cache, and versions that run; for site admins."""
-    if not request.user.is_superuser:
-        raise PermissionDenied(NEEDS_SITE_ADMIN)
+    require_site_admin(request.user)
     return render(request, "soundings/site_health.html", {"checks": site_checks()})

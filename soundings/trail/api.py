@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.core.exceptions import PermissionDenied
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -13,13 +12,12 @@ from pooling.interface.downloads import streamed
 from pooling.interface.serializers import FILE
 from pooling.interface.shapes import shape
 from pooling.models import AdminAction
-from pooling.people.access import ADMIN, collection_for
+from pooling.people.access import ADMIN, collection_for, require_site_admin
 from pooling.people.chain import ChainCheck, check_chain
 from soundings.trail.choosing import WHAT, CollectionTrailForm, TrailForm, chosen_lines
 from soundings.trail.keeping import kept_of
 from soundings.trail.lines import FILE_NAME, MEDIA_TYPE, activity_lines, trail_lines
 
-NEEDS_SITE_ADMIN = "This is for site admins."
 CHOOSING = [
     OpenApiParameter("who", str, description="User name of who did it, or to whom it was done."),
     OpenApiParameter("since", str, description="First day, such as 2027-01-31."),
@@ -38,7 +36,7 @@ class TrailLines(APIView):
     )
     def get(self, request: Request) -> HttpResponseBase:
         """Download the trail as JSON lines with all that the checksums cover; for site admins."""
-        _require_site_admin(request)
+        require_site_admin(request.user)
         rows = chosen_lines(AdminAction.objects.all(), TrailForm(request.query_params))
         return streamed(trail_lines(rows), FILE_NAME, MEDIA_TYPE)
 
@@ -53,7 +51,7 @@ class TrailCheck(APIView):
     )
     def get(self, request: Request) -> object:
         """Check the chain of the trail; for site admins."""
-        _require_site_admin(request)
+        require_site_admin(request.user)
         return check_chain(kept_of(request.query_params.get("kept", "")))
 
 
@@ -66,8 +64,3 @@ class ActivityLines(APIView):
         collection = collection_for(request.user, slug, ADMIN)
         rows = chosen_lines(collection.admin_actions.all(), CollectionTrailForm(request.query_params))
         return streamed(activity_lines(rows), FILE_NAME, MEDIA_TYPE)
-
-
-def _require_site_admin(request: Request) -> None:
-    if not request.user.is_superuser:
-        raise PermissionDenied(NEEDS_SITE_ADMIN)

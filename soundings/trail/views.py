@@ -5,14 +5,13 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from pooling.models import AdminAction
-from pooling.people.access import ADMIN, collection_for
+from pooling.people.access import ADMIN, collection_for, require_site_admin
 from pooling.people.chain import check_chain
 from pooling.tables.answers import answer
 from pooling.tables.columns import Column, Empty
@@ -20,7 +19,6 @@ from pooling.tables.table import Table
 from soundings.trail.choosing import WHAT, CollectionTrailForm, TrailForm, chosen_lines
 from soundings.trail.lines import actor_name, with_names
 
-NEEDS_SITE_ADMIN = "This page is for site admins."
 SEARCH = (
     "action__icontains",
     "subject__icontains",
@@ -99,8 +97,7 @@ def activity(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 def site_trail(request: HttpRequest) -> HttpResponseBase:
     """The site's trail, newest first; `?check=1` checks the chain as well."""
-    if not request.user.is_superuser:
-        raise PermissionDenied(NEEDS_SITE_ADMIN)
+    require_site_admin(request.user)
     form = TrailForm(request.GET)
     rows = AdminAction.objects.all()
     rows = chosen_lines(rows, form) if form.is_valid() else rows

@@ -24,13 +24,14 @@ MANY = [f"c{number}" for number in range(20)]
 
 
 def make_queries(world: World) -> None:
-    """Twenty queries with the tag `canary`, each with the relevant documents d1 and d2, released."""
+    """Twenty queries with the tag `canary`, released: of each d1 and d2 are relevant, d5 and d6 are not."""
     Query.objects.bulk_create(
         Query(collection=world.collection, external_id=name, text=name, metadata={"tags": ["canary"]})
         for name in MANY
     )
     path = world.folder / "canary.qrels"
-    path.write_text("".join(f"{name} 0 d{number} 1\n" for name in MANY for number in (1, 2)))
+    labels = {"d1": 1, "d2": 1, "d5": 0, "d6": 0}
+    path.write_text("".join(f"{name} 0 {one} {label}\n" for name in MANY for one, label in labels.items()))
     import_qrels(world.collection, path, user=world.ada)
     release_qrels(world.collection, name="canaries", user=world.ada)
 
@@ -45,12 +46,17 @@ def make_canary(world: World, alerts: Alerts | None = None, **options: Any) -> C
     return create_canary(world.collection, definition, alerts or Alerts(0.7), **{"user": world.ada, **others})
 
 
-def import_with_recall(world: World, name: str, whole: int, half: int = 0) -> Run:
-    """A run that finds both documents of the first `whole` queries, one of the next `half`, else none."""
+def import_with_recall(
+    world: World, name: str, whole: int, half: int = 0, *, others: tuple[str, str] = ("d5", "d6")
+) -> Run:
+    """A run that finds both documents of the first `whole` queries, one of the next `half`, else none.
+
+    others: what it has in their place.
+    """
     rows = []
     for number, query in enumerate(MANY):
         found = 2 if number < whole else 1 if number < whole + half else 0
-        documents = [*["d1", "d2"][:found], *["d5", "d6"][: 2 - found]]
+        documents = [*["d1", "d2"][:found], *others[: 2 - found]]
         rows += [f"{query} Q0 {document} {rank} {9 - rank} t\n" for rank, document in enumerate(documents, 1)]
     path = world.folder / f"{name}.run"
     path.write_text("".join(rows))

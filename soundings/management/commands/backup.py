@@ -12,7 +12,7 @@ from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from pooling.people.activity_log import record_action
-from soundings.installation.taking import take_backup
+from soundings.installation.taking import is_read_only, take_backup
 
 
 class Command(InputCommand):
@@ -24,9 +24,13 @@ class Command(InputCommand):
         parser.add_argument("file", type=Path, help="a new file, such as soundings.backup.zip")
 
     def handle(self, *args: Any, file: Path, **options: Any) -> None:
+        in_trail = not is_read_only()
         with progress_bar("Backup") as progress:
             taken = take_backup(file, progress)
-        record_action(None, None, "backup taken", file.name, rows=taken.rows, files=taken.files)
+        if in_trail:
+            record_action(None, None, "backup taken", file.name, rows=taken.rows, files=taken.files)
+        else:
+            self.stderr.write("The database cannot be written, so the trail does not have this backup.")
         size = filesizeformat(taken.size).replace("\xa0", " ")
         self.stdout.write(
             f"{counted(taken.rows, 'row')} and {counted(taken.files, 'file')} are in {file} ({size})."

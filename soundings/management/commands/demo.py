@@ -99,7 +99,8 @@ def show_people(console: Console, demo: Demo, host: str, port: int, *, served: b
     """Names that can sign in, with passwords that were made just now."""
     console.print()
     console.print("Sign in as (created for this demo, shown only once):", highlight=False)
-    for name, what in ((DEMO_ADMIN, "sees everything"), (DEMO_ANNOTATOR, "judges the remaining pairs")):
+    may = {DEMO_ADMIN: "sees everything in this collection", DEMO_ANNOTATOR: "judges the remaining pairs"}
+    for name, what in may.items():
         line = f"  {name:<15} password {demo.passwords[name]}   {what}"
         console.print(line, markup=False, highlight=False)
     if not served:

@@ -15,7 +15,7 @@ from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from soundings.installation.data_folder import close_tree
 from soundings.installation.first_use import create_first_admin, prepare_database, require_ready_database
-from soundings.serving.processes import WEB, WORKER, require_free_port, serve_site
+from soundings.serving.processes import WEB, WORKER, require_free_port, serve_site, starting
 
 
 class Command(InputCommand):
@@ -40,6 +40,7 @@ class Command(InputCommand):
     def handle(self, *args: Any, host: str, port: int, workers: int, **options: Any) -> None:
         if options["only"] != WORKER:
             require_free_port(host, port)
+        say(self, starting(options["only"]))
         if options["no_migrate"]:
             require_ready_database()
         prepare(self)

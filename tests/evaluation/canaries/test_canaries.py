@@ -253,3 +253,56 @@ def test_the_secret_is_stored_encrypted_and_stays_when_none_is_given(world: Worl
 def test_runs_of_one_family_differ_by_their_version() -> None:
     names = ["dense-v2", "dense_2026-11-20", "dense.3", "bm25", "bm25-v3", "e5-base", "42"]
     assert [family_of(name) for name in names] == ["dense", "dense", "dense", "bm25", "bm25", "e5-base", "42"]
+
+
+def test_a_run_that_nobody_judged_is_told_with_its_coverage_and_claims_no_fall(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    capture = django_capture_on_commit_callbacks
+    canary_of(world, capture, webhook_url=receiver.url, secret=SECRET, mail_to=["ops@example.org"])
+    new_run(world, capture, "dense-v1", 18)
+    with capture(execute=True):
+        import_with_recall(world, "dense-v2", 0, others=("x-1", "x-2"))
+
+    (told,) = receiver.bodies
+    assert told["reasons"] == told["undecided"] == ["below", "drop"]
+    assert told["value"]["judged"] == 0.0
+    text = told["text"]
+    assert "not estimated, judged@2 0.0 %, below the threshold of 0.7" in text
+    assert "fell by these labels: recall@2 changed by -0.900" in text
+    assert "That may only be its unjudged documents." in text
+    assert "Judge them, or check the ids of the run." in text
+    assert "No document of its first 2 is judged, such as “x-1”, “x-2”; none of 2 documents looked up" in text
+    assert "beyond noise" not in text
+
+
+def test_a_fall_that_no_label_can_take_back_is_beyond_noise(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    capture = django_capture_on_commit_callbacks
+    canary_of(world, capture, webhook_url=receiver.url, secret=SECRET)
+    new_run(world, capture, "dense-v1", 20)
+    with capture(execute=True):  # one of its two places is unjudged in eight queries, the other is wrong
+        import_with_recall(world, "dense-v2", 12, others=("d5", "new"))
+
+    (told,) = receiver.bodies
+    assert (told["reasons"], told["undecided"]) == (["below", "drop"], ["below"])
+    assert told["value"]["judged"] == pytest.approx(0.8)
+    assert "fell beyond noise" in told["text"]
+
+
+@pytest.mark.parametrize("measure", ["precision@2", "ndcg@2"])
+def test_other_measures_are_held_to_their_coverage_too(
+    world: World, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks, measure: str
+) -> None:
+    capture = django_capture_on_commit_callbacks
+    with capture(execute=True):
+        make_canary(world, measure=measure)
+    new_run(world, capture, "dense-v1", 20)
+    new_run(world, capture, "dense-v2", 8)
+    with capture(execute=True):
+        import_with_recall(world, "dense-v3", 0, others=("x-1", "x-2"))
+
+    values = CanaryValue.objects.order_by("run_id")
+    assert [value.undecided for value in values] == [[], [], ["below", "drop"]]
+    assert [value.judged for value in values] == [1.0, 1.0, 0.0]

@@ -82,6 +82,41 @@ def test_the_page_marks_what_fell_and_says_what_chance_would_mark(
     assert "below, clearly" in text_of(client, LIST)
 
 
+def test_a_run_that_nobody_judged_is_marked_as_that_on_page_list_and_command(
+    world: World,
+    client: Client,
+    canary: Canary,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        import_with_recall(world, "dense-v3", 0, others=("x-1", "x-2"))
+    client.force_login(world.vera)
+    shown, listed = text_of(client, canary.get_absolute_url()), text_of(client, LIST)
+    assert "judged@2 0.0 %: below" in shown
+    assert "and fell by these labels, which may only be its unjudged documents." in shown
+    assert "Judge them, or check the ids of the run. No document of its first 2 is judged" in shown
+    assert "fell, perhaps unjudged" in shown
+    assert "below, perhaps unjudged" in listed
+    assert "judged@2 0.0 %" in listed
+    csv = text_of(client, reverse("canary_download", args=[canary.pk, "csv"])).splitlines()
+    assert ",below drop,No document of its first 2 is judged" in csv[-1].replace('"', "")
+    code, said = checked("check")
+    assert code == 1
+    assert "judged@2 0.0 %, below 0.7, perhaps only as documents are unjudged." in said
+    assert "It fell by these labels since dense-v2 (-0.400). Judge them, or check the ids" in said
+    assert "“x-1”, “x-2”; none of 2 documents looked up is in the collection." in said
+
+
+def test_a_canary_of_a_command_learns_its_address_where_receivers_are_set(
+    world: World, client: Client, canary: Canary
+) -> None:
+    assert canary.site == ""
+    client.force_login(world.ada)
+    client.post(reverse("canary_edit", args=[canary.pk]), {"threshold": "0.5", "webhook_url": HOOK})
+    canary.refresh_from_db()
+    assert canary.site == "http://testserver/"
+
+
 def test_a_canary_is_made_changed_and_removed_by_forms(world: World, client: Client) -> None:
     make_queries(world)
     client.force_login(world.ada)
@@ -142,7 +177,8 @@ def test_the_command_ends_with_1_when_a_run_is_below(world: World, canary: Canar
     code, said = checked("check")
     assert code == 1
     assert said.startswith("nightly: dense-v2 has recall@2 0.400 [")
-    assert "over 20 queries by the labels of release canaries, not estimated, below 0.7." in said
+    basis = "by the labels of release canaries, not estimated, judged@2 100.0 %"
+    assert f"over 20 queries {basis}, below 0.7." in said
     assert "It fell beyond noise since dense-v1 (-0.500)." in said
     code, said = checked("check", "nightly", "--run", "dense-v1", "--format", "json")
     assert (code, json.loads(said)[0]["mean"]) == (0, 0.9)

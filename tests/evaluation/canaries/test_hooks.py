@@ -115,7 +115,10 @@ def test_a_canary_that_falls_is_told_beside_its_own_receivers(
         for _ in range(2):  # what was told is not told again
             tell([News(canary, value, ("below",))])
     assert told(receiver) == ["canary.fell"]
-    assert receiver.bodies[0]["data"]["canary"]["name"] == "nightly"
+    about = receiver.bodies[0]["data"]["canary"]
+    assert about["name"] == "nightly"
+    # A command made it, which knows no address of the site; the webhook was made on a page of it.
+    assert about["url"] == f"http://testserver/canaries/{canary.pk}/"
 
 
 def _measured(canary: Any) -> Any:

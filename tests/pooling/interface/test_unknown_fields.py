@@ -25,6 +25,7 @@ def test_a_misspelt_field_is_refused_with_the_one_that_is_meant(http: Client) ->
     calls = [
         (f"{HARBOUR}reports/", {"min_relevence": 2, "confidense": 0.8}, ["confidence", "min_relevance"]),
         (f"{HARBOUR}pools/", pool, ["audit_share"]),
+        (f"{HARBOUR}canaries/", {"webhook_secret": "x", "url_of_webhook": "x"}, ["webhook_url", "secret"]),
         (f"/api/pools/{Pool.objects.get().pk}/extend/", {"budjet": 50}, ["budget"]),
     ]
     for address, body, meant in calls:

@@ -109,15 +109,42 @@ def test_a_setting_that_cannot_be_used_is_told_in_one_line(
         ("SOUNDINGS_TLS", "maybe", "is “maybe”; choose from true, false."),
         ("SOUNDINGS_DEBUG", "2", "is “2”; choose from true, false."),
         ("SOUNDINGS_PREPARED_STATEMENTS", "never", "is “never”; choose from true, false."),
-        ("SOUNDINGS_WORKER_PROCESSES", "0", "is “0”; write a whole number of at least 1."),
+        ("DATABASE_URL", "postgres://", "is not a database address; write for instance postgres://user@host"),
+        ("DATABASE_URL", "postgres://ada@host", "is not a database address; write for instance postgres://"),
+        (
+            "SOUNDINGS_HOSTS",
+            "https://labels.example.org/",
+            ": “https://labels.example.org/” is no host",
+        ),
+        (
+            "SOUNDINGS_HOSTS",
+            "localhost,labels.example.org:8000",
+            ": “labels.example.org:8000” is no host",
+        ),
+        (
+            "SOUNDINGS_TRUSTED_ORIGINS",
+            "labels.example.org",
+            "instance https://labels.example.org, without",
+        ),
+        ("SOUNDINGS_TRUSTED_ORIGINS", "https://labels.example.org/", ": “https://labels.example.org/” is no"),
+        ("SOUNDINGS_TRUSTED_ORIGINS", "https://host:port", ": “https://host:port” is no origin; write for"),
+        ("SOUNDINGS_MAIL_URL", "smtp://", "is not a mail server address; write for instance smtp+tls://"),
+        ("SOUNDINGS_MAIL_URL", "smtp://me:hidden@host:port", "is not a mail server address;"),
+        ("SOUNDINGS_MAIL_FROM", "not an address", "is “not an address”, which is no mail address; write for"),
+        ("SOUNDINGS_SECRET_KEY", "k", "is too short; write at least 16 random characters."),
+        ("SOUNDINGS_WORKER_PROCESSES", "0", "is “0”; write a whole number from 1 to 3."),
+        ("SOUNDINGS_WORKER_PROCESSES", "1000", "is “1000”; write a whole number from 1 to 3."),
         ("SOUNDINGS_MAX_UPLOAD_BYTES", "much", "is “much”, which is not a valid value."),
         ("SOUNDINGS_MAX_UPLOAD_BYTES", "0", "is “0”; write a whole number of at least 1."),
         ("SOUNDINGS_FAILURES_PER_ADDRESS", "0", "is “0”; write a whole number of at least 1."),
         ("SOUNDINGS_PROXIES", "-1", "is “-1”; write a whole number of at least 0."),
         ("SOUNDINGS_TOKEN_DAYS", "-3", "is “-3”; write a whole number from 0 to 36500."),
         ("SOUNDINGS_NOTE_DAYS", "99999999", "is “99999999”; write a whole number from 0 to 36500."),
-        ("SOUNDINGS_PRICE_PER_JUDGMENT", "-1", "is “-1”; write a number of at least 0."),
-        ("SOUNDINGS_LLM_TIMEOUT", "0", "is “0”; write a number of at least 0.1."),
+        ("SOUNDINGS_PRICE_PER_JUDGMENT", "-1", "is “-1”; write a number from 0 to 10,000."),
+        ("SOUNDINGS_PRICE_PER_JUDGMENT", "1e400", "is “1e400”; write a number from 0 to 10,000."),
+        ("SOUNDINGS_PRICE_PER_JUDGMENT", "nan", "is “nan”; write a number from 0 to 10,000."),
+        ("SOUNDINGS_PRICE_PER_JUDGMENT", "0,5", "is “0,5”; write a number from 0 to 10,000."),
+        ("SOUNDINGS_LLM_TIMEOUT", "0", "is “0”; write a number from 0.1 to 86,400."),
         ("SOUNDINGS_GOLD_PAUSE", "never", "is “never”; choose from automatic, proposed."),
         ("SOUNDINGS_LLM_PRICES", "small=1/2,foo", ": “foo” has no model. Write MODEL=INPUT/OUTPUT"),
     ],
@@ -134,3 +161,18 @@ def test_a_value_that_its_setting_cannot_have_is_refused_with_those_it_can(
 
     assert str(refused.value).startswith(variable)
     assert sentence in str(refused.value)
+    assert "hidden" not in str(refused.value)
+
+
+def test_host_names_origins_and_senders_are_taken_as_they_are_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SOUNDINGS_DATA", str(tmp_path))
+    monkeypatch.setenv("SOUNDINGS_HOSTS", "labels.example.org, .example.org,[::1],*")
+    monkeypatch.setenv("SOUNDINGS_TRUSTED_ORIGINS", "https://labels.example.org:8443,https://*.example.org")
+    monkeypatch.setenv("SOUNDINGS_MAIL_FROM", "Soundings <soundings@example.org>")
+    monkeypatch.setenv("DATABASE_URL", "postgres:///?service=soundings")
+    settings = runpy.run_path(str(ROOT / "soundings" / "settings.py"))
+    assert settings["ALLOWED_HOSTS"] == ["labels.example.org", ".example.org", "[::1]", "*"]
+    assert len(settings["CSRF_TRUSTED_ORIGINS"]) == 2
+    assert settings["DEFAULT_FROM_EMAIL"] == "Soundings <soundings@example.org>"

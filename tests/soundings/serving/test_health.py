@@ -92,7 +92,10 @@ def test_a_site_without_its_database_is_not_ready(client: Client, monkeypatch: p
 def test_site_admins_alone_see_how_each_part_is(world: World, client: Client) -> None:
     assert client.get("/site/health/").status_code == 302
     client.force_login(world.ada)
-    assert client.get("/site/health/").status_code == 403
+    refused = client.get("/site/health/")
+    assert refused.status_code == 403
+    assert b"create_user NAME --site-admin" in refused.content
+    assert b"change your role" not in refused.content
     assert client.get("/api/site/health/").status_code == 403
     assert b"/site/health/" not in client.get("/jobs/").content
 

@@ -94,7 +94,9 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
         health = json.load(urllib.request.urlopen(f"{base}/health/"))
         assert health == {"status": "ok", "database": "ok", "worker": "ok"}
         assert urllib.request.urlopen(f"{base}/static/soundings.css").status == 200
-        assert re.match(r"Preparing the database \(\d+ migrations\)", printed)
+        first, second, *_ = printed.splitlines()
+        assert first == "Starting the web server and 1 background worker …"
+        assert re.match(r"Preparing the database \(\d+ migrations\)", second)
         account = re.search(r"sign in as (\S+) with (\S+)", printed)
         assert account
         assert "Your collections" in sign_in(base, account[1], account[2])
