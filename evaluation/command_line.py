@@ -35,6 +35,7 @@ from evaluation.rendering.gates import check_gates, write_gates
 from evaluation.rendering.per_query import check_per_query_path, write_per_query
 from evaluation.scoring.config import MARGIN, SETTINGS, Settings, read_settings, settings_from
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET
+from evaluation.scoring.duplicates_option import add_duplicate_arguments, duplicate_options
 from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.evaluating import DEFAULT_CUTOFFS, evaluate
 from evaluation.scoring.expectations import checked
@@ -81,6 +82,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_queries(parser)
     _add_interval(parser)
     add_chunk_arguments(parser.add_argument)
+    add_duplicate_arguments(parser)
     parser.add_argument(
         "--engine", choices=("local", "spark"), default="local", help="engine that does the work"
     )
@@ -127,6 +129,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         chunks=chunks,
         complete=options["complete"],
         engine=options["engine"],
+        **duplicate_options(options),
         **settings.arguments(),
     )
     result = weighted_result(result, options)

@@ -45,6 +45,8 @@ OF_LABELS = {
     "stage1": "--stage1",
     "k1": "--k1",
     "facts": "--facts",
+    "duplicates": "--duplicates",
+    "count": "--count",
 }
 CHARTS = (".svg", ".png")
 
