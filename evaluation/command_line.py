@@ -48,6 +48,7 @@ from evaluation.rendering.span_options import (
 from evaluation.rendering.without_labels import finished
 from evaluation.scoring.config import MARGIN, SETTINGS, Settings, read_settings, settings_from
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET
+from evaluation.scoring.duplicates_option import add_duplicate_arguments, duplicate_options
 from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.evaluating import DEFAULT_MEASURES, evaluate
 from evaluation.scoring.expectations import checked
@@ -95,6 +96,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_queries(parser)
     _add_interval(parser)
     add_chunk_arguments(parser.add_argument)
+    add_duplicate_arguments(parser)
     parser.add_argument(
         "--engine", choices=("local", "spark"), default="local", help="engine that does the work"
     )
@@ -150,6 +152,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         strata=strata,
         complete=options["complete"],
         engine=options["engine"],
+        **duplicate_options(options),
         **arguments,
     )
     result = weighted_result(result, options)

@@ -18,6 +18,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - storage: uploads, stored files, and rows by the thousand
 - tidying: things renamed, archived, deleted and restored
 - texts: queries and documents, imported and searched
+- duplicates (pure): near-identical texts, put into groups
 - runs: imported runs
 - pools: stored pools and their versions
 - engines: live search engines, asked for runs

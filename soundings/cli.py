@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("pooling", "labeling", "evaluation", "soundings")
 WORK = {
     "Files, without a site": "read_log draw_queries drift pool simulate evaluate check_vectors "
-    "carry_labels interleave judge_interleaving score_clicks",
+    "carry_labels find_duplicates interleave judge_interleaving score_clicks",
     "The site": "demo serve migrate create_user reset_password add_member delete_account "
     "purge_deleted trail backup restore",
     "Runs and pools": "import_collection import_run search_run index_texts plan build_pool export_pool",

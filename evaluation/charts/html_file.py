@@ -75,11 +75,12 @@ def figures_of(evaluation: Evaluation) -> Figures:
 
 
 def summary_of(evaluation: Evaluation) -> str:
-    return evaluation.conventions.line(
+    line = evaluation.conventions.line(
         scored=int(evaluation.in_mean.sum()),
         total=evaluation.labels.query_count,
         without_relevant=int((~evaluation.labels.has_relevant).sum()),
     )
+    return f"{line}{evaluation.inputs_in_words}"
 
 
 def _command(settings: Settings, evaluation: Evaluation, options: Mapping[str, Any], runs: list[Path]) -> str:
@@ -98,7 +99,7 @@ def _command(settings: Settings, evaluation: Evaluation, options: Mapping[str, A
     command = command_of(
         spelled, str(options["qrels"]), [str(path) for path in runs], complete=options["complete"]
     )
-    for name in ("pool", "queries", "tag"):
+    for name in ("pool", "queries", "tag", "duplicates", "count"):
         if options[name]:
             command += f" --{name} {shlex.quote(str(options[name]))}"
     if settings.tags:

@@ -46,6 +46,8 @@ OF_LABELS = {
     "k1": "--k1",
     "facts": "--facts",
     "spans": "--spans",
+    "duplicates": "--duplicates",
+    "count": "--count",
 }
 CHARTS = (".svg", ".png")
 

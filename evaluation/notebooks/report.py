@@ -57,8 +57,10 @@ def _call(result: Evaluation) -> str:
     """The call that measures the same again."""
     interval = result.settings["interval"]
     conventions = ", ".join(f"{name}={value!r}" for name, value in result.conventions.to_dict().items())
+    duplicates = result.settings.get("duplicates")
+    groups = f", duplicates={duplicates['file']!r}, count={duplicates['count']!r}" if duplicates else ""
     return (
         f"soundings.evaluate(qrels, runs, k={result.cutoffs.tolist()}, measures={list(result.measures)}, "
         f"conventions=Conventions({conventions}), bootstrap_samples={interval['samples']}, "
-        f"seed={interval['seed']}, confidence={interval['level']})"
+        f"seed={interval['seed']}, confidence={interval['level']}{groups})"
     )

@@ -59,6 +59,8 @@ def render(
         tables = _with_estimates(tables, evaluation, estimates)
     tables += [part.cells for part in parts if part.cells is not None]
     sentences = [sentence for part in parts for sentence in part.sentences]
+    if sentences and (duplicates := evaluation.settings.get("duplicates")):
+        sentences.append(f"Near-identical documents: {duplicates['words']}.")
     return _above(sentences, form) + render_tables(tables, form, terminal=terminal)
 
 

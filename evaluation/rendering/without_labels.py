@@ -24,6 +24,8 @@ _OF_DOCUMENTS = {
     "stage1": "--stage1",
     "complete": "--complete",
     "minimum_queries": "--minimum-queries",
+    "duplicates": "--duplicates",
+    "count": "--count",
 }
 
 

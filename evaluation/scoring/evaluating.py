@@ -33,13 +33,14 @@ from evaluation.scoring.coverage import (
     unjudged_in_one,
     unjudged_in_pool,
 )
+from evaluation.scoring.duplicates import CountedGroups, order_of_sources
 from evaluation.scoring.engines import work_runs
 from evaluation.scoring.figures import Figure, MeasuredHow
 from evaluation.scoring.inputs import (
     DEFAULT_CUTOFFS,
     RunWithoutQueries,
     collapsed_sources,
-    completed,
+    completed_by,
     counting_negatives,
     cutoffs_array,
     only_queries,
@@ -62,7 +63,7 @@ from pooling.chunks.given import Records
 from pooling.formats.parts import PlainRows, in_threads
 from pooling.heavy import Booleans, np, pl
 from pooling.inputs.given import Keys, Runs, RunSource, Source
-from pooling.inputs.reading import lasting, named_runs, pool_frame, qrels_frame, run_frame
+from pooling.inputs.reading import lasting, named_runs, pool_frame, qrels_frame
 from pooling.ranking.chunks import Chunks
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ def evaluate(
     thresholds: Mapping[str, float] | None = None,
     minimum_queries: int | None = None,
     chunks: Chunks | None = None,
+    duplicates: Source | None = None,
+    count: str | None = None,
     complete: bool = False,
     engine: str = "local",
     progress: Progress | None = None,
@@ -124,6 +127,9 @@ def evaluate(
       not; see `Evaluation.below`.
     - `minimum_queries`: with fewer in the means, `Evaluation.warnings` says so.
     - `chunks`: the runs hold chunks, and each document counts where its best chunk stands.
+    - `duplicates`: groups of near-identical documents, as `find_duplicates` writes them: a path, a dict
+      `{document: group}` or a frame. `count`: what counts of them, `documents`, `groups` (where left out) or
+      `deduplicated`; see `evaluation.scoring.duplicates`.
     - `complete`: the qrels name all that is relevant to their queries, so that every other document counts as
       not relevant.
     - `engine`: with `spark`, Apache Spark scores the files of runs, with equal results; runs of chunks are
@@ -171,7 +177,7 @@ def evaluate(
     keys = tuple(dict.fromkeys([*named_keys, *(("judged", at) for at in cutoffs.tolist())]))
     keys_of_runs = Keys(id_key, collapse, query_ids, document_ids)
     sources = named_runs(runs, keys_of_runs)
-    pool = lasting(pool)
+    pool, groups = lasting(pool), CountedGroups.of(duplicates, count)
     notes: list[str] = []
     retrieved = sources
     if chunks is not None:
@@ -179,10 +185,15 @@ def evaluate(
     if conventions.drop_query_document:
         with_rank = conventions.ties == "rank"
         sources = {name: RunWithoutQueries(name, one, with_rank, notes) for name, one in sources.items()}
+    by_group = groups if groups is not None and groups.is_by_group else None
+    if by_group is not None:
+        by_group.refuse_pool(pool)
+        sources = by_group.runs(sources, conventions, notes, int(cutoffs[-1]))
     pooled = pool_frame(pool)
-    if complete:
+    if complete or by_group is not None:
         listed = only_queries(qrels_frame(qrels, notes), queries)
-        read: PlainRows | pl.DataFrame = _completed(listed, sources, pooled)
+        listed = listed if by_group is None else by_group.labels(listed, notes)
+        read: PlainRows | pl.DataFrame = completed_by(listed, sources, pooled) if complete else listed
     else:
         read = read_labels(qrels, queries, notes)
     if conventions.negative == "judged":
@@ -193,7 +204,8 @@ def evaluate(
     refuse_strange_pool(pooled, labels, queries=queries)
     notes += notes_on_negatives(labels)
     keyed = len(sources) > 1 or pooled is not None
-    scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
+    how = None if groups is None else groups.to_dict()
+    scorer = Scorer(labels, cutoffs, order_of_sources(conventions, how), queries, keyed)
     recalled = [at for name, at in named_keys if name == "recall" and at is not None]
     places = usual_cutoff(recalled) if recalled else 0
     progress = progress or (lambda share, detail: None)
@@ -201,7 +213,7 @@ def evaluate(
     strangers: list[str] = []
     for name, scored_run, *_ in scored_runs:
         strangers += notes_on_strangers(name, sources[name], scored_run, labels)
-    notes += strangers
+    notes += [*strangers, *(() if by_group is None else by_group.notes())]
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
     tagged = rows_by_tag(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
@@ -219,6 +231,8 @@ def evaluate(
         settings["chunks"] = chunks.to_dict()
     elif collapse is not None:
         settings["chunks"] = {"score": "max", "words": keys_of_runs.words}
+    if how is not None:
+        settings["duplicates"] = how
     if complete:
         settings["complete"] = COMPLETE
     many = len(scope.groups)
@@ -432,14 +446,6 @@ def _figure(
 
 def _plain(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
-
-
-def _completed(
-    labels: pl.DataFrame, sources: Mapping[str, RunSource], pooled: pl.DataFrame | None
-) -> pl.DataFrame:
-    """The labels, all of whose queries are complete, with the unlisted documents of runs and pool."""
-    frames = (run_frame(name, source) for name, source in sources.items())
-    return completed(labels, set(labels["query_id"]), (*frames, *(() if pooled is None else (pooled,))))
 
 
 def _pool_in_words(pool: Source | None) -> str:

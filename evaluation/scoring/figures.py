@@ -161,14 +161,27 @@ class WeightedHow(TypedDict):
     strangers: int
 
 
+class DuplicatesHow(TypedDict):
+    """Near-identical documents: what counts of them (`documents`, `groups`, `deduplicated`), the file that
+    names them, its groups and their documents, and the convention in words."""
+
+    count: str
+    file: str
+    groups: int
+    documents: int
+    words: str
+
+
 class MeasuredHow(TypedDict):
-    """Intervals and bounds: the pool in words; how chunks became documents, if they did; by whose declaration
-    the labels are complete, if they are; and how means were taken back to a log."""
+    """Intervals and bounds: the pool in words; how chunks became documents, if they did; what counts of
+    near-identical documents, if they are named; by whose declaration the labels are complete, if they are;
+    and how means were taken back to a log."""
 
     interval: IntervalSettings
     pool: str
     complete: NotRequired[str]
     chunks: NotRequired[Mapping[str, Any]]
+    duplicates: NotRequired[DuplicatesHow]
     weights: NotRequired[WeightedHow]
 
 

@@ -144,6 +144,14 @@ def completed(labels: pl.DataFrame, queries: Iterable[str], frames: Iterable[pl.
     return pl.concat([labels, zeros.select(labels.columns)]).sort(pair)
 
 
+def completed_by(
+    labels: pl.DataFrame, sources: Mapping[str, RunSource], pooled: pl.DataFrame | None
+) -> pl.DataFrame:
+    """The labels, all of whose queries are complete, with the unlisted documents of runs and pool."""
+    frames = (run_frame(name, source) for name, source in sources.items())
+    return completed(labels, set(labels["query_id"]), (*frames, *(() if pooled is None else (pooled,))))
+
+
 def only_queries(rows: _Rows, queries: Collection[str] | None) -> _Rows:
     """The rows of these queries; all when `queries` is None."""
     if queries is None:

@@ -9,6 +9,7 @@ from evaluation.measures import Floats, Integers, key_of, split_name, titled
 from evaluation.measures.hajek import Design
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.coverage import ids_where
+from evaluation.scoring.duplicates import order_of_sources
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS
 from evaluation.scoring.expectations import below, too_few_queries
 from evaluation.scoring.figures import (
@@ -94,6 +95,11 @@ class Evaluation:
     def confidence(self) -> float:
         """The level of the intervals."""
         return self.settings["interval"]["level"]
+
+    @property
+    def order_of_sources(self) -> Conventions:
+        """The conventions by which `sources` are put in order."""
+        return order_of_sources(self.conventions, self.settings.get("duplicates"))
 
     @property
     def weights(self) -> Floats | None:
@@ -385,15 +391,15 @@ class Evaluation:
         coverage = (
             "" if judged is None or measure == "judged" else f" · judged@{at} {percent(mean_as_read(judged))}"
         )
-        return f"{value} · {conventions}{self._inputs()}{coverage}"
+        return f"{value} · {conventions}{self.inputs_in_words}{coverage}"
 
-    def _inputs(self) -> str:
-        """The source of documents made of chunks, and of the declaration that labels are complete, where
-        there are any."""
-        chunks = self.settings.get("chunks")
-        weights = self.settings.get("weights")
-        words = [weights["words"] if weights else "", chunks["words"] if chunks else ""]
-        words.append(self.settings.get("complete", ""))
+    @property
+    def inputs_in_words(self) -> str:
+        """The source of documents made of chunks, what counts of near-identical ones, and the declaration
+        that labels are complete, where there are any."""
+        settings = self.settings
+        rules = (settings.get("weights"), settings.get("chunks"), settings.get("duplicates"))
+        words = [*(rule["words"] for rule in rules if rule), settings.get("complete", "")]
         return "".join(f" · {one}" for one in words if one)
 
     def _run(self, name: str) -> RunEvaluation:

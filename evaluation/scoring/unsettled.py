@@ -169,7 +169,7 @@ def _numbered(evaluation: Evaluation, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _unjudged_top(evaluation: Evaluation, name: str, judged: pl.DataFrame, depth: int) -> pl.DataFrame:
-    conventions = evaluation.conventions
+    conventions = evaluation.order_of_sources
     if name not in evaluation.sources:
         raise ValueError(f"Run {name} cannot be read again, so its unjudged documents are not known.")
     frame = run_frame(name, evaluation.sources[name], with_rank=conventions.ties == "rank")

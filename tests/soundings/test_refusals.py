@@ -27,6 +27,7 @@ WRONG = {
     "decide": ["harbour", "none", "a", "b"],
     "demo": ["--port", "70000"],
     "draw_audit": ["nowhere", "none", "--model", "small", "--pairs", "60"],
+    "find_duplicates": ["missing.jsonl", "--output", "groups.tsv"],
     "read_log": ["missing.ndjson", "--output", "queries.tsv"],
     "score_clicks": ["missing.ndjson", "--output", "scores.tsv"],
     "delete_account": ["nobody", "--yes"],

@@ -1,0 +1,66 @@
+"""`find_duplicates CORPUS --output GROUPS.tsv`: groups of near-identical texts, without a database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.duplicates.detection import (
+    SHINGLE,
+    THRESHOLD,
+    checked_rule,
+    documents_of,
+    find_duplicates,
+)
+from pooling.duplicates.groups import groups_text
+from pooling.formats.pools import read_pool
+from pooling.formats.wording import counted
+from pooling.formats.writing import note_on_tabs, write_text
+from pooling.interface.commands import InputCommand
+from pooling.storage.storing import disk_errors_named
+
+
+class Command(InputCommand):
+    help = "Put near-identical texts into groups, which evaluate --duplicates counts once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("corpus", metavar="CORPUS", type=Path, help="documents with their texts")
+        parser.add_argument(
+            "--pool",
+            metavar="POOL.tsv",
+            type=Path,
+            help="only the documents of this pool, as `pool` writes it",
+        )
+        parser.add_argument(
+            "--shingle", metavar="N", type=int, default=SHINGLE, help="words of a shingle (3)"
+        )
+        parser.add_argument(
+            "--threshold",
+            metavar="T",
+            type=float,
+            default=THRESHOLD,
+            help="share of the shingles of two texts that both have, above 0 and at most 1 (0.8)",
+        )
+        parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="GROUPS.tsv")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        checked_rule(options["shingle"], options["threshold"])
+        if not options["output"].absolute().parent.is_dir():
+            raise ValueError(f"There is no folder {options['output'].parent}; create it or name another.")
+        pooled = None
+        if options["pool"] is not None:
+            pooled = read_pool(options["pool"])["document_id"].unique(maintain_order=True)
+        notes: list[str] = []
+        documents = documents_of(options["corpus"], pooled, notes)
+        detection = find_duplicates(documents, options["shingle"], options["threshold"])
+        for note in notes:
+            self.stderr.write(self.style.WARNING(note))
+        for line in detection.lines():
+            self.stdout.write(line)
+        with disk_errors_named():
+            write_text(options["output"], groups_text(options["output"], detection.groups))
+        groups = counted(len(detection.groups), "group")
+        self.stdout.write(f"{options['output']}: {groups}, {counted(detection.members, 'member')}.")
+        if note := note_on_tabs(options["output"]):
+            self.stderr.write(self.style.WARNING(note), ending="")
