@@ -278,7 +278,6 @@ def _add_comparisons(parser: ArgumentParser) -> None:
 
 
 def _pools(paths: Sequence[Path] | None, queries: Collection[str] | None) -> dict[str, pl.DataFrame]:
-    """The pools of the chosen queries, by the names of their files."""
     names = Counter(path.name for path in paths or ())
     return {
         path.name if names[path.name] == 1 else str(path): only_queries(read_pool(path), queries)

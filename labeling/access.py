@@ -65,12 +65,10 @@ def prelabel_pass_for(user: User | AnonymousUser, pass_id: int, roles: tuple[Rol
 
 
 def prelabeler_for_queue(queue: Queue, prelabeler_id: int) -> Prelabeler:
-    """Fetch a prelabeler of the queue's collection."""
     return fetch(Prelabeler.objects.filter(collection=queue.collection_id), pk=prelabeler_id)
 
 
 def prelabeler_for_admin(user: User | AnonymousUser, prelabeler_id: int) -> Prelabeler:
-    """Fetch a prelabeler, with its collection, for an admin of it."""
     prelabeler = fetch(Prelabeler.objects.select_related("collection"), pk=prelabeler_id)
     require_role(user, prelabeler.collection, ADMIN)
     return prelabeler

@@ -10,7 +10,6 @@ class PoolingConfig(AppConfig):
     verbose_name = "Pooling"
 
     def ready(self) -> None:
-        """Register the kinds of jobs, for the worker as for the site, and what SQLite has to know."""
         from pooling.jobs.registering import load_what_registers
 
         load_what_registers(self.module)

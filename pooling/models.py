@@ -187,7 +187,6 @@ class AdminAction(models.Model):
 
     @property
     def subject_name(self) -> str:
-        """The thing or person it was done to, as people read it."""
         if self.about_id is None:
             return self.subject
         return self.about.get_username() if self.about else f"account {self.about_id}"
@@ -218,7 +217,6 @@ class TextImport(Kept):
 
     @property
     def list_page(self) -> str:
-        """The name of the address that lists what it brought."""
         return self.of
 
 
@@ -249,7 +247,6 @@ class Query(Kept):
 
     @property
     def tags(self) -> list[str]:
-        """The query's tags, by which measures are broken down."""
         return list(tags_of(self.metadata))
 
 

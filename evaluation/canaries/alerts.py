@@ -23,8 +23,6 @@ class News:
 
 
 class CanaryFacts(TypedDict):
-    """The canary that a message is about."""
-
     id: int
     name: str
     release: str
@@ -36,16 +34,12 @@ class CanaryFacts(TypedDict):
 
 
 class RunFacts(TypedDict):
-    """The run that was measured."""
-
     name: str
     family: str
     imported_at: str
 
 
 class ValueFacts(TypedDict):
-    """Its value: the mean with its interval."""
-
     mean: float | None
     low: float | None
     high: float | None
@@ -79,8 +73,6 @@ class Alert(TypedDict):
 
 
 class Payload(Alert):
-    """A webhook's message: the first piece of news, and all of them."""
-
     alerts: list[Alert]
 
 
@@ -174,7 +166,6 @@ def change_since_reference(value: CanaryValue) -> ChangeFacts | None:
 
 
 def reasons_in_words(piece: News) -> list[str]:
-    """Why a message is sent, each reason in a sentence with its numbers."""
     canary, value = piece.canary, piece.value
     if value is None:
         return []

@@ -75,7 +75,6 @@ def test_hook(hook: Webhook) -> CanaryDelivery:
 
 
 def tell_of_release(release: QrelsRelease) -> None:
-    """Tell that labels were frozen."""
     data = {
         "id": release.pk,
         "name": release.name,
@@ -89,7 +88,6 @@ def tell_of_release(release: QrelsRelease) -> None:
 
 
 def tell_of_report(report: Report) -> None:
-    """Tell that runs were measured."""
     data = {"id": report.pk, "name": report.name, "release": report.release.name}
     _tell(report.collection, Event.REPORT_MADE, data, report.get_absolute_url())
 

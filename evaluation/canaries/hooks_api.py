@@ -54,8 +54,6 @@ class WebhookDeliverySerializer(serializers.ModelSerializer[CanaryDelivery]):
 
 
 class Webhooks(APIView):
-    """The webhooks of a collection."""
-
     @lists(WebhookSerializer, operation_id="webhooks_list")
     def get(self, request: Request, slug: str) -> Rows:
         """List them, without their secrets."""
@@ -76,8 +74,6 @@ class Webhooks(APIView):
 
 
 class OneWebhook(APIView):
-    """One webhook."""
-
     @takes(WebhookChangeSerializer, gives=WebhookSerializer, operation_id="webhooks_partial_update")
     def patch(self, request: Request, webhook_id: int) -> object:
         """Change its address or what it hears of; the secret stays."""
@@ -92,8 +88,6 @@ class OneWebhook(APIView):
 
 
 class WebhookTest(APIView):
-    """A test of a webhook."""
-
     @answers(WebhookDeliverySerializer, status=202, operation_id="webhooks_test")
     def post(self, request: Request, webhook_id: int) -> object:
         """Send a test message; `webhooks_deliveries_list` tells what became of it."""
@@ -101,8 +95,6 @@ class WebhookTest(APIView):
 
 
 class WebhookDeliveries(APIView):
-    """The messages to a webhook."""
-
     @lists(WebhookDeliverySerializer, operation_id="webhooks_deliveries_list")
     def get(self, request: Request, webhook_id: int) -> Rows:
         """List them, newest first."""
@@ -110,8 +102,6 @@ class WebhookDeliveries(APIView):
 
 
 class WebhookDeliveryAgain(APIView):
-    """A message sent again."""
-
     @answers(WebhookDeliverySerializer, status=202, operation_id="webhooks_deliveries_again")
     def post(self, request: Request, webhook_id: int, delivery_id: int) -> object:
         """Try a message that has not arrived again at once, and for another day."""

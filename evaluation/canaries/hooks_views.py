@@ -25,7 +25,6 @@ from pooling.tables.answers import answer
 @login_required
 @require_safe
 def webhooks(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The webhooks of a collection, with what became of the newest message to each."""
     collection = collection_for(request.user, slug, ADMIN)
     table = WEBHOOKS.shown(request, with_newest_message(collection.webhooks.all()), collection)
     context = {"collection": collection, "section": "webhooks", "table": table}
@@ -81,7 +80,6 @@ def webhook(request: HttpRequest, webhook_id: int) -> HttpResponseBase:
 @login_required
 @require_POST
 def webhook_test(request: HttpRequest, webhook_id: int) -> HttpResponse:
-    """Send a test, whatever the webhook hears of."""
     hook = webhook_for(request.user, webhook_id)
     hooks.test_hook(hook)
     messages.success(request, "A test message is being sent. Refresh this page to see what became of it.")
@@ -91,7 +89,6 @@ def webhook_test(request: HttpRequest, webhook_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def webhook_remove(request: HttpRequest, webhook_id: int) -> HttpResponse:
-    """End a webhook for good."""
     hook = webhook_for(request.user, webhook_id)
     hooks.remove_hook(hook, by=person(request))
     messages.success(request, f"Removed the webhook to {host_of(hook.url)}.")
@@ -101,7 +98,6 @@ def webhook_remove(request: HttpRequest, webhook_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def webhook_delivery_again(request: HttpRequest, webhook_id: int, delivery_id: int) -> HttpResponse:
-    """Send a message that has not arrived once more."""
     hook = webhook_for(request.user, webhook_id)
     try:
         send_again(fetch(hook.deliveries.all(), pk=delivery_id))

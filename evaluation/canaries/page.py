@@ -126,7 +126,6 @@ def list_rows(canaries: Iterable[Canary]) -> list[dict[str, Any]]:
 
 
 def canary_context(canary: Canary) -> dict[str, Any]:
-    """Everything the page of one canary needs; nothing is measured again."""
     values = values_of(canary)
     compared = sum(value.difference is not None for value in values)
     state = state_of(canary)
@@ -164,7 +163,6 @@ def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> di
 
 
 def value_row(canary: Canary, value: CanaryValue) -> dict[str, Any]:
-    """One run: its value, its change, and what that means."""
     return {
         **value_of_run(canary, value),
         "run": value.run,
@@ -182,7 +180,6 @@ def _change(difference: float | None, low: float | None, high: float | None) -> 
 
 
 def newest_in_words(canary: Canary, values: Sequence[CanaryValue]) -> str:
-    """The newest run in a sentence."""
     if not values:
         return "No run has been measured yet."
     newest = values[-1]
@@ -218,7 +215,6 @@ def _fact(value: CanaryValue) -> list[object]:
 
 
 def _starts(values: Sequence[CanaryValue]) -> list[str]:
-    """When the stretches after the first of these values began."""
     stretches = {value.stretch_id: value.stretch for value in values}
     return [stretch.started_at.isoformat() for stretch in list(stretches.values())[1:]]
 
@@ -238,7 +234,6 @@ def canary_svg(canary: Canary, variant: str) -> bytes:
 
 
 def canary_png(canary: Canary) -> bytes:
-    """The canary over time as PNG."""
     return to_png(_chart(canary, values_of(canary), "light"))
 
 
@@ -332,7 +327,6 @@ def describe_canary(canary: Canary, state: State | None = None, *, for_admin: bo
 
 
 def canary_csv(canary: Canary) -> bytes:
-    """The history, a line for each run."""
     rows = history_of(canary)
     return table_text(list(rows[0]) if rows else ["run"], (row.values() for row in rows)).encode()
 

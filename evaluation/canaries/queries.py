@@ -65,7 +65,6 @@ def _refused(problem: str) -> InputError:
 
 
 def stretches_of(canaries: Sequence[Canary]) -> dict[int, CanaryStretch]:
-    """Key of a canary -> its newest stretch, in one query."""
     rows = CanaryStretch.objects.filter(canary__in=canaries).order_by("pk")
     return {stretch.canary_id: stretch for stretch in rows}
 

@@ -24,7 +24,6 @@ class State:
 
 
 def states_of(canaries: Sequence[Canary]) -> dict[int, State]:
-    """Key -> state of these canaries of one collection, in three queries however many they are."""
     stretches = stretches_of(canaries)
     changes = changes_of_tags(stretches, canaries)
     # Versions whose lists are the same tell nothing of the noise between versions.

@@ -88,7 +88,6 @@ class PictureSection:
 
 
 def render_html(report: HtmlReport) -> str:
-    """The whole file."""
     # Only for who asks for the file: loading them takes a tenth of a second.
     from django.template import Context, Engine
 
@@ -178,6 +177,5 @@ def _inline(report: HtmlReport, kind: ChartKind, choice: ChartChoice, table: Any
 
 
 def lines_of(figures: Figures, choice: ChartChoice) -> list[tuple[str, str]]:
-    """Each run with the line of its conventions."""
     run_figures = ((run, figures.figure(run, choice.measure, choice.k)) for run in figures.runs)
     return [(run, figure.get("line", "") if figure else "") for run, figure in run_figures]

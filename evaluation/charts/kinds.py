@@ -217,7 +217,6 @@ def _gains_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
 
 
 def _ends(table: pd.DataFrame, most: int = 20) -> pd.DataFrame:
-    """The greatest gains and the greatest losses."""
     if len(table) <= 2 * most:
         return table
     return pd.concat([table.head(most), table.tail(most)])

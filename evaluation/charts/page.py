@@ -45,7 +45,6 @@ class ChartView(forms.Form):
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
     def choice(self, measure: str | None = None) -> ChartChoice:
-        """The valid part of the query string, filled up."""
         self.is_valid()
         values = self.cleaned_data
         usual = usual_choice(self._report, measure or values.get("measure") or "recall", values.get("k"))
@@ -134,7 +133,6 @@ def charts_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
 
 
 def chart_context(report: Report, kind: ChartKind, choice: ChartChoice) -> dict[str, Any]:
-    """One picture with its table."""
     table = kind.table(figures_of(report), choice)
     rows, summary = kind.rows(table, choice), kind.summary(table, choice)
     return {

@@ -65,7 +65,6 @@ class FactsOfRun(ArrangedRows):
         return rows.sort(keys, descending=falls, nulls_last=True, maintain_order=True) if keys else rows
 
     def arranged(self, state: State) -> FactsOfRun:
-        """The facts that the state of the table asks for."""
         return replace(self, state=state)
 
     def __len__(self) -> int:

@@ -182,8 +182,6 @@ BATCH = 5_000
 
 @dataclass(frozen=True)
 class FactRequest:
-    """What the report asks: its runs and cutoffs, how runs are ordered, and how intervals are made."""
-
     runs: Sequence[Run]
     k: Sequence[int]
     conventions: Conventions

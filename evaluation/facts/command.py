@@ -168,7 +168,6 @@ def evaluated_facts(
     chunks: Chunks | None,
     pool: pl.DataFrame | None,
 ) -> FactEvaluation:
-    """Read facts, supports and runs, and measure."""
     options, arguments = choice.options, settings.arguments()
     file = read_facts(options["facts"])
     supports, notes = file.supports, [*file.notes]
@@ -206,7 +205,6 @@ def evaluated_facts(
 
 
 def checked_facts(evaluation: FactEvaluation, thresholds: Mapping[str, float]) -> list[Check]:
-    """Every run's mean over facts against every threshold."""
     labels = rests_on(complete=False)
     return [
         Check(run, key, wanted, figures[key]["mean"], figures[key]["queries"], labels)

@@ -62,8 +62,6 @@ class FactCounts(RuledPairs):
 
 
 class FactsMeasuredHow(TypedDict):
-    """All that the numbers depend on apart from facts, supports and runs."""
-
     importance: str
     denominator: str
     partial: bool

@@ -62,8 +62,6 @@ class QueryLine:
 
 
 class QueriesOfRun(ArrangedRows):
-    """The queries of a report for one run, in the order asked for."""
-
     def __init__(self, report: Report, selection: QuerySelection) -> None:
         self._report = report
         self._selection = selection
@@ -73,7 +71,6 @@ class QueriesOfRun(ArrangedRows):
         return query_table(self._report, self._selection)
 
     def arranged(self, state: State) -> QueriesOfRun:
-        """The queries that the state of the table asks for."""
         sort = f"{'-' if state.is_descending else '+'}{state.sorted_by}"
         selection = replace(
             self._selection,
@@ -169,7 +166,6 @@ class QueriesView(forms.Form):
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
     def chosen(self) -> QuerySelection:
-        """The valid part of the query string, filled up."""
         self.is_valid()
         values = self.cleaned_data
         measure = values.get("measure") or "recall"
@@ -194,7 +190,6 @@ def address_of(selection: QuerySelection, **others: object) -> str:
 
 
 def queries_context(request: HttpRequest, report: Report, selection: QuerySelection) -> dict[str, Any]:
-    """Everything the template of the table needs; the database queries are constant."""
     problem = ""
     try:
         table = table_of_queries(request, report, selection)
@@ -234,8 +229,6 @@ class QueryChoice:
 
 
 class QueryView(forms.Form):
-    """The query string of a query's page; runs and K that make no sense fall back."""
-
     query = forms.CharField(max_length=500, strip=False)
     a = forms.ChoiceField(required=False)
     b = forms.ChoiceField(required=False)
@@ -256,7 +249,6 @@ class QueryView(forms.Form):
 
 
 def query_context(report: Report, choice: QueryChoice) -> dict[str, Any]:
-    """Everything the template needs to show two runs side by side; the database queries are constant."""
     pair = side_by_side(report, choice.query_id, choice.k, a=choice.a, b=choice.b)
     return {
         "found": pair,

@@ -45,7 +45,6 @@ def report_where(request: HttpRequest, report_id: int) -> HttpResponse:
 @login_required
 @require_safe
 def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> HttpResponse:
-    """The picture of a breakdown as SVG; its address holds a checksum of what it shows."""
     report = report_for(request.user, report_id)
     if variant not in VARIANTS:
         raise Http404("This report has no such chart.")
@@ -56,7 +55,6 @@ def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> 
 @login_required
 @require_safe
 def report_where_file(request: HttpRequest, report_id: int, format: str) -> HttpResponseBase:
-    """A breakdown to download: its rows as CSV, its picture as SVG or PNG."""
     report = report_for(request.user, report_id)
     view = WhereView(request.GET, report=report)
     choice = view.choice()
@@ -67,7 +65,6 @@ def report_where_file(request: HttpRequest, report_id: int, format: str) -> Http
 @login_required
 @require_safe
 def report_queries(request: HttpRequest, report_id: int) -> HttpResponseBase:
-    """The queries of a report one by one for a run."""
     report = report_for(request.user, report_id)
     selection = QueriesView(request.GET, report=report).chosen()
     context = {**_context(report), **queries_context(request, report, selection)}
@@ -77,7 +74,6 @@ def report_queries(request: HttpRequest, report_id: int) -> HttpResponseBase:
 @login_required
 @require_safe
 def report_queries_file(request: HttpRequest, report_id: int, what: str) -> HttpResponseBase:
-    """The documents missed in the queries asked for, as CSV."""
     report = report_for(request.user, report_id)
     if what != "missed":
         raise Http404("This report has no such file.")
@@ -91,7 +87,6 @@ def report_queries_file(request: HttpRequest, report_id: int, what: str) -> Http
 @login_required
 @require_safe
 def report_query(request: HttpRequest, report_id: int) -> HttpResponse:
-    """Two runs side by side on the query that the query string names."""
     report = report_for(request.user, report_id)
     try:
         context = query_context(report, QueryView(request.GET, report=report).choice())

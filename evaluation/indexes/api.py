@@ -56,8 +56,6 @@ class LatencyResultSerializer(serializers.Serializer[dict[str, object]]):
 
 
 class LatencyReports(APIView):
-    """The latency reports of a collection."""
-
     @lists(LatencyReportSerializer, operation_id="latency_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the latency reports, newest first."""
@@ -75,8 +73,6 @@ class LatencyReports(APIView):
 
 
 class LatencyResult(Tidied):
-    """The numbers of one latency report."""
-
     kind = "index"
 
     @answers(LatencyResultSerializer, operation_id="latency_retrieve")
@@ -86,8 +82,6 @@ class LatencyResult(Tidied):
 
 
 class LatencyFile(APIView):
-    """A latency report as a file."""
-
     content_negotiation_class = OneKind
 
     @file_call(FILES)

@@ -45,8 +45,6 @@ class LatencyRequest:
 
 @dataclass(frozen=True)
 class LatencyInputs:
-    """A request with everything looked up and checked."""
-
     name: str
     exact: Run
     runs: list[Run]
@@ -149,8 +147,6 @@ def _create(
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads a run when its turn comes, and says so."""
-
     run: Run
     share: float
     progress: Progress

@@ -141,7 +141,6 @@ def _figures(evaluation: Evaluation, run: RunEvaluation, draw: _Draw) -> RunFigu
 
 
 def _of_recall(run: RunEvaluation, draw: _Draw, at: int) -> Figure:
-    """What recall has next to its mean: micro, bounds, and ties where they matter."""
     rows, design = draw.rows, draw.design
     counts, scored = run.counted.counts, run.scored[rows] & draw.inside
     hits = (counts.hits[rows, at] * scored).astype(np.float64)

@@ -11,7 +11,6 @@ MOST_UNLIKE = 10
 
 
 def drift_text(drift: Drift) -> str:
-    """What people act on first, then the tests, then the queries least like the set."""
     log, chosen, covered = drift["log"], drift["set"], drift["covered"]
     how = (
         f"weighted by its draw, worth {chosen['effective']:,.0f}"
@@ -66,7 +65,6 @@ def drift_text(drift: Drift) -> str:
 
 
 def log_drift_text(drift: LogDrift) -> str:
-    """The answer, the figures it is from, and the new queries with the most traffic."""
     old, new, halves = drift["old"], drift["new"], drift["halves"]
     if drift["shift"]:
         answer = (

@@ -32,8 +32,6 @@ LEAST_QUERIES = 10
 
 
 class BinShare(TypedDict):
-    """The share of the log's traffic and of the set in one bin."""
-
     bin: str
     log: float
     set: float
@@ -64,8 +62,6 @@ class ClassifierDrift(TypedDict):
 
 
 class VectorDrift(TypedDict):
-    """The maximum mean discrepancy of two sets of vectors."""
-
     mmd2: float
     gamma: float
     p: float
@@ -107,8 +103,6 @@ class SetSize(TypedDict):
 
 
 class Drift(TypedDict):
-    """The whole report."""
-
     log: LogSize
     set: SetSize
     level: float
@@ -123,8 +117,6 @@ class Drift(TypedDict):
 
 @dataclass(frozen=True)
 class Compared:
-    """What is compared: the log, the set's texts, and what each of them stands for in the traffic."""
-
     log: Sequence[LoggedQuery]
     texts: Sequence[str]
     weights: Floats

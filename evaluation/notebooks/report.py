@@ -47,14 +47,12 @@ def html_of(result: Evaluation, sentences: Sequence[str], estimates: Estimates |
 
 
 def _named(source: Any, otherwise: str) -> tuple[str, str]:
-    """The name of a file and its checksum; of what was in memory, the name it has and none."""
     if isinstance(source, str | Path) and Path(source).is_file():
         return Path(source).name, checksum(Path(source))
     return otherwise, ""
 
 
 def _call(result: Evaluation) -> str:
-    """The call that measures the same again."""
     interval = result.settings["interval"]
     conventions = ", ".join(f"{name}={value!r}" for name, value in result.conventions.to_dict().items())
     return (

@@ -64,8 +64,6 @@ PlanSerializer = shape(results.PlanResult, "Plan")
 
 
 class Plan(APIView):
-    """A campaign before it is begun."""
-
     @answers(PlanSerializer, operation_id="plan_retrieve", parameters=[PlanRequestSerializer])
     def get(self, request: Request, slug: str) -> Response:
         """Pool, cost, days, expected interval and power of a campaign with these settings."""

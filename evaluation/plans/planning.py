@@ -166,7 +166,6 @@ def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None
 
 
 def _settings_in_use(planned: Planned) -> SettingsInUse:
-    """The settings with every value that was left open."""
     terms = planned.terms
     return {
         **asdict(planned.settings),

@@ -260,7 +260,6 @@ def settings_from(values: Mapping[str, Any]) -> PlanSettings:
 
 
 def settings_offered(values: Mapping[str, Any]) -> PlanSettings:
-    """Settings from the values of a form."""
     return _settled(values, offered_choice({"depth": PlanSettings.depth, **chosen(Choice, values)}))
 
 

@@ -68,8 +68,6 @@ def _described(pool: Pool) -> PoolOfEstimates:
 
 
 class _Extension(TypedDict, total=False):
-    """Additional keys of a version of a pool."""
-
     extends: str
     judged_before: dict[str, dict[str, float | None]]
 

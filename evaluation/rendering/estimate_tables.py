@@ -73,7 +73,6 @@ def _human_cells(figures: Mapping[str, RunFigures], estimates: Estimates, level:
 
 
 def _of_file(estimates: Estimates) -> str:
-    """Why a report of the site can say another number of the same labels."""
     if estimates["pool"] is None or estimates["pool"]["version"] is not None:
         return ""
     return (

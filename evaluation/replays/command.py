@@ -105,7 +105,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
-    """Read, replay, write."""
     strategies = list(dict.fromkeys(options["strategy"] or STRATEGIES))
     for name in strategies:
         strategy_named(name)

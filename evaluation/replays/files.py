@@ -55,7 +55,6 @@ def _in_order(outcome: OutcomeResult) -> OutcomeResult:
 
 
 def by_share(values: dict[str, Value]) -> dict[str, Value]:
-    """Sorted, the least share first."""
     return {share: values[share] for share in sorted(values, key=float)}
 
 
@@ -72,7 +71,6 @@ def replay_svg(replay: Replay, variant: str) -> bytes:
 
 
 def replay_picture(replay: Replay, variant: str) -> alt.LayerChart:
-    """The Altair chart of the curves."""
     curves = result_in_order(replay)["curves"]
     return charts.strategy_curves(
         curves["found"],
@@ -84,7 +82,6 @@ def replay_picture(replay: Replay, variant: str) -> alt.LayerChart:
 
 
 def replay_json(replay: Replay) -> bytes:
-    """The contract's object, indented."""
     return (json.dumps(result_in_order(replay), ensure_ascii=False, indent=2) + "\n").encode()
 
 

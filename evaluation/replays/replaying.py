@@ -133,7 +133,6 @@ class Replay:
         return judged
 
     def count(self, query_id: str, shares: Floats, budget: float) -> int:
-        """Documents of a query judged within a budget."""
         if not self.across_queries:
             return rounded_up(budget, len(shares))
         total = len(self.steps)

@@ -63,8 +63,6 @@ class ReplayRequest:
 
 @dataclass(frozen=True)
 class ReplayInputs:
-    """A request with everything looked up and checked."""
-
     name: str
     release: QrelsRelease | None
     runs: list[Run]
@@ -133,7 +131,6 @@ def _resolved(collection: Collection, request: ReplayRequest) -> ReplayInputs:
 
 
 def _strategies(names: Sequence[str] | None) -> tuple[str, ...]:
-    """The strategies of those names in the order of the registry, or all."""
     if names is None:
         return tuple(STRATEGIES)
     problem = "" if names else "Choose at least one strategy."
@@ -232,8 +229,6 @@ def _simulated(pool: LabelledPool, inputs: ReplayInputs, progress: Progress) -> 
 
 
 class ReplayLabels(TypedDict):
-    """The labels of a replay: a release, or how many there were when they were read."""
-
     release: str | None
     sha256: str | None
     pairs: int

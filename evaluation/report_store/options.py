@@ -13,8 +13,6 @@ UNWEIGHTED = "none"
 
 
 class ReleaseStamp(TypedDict):
-    """The labels of a report."""
-
     name: str
     sha256: str
 

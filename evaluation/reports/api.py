@@ -31,8 +31,6 @@ from pooling.tidying.api import Tidied
 
 
 class Reports(APIView):
-    """The reports of a collection."""
-
     @lists(ReportSerializer, operation_id="reports_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the reports, newest first."""
@@ -59,8 +57,6 @@ def _request(values: dict[str, Any]) -> ReportRequest:
 
 
 class ReportResult(Tidied):
-    """The numbers of one report."""
-
     kind = "report"
 
     @answers(ReportResultSerializer, also={304: None}, operation_id="reports_retrieve")
@@ -75,8 +71,6 @@ class ReportResult(Tidied):
 
 
 class ReportFile(APIView):
-    """A report as a file."""
-
     content_negotiation_class = OneKind
 
     @file_call(FILES)

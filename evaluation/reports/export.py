@@ -61,7 +61,6 @@ def provenance_of(report: Report) -> Provenance:
 
 
 def html_of(report: Report) -> bytes:
-    """The report as one HTML file."""
     return render_html(content_of(report)).encode()
 
 
@@ -101,7 +100,6 @@ def content_of(report: Report, *, for_members: bool = True) -> HtmlReport:
 
 
 def _worth(figures: Mapping[str, RunFigures], estimates: Estimates) -> list[Cells]:
-    """Tables of what the numbers are worth, whatever they rest on."""
     by_scores = estimates.get("audit_by_scores")
     return [*estimate_tables(figures, estimates), *([by_scores_cells(by_scores)] if by_scores else [])]
 

@@ -291,8 +291,6 @@ def create_report(
 
 
 class _More(NamedTuple):
-    """Stored next to the evaluation, where there is any."""
-
     comparisons: tuple[StoredComparisons, pl.DataFrame] | None
     facts: MeasuredFacts | None
 
@@ -304,7 +302,6 @@ def _margin(inputs: ReportInput) -> float:
 def _pairs(
     basis: Basis | None, qrels: pl.DataFrame
 ) -> tuple[Sequence[Comparison], tuple[StoredComparisons, pl.DataFrame] | None]:
-    """The comparisons that can stand for all pairs of the report's runs, and what is stored of them."""
     if basis is None:
         return (), None
     made, stored = compared_runs(basis)
@@ -433,7 +430,6 @@ def _stored(
 
 
 def _answer_part(made: Report) -> Part | None:
-    """The answer, for the texts that begin with it."""
     answer = made.result["answer"]
     return None if answer is None else answer_part(Answer.from_dict(answer))
 

@@ -31,8 +31,6 @@ from pooling.people.access import ADMIN, collection_for
 
 
 class MeasuringForm(forms.Form):
-    """Name of the release, rule and runs, filled in so that sending it as it is makes sense."""
-
     release = forms.CharField(
         max_length=200, label="Name of the release", help_text="You can rename it later."
     )
@@ -94,8 +92,6 @@ class MeasuringSerializer(serializers.Serializer[dict[str, object]]):
 
 
 class Measure(APIView):
-    """Release and measure in one step."""
-
     @takes(MeasuringSerializer, makes=ReportSerializer, operation_id="collections_measure")
     def post(self, request: Request, slug: str) -> Made:
         """Freeze the labels and measure stored runs on them: 201, or 202 with a job to poll."""

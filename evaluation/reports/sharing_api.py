@@ -61,8 +61,6 @@ class SharedLinkSerializer(serializers.ModelSerializer[SharedLink]):
 
 
 class SharedLinks(APIView):
-    """The links to a report."""
-
     @lists(SharedLinkSerializer, operation_id="reports_links_list")
     def get(self, request: Request, report_id: int) -> Rows:
         """List the links that still work, newest first."""
@@ -84,8 +82,6 @@ class SharedLinks(APIView):
 
 
 class OneSharedLink(APIView):
-    """A link that somebody made."""
-
     @answers(operation_id="reports_links_destroy")
     def delete(self, request: Request, report_id: int, link_id: int) -> None:
         """Withdraw a link."""

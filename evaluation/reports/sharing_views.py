@@ -51,8 +51,6 @@ class SharedRow:
 
 @dataclass(frozen=True)
 class SharedPicture:
-    """Addresses of a picture by variant, and its sizes."""
-
     addresses: Mapping[str, str]
     wide: tuple[int, int]
     narrow: tuple[int, int]
@@ -206,7 +204,6 @@ def _untraced(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 @sensitive_variables("token")
 @_untraced
 def shared(request: HttpRequest, token: str) -> HttpResponse:
-    """The page of a link, for anyone who has it."""
     link = opened_link(token)
     # Not `collection` or `report`: anyone who follows the link may not see the collection's pages.
     if link.is_of_comparison:
@@ -218,7 +215,6 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_variables("token")
 @_untraced
 def shared_picture(request: HttpRequest, token: str, variant: str) -> HttpResponse:
-    """The curve of a shared report, or the differences of a shared comparison, as SVG."""
     link = opened_link(token)
     if variant not in VARIANTS:
         raise Http404("There is no such chart.")

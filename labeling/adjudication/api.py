@@ -133,8 +133,6 @@ def _waiting(items: Sequence[Item]) -> list[Any]:
 
 
 class Adjudication(APIView):
-    """What judgments leave open."""
-
     @lists(
         WaitingPairSerializer,
         operation_id="queues_adjudication_list",
@@ -168,8 +166,6 @@ class Adjudication(APIView):
 
 
 class AdjudicationByRule(APIView):
-    """Many waiting pairs settled by a rule."""
-
     @answers(
         PreviewSerializer,
         parameters=[
@@ -207,8 +203,6 @@ def _parameter(request: Request, name: str) -> str:
 
 
 class Label(APIView):
-    """One label."""
-
     @answers(
         LabelSerializer,
         operation_id="collections_label_explained",

@@ -20,7 +20,6 @@ class AdjudicationForm(forms.Form):
     key = forms.CharField(max_length=64)
 
     def clean(self) -> dict[str, Any]:
-        """Take a reason for the verdict that goes with it."""
         values: dict[str, Any] = super().clean() or {}
         if values.get("reason") and not values.get("verdict"):
             values["verdict"] = Verdict.CANNOT_JUDGE.value
@@ -30,8 +29,6 @@ class AdjudicationForm(forms.Form):
 
 
 class ChoiceForm(forms.Form):
-    """Choice of the waiting pairs that are shown, and of the names of annotators."""
-
     why = forms.ChoiceField(choices=[("", "All pairs"), *WHY.items()], required=False, label="Why they wait")
     annotator = forms.ChoiceField(required=False)
     names = forms.BooleanField(required=False, label="Show names")

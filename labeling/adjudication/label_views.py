@@ -69,7 +69,6 @@ def _explained(explanation: Explanation, user: User, *, is_admin: bool) -> dict[
 
 
 def _corrected(request: HttpRequest, collection: Collection, explanation: Explanation) -> HttpResponse:
-    """Do what an admin asked for on the page of a label, and show it again."""
     try:
         messages.success(request, _done(request, collection, explanation))
     except InputError as error:

@@ -51,7 +51,6 @@ class Decision(NamedTuple):
 
     @property
     def verdict_in_words(self) -> str:
-        """As pages have it."""
         return str(Verdict(self.verdict).label).lower()
 
 
@@ -88,7 +87,6 @@ class Preview:
 
     @property
     def note(self) -> str:
-        """The note kept with each verdict."""
         names = f" ({', '.join(self.trusted)})" if self.rule == "trusted" else ""
         return f"{BY_RULE} {RULES[self.rule]}{names}."
 

@@ -66,8 +66,6 @@ class PairOnPage:
 
 
 class Voter(NamedTuple):
-    """Somebody who judged pairs that wait, whether they are trusted, and how they answer gold questions."""
-
     name: str
     is_trusted: bool
     score: Score
@@ -152,7 +150,6 @@ def _pair_on_page(pair: UnsettledPair) -> PairOnPage:
 
 
 def _query_string(request: HttpRequest) -> str:
-    """The choice of what is shown, for the next address, without the place in it."""
     kept = [(name, value) for name in ("why", "annotator", "names") if (value := parameter(request, name))]
     return f"?{urlencode(kept)}" if kept else ""
 

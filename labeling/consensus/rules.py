@@ -47,7 +47,6 @@ class Ballots:
         needed: pl.DataFrame | None = None,
         gold: pl.DataFrame | None = None,
     ) -> Ballots:
-        """Ballots where everything but the verdicts may be absent."""
         return cls(
             verdicts,
             pl.DataFrame(schema=NEEDED) if needed is None else needed,
@@ -109,13 +108,11 @@ def decide(ballots: Ballots, rule: str = "majority") -> pl.DataFrame:
 
 
 def majority(ballots: Ballots, tallied: pl.DataFrame) -> pl.DataFrame:
-    """Every voice counts the same."""
     more = pl.col("relevant").cast(pl.Float64) - pl.col("not_relevant")
     return tallied.with_columns(leaning=more)
 
 
 def unanimous(ballots: Ballots, tallied: pl.DataFrame) -> pl.DataFrame:
-    """A label only where nobody disagrees."""
     relevant, not_relevant = pl.col("relevant"), pl.col("not_relevant")
     disagree = (relevant > 0) & (not_relevant > 0)
     more = relevant.cast(pl.Float64) - not_relevant

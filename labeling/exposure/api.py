@@ -70,8 +70,6 @@ class UseChangeSerializer(serializers.Serializer[Any]):
 
 
 class PrelabelUseCall(APIView):
-    """What a queue does with pre-labels."""
-
     @answers(UseSerializer)
     def get(self, request: Request, queue_id: int) -> object:
         """When annotators see them, whose, and what seeing them does to people, as far as it is measured."""

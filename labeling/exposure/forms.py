@@ -17,8 +17,6 @@ MODES = (
 
 
 class UseForm(forms.Form):
-    """Choice of who sees what, and of the verdicts that get a second opinion."""
-
     mode = forms.ChoiceField(choices=MODES, label="Pre-labels are shown", widget=forms.RadioSelect)
     prelabeler = forms.ModelChoiceField(
         Prelabeler.objects.none(), required=False, label="Pre-labels of", empty_label="no model"

@@ -54,8 +54,6 @@ class Revealed:
 
 
 class SightFacts(TypedDict, total=False):
-    """A pre-label in the event of a verdict: whether it was seen before or after, and whose it is."""
-
     prelabel_seen: str
     prelabeler_id: int
 
@@ -106,7 +104,6 @@ def revealed_to(queue: Queue, annotator: User, key: str) -> Revealed | None:
 
 
 def facts_of_sight(seen_prelabeler: int | None, revealed: Prelabel | None) -> SightFacts:
-    """A pre-label's part in the event of a verdict: whether one was seen, and by which model and prompt."""
     if seen_prelabeler:
         return {"prelabel_seen": PrelabelSeen.BEFORE, "prelabeler_id": seen_prelabeler}
     if revealed:
@@ -132,7 +129,6 @@ def hand_out(annotator: User, prelabels: Sequence[Prelabel], now: datetime) -> N
 
 
 def proposal_of(prelabel: Prelabel) -> Proposal:
-    """A pre-label as an annotator sees it."""
     reasoning = " ".join(prelabel.reasoning.split())
     if len(reasoning) > LONGEST_REASONING:
         reasoning = reasoning[: LONGEST_REASONING - 2].rstrip() + " …"

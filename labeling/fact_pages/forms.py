@@ -10,8 +10,6 @@ from pooling.formats.facts.records import LONGEST_FACT
 
 
 class FactForm(forms.Form):
-    """A fact to write down."""
-
     text = forms.CharField(
         max_length=LONGEST_FACT,
         label="Fact",
@@ -24,8 +22,6 @@ class FactForm(forms.Form):
 
 
 class FactChangeForm(FactForm):
-    """New words for a fact."""
-
     same_meaning = forms.BooleanField(
         required=False, label="It means the same", help_text="Its supports go on counting."
     )

@@ -72,7 +72,6 @@ def take_gold(bookmark: Bookmark, stock: Stock, count: int) -> list[int]:
 
 
 def seed_of(bookmark: Bookmark) -> int:
-    """The seed of the places of somebody's gold questions."""
     return bookmark.gold_seed ^ bookmark.pk
 
 
@@ -188,5 +187,4 @@ def _checks(
 
 
 def _caught_up(size: int) -> int:
-    """Most checks of a kind in a stretch beyond those that are due in it."""
     return -(-(size - 1) // CATCH_UP)

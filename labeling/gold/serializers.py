@@ -127,7 +127,6 @@ class QuarantineRequestSerializer(serializers.Serializer[Any]):
 
 
 def gold_figures(row: AnnotatorGold) -> AnnotatorGoldFigures:
-    """One annotator's answers as plain data."""
     score = row.score
     return {
         "username": row.username,

@@ -31,7 +31,6 @@ from pooling.tables.answers import answer
 @login_required
 @require_http_methods(["GET", "POST"])
 def queue_gold(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Answers of people to the gold questions of a queue, pauses, and the queue's options."""
     queue = queue_for(request.user, queue_id, ADMIN)
     names = list(GoldOptionsForm.base_fields)
     form = GoldOptionsForm(request.POST or None, initial={name: getattr(queue, name) for name in names})
@@ -61,7 +60,6 @@ def queue_gold(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpResponseBase:
-    """The evidence on one annotator; pause them, or restore them."""
     queue = queue_for(request.user, queue_id, ADMIN)
     try:
         annotator = annotator_named(queue, name)

@@ -70,8 +70,6 @@ class DecidedSerializer(serializers.Serializer[Any]):
 
 
 class GoldSuggestions(APIView):
-    """Unanimous and adjudicated pairs as gold questions to be."""
-
     @lists(
         SuggestionSerializer,
         parameters=[OpenApiParameter("set", int, description="The size of a balanced set.")],

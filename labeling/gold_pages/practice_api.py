@@ -51,8 +51,6 @@ class ExplanationSerializer(serializers.Serializer[Any]):
 
 
 class Practice(APIView):
-    """The practice round."""
-
     @answers(PracticeSerializer)
     def get(self, request: Request, queue_id: int) -> Response:
         """How far you are, and the next question."""

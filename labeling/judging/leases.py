@@ -207,7 +207,6 @@ def _take_new(
 
 
 def _bytes(item: Item) -> int:
-    """Of the text of its document."""
     return len((item.document.text or "").encode(errors="replace"))
 
 

@@ -121,7 +121,6 @@ def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[Of
 
 
 def question_offer(item: Item) -> PracticeOffer:
-    """The item of a practice question as it is shown."""
     return {
         "item": number_of(item.pk),
         "version": item.document.version,
@@ -144,7 +143,6 @@ def _offer(lease: Lease, queue: Queue, left: int) -> Offer:
 
 
 def offered_query(item: Item | FactItem) -> OfferedQuery:
-    """The query of an item as it is shown."""
     query = item.query
     return {"id": query.external_id, "text": query.text, "narrative": query.narrative}
 

@@ -23,8 +23,6 @@ class ReadingSerializer(serializers.Serializer[Any]):
 
 
 class Reading(APIView):
-    """How you like to read documents."""
-
     @answers(ReadingSerializer)
     def get(self, request: Request) -> Response:
         """What you chose."""

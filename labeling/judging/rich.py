@@ -97,7 +97,6 @@ class _Painted(NamedTuple):
     sentence: Span | None
 
     def html(self, start: int, end: int) -> str:
-        """A part of it inside one element."""
         first, last = self.sentence or (end, end)
         first, last = min(max(first, start), end), max(min(last, end), start)
         inside = self._marked(first, last)

@@ -57,8 +57,6 @@ class JudgmentImportSerializer(serializers.ModelSerializer[JudgmentImport]):
 
 
 class JudgmentImports(APIView):
-    """The imports of judgments of a collection."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @lists(JudgmentImportSerializer)

@@ -32,8 +32,6 @@ ORDER_SCORE = Coalesce(
 
 
 class PrelabelerQuerySet(models.QuerySet["Prelabeler"]):
-    """Models, each asked in one exact way."""
-
     def listed(self) -> PrelabelerQuerySet:
         """Those to be listed and chosen: with an answer or a failure, used by a queue, or with a pass that
         goes on or is done. Not those that an estimate or a refused start left behind, or a mistyped name,
@@ -201,7 +199,6 @@ class PrelabelJob(models.Model):
 
 
 def is_in_queue(queue: Queue) -> models.Exists:
-    """Whether the queue holds the pair of a row."""
     items = queue.items.filter(
         query=models.OuterRef("query"), document=models.OuterRef("document"), repeats=None
     )
@@ -209,14 +206,11 @@ def is_in_queue(queue: Queue) -> models.Exists:
 
 
 class PrelabelQuerySet(models.QuerySet["Prelabel"]):
-    """Pre-labels."""
-
     def current(self) -> PrelabelQuerySet:
         """Those of texts that have not changed since, and were not deleted."""
         return self.filter(document_version=F("document__version"), **THERE)
 
     def in_queue(self, queue: Queue) -> PrelabelQuerySet:
-        """Those of pairs that the queue holds."""
         return self.filter(is_in_queue(queue))
 
 
@@ -224,8 +218,6 @@ class Prelabel(models.Model):
     """A model's proposal for a pair."""
 
     class ScoreSource(models.TextChoices):
-        """Source of the score."""
-
         NONE = "", "there is none"
         PROBABILITY = "probability", "the probability of the word “relevant”"
         CONFIDENCE = "confidence", "the model's own word for how sure it is"

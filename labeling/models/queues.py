@@ -18,7 +18,6 @@ from pooling.tidying.kept import NOT_DELETED, Kept
 
 
 def draw_seed() -> int:
-    """A seed that nobody can guess."""
     return secrets.randbelow(2**62)
 
 
@@ -148,7 +147,6 @@ class Queue(Kept):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The fewest and the most judgments that an item of the queue may need."""
         return self.judgments_per_item, self.most_judgments_per_item or self.judgments_per_item
 
 

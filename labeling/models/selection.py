@@ -62,8 +62,6 @@ class QueryPlan(models.Model):
     """
 
     class Finish(models.TextChoices):
-        """What finished a query."""
-
         BUDGET = "budget", "its budget"
         POOL = "pool", "the end of its pool"
         BOUND = "bound", "a bound on what is missing"

@@ -20,7 +20,6 @@ class Verdict(models.TextChoices):
 
     @property
     def in_words(self) -> str:
-        """Within a sentence, in the reader's language."""
         return gettext(self.label.lower())
 
 
@@ -29,8 +28,6 @@ ADJUDICATED = "adjudicated"
 
 
 class Reason(models.TextChoices):
-    """Why a pair could not be judged."""
-
     BROKEN = "broken", gettext_noop("The document is broken")
     LANGUAGE = "language", gettext_noop("I don't read this language")
     EXPERT = "expert", gettext_noop("It needs an expert")

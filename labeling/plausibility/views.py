@@ -51,7 +51,6 @@ def work_decision(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def work_decision_undo(request: HttpRequest, queue_id: int, decision_id: int) -> HttpResponse:
-    """Take a decision back."""
     queue = queue_for(request.user, queue_id, ADMIN)
     try:
         undo(queue, decision_id, by=person(request))
@@ -64,7 +63,6 @@ def work_decision_undo(request: HttpRequest, queue_id: int, decision_id: int) ->
 @login_required
 @require_POST
 def work_reply(request: HttpRequest, queue_id: int, decision_id: int) -> HttpResponse:
-    """Answer what an admin asked about one's own work."""
     queue = queue_for(request.user, queue_id)
     try:
         reply(queue, decision_id, request.POST.get("reply", ""), by=person(request))

@@ -146,8 +146,6 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Asking:
-    """Common to every pair: the model, the form of its answer, and the options."""
-
     model: str
     schema: Mapping[str, Any]
     max_tokens: int
@@ -156,7 +154,6 @@ class Asking:
     logprobs: bool = True
 
     def body(self, messages: Messages, dialect: Dialect) -> dict[str, Any]:
-        """A request in a dialect."""
         wanted: dict[str, Any] = {"temperature": self.temperature, "seed": self.seed}
         if self.logprobs:
             wanted |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
@@ -337,7 +334,6 @@ class Endpoint:
 
 
 def read_problem(status: int, body: Any, endpoint: Endpoint, *, retry_after: str | None = None) -> ModelError:
-    """The error that an answer with an error's status means."""
     error = _error_in(body)
     message, detail, code, param = (_member(error, name) for name in ("message", "detail", "code", "param"))
     whole = redacted(" ".join((message or detail).split()), endpoint.key or "")

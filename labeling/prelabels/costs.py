@@ -19,7 +19,6 @@ class Prices:
     output: Decimal
 
     def cost(self, input_tokens: int, output_tokens: int) -> Decimal:
-        """The cost of this many tokens."""
         return (self.input * input_tokens + self.output * output_tokens) / MILLION
 
 

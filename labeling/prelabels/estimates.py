@@ -155,7 +155,6 @@ def _seconds(prelabeler: Prelabeler, to_ask: int, concurrency: int) -> float | N
 
 
 def estimate_in_words(guess: Estimate) -> str:
-    """The estimate as lines for a terminal."""
     equal = "" if guess.known is None else f", {guess.known:,} known from equal texts"
     lines = [
         f"Pairs: {guess.pairs:,}; {guess.answered:,} answered{equal}, {guess.failed:,} failed, "

@@ -29,8 +29,6 @@ def _price(label: str) -> forms.DecimalField:
 
 
 class ModelForm(GroupedForm, forms.Form):
-    """Choice of the model, and of the most that asking it may cost."""
-
     GROUPS = {
         FIRST: ("model", "base_url"),
         "Cost": ("budget", "input_price", "output_price"),
@@ -63,8 +61,6 @@ class ModelForm(GroupedForm, forms.Form):
 
 
 class PassForm(ModelForm):
-    """Choice of the model and its prompt, and of the pairs that it is asked about."""
-
     GROUPS = {
         FIRST: ("model", "base_url", "prompt", "limit"),
         "Cost": ModelForm.GROUPS["Cost"],
@@ -110,8 +106,6 @@ class PassForm(ModelForm):
 
 
 class ResumeForm(forms.Form):
-    """Another cap, to go on with."""
-
     budget = forms.DecimalField(required=False, min_value=Decimal("0.0001"), max_digits=12, decimal_places=4)
 
 

@@ -47,8 +47,6 @@ class StoredOutcome(TypedDict):
 
 
 class Journal:
-    """The journal of one pass, open for appending."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)

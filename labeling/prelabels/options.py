@@ -61,7 +61,6 @@ def checked_url(base_url: str | None) -> str:
 
 
 def first_server() -> str:
-    """The server that is meant where none is named."""
     servers = allowed_servers()
     if not servers:
         problem = "No language model server is configured. Set SOUNDINGS_LLM_SERVERS."
@@ -216,7 +215,6 @@ def prelabeler_named(
 
 
 def asking_of(prelabeler: Prelabeler, prompt: Prompt) -> Asking:
-    """Common to every pair of a pass."""
     options = {**DEFAULTS, **prelabeler.options}
     names = ("max_tokens", "temperature", "seed", "logprobs")
     return Asking(prelabeler.model, prompt.schema, **{name: options[name] for name in names})

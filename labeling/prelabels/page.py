@@ -119,7 +119,6 @@ class ServerRow:
 
 
 def servers_of(queue: Queue, by: User) -> list[ServerRow]:
-    """The servers that this site may use, to somebody."""
     keys = ModelServerKey.objects.filter(collection=queue.collection_id).select_related("stored_by")
     stored = {key.base_url: key for key in keys}
     return [

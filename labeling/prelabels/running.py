@@ -360,7 +360,6 @@ class Pass:
         await self._pause(seconds)
 
     async def _pause(self, seconds: float) -> None:
-        """Wait, or until the pass is to end."""
         if self.sleep is not None:
             await self.sleep(seconds)
             return
@@ -411,7 +410,6 @@ class Pass:
 
 
 def with_answer(outcome: QuestionOutcome, prompt: str, answer: Answer) -> QuestionOutcome:
-    """The outcome with what an answer says, or why it says nothing."""
     if answer.refusal:
         return replace(outcome, reason="refused", detail=storable(answer.refusal)[:300])
     if answer.finish_reason == "content_filter":

@@ -102,7 +102,6 @@ def prelabel_pass(request: HttpRequest, pass_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def prelabels_use(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Say who sees pre-labels, and which verdicts get a second opinion."""
     queue = queue_for(request.user, queue_id, ADMIN)
     form = UseForm(queue, request.POST)
     try:
@@ -122,7 +121,6 @@ def prelabels_use(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def prelabel_key(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Keep a key for a server of the collection's, or remove it."""
     queue = queue_for(request.user, queue_id, ADMIN)
     form = KeyForm(request.POST)
     try:
@@ -141,7 +139,6 @@ def prelabel_key(request: HttpRequest, queue_id: int) -> HttpResponse:
 def prelabels_download(
     request: HttpRequest, queue_id: int, prelabeler_id: int, format: str
 ) -> HttpResponseBase:
-    """The pre-labels of one model as a separate file."""
     queue = queue_for(request.user, queue_id, ADMIN)
     prelabeler = prelabeler_for_queue(queue, prelabeler_id)
     try:

@@ -176,7 +176,6 @@ def _answers(job: PrelabelJob, keys: list[str]) -> dict[str, Reading]:
 
 
 def sha256_of_texts(*parts: str) -> str:
-    """The checksum of some texts."""
     # Lengths before the parts, so that no two lists of parts read the same.
     written = "".join(f"{len(part)}:{part}" for part in parts)
     return hashlib.sha256(written.encode()).hexdigest()

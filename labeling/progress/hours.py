@@ -51,5 +51,4 @@ def hours_by_day(user: User, queues: QuerySet[Queue]) -> list[DayOfWork]:
 
 
 def hours_lines(days: Iterable[DayOfWork]) -> Iterator[str]:
-    """Lines of a CSV file."""
     return table_lines(COLUMNS, ((*day[:4], round(day.hours, 3)) for day in days))

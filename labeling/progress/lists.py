@@ -128,15 +128,12 @@ OWN_VERDICTS = Table(
 
 @dataclass(frozen=True)
 class AnnotatorRow:
-    """An annotator on the page of a queue: counts, the answers to gold questions, and whether paused."""
-
     progress: AnnotatorProgress
     gold: AnnotatorGold | None
     is_paused: bool
 
     @property
     def minutes(self) -> float:
-        """Active time."""
         return self.progress["active_seconds"] / 60
 
 

@@ -18,8 +18,6 @@ from pooling.tables.rows import Rows
 
 
 class QueueMessages(APIView):
-    """Your messages from a queue."""
-
     @lists(shapes.OwnMessageSerializer)
     def get(self, request: Request, queue_id: int) -> Rows:
         """List what you sent and what you were answered, newest first."""
@@ -41,8 +39,6 @@ class QueueMessages(APIView):
 
 
 class Messages(APIView):
-    """The messages of a collection."""
-
     @lists(shapes.MessageSerializer)
     def get(self, request: Request, slug: str) -> Rows:
         """List them, newest first, for admins."""
@@ -51,8 +47,6 @@ class Messages(APIView):
 
 
 class MessageAnswer(APIView):
-    """Answering a message."""
-
     @takes(shapes.MessageAnswerSerializer, gives=shapes.MessageSerializer)
     def post(self, request: Request, message_id: int) -> object:
         """Answer; the author sees it on the page of their work. A second answer replaces the first."""

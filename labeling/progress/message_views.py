@@ -68,7 +68,6 @@ LONGEST_NUMBER = 18
 @login_required
 @require_GET
 def message_list(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """What annotators wrote, for admins."""
     collection = collection_for(request.user, slug, ADMIN)
     rows = collection.pair_messages.select_related("author", "query", "document", "queue", "answered_by")
     table = MESSAGES.shown(request, rows.defer("document__text"), collection)
@@ -79,7 +78,6 @@ def message_list(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_POST
 def message_send(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Send a message from the pair on screen, and go on judging."""
     queue = queue_for(request.user, queue_id)
     number = request.POST.get("item", "")
     is_number = number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER
@@ -96,7 +94,6 @@ def message_send(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def message_answer(request: HttpRequest, message_id: int) -> HttpResponse:
-    """Answer a message."""
     message = message_for_admin(request.user, message_id)
     try:
         answer_message(message, request.POST.get("answer", ""), by=person(request))

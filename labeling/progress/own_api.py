@@ -53,7 +53,6 @@ class QueueOfWorkSerializer(serializers.Serializer[QueueOfWork]):
 
     @extend_schema_field(shape(DayOfVerdicts)(many=True))
     def get_per_day(self, row: QueueOfWork) -> list[DayOfVerdicts]:
-        """Days with their verdicts."""
         return [{"day": day.isoformat(), "verdicts": verdicts} for day, verdicts in row.work.per_day]
 
 
@@ -66,8 +65,6 @@ class OwnWorkSerializer(serializers.Serializer[Any]):
 
 
 class OwnWork(APIView):
-    """What somebody did, for this person alone."""
-
     @answers(OwnWorkSerializer, operation_id="work_retrieve")
     def get(self, request: Request) -> object:
         """Your pace and agreement by queue, what was set aside, and your messages to admins."""
@@ -80,8 +77,6 @@ class OwnWork(APIView):
 
 
 class OwnHours(APIView):
-    """The hours of somebody, for this person alone."""
-
     @lists(shape(DayOfWork), operation_id="work_hours_list")
     def get(self, request: Request) -> Rows:
         """Your verdicts and hours by day and queue, the newest day first."""

@@ -19,7 +19,6 @@ LATEST_DAYS = 14
 @login_required
 @require_GET
 def all_work(request: HttpRequest) -> HttpResponse:
-    """Pace, agreement, hours, what was set aside, and messages: all of the caller alone."""
     user = person(request)
     days = hours_by_day(user, queues_worked_in(user))
     rows = queues_of_work(user)
@@ -36,7 +35,6 @@ def all_work(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def hours_file(request: HttpRequest) -> HttpResponseBase:
-    """Hours by day and queue as CSV."""
     user = person(request)
     lines = hours_lines(hours_by_day(user, queues_worked_in(user)))
     return streamed(lines, "hours.csv", "text/csv; charset=utf-8")

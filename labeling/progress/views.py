@@ -67,7 +67,6 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
 
 
 def _changed(request: HttpRequest, queue: Queue) -> HttpResponseBase:
-    """New settings; of a large queue, a job changes the redundancy."""
     form = QueueSettingsForm(request.POST, queue=queue)
     if not form.is_valid():
         return _page(request, queue, form)
@@ -85,7 +84,6 @@ def _changed(request: HttpRequest, queue: Queue) -> HttpResponseBase:
 @login_required
 @require_POST
 def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Open, pause or close a queue."""
     queue = queue_for(request.user, queue_id, ADMIN)
     form = QueueStateForm(request.POST)
     if form.is_valid():
@@ -97,7 +95,6 @@ def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def queue_hand_back(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Return what an annotator holds."""
     queue = queue_for(request.user, queue_id, ADMIN)
     try:
         annotator = annotator_named(queue, request.POST.get("annotator", ""))
@@ -113,7 +110,6 @@ def queue_hand_back(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def queue_finish(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Finish queries of an adaptive queue by hand: one that is named, or all."""
     queue = queue_for(request.user, queue_id, ADMIN)
     name = request.POST.get("query")
     try:
@@ -190,7 +186,6 @@ def _is_judged(progress: QueueProgress) -> bool:
 
 
 def _has_news(collection: Collection) -> bool:
-    """There are runs to measure, and labels that no release has."""
     return collection.runs.listed().exists() and has_unreleased(
         collection, collection.releases.listed().first()
     )
@@ -199,7 +194,6 @@ def _has_news(collection: Collection) -> bool:
 @login_required
 @require_GET
 def queues(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The queues of a collection with how far they are; annotators see them with their own numbers."""
     collection = collection_for(request.user, slug, MEMBERS)
     is_annotator = collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
     rows = (queues_to_judge if is_annotator else listed_queues)(collection, person(request))
@@ -213,7 +207,6 @@ def queues(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_GET
 def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponseBase:
-    """The caller's verdicts in a queue, and their pace."""
     queue = queue_for(request.user, queue_id)
     user = person(request)
     context = {

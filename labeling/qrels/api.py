@@ -98,8 +98,6 @@ class ReleaseSerializer(serializers.ModelSerializer[QrelsRelease]):
 
 
 class Releases(APIView):
-    """The qrels releases of a collection."""
-
     @lists(ReleaseSerializer, RELEASES)
     def get(self, request: Request, slug: str) -> Rows:
         """List the releases, newest first."""
@@ -115,8 +113,6 @@ class Releases(APIView):
 
 
 class OneRelease(Tidied):
-    """One release."""
-
     kind = "release"
 
     @answers(ReleaseSerializer, also={304: None})
@@ -128,8 +124,6 @@ class OneRelease(Tidied):
 
 
 class QrelsDownload(APIView):
-    """Labels out."""
-
     content_negotiation_class = OneKind
 
     @extend_schema(
@@ -163,8 +157,6 @@ def _attached(release: QrelsRelease, format: str, options: ExportOptions) -> Htt
 
 
 class Qrels(QrelsDownload):
-    """Labels in, and out as well."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @extend_schema(exclude=True)
@@ -179,8 +171,6 @@ class Qrels(QrelsDownload):
 
 
 class LabelFiles(APIView):
-    """The imports of labels."""
-
     @lists(LabelFileSerializer)
     def get(self, request: Request, slug: str) -> Rows:
         """List the imports of labels, newest first, with those that were taken back."""
@@ -189,8 +179,6 @@ class LabelFiles(APIView):
 
 
 class LabelFileWithdrawal(APIView):
-    """Taking back an import of labels."""
-
     @answers(LabelFileSerializer)
     def post(self, request: Request, slug: str, file_id: int) -> object:
         """Take back an import of labels: they count no longer. Releases stay as they are."""

@@ -38,7 +38,6 @@ class Opinion(NamedTuple):
 
 
 def opinions_on(document: Document, judgments: Iterable[Judgment]) -> list[Opinion]:
-    """The judgments of a document, each with its evidence."""
     text = document.text or ""
     spans = ((one, evidence_in(one.event, text)) for one in judgments)
     return [Opinion(one, text[span.start : span.end] if span else "") for one, span in spans]
@@ -61,7 +60,6 @@ class Explanation:
 
     @property
     def opinions(self) -> list[Opinion]:
-        """The verdicts that stand, each with its evidence."""
         return opinions_on(self.document, self.judgments)
 
     @property

@@ -129,7 +129,6 @@ def judged_labels(collection: Collection, rule: str = "majority") -> pl.DataFram
 
 
 def _decided(collection: Collection, rule: str, verdicts: pl.DataFrame) -> pl.DataFrame:
-    """The rule's labels for the pairs of some verdicts."""
     try:
         return decide(Ballots.of(verdicts, _needs(collection), _gold_answers(collection)), rule)
     except ValueError as error:
@@ -146,7 +145,6 @@ def _reopened(collection: Collection, decided: pl.DataFrame) -> pl.DataFrame:
 
 
 def _verdicts(collection: Collection) -> pl.DataFrame:
-    """Every verdict, with whose it is and whether it counts."""
     judged = Judgment.objects.filter(collection=collection, **THERE).order_by()
     facts = {**PAIR_IDS, "annotator": "annotator__username"}
     frame = rows_frame(judged, "verdict", "is_gold", "quarantine", **facts)

@@ -20,8 +20,6 @@ from pooling.tables.rows import Rows
 
 
 class Quality(APIView):
-    """How good the judgments of a queue are."""
-
     @answers(shapes.QualitySerializer)
     def get(self, request: Request, queue_id: int) -> object:
         """Agreement, annotators, places in a session, pace and hard queries; not for annotators."""
@@ -30,8 +28,6 @@ class Quality(APIView):
 
 
 class HandBack(APIView):
-    """Taking somebody's open work back."""
-
     @answers(shapes.HandedBackSerializer)
     def post(self, request: Request, queue_id: int, name: str) -> Response:
         """Return all that an annotator holds in the queue, so that others can judge it."""
@@ -41,8 +37,6 @@ class HandBack(APIView):
 
 
 class Disagreements(APIView):
-    """The pairs of a queue on which people disagree."""
-
     @lists(
         shapes.DisagreementSerializer,
         DISAGREEMENTS,

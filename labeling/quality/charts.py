@@ -13,7 +13,6 @@ MOST_DAYS = 60
 
 
 def picture_size(*, narrow: bool = False) -> tuple[int, int]:
-    """Width and height of either picture."""
     return (360, 260) if narrow else (540, 280)
 
 

@@ -93,7 +93,6 @@ def quality(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_GET
 def quality_picture(request: HttpRequest, queue_id: int, picture: str, variant: str) -> HttpResponse:
-    """One of the page's plots as SVG."""
     queue = queue_for(request.user, queue_id, READERS)
     if picture not in quality_charts.PICTURES or variant not in VARIANTS:
         raise Http404("This queue has no such chart.")

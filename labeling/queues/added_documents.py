@@ -63,7 +63,6 @@ class Hit:
     own_verdict: str
 
     def to_dict(self) -> HitFacts:
-        """Plain values, for the HTTP interface."""
         return {
             "id": self.document.external_id,
             "title": self.document.title,

@@ -71,8 +71,6 @@ class QueueChangeSerializer(serializers.Serializer[Any]):
 
 
 class PoolQueue(APIView):
-    """The way from a pool to its queue."""
-
     @takes(QueueRequestSerializer, makes=QueueSerializer)
     def post(self, request: Request, pool_id: int) -> Made:
         """Open a queue over a pool; that of a large pool is opened by a job."""
@@ -83,8 +81,6 @@ class PoolQueue(APIView):
 
 
 class OneQueue(Tidied):
-    """A queue's name, state, redundancy and prices."""
-
     kind = "queue"
 
     @answers(QueueSerializer)

@@ -97,8 +97,6 @@ ROWS_AT_ONCE = 10_000
 
 
 class PoolPair(NamedTuple):
-    """A pair of a pool by keys and by the collection's own ids, and its place in the pool's order."""
-
     query: int
     document: int
     query_id: str
@@ -170,7 +168,6 @@ def open_queue(
 
 
 def nothing_left(pool: Pool) -> str:
-    """Why no queue can be opened over a pool."""
     elsewhere = (
         ", or waits in another queue: judge it there, or close that queue first"
         if pool.extends_id is not None or pool.is_picked
@@ -180,7 +177,6 @@ def nothing_left(pool: Pool) -> str:
 
 
 def redundancy_of(queue: Queue) -> dict[str, int]:
-    """A queue's redundancy for the list of what admins did."""
     facts = {"judgments_per_item": queue.judgments_per_item}
     if queue.most_judgments_per_item:
         facts["most_judgments_per_item"] = queue.most_judgments_per_item
@@ -260,7 +256,6 @@ def presentation_keys(queue: Queue, pairs: list[PoolPair], *, opinion: int = 1) 
 def _items(
     queue: Queue, pairs: list[PoolPair], orders: tuple[list[int], Sequence[int | None]]
 ) -> pl.DataFrame:
-    """The columns of the items, in the order of presentation."""
     at_least, at_most = queue.bounds
     untouched = settle(queue.bounds, (), ())
     counted = {}

@@ -43,7 +43,6 @@ class QueueOpened(QueueResult):
 
 
 def opening_result(queue: Queue) -> QueueOpened:
-    """A finished job's answer about the queue that it opened."""
     pairs = pairs_left(queue)
     return {
         "id": queue.pk,

@@ -23,7 +23,6 @@ LARGEST_SEED = 2**53
 
 
 def seed_or_random(seed: int | None) -> int:
-    """The seed of a draw, which is drawn itself where nobody names one."""
     return secrets.randbelow(2**31) if seed is None else seed
 
 

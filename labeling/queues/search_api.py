@@ -20,8 +20,6 @@ from pooling.people.access import JUDGES, collection_for
 
 
 class SearchWordsSerializer(serializers.Serializer[Any]):
-    """A query of the collection by its id, and the words to look for."""
-
     query = serializers.CharField()
     words = serializers.CharField(help_text="Finds texts with all words, or with any if none has all.")
 
@@ -53,8 +51,6 @@ class AddedSerializer(serializers.Serializer[Any]):
 
 
 class Search(APIView):
-    """Documents beyond the pool."""
-
     @answers(SearchResultSerializer, operation_id="queues_search", parameters=[SearchWordsSerializer])
     def get(self, request: Request, queue_id: int) -> Response:
         """Search the documents of the collection for a query."""
@@ -88,8 +84,6 @@ SearchFindsSerializer = shape(SearchFinds, more=["sentence"])
 
 
 class FindsBySearch(APIView):
-    """What search found."""
-
     @answers(SearchFindsSerializer, operation_id="collections_search_finds")
     def get(self, request: Request, slug: str) -> object:
         """Relevant documents that search found and no run did."""

@@ -20,7 +20,6 @@ from pooling.people.access import ADMIN, collection_for
 @login_required
 @require_http_methods(["GET", "POST"])
 def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """A form that opens a queue over a pool."""
     collection = collection_for(request.user, slug, ADMIN)
     if request.headers.get("HX-Request"):
         return answered(request, QueueForm(collection, request.GET), _figures)

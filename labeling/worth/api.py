@@ -102,8 +102,6 @@ def worth_and_samples(
 
 
 class Prelabelers(APIView):
-    """The models of a collection."""
-
     @lists(PrelabelerRowSerializer)
     def get(self, request: Request, slug: str) -> Rows:
         """Every model and prompt that was asked, newest first, and whether it pays."""
@@ -112,8 +110,6 @@ class Prelabelers(APIView):
 
 
 class OnePrelabeler(APIView):
-    """One model and prompt."""
-
     @answers(WorthSerializer)
     def get(self, request: Request, prelabeler_id: int) -> Response:
         """What it is worth on the blind labels that there are."""
@@ -121,8 +117,6 @@ class OnePrelabeler(APIView):
 
 
 class ScoreOrder(APIView):
-    """The order of a queue by scores."""
-
     @takes(
         ScoreOrderRequestSerializer,
         gives=ScoreOrderSerializer,
@@ -142,8 +136,6 @@ class ScoreOrder(APIView):
 
 
 class Samples(APIView):
-    """Verification samples of one model."""
-
     @takes(SampleRequestSerializer, gives=OpenedSampleSerializer, status=201)
     def post(self, request: Request, prelabeler_id: int) -> Response:
         """Draw some of its negatives and positives at random, and open them as a queue."""

@@ -40,14 +40,10 @@ USUAL_STRATA = 5
 
 
 class AuditFacts(PlanFacts):
-    """A plan before the draw."""
-
     certain: Annotated[int, "Pairs of the pool that have a label."]
 
 
 class PoolOfOrigin(TypedDict):
-    """The pool that an audit was drawn from."""
-
     id: int
     name: str
     version: int
@@ -115,7 +111,6 @@ class Drawable:
     certain: int
 
     def facts(self) -> AuditFacts:
-        """The plan before the draw, in plain values."""
         return {**self.plan.facts(), "certain": self.certain}
 
 
@@ -208,7 +203,6 @@ def audits_of(collection: Collection) -> list[AuditRow]:
 
 
 def _blind_scores(prelabeler: Prelabeler) -> tuple[Any, Any]:
-    """Scores and labels of the pairs that people judged blind."""
     basis = evidence(prelabeler.collection, prelabeler.pk).get(prelabeler.pk)
     if basis is None:
         return (), ()

@@ -12,7 +12,6 @@ SHARE = ("value", "low", "high")
 
 
 def picture_size(*, narrow: bool = False) -> tuple[int, int]:
-    """Width and height."""
     return (340, 320) if narrow else (480, 400)
 
 

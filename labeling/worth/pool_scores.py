@@ -13,7 +13,6 @@ from pooling.storage.frames import PAIR_IDS, rows_frame
 
 
 def prelabels_of_pool(pool: Pool) -> PrelabelQuerySet:
-    """The current pre-labels of all models of the collection for pairs of the pool."""
     entries = pool.entries.filter(**SAME_PAIR)
     return Prelabel.objects.current().filter(
         Exists(entries.order_by()), prelabeler__collection=pool.collection_id

@@ -45,8 +45,6 @@ AuditPlanSerializer = shape(AuditAnswer, "AuditPlan")
 
 
 class ScoreAudits(APIView):
-    """Audits by the scores of one model."""
-
     @takes(AuditRequestSerializer, gives=AuditPlanSerializer, also={201: AuditPlanSerializer})
     def post(self, request: Request, prelabeler_id: int) -> Response:
         """Draw pairs without a label from bands of the model's scores, and open them as a queue."""

@@ -33,8 +33,6 @@ from pooling.people.access import ADMIN, collection_for
 
 
 class AuditForm(forms.Form):
-    """From which pool, by whose scores, and how many pairs."""
-
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
     prelabeler = forms.ModelChoiceField(
         Prelabeler.objects.none(), empty_label=None, label="Model whose scores form the strata"
@@ -67,7 +65,6 @@ class AuditForm(forms.Form):
         self.fields["prelabeler"].queryset = collection.prelabelers.listed()  # type: ignore[attr-defined]
 
     def draw(self) -> AuditDraw:
-        """The draw that was asked for."""
         data = self.cleaned_data
         return AuditDraw(data["pairs"], data["strata"], data["seed"], data["judgments_per_item"] or 1)
 

@@ -9,7 +9,6 @@ from pooling.formats.wording import counted
 
 
 def audit_table(plan: AuditFacts | AuditProvenance) -> str:
-    """The plan of an audit, before or after the draw."""
     head = ("score", "pairs", "relevant, supposed", "from", "drawn")
     rows = [
         (one["name"], f"{one['pairs']:,}", f"{one['rate']:.1%}", rate_source(one), f"{one['drawn']:,}")
@@ -20,7 +19,6 @@ def audit_table(plan: AuditFacts | AuditProvenance) -> str:
 
 
 def rate_source(stratum: StratumFacts) -> str:
-    """Source of the supposed rate of a stratum."""
     if stratum["rests_on"] == "labels":
         return f"{counted(stratum['labels'], 'blind label')}"
     return "mean score" if stratum["rests_on"] == "scores" else stratum["rests_on"]

@@ -79,7 +79,6 @@ class SampleForm(forms.Form):
             method.initial, bound.initial = usual.method, usual.bound * 100
 
     def wanted(self) -> list[Wanted]:
-        """Sizes of the samples of negatives and positives."""
         data = self.cleaned_data
         return [Wanted(data[f"{name}_method"] or None, data[f"{name}_bound"] / 100) for name in USUAL]
 
@@ -91,7 +90,6 @@ KEPT_SECONDS = 600
 @login_required
 @require_GET
 def prelabelers(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The models and prompts of a collection, each with its verdict."""
     collection = collection_for(request.user, slug, ADMIN)
     rows = worth_of_all(collection)
     context = {
@@ -106,14 +104,12 @@ def prelabelers(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_GET
 def prelabeler(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
-    """Worth of one model and prompt on the blind labels that there are."""
     return _page(request, prelabeler_for_admin(request.user, prelabeler_id), SampleForm())
 
 
 @login_required
 @require_POST
 def sample(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
-    """Draw a verification sample and open its queue."""
     prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
     form = SampleForm(request.POST)
     if form.is_valid():
@@ -130,7 +126,6 @@ def sample(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
 @login_required
 @require_GET
 def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpResponse:
-    """The picture of a model's calibration as SVG."""
     prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
     if variant not in VARIANTS:
         raise Http404("No such chart.")

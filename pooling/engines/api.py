@@ -101,8 +101,6 @@ class EngineRunSerializer(serializers.Serializer[Any]):
 
 
 class Engines(APIView):
-    """The engines of a collection."""
-
     @lists(EngineSerializer, ENGINES, operation_id="engines_list")
     def get(self, request: Request, slug: str) -> Rows:
         """List the engines by name."""
@@ -124,8 +122,6 @@ class Engines(APIView):
 
 
 class EngineTry(APIView):
-    """One query, asked without storing anything."""
-
     @takes(EngineTrySerializer, gives=EngineTriedSerializer, operation_id="engines_try")
     def post(self, request: Request, slug: str) -> object:
         """Ask an engine one query, to see ids and scores before it is saved."""
@@ -142,8 +138,6 @@ class EngineTry(APIView):
 
 
 class OneEngine(Tidied):
-    """One engine."""
-
     kind = "engine"
 
     @answers(EngineSerializer, operation_id="engines_retrieve")
@@ -165,8 +159,6 @@ class OneEngine(Tidied):
 
 
 class EngineRuns(APIView):
-    """Runs of an engine's answers."""
-
     @takes(EngineRunSerializer, gives=JobStartedSerializer, status=202, operation_id="engines_run")
     def post(self, request: Request, slug: str, engine_id: int) -> Response:
         """Ask an engine for every query in the background and store the run, which then extends `pool`."""

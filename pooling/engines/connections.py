@@ -172,7 +172,6 @@ def is_of_the_network(error: Exception) -> bool:
 
 
 def in_words(error: Exception, seconds: float) -> str:
-    """Such an error as a sentence."""
     import httpcore2
 
     if isinstance(error, socket.gaierror):

@@ -117,7 +117,6 @@ class EngineSettings:
 
     @property
     def is_sql(self) -> bool:
-        """A database is asked."""
         return bool(self.statement)
 
     @property

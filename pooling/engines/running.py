@@ -220,7 +220,6 @@ def _ask_all(asking: EngineAsking, settings: EngineSettings, pace: Pace, progres
 
 
 def _keep(asking: EngineAsking, batch: list[EngineAnswer], pace: Pace) -> int:
-    """Store a batch and empty it; how many there were."""
     kept = len(batch)
     EngineAnswer.objects.bulk_create(batch)
     batch.clear()
@@ -248,7 +247,6 @@ def _questions(queries: Sequence[Query], settings: EngineSettings) -> Iterator[t
 
 
 def _question(query: Query, settings: EngineSettings) -> Question:
-    """A query as an engine is asked it, with its vector where that is wanted."""
     vector = None
     if asks_for_vector(settings.body + settings.statement):
         vector = query.metadata.get("vector")

@@ -55,8 +55,6 @@ class QueryRecord:
 
 
 class DocumentRecord(NamedTuple):
-    """A document as its file tells it, with the line on which it stands."""
-
     id: str
     title: str
     text: str
@@ -315,8 +313,6 @@ def likely_text(record: dict[str, Any]) -> str | None:
 
 
 class FieldsRead:
-    """Parts as which the fields of a file's records were read."""
-
     def __init__(self) -> None:
         self.layouts: set[Layout] = set()
         self.likely: Counter[str] = Counter()
@@ -334,7 +330,6 @@ class FieldsRead:
         return sorted({name for one in parts if one for name in ((one,) if isinstance(one, str) else one)})
 
     def remedy(self) -> str:
-        """The remedy where no field was read as the text."""
         fields = sorted({*self.names("id"), *self.names("others")})
         likely = next((name for name, _ in self.likely.most_common(1)), None)
         remedy = f"Rename {excerpt(likely)} to text, if that is the text." if likely else NAME_THE_TEXT

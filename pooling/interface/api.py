@@ -169,7 +169,6 @@ class OneKind(BaseContentNegotiation):
     """Answers as the view does: here `format` names a file format, not a way of rendering."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        """The parser of the request's own content type."""
         return DefaultContentNegotiation().select_parser(request, parsers)
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
@@ -186,7 +185,6 @@ class OneBodySchema(AutoSchema):
     """
 
     def map_parsers(self) -> list[str]:
-        """The content type of the body."""
         serializer: Any = self.get_request_serializer()
         body = serializer() if isinstance(serializer, type) else serializer
         fields = getattr(body, "fields", {})

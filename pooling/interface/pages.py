@@ -140,5 +140,4 @@ def page_here(request: HttpRequest, page: str) -> str:
 
 
 def parameter(request: HttpRequest, name: str) -> str:
-    """A search word of the address."""
     return request.GET.get(name, "")

@@ -43,7 +43,6 @@ def seed_of(*parts: object) -> int:
 
 
 def chooser(seed: int) -> Choose:
-    """Uniform choices from a seed."""
     return Random(seed).randrange  # noqa: S311  # a list that can be made again, not a secret
 
 

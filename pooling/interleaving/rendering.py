@@ -9,7 +9,6 @@ HEADER = ("a", "b", "wins of a", "losses", "ties", "share of wins", "e-value", "
 
 
 def verdict_text(verdict: InterleavingVerdict) -> str:
-    """A sentence for each pair, a table, and what was left out."""
     rows = [HEADER, *map(_row, verdict["pairs"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
     table = [

@@ -17,7 +17,6 @@ from pooling.tables.table import Table
 
 
 def jobs_of_collection(collection: Collection) -> QuerySet[Job]:
-    """The jobs of a collection, newest first."""
     return _rows().filter(collection=collection)
 
 

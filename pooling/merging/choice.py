@@ -13,7 +13,6 @@ from pooling.strategies import STRATEGIES, UnknownStrategyError, grouped
 
 
 def strategies_offered() -> list[tuple[str, list[tuple[str, str]]]]:
-    """The strategies under their headings, each with what it does."""
     return [
         (heading, [(kind.name, f"{kind.name}: {kind.summary}") for kind in kinds])
         for heading, kinds in grouped().items()

@@ -230,7 +230,6 @@ def ordered_pairs(
 
 
 def chosen_pairs(ordered: pl.DataFrame, choice: Choice) -> pl.DataFrame:
-    """The pooled frame: what budget and audit choose of pairs in the order of the strategy."""
     order = strategy_named(choice.strategy)
     share = choice.audit_share or order.audit_share
     chosen = choose(ordered, budget=choice.budget, audit_share=share, seed=choice.seed)
@@ -284,7 +283,6 @@ def chosen_in_frame(
 
 
 def within_depth(pooled: pl.DataFrame) -> pl.DataFrame:
-    """The pairs of a pooled frame without those from beyond its depth."""
     return pooled.filter(~pooled["is_beyond"]) if "is_beyond" in pooled.columns else pooled
 
 

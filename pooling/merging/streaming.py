@@ -72,7 +72,6 @@ def read_top(
 
 
 def part_count(paths: Iterable[Path]) -> int:
-    """Into how many parts these files are split."""
     size = sum(path.stat().st_size for path in paths)
     return min(max(FEWEST_PARTS, size // PART_BYTES), MOST_PARTS)
 
@@ -118,7 +117,6 @@ def split_file(folder: Path, part: object, run: int) -> Path:
 
 
 def read_part(folder: Path, part: int, runs: int) -> dict[str, pl.DataFrame]:
-    """The rows of the queries of one part, by run."""
     return {str(run): pl.read_parquet(split_file(folder, part, run)) for run in range(runs)}
 
 

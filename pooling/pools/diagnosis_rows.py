@@ -40,7 +40,6 @@ def growth(sizes: Sequence[int]) -> list[Bar]:
 
 
 def distribution(sizes: Sizes) -> list[Bar]:
-    """Queries by the number of their pairs."""
     bins = sizes["bins"]
     largest = max(queries for _, _, queries in bins)
     return [
@@ -112,8 +111,6 @@ def round_numbers(most: int) -> list[int]:
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run in a pool: pairs found, pairs that it alone found, and its near-duplicates."""
-
     run: str
     pairs: int
     alone: int

@@ -32,7 +32,6 @@ class PoolBuilt(Result):
 
 
 def pool_result(pool: Pool) -> PoolBuilt:
-    """The result of building or extending a pool."""
     return {
         "id": pool.pk,
         "name": pool.name,

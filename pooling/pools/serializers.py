@@ -93,7 +93,6 @@ class PooledPairSerializer(serializers.Serializer[PoolEntry]):
 
     @extend_schema_field(shape(Finder)(many=True))
     def get_found_by(self, entry: PoolEntry) -> list[dict[str, object]]:
-        """The runs that found the pair."""
         names = self.context["runs"]
         return [{"run": names[index], "rank": rank} for index, rank in entry.found_by]
 

@@ -26,8 +26,6 @@ class StrategySerializer(serializers.Serializer[Any]):
 
 
 class Strategies(APIView):
-    """The strategies."""
-
     @answers(StrategySerializer(many=True), operation_id="strategies_list")
     def get(self, request: Request) -> object:
         """List them with what each does in a line."""

@@ -78,8 +78,6 @@ PARQUET = "application/vnd.apache.parquet"
 
 
 class Runs(APIView):
-    """The runs of a collection."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @lists(RunSerializer, RUNS)
@@ -95,8 +93,6 @@ class Runs(APIView):
 
 
 class OneRun(Tidied):
-    """One run."""
-
     kind = "run"
 
     @answers(RunDetailSerializer, also={304: None})
@@ -108,8 +104,6 @@ class OneRun(Tidied):
 
 
 class RunRows(APIView):
-    """The rows of a run."""
-
     @lists(
         RunRowSerializer,
         operation_id="runs_rows_list",
@@ -121,8 +115,6 @@ class RunRows(APIView):
 
 
 class RunFile(APIView):
-    """The rows of a run as a file."""
-
     content_negotiation_class = OneKind
 
     @extend_schema(operation_id="runs_file", responses={**FILE, 304: None})

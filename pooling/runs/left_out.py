@@ -8,7 +8,6 @@ from pooling.tidying.kept import ARCHIVED_OR_DELETED
 
 
 def documents_left_out(collection: Collection) -> list[str]:
-    """The ids of the documents of a collection that are archived or deleted."""
     rows = Document.everything.filter(ARCHIVED_OR_DELETED, collection=collection).order_by("pk")
     return list(rows.values_list("external_id", flat=True))
 

@@ -58,7 +58,6 @@ def _folder(collection: Collection, runs: Sequence[Run], ceiling: int) -> Path:
 
 
 def _make(collection: Collection, runs: Sequence[Run], folder: Path) -> None:
-    """Write the files into a separate folder, then move that into place."""
     ceiling = int(folder.name.partition("-")[0])
     # Cut while reading, so that many deep runs need the memory of their tops alone.
     hidden = documents_left_out(collection)

@@ -144,7 +144,6 @@ def read_new_run(
 
 
 def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, CollapsedChunks]:
-    """The run with documents in place of their chunks, and what is kept of that."""
     try:
         collapsed = collapse_chunks(run_file.frame, chunks, run_file.name)
     except ValueError as error:
@@ -170,7 +169,6 @@ def _name_exists(name: str) -> InputError:
 
 
 def _described(collection: Collection, name: str, run_file: RunFile, source: _Source) -> Run:
-    """The run's row, not yet saved, with what the preflight found."""
     frame = run_file.frame
     _check_ids(frame, source.file_name)
     query_ids = list(collection.queries.values_list("external_id", flat=True))
@@ -326,7 +324,6 @@ class RunProvenance(TypedDict):
 
 
 def provenance_of(run: Run) -> RunProvenance:
-    """A run in a result that rests on it: name, checksum, and the rule for chunks."""
     chunks = run.preflight.get("chunks")
     provenance: RunProvenance = {"name": run.name, "sha256": run.sha256}
     if chunks:

@@ -51,8 +51,6 @@ COUNTS = {
 
 
 class Waiting(TypedDict):
-    """An upload that waits for its import: its name in storage, and what was asked for."""
-
     upload: str
     file_name: str
     kind: str
@@ -80,7 +78,6 @@ class Preview:
 
     @property
     def asks(self) -> bool:
-        """True where the import should wait for an answer."""
         return bool(self.problem) or self.is_large or any(table.asks for table in self.tables)
 
 
@@ -230,7 +227,6 @@ def import_page(
 
 
 def files_of(form: forms.Form) -> list[UploadedFile[Any]]:
-    """The file of a valid form, or its files."""
     files = form.cleaned_data["file"]
     return list(files) if isinstance(files, list) else [files]
 

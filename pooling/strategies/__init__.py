@@ -56,7 +56,6 @@ class Kind:
 
     @property
     def group(self) -> str:
-        """Under which heading it is offered."""
         if self.samples or self.audit_share:
             return SAMPLES
         return LEARNING if self.make.learns else FIXED
@@ -77,13 +76,11 @@ class Kind:
             raise ValueError("The strategy sampling is a random sample already; leave the audit share at 0.")
 
     def with_probabilities(self, pooled: pl.DataFrame, *, seed: int = 0) -> pl.DataFrame:
-        """The pooled frame with the inclusion probabilities of the strategy, where it has its own."""
         if not self.samples:
             return pooled
         return orders.sampling_probabilities(pooled, seed)
 
     def start(self, candidates: Mapping[str, Candidates], *, seed: int = 0) -> Strategy:
-        """A strategy that has been told nothing yet."""
         return self.make(candidates, seed=seed)
 
     def __call__(
@@ -156,7 +153,6 @@ RECOMMENDED: dict[str, str] = {
 
 
 def grouped() -> dict[str, list[Kind]]:
-    """The strategies by the heading under which they are offered."""
     groups: dict[str, list[Kind]] = {FIXED: [], LEARNING: [], SAMPLES: []}
     for kind in STRATEGIES.values():
         groups[kind.group].append(kind)

@@ -60,7 +60,6 @@ class Strategy:
         return [one.documents[number] for number in self.pick(one, is_open, count)]
 
     def open_documents(self, one: Candidates) -> Booleans:
-        """True for the documents without a label."""
         return np.asarray(self.labels[one.query_id] == UNKNOWN)
 
     def probabilities(self, one: Candidates) -> Floats | None:
@@ -91,7 +90,6 @@ class ScoredStrategy(Strategy):
     """Judge what scores highest now; equal scores in RRF order."""
 
     def score(self, one: Candidates) -> Floats:
-        """One score for each document of the query."""
         raise NotImplementedError
 
     def pick(self, one: Candidates, is_open: Booleans, count: int) -> list[int]:

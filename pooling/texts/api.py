@@ -32,8 +32,6 @@ class DocumentsUploadSerializer(UploadSerializer):
 
 
 class DocumentsQuerySerializer(serializers.Serializer[Any]):
-    """Which documents."""
-
     pool = serializers.IntegerField(required=False, min_value=1, help_text="Only documents of this pool.")
 
 
@@ -75,8 +73,6 @@ SUMMARY = shape(ImportSummary, more=("detail", "url"))
 
 
 class Queries(APIView):
-    """The queries of a collection."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @lists(QueryTextSerializer, QUERIES, operation_id="collections_queries_list")
@@ -91,8 +87,6 @@ class Queries(APIView):
 
 
 class Documents(APIView):
-    """The documents of a collection."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @lists(
@@ -114,8 +108,6 @@ class Documents(APIView):
 
 
 class OneQuery(Tidied):
-    """One query."""
-
     kind = "query"
 
     @answers(QueryTextSerializer)
@@ -125,8 +117,6 @@ class OneQuery(Tidied):
 
 
 class OneDocument(Tidied):
-    """One document."""
-
     kind = "document"
 
     @answers(DocumentTextSerializer, also={304: None})

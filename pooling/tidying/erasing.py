@@ -83,7 +83,6 @@ def erase_in_background() -> None:
 
 
 def erase(thing: Kept) -> None:
-    """Erase one thing for good, with its files."""
     if isinstance(thing, Collection):
         erase_collection(thing)
         return

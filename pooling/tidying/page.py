@@ -37,8 +37,6 @@ class TidiedThing:
 
 @dataclass(frozen=True)
 class TidiedList:
-    """A list of them, newest first, and how many more there are."""
-
     rows: Sequence[TidiedThing]
     more: int
 

@@ -44,7 +44,6 @@ class TooManyCalls(APIException):
 
 
 def calls_of(user: User | AnonymousUser) -> str:
-    """The key under which an account's calls are counted."""
     return f"calls/account/{user.pk}"
 
 

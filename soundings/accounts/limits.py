@@ -61,8 +61,6 @@ class LimitsSerializer(serializers.Serializer[Any]):
 
 
 class Limits(APIView):
-    """The limits of the caller."""
-
     @answers(LimitsSerializer, operation_id="limits_retrieve")
     def get(self, request: Request) -> object:
         """The limits that the site sets for your account, and what is left of them."""

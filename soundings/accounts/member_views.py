@@ -137,7 +137,6 @@ def members(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_POST
 @login_required
 def member_role(request: HttpRequest, slug: str, member_id: int) -> HttpResponse:
-    """Give a member another role."""
     collection = collection_for(request.user, slug, ADMIN)
     member = get_object_or_404(collection.memberships.select_related("user"), pk=member_id)
     form = RoleForm(request.POST)

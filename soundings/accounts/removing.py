@@ -123,7 +123,6 @@ def _forget(user: User, name: str, email: str) -> None:
 
 
 def _rename(user: User, name: str, pseudonym: str) -> None:
-    """Put the pseudonym where a name was written down."""
     ImportedAnnotator.objects.filter(user=user).update(name=pseudonym)
     kind = ContentType.objects.get_for_model(get_user_model())
     about = LogEntry.objects.filter(content_type=kind, object_id=str(user.pk))

@@ -120,7 +120,6 @@ def _is_audit_answered(queue: QueueState) -> bool:
 
 
 def _unopened(pool: Pool | None) -> tuple[int, str] | None:
-    """The newest pool where it has no queue."""
     if pool is None or pool.queues.filter(kind=Queue.Kind.PAIRS).exists():
         return None
     return pool.pk, pool.name
@@ -160,7 +159,6 @@ def _unsettled(history: Sequence[ReportSummary]) -> UnsettledPair | None:
 @require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """A page of one's collections with role, progress and next step; the first visit shows the steps."""
     page = page_of(request, home_rows(person(request)))
     listed = listed_collections(person(request), page)
     only_judges = only_annotates(person(request))
@@ -182,7 +180,6 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """A collection's overview: results, what is next and how far it is; for an annotator the queues."""
     collection = collection_for(request.user, slug, MEMBERS)
     context: dict[str, Any] = {
         "collection": collection,

@@ -21,8 +21,6 @@ class SiteHealthSerializer(serializers.Serializer[object]):
 
 
 class SiteHealth(APIView):
-    """How the parts of the site are."""
-
     @answers(SiteHealthSerializer)
     def get(self, request: Request) -> object:
         """Ask database, worker, file storage, disk, cache and mail how they are; for site admins."""

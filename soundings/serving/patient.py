@@ -173,7 +173,6 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # untyped
         return event
 
     def _drop(self, line: Line) -> None:
-        """Close a connection at once."""
         self._stop_waiting(line)
         self.nr_conns -= 1
         line.sock.close()

@@ -73,7 +73,6 @@ def serve_site(host: str, port: int, processes: int, only: str = "") -> NoReturn
 
 
 def plan_of(host: str, port: int, processes: int, only: str) -> Plan:
-    """The processes of a site, or of one half of it."""
     children = []
     variables = {}
     if only != WORKER:

@@ -25,8 +25,6 @@ def waiting_queues(queues: Iterable[str]) -> list[str]:
 
 
 class OneTask(Worker):
-    """Takes the next task of a queue, if there is one, and does it."""
-
     def __init__(self, queue: str) -> None:
         super().__init__(
             queue_names=[queue],

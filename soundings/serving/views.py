@@ -74,7 +74,6 @@ def ready(request: HttpRequest) -> JsonResponse:
 @require_safe
 @login_required
 def site_health(request: HttpRequest) -> HttpResponse:
-    """State of database, worker, storage, disk, mail and cache, and versions that run; for site admins."""
     if not request.user.is_superuser:
         raise PermissionDenied(NEEDS_SITE_ADMIN)
     return render(request, "soundings/site_health.html", {"checks": site_checks()})

@@ -59,7 +59,6 @@ class Lane(Thread):
                 connections.close_all()
 
     def _work(self) -> None:
-        """Do tasks until none is left."""
         while not self.stopped.is_set():
             worker = OneTask(self.queue)
             try:
@@ -79,8 +78,6 @@ def log(error: Exception, what: str) -> None:
 
 
 class Work:
-    """The lanes of this process, and what tells them of work."""
-
     def __init__(self, queues: Sequence[str]) -> None:
         self.lanes = [Lane(queue) for queue in queues]
         self.looking = Thread(target=self._look, daemon=True)

@@ -12,7 +12,6 @@ class SignInConfig(AppConfig):
     verbose_name = "Sign-in"
 
     def ready(self) -> None:
-        """Show under /admin/ what site admins need."""
         from django.contrib import admin
 
         from soundings.installation.sign_in import LIBRARY, OFF

@@ -29,8 +29,6 @@ class CodeForm(forms.Form):
 
 
 class TurnOnForm(CodeForm):
-    """The first code of an app, and the password once more."""
-
     password = forms.CharField(
         label=_("Your password"),
         max_length=4096,

@@ -18,5 +18,4 @@ class SealedSecrets(DefaultMFAAdapter):  # type: ignore[misc]  # untyped
         return unseal(encrypted_text)
 
     def get_totp_label(self, user: AbstractBaseUser) -> str:
-        """The name that one signs in with."""
         return user.get_username()

@@ -47,7 +47,6 @@ def where_on(view: View) -> View:
 @never_cache
 @sensitive_post_parameters("code")
 def second_factor_code(request: HttpRequest) -> HttpResponse:
-    """The second step of signing in."""
     step = factor.first_step_of(request)
     if step is None:
         messages.error(request, _("Too much time has passed. Sign in again."))
@@ -146,7 +145,6 @@ def second_factor_codes(request: HttpRequest) -> HttpResponse:
 @where_on
 @login_required
 def second_factor_codes_file(request: HttpRequest) -> HttpResponse:
-    """The recovery codes as a text file."""
     user = person(request)
     if not (factor.asks_for_code(user) and factor.has_proved(request)):
         return redirect("second_factor_codes")
@@ -162,7 +160,6 @@ def second_factor_codes_file(request: HttpRequest) -> HttpResponse:
 @where_on
 @login_required
 def second_factor_codes_new(request: HttpRequest) -> HttpResponse:
-    """Other recovery codes instead of these."""
     user = person(request)
     if factor.asks_for_code(user) and factor.has_proved(request):
         factor.renew_recovery_codes(user)

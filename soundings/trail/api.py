@@ -29,8 +29,6 @@ CHOOSING = [
 
 
 class TrailLines(APIView):
-    """All lines."""
-
     @extend_schema(
         operation_id="site_trail_lines",
         parameters=[*CHOOSING, OpenApiParameter("collection", str, description="Its short name.")],
@@ -44,8 +42,6 @@ class TrailLines(APIView):
 
 
 class TrailCheck(APIView):
-    """Whether lines are missing or changed."""
-
     @answers(
         shape(ChainCheck, "Checked", more=["newest"]),
         operation_id="site_trail_check",
@@ -58,8 +54,6 @@ class TrailCheck(APIView):
 
 
 class ActivityLines(APIView):
-    """The lines of a collection."""
-
     @extend_schema(operation_id="collections_activity_lines", parameters=CHOOSING, responses=FILE)
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         """Download what happened in a collection as JSON lines; for its admins."""

@@ -80,7 +80,6 @@ TRAIL = Table(
 @require_safe
 @login_required
 def activity(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """A collection's trail, newest first."""
     collection = collection_for(request.user, slug, ADMIN)
     form = CollectionTrailForm(request.GET)
     rows = collection.admin_actions.all()

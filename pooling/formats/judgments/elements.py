@@ -53,7 +53,6 @@ def json_elements(source: Source, member: str | None = None) -> Iterator[tuple[i
 
 
 def first_sign(source: Source) -> str:
-    """The first character that is not a blank."""
     return _Text(source).peek()
 
 
@@ -105,7 +104,6 @@ class _Text:
         self.take()
 
     def value(self) -> Any:
-        """The next value, whole."""
         self.peek()
         while True:
             try:
@@ -147,7 +145,6 @@ class _Text:
         return self.line + self._text.count("\n", self._at, place)
 
     def _more(self) -> bool:
-        """Read on, dropping what was passed."""
         if self._ended:
             return False
         if len(self._text) - self._at > MAX_LINE_BYTES:

@@ -10,8 +10,6 @@ from django.db.migrations.recorder import MigrationRecorder
 
 
 class Command(migrate.Command):
-    """Bring the tables up to date."""
-
     def handle(self, *args: Any, **options: Any) -> Any:
         """On an empty database Django would print nothing before it has planned everything."""
         creates = options["verbosity"] and not (options["plan"] or options["check_unapplied"])
