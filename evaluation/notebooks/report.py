@@ -9,8 +9,7 @@ from typing import Any
 from evaluation.charts.html_file import checksum, figures_of, summary_of
 from evaluation.charts.html_report import HtmlReport, render_html
 from evaluation.rendering.estimate_tables import estimate_tables
-from evaluation.report_store.provenance import Provenance
-from evaluation.report_store.software import software_versions
+from evaluation.report_store.provenance import Provenance, software_versions
 from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.results import Evaluation
 from pooling.formats.wording import counted

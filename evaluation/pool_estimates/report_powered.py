@@ -8,7 +8,7 @@ from evaluation.estimates.powered import powered_estimates, powered_relevant_est
 from evaluation.pool_estimates.of_pool import Basis, recall_cutoffs
 from evaluation.scoring.estimate_figures import PoweredEstimates
 from labeling.models import Prelabeler
-from labeling.worth.pool_scores import pool_scores, prelabels_of_pool
+from labeling.worth.audits import pool_scores, prelabels_of_pool
 from pooling.models import Pool
 
 

@@ -12,12 +12,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from evaluation.models import Replay
-from evaluation.replays.noise import noise_problem
-from evaluation.replays.replaying import LabelledPool, labelled_pool
+from evaluation.replays.replaying import LabelledPool, labelled_pool, noise_problem
 from evaluation.replays.simulation import Simulation, simulate
 from evaluation.report_store.choices import release_chosen, runs_chosen
 from evaluation.report_store.links import Link, link_to
-from evaluation.report_store.software import software_versions
+from evaluation.report_store.provenance import software_versions
 from labeling.models import QrelsRelease
 from labeling.qrels.releases import current_labels, read_release
 from pooling.heavy import pl

@@ -6,9 +6,26 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from typing import NotRequired, TypedDict
 
 from evaluation.scoring.config import Settings
+
+# By package the distribution that installs it.
+PACKAGES = {"soundings": "soundings-ir", "polars": "polars", "numpy": "numpy"}
+
+
+def software_versions() -> dict[str, str]:
+    """By package, this one first; `checkout` where it is not installed."""
+    return {package: _version(distribution) for package, distribution in PACKAGES.items()}
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "checkout"
+
 
 #: Characters of the metadata of a run in a line.
 LONGEST_METADATA = 300

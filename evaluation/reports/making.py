@@ -42,8 +42,8 @@ from evaluation.report_store.completing import complete_words, completed_labels,
 from evaluation.report_store.files import delete_parts, runs_of, store_parts
 from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.options import ReportOptions
+from evaluation.report_store.provenance import software_versions
 from evaluation.report_store.settings import pool_of_estimates
-from evaluation.report_store.software import software_versions
 from evaluation.reports.summaries import summarised
 from evaluation.reports.weighing import checked_weights, taken_back
 from evaluation.scoring.config import MARGIN, Settings

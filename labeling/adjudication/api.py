@@ -16,7 +16,7 @@ from labeling.adjudication.corrections import correct, undo_correction
 from labeling.adjudication.rules import RULES, Applied, Decision, Preview, apply_rule, preview, undo_rule
 from labeling.adjudication.settling import adjudicate, take_back
 from labeling.adjudication.waiting import WHY, Wanted, unsettled_items, unsettled_pairs
-from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.judging.submissions import Submission
 from labeling.models import Item, Judgment, Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain

@@ -13,6 +13,15 @@ from typing import TypeAlias
 from labeling.consensus.dawid_skene import Fitted, dawid_skene
 from pooling.heavy import pl
 
+RULES_IN_WORDS = {
+    "majority": "the label most people gave; a tie has none",
+    "unanimous": "a label only where everybody agrees",
+    "weighted": "votes weigh by their owner's answers to gold questions",
+    "dawid-skene": "votes weigh by how good people prove to be over all pairs, gold answers held fixed",
+}
+RULE_NAMES = tuple(RULES_IN_WORDS)
+
+
 # As many people who cannot judge a pair end its way to a label.
 CANNOT_JUDGE_LIMIT = 2
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from rest_framework import serializers
 
-from labeling.consensus.wilson import wilson
+from labeling.consensus.shares import wilson
 from labeling.gold.gaps import AnnotatorSkips
 from labeling.gold.importing import GoldImport
 from labeling.gold.options import GoldOptions

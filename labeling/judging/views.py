@@ -288,7 +288,7 @@ def marked_document(document: OfferedDocument, *, whole: bool = False) -> Marked
         "title_parts": marked_parts(document["title"], document["title_marks"]),
         "text_parts": marked_parts(text, marks),
         "shown": "passage" if is_passage else "document",
-        "rich": mark_safe(document["html"] or ""),  # noqa: S308  see labeling/judging/rich.py
+        "rich": mark_safe(document["html"] or ""),  # noqa: S308  see labeling/judging/offers.py
         "image": document["image"],
         "starts_late": is_passage and start > 0,
         "ends_early": is_passage and end < len((document["text"] or "").rstrip()),

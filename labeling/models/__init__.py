@@ -25,12 +25,12 @@ from labeling.models.prelabels import (
     Prelabeler,
     PrelabelFailure,
     PrelabelJob,
+    PrelabelSight,
     latest_scores,
     scores_of_query,
 )
 from labeling.models.queues import Bookmark, Dealt, Item, ItemCount, Lease, LeftTold, Queue, draw_seed
 from labeling.models.selection import QueryPlan, Selection
-from labeling.models.sights import PrelabelSight
 from labeling.models.words import ADJUDICATED, Highlight, PrelabelMode, PrelabelSeen, Reason, Verdict
 
 __all__ = [

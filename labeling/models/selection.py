@@ -7,7 +7,7 @@ from django.db import models
 from labeling.models.prelabels import Prelabeler
 from labeling.models.queues import Queue
 from pooling.models import Query
-from pooling.ranking.budget_rules import EQUAL, GREEDY, SHARE
+from pooling.ranking.selection import EQUAL, GREEDY, SHARE
 
 
 class Selection(models.Model):

@@ -27,10 +27,9 @@ from labeling.progress.counts import listed_queues, queue_progress
 from labeling.progress.judged_share import judged_share
 from labeling.progress.lists import ANNOTATORS, OWN_QUEUES, OWN_VERDICTS, QUEUES, AnnotatorRow
 from labeling.qrels.unreleased import has_unreleased
-from labeling.queues.changes import change_queue
+from labeling.queues.changes import change_queue, hand_back
 from labeling.queues.finds import search_finds
 from labeling.queues.forms import QueueSettingsForm, QueueStateForm
-from labeling.queues.handing_back import hand_back
 from labeling.queues.redundancy import has_unfinished_change
 from pooling.formats.wording import plural
 from pooling.interface.pages import page_of, person, speak

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import release_for
-from labeling.consensus.rule_names import RULE_NAMES
+from labeling.consensus.rules import RULE_NAMES
 from labeling.models import LabelFile, QrelsRelease
 from labeling.qrels.downloads import export_options, release_content
 from labeling.qrels.imported import QrelsImport, label_files
@@ -34,8 +34,7 @@ from pooling.interface.option_fields import serializer_fields
 from pooling.interface.serializers import FILE
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, collection_for, fetch
-from pooling.storage.api import _import, imports
-from pooling.storage.serializers import UploadSerializer
+from pooling.storage.api import UploadSerializer, _import, imports
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.items.evidence import evidence_in
 from labeling.items.passages import Part, marked_parts
 from labeling.models import GoldQuestion, ImportedLabel, Judgment, JudgmentEvent

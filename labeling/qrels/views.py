@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from labeling.access import release_for
 from labeling.adaptive.state import endings_sentence
-from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.facts.releasing import FACT_FORMATS, has_facts
 from labeling.items.reading_speed import too_fast_in
 from labeling.models import LabelFile, QrelsRelease

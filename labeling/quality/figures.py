@@ -16,7 +16,7 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from labeling.consensus.agreement import Agreement, agreement
-from labeling.consensus.wilson import wilson
+from labeling.consensus.shares import wilson
 from labeling.gold.repeats import same_again
 from labeling.gold.scores import AnnotatorGold, gold_rows
 from labeling.items.reading_speed import CHARACTERS

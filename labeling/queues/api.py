@@ -16,7 +16,7 @@ from labeling.gold.serializers import GoldOptionsSerializer
 from labeling.models import Queue
 from labeling.queues.changes import change_queue
 from labeling.queues.costs import OwnPrices
-from labeling.queues.opening_jobs import open_or_start
+from labeling.queues.opening import open_or_start
 from labeling.queues.options import LATER, LaterOptions, QueueOptions, options_from
 from pooling.interface.api import Made, answers, made, parsed, person, takes
 from pooling.interface.option_fields import serializer_fields

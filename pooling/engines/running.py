@@ -30,8 +30,14 @@ from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import JobCancelledError, note_stored, start_job
 from pooling.models import Collection, Job, Pool, Query, Run
 from pooling.pools.versions import Extension, extend_pool, extension_choice
-from pooling.runs.engine_records import EngineRecord, Latency
-from pooling.runs.stored import RunImported, refuse_taken_name, run_import_result, store_answers
+from pooling.runs.stored import (
+    EngineRecord,
+    Latency,
+    RunImported,
+    refuse_taken_name,
+    run_import_result,
+    store_answers,
+)
 from pooling.signals import engine_failed
 from pooling.storage.storing import checked_name
 

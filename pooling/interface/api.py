@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar, cast
 
 from django.contrib.auth.models import User
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
@@ -37,7 +38,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 Made: TypeAlias = Mapping[str, Any] | Job
 
 
-def person(request: Request) -> User:
+def person(request: Request | HttpRequest) -> User:
     """The interface lets nobody else through."""
     return cast("User", request.user)
 

@@ -24,7 +24,7 @@ from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, 
 from pooling.options.option import options_of
 from pooling.pools.results import PoolBuilt, pool_result
 from pooling.ranking.ranking import order_run
-from pooling.runs.left_out import documents_left_out, without_documents
+from pooling.runs.numbered import documents_left_out, without_documents
 from pooling.runs.stored import read_stored_run, runs_named
 from pooling.storage.frames import PAIR_IDS, rows_frame
 from pooling.storage.staging import Staged, staged

@@ -20,8 +20,7 @@ from pooling.models import Run
 from pooling.people.access import collection_for, run_for
 from pooling.runs.lists import RUNS
 from pooling.runs.stored import RowsOfRun, RunImported
-from pooling.storage.api import _import, imports
-from pooling.storage.serializers import UploadSerializer
+from pooling.storage.api import UploadSerializer, _import, imports
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied

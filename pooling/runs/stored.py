@@ -29,7 +29,6 @@ from pooling.models import Collection, Run
 from pooling.ranking.chunk_rule import ChunksRule
 from pooling.ranking.chunks import Chunks, collapse_chunks
 from pooling.ranking.shared_ids import offered
-from pooling.runs.engine_records import EngineRecord
 from pooling.runs.ir_metadata import keep_metadata, metadata_of
 from pooling.runs.known_documents import notes_on_documents
 from pooling.signals import run_imported
@@ -38,6 +37,32 @@ from pooling.storage.imports import FIRST_ROWS, PreviewTable, Showing, importer
 from pooling.storage.storing import LONGEST_ID, check_id, checked_name, disk_errors_named, sha256_of
 from pooling.texts.by_text import with_ids
 from pooling.tidying.kinds import undo_address
+
+
+class Latency(TypedDict):
+    """Milliseconds from sending a request to the end of its answer, over the queries."""
+
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+    max: float
+
+
+class EngineRecord(TypedDict):
+    """The live engine that a run is of: how it was asked, and how long it took; `settings` hold no key."""
+
+    id: int
+    name: str
+    settings: dict[str, object]
+    asked_from: str
+    asked_until: str
+    queries: int
+    without_hits: int
+    requests: int
+    retries: int
+    latency_ms: Latency
+
 
 COLUMNS = ("query_id", "document_id", "score", "rank")
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pooling.heavy import pl
-from pooling.strategies import audited, bandits, fronts, learned, orders, sampling, static, weighting
+from pooling.strategies import audited, bandits, fronts, learned, orders, static, weighting
 from pooling.strategies.base import Strategy
 from pooling.strategies.candidates import Candidates, candidates_of, candidates_of_query
 
@@ -63,7 +63,7 @@ class Kind:
     @property
     def samples(self) -> bool:
         """The chosen pairs are a random sample with probabilities of their own."""
-        return self.make is sampling.Sampling
+        return self.make is static.Sampling
 
     @property
     def greedy(self) -> type[Strategy]:
@@ -129,7 +129,7 @@ STRATEGIES: dict[str, Kind] = {
             "learns from all queries which runs to trust; found the most in our measurements",
         ),
         Kind("disagreement", static.Disagreement, "documents that distinguish two systems first; finds few"),
-        Kind("sampling", sampling.Sampling, "a random order with known probabilities, for estimates"),
+        Kind("sampling", static.Sampling, "a random order with known probabilities, for estimates"),
         Kind(
             "hybrid",
             audited.Hybrid,

@@ -15,9 +15,8 @@ from pooling.interface.api import answers, parsed, versioned
 from pooling.interface.shapes import shape
 from pooling.models import Document, Query
 from pooling.people.access import collection_for, fetch
-from pooling.storage import serializers as storage_serializers
-from pooling.storage.api import _import, imports
-from pooling.storage.serializers import UploadSerializer
+from pooling.storage import api as storage_serializers
+from pooling.storage.api import UploadSerializer, _import, imports
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
 from pooling.texts.importing import ImportSummary

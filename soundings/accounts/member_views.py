@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.timezone import localtime
 from django.views.decorators.http import require_http_methods, require_POST
+from pooling.people.joining import add_or_ask
 
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
@@ -19,7 +20,6 @@ from pooling.models import Invitation, Membership, Role
 from pooling.people import membership
 from pooling.people.access import ADMIN, READERS, collection_for, collections_of
 from pooling.people.invitations import OFFERED_DAYS, open_invitations
-from pooling.people.joining import add_or_ask
 from pooling.tables.answers import answer
 from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table

@@ -24,7 +24,7 @@ from django_tasks_db.models import DBTaskResult
 from labeling.models import Bookmark, Lease, Queue
 from labeling.models.imports import ImportedAnnotator
 from labeling.models.labels import QrelsRelease
-from labeling.queues.handing_back import hand_back
+from labeling.queues.changes import hand_back
 from pooling.account_models import ApiToken, Preferences, SeenSession
 from pooling.interface.problems import InputError
 from pooling.models import Invitation, Job, Membership, Role

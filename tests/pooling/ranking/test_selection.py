@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pooling.ranking.budget_rules import GREEDY, SHARE
-from pooling.ranking.selection import Batch, Standing, next_batches, spread
+from pooling.ranking.selection import GREEDY, SHARE, Batch, Standing, next_batches, spread
 
 POOL = 30
 
