@@ -1,5 +1,3 @@
-"""Stage 3 as a Django app."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,3 @@
-"""Stage 2 as a Django app."""
-
 from django.apps import AppConfig
 
 

@@ -1,5 +1,3 @@
-"""Stage 1 as a Django app."""
-
 from importlib import import_module
 
 from django.apps import AppConfig

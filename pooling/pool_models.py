@@ -1,5 +1,3 @@
-"""Pools: the pairs chosen for judging from runs, and what chose them."""
-
 from __future__ import annotations
 
 from typing import TypedDict

@@ -1,5 +1,3 @@
-"""The HTTP interface of canaries: make them, list them, and read one with its history."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""The forms of canaries: what is watched, and who hears of it."""
-
 from __future__ import annotations
 
 import re

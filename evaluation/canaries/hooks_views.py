@@ -1,5 +1,3 @@
-"""The pages of a collection's webhooks, for its admins: the list, a new one, and one with its messages."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""The pages of canaries: values as rows, the picture, and the answer in a sentence."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""State of canaries: the power of their queries, changes of their tags, and problems."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

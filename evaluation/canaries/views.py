@@ -1,5 +1,3 @@
-"""The pages of canaries: the list, the forms, one canary over time, and its messages (those for admins)."""
-
 from __future__ import annotations
 
 from django.contrib import messages

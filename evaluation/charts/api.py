@@ -1,5 +1,3 @@
-"""The HTTP interface of a report's pictures: what there is, the numbers behind each, and its files."""
-
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase

@@ -1,5 +1,3 @@
-"""Query string and contents of the pages of a report's pictures."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

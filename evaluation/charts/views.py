@@ -1,5 +1,3 @@
-"""The pages of a report's pictures, the pictures themselves, and their files."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The facts of a report over HTTP."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

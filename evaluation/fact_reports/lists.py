@@ -1,5 +1,3 @@
-"""The list of a run's facts on the page of a report."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, replace

@@ -1,5 +1,3 @@
-"""The facts of a release measured for a report: figures, and for each run where every fact stands."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

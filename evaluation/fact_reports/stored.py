@@ -1,5 +1,3 @@
-"""What a report keeps of facts, and the rows that its page shows of one run."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The page of a report that tells which facts a run holds, which it misses, and what it repeats."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The plain values of an evaluation of facts, as JSON and tables hold them."""
-
 from __future__ import annotations
 
 from typing import NotRequired, TypedDict

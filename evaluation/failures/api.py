@@ -1,5 +1,3 @@
-"""The HTTP interface of where a report's runs fail: by group, by query, and two runs on one query."""
-
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase

@@ -1,5 +1,3 @@
-"""The page that tells where runs fail: what its query string chooses, and what it shows."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""The pages that tell where a report's runs fail, with their pictures and files."""
-
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace

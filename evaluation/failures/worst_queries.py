@@ -1,5 +1,3 @@
-"""Queries of a run with the lowest recall, and the relevant documents it missed there."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The HTTP interface of latency reports: make them, list them, and read their numbers."""
-
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase

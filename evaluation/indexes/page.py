@@ -1,5 +1,3 @@
-"""Page and files of a latency report, from the stored result."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""The pages of latency reports: the list, the form, one report with its picture and its files."""
-
 from __future__ import annotations
 
 from typing import Any

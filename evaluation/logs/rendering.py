@@ -1,5 +1,3 @@
-"""A drift report as text."""
-
 from __future__ import annotations
 
 from evaluation.logs.report import LEAST_PSI, Drift, FeatureDrift

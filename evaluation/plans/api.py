@@ -1,5 +1,3 @@
-"""The HTTP interface of plans: the figures of one, and its beginning."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Settings of a plan, one set for page, HTTP interface and command."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,3 @@
-"""The page of a plan, and its figures over HTTP."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

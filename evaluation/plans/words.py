@@ -1,5 +1,3 @@
-"""The sentences of a plan: the assumptions with their reasons, the expected interval and the power."""
-
 from __future__ import annotations
 
 from evaluation.plans.results import (

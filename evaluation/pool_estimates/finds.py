@@ -1,5 +1,3 @@
-"""Labels of a collection in one of its pools: who finds alone, and where finds dry up."""
-
 from __future__ import annotations
 
 from typing import Annotated, Any

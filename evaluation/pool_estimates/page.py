@@ -1,5 +1,3 @@
-"""Estimates on a report's page: rows for the table, and what each interval covers."""
-
 from __future__ import annotations
 
 from typing import Any

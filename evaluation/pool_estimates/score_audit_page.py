@@ -1,5 +1,3 @@
-"""An audit by scores on a report's page and in its HTML file."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

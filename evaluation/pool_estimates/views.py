@@ -1,5 +1,3 @@
-"""Labels of a pool, on a page that the pool's own fetches, and over HTTP."""
-
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required

@@ -1,5 +1,3 @@
-"""A replay as files to download, and its picture, which is drawn once and then kept."""
-
 from __future__ import annotations
 
 import hashlib

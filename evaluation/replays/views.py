@@ -1,5 +1,3 @@
-"""The pages of replays: the list, the form, one replay with its picture and its files."""
-
 from __future__ import annotations
 
 import re

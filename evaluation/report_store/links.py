@@ -1,5 +1,3 @@
-"""Links of new things for the HTTP interface and for finished jobs."""
-
 from __future__ import annotations
 
 from typing import Annotated, TypedDict

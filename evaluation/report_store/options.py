@@ -1,5 +1,3 @@
-"""The stored inputs of a report."""
-
 from __future__ import annotations
 
 from typing import NotRequired, TypedDict

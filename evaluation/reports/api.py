@@ -1,5 +1,3 @@
-"""The HTTP interface of stage 3: create reports, list them, and read their numbers."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""A report as files to download: tables, the curve, one HTML file, a bundle, and all values by query."""
-
 from __future__ import annotations
 
 import tempfile

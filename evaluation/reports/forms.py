@@ -1,5 +1,3 @@
-"""The form for a new report, and the choices that a report's page takes from its query string."""
-
 from __future__ import annotations
 
 import re

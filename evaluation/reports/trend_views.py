@@ -1,5 +1,3 @@
-"""Reports against each other over time: the page, its picture, and the call."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

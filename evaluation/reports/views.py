@@ -1,5 +1,3 @@
-"""The pages of reports: the list, the form, one report and its files."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

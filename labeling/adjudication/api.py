@@ -1,5 +1,3 @@
-"""Adjudication and the explanation of a label over HTTP; the pages call the same functions."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The pages of adjudication: one pair at a time, and many by a rule."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,5 +1,3 @@
-"""A queue's use of pre-labels, over HTTP, for admins; it calls what the page and the command call."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""The form by which an admin says what a queue does with pre-labels; the rules are the domain's own."""
-
 from __future__ import annotations
 
 from typing import Any

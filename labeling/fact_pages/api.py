@@ -1,5 +1,3 @@
-"""Facts over HTTP: list, write, change, decide, merge; files in and out."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""The forms of facts."""
-
 from __future__ import annotations
 
 from django import forms

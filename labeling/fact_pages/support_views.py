@@ -1,5 +1,3 @@
-"""Pages of queues of facts: judging them, how far they are, and opening one."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

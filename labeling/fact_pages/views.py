@@ -1,5 +1,3 @@
-"""Pages on which facts are kept: the queries with theirs, the facts of one query, and files in and out."""
-
 from __future__ import annotations
 
 from typing import Any

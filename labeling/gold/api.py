@@ -1,5 +1,3 @@
-"""The HTTP interface around gold questions: admins keep them and look after people, annotators practise."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

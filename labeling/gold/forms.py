@@ -1,5 +1,3 @@
-"""The form for how gold questions come in a queue."""
-
 from __future__ import annotations
 
 from django import forms

@@ -1,5 +1,3 @@
-"""Serializers of gold questions for the HTTP interface."""
-
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypedDict

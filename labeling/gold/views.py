@@ -1,5 +1,3 @@
-"""Pages around gold questions: an admin keeps them and looks after people, an annotator practises."""
-
 from __future__ import annotations
 
 from django.contrib import messages

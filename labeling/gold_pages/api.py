@@ -1,5 +1,3 @@
-"""The HTTP interface of proposals for gold questions."""
-
 from __future__ import annotations
 
 from typing import Any

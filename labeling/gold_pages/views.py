@@ -1,5 +1,3 @@
-"""The pages on which an admin keeps gold questions: proposed, made, edited and checked."""
-
 from __future__ import annotations
 
 from django import forms

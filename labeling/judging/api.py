@@ -1,5 +1,3 @@
-"""Judging over HTTP: claim, submit, skip, undo, renew and release."""
-
 from __future__ import annotations
 
 import logging

@@ -1,5 +1,3 @@
-"""Somebody's choices for reading, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any

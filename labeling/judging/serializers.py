@@ -1,5 +1,3 @@
-"""Offers, verdicts and leases, as HTTP calls read and write them."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

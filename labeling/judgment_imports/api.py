@@ -1,5 +1,3 @@
-"""Imports of judgments, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any

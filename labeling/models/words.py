@@ -1,5 +1,3 @@
-"""The words of a verdict."""
-
 from __future__ import annotations
 
 from typing import Any, Final

@@ -1,5 +1,3 @@
-"""The HTTP interface of implausible work: what the rule proposes, and what admins decide."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Decisions of admins on implausible work, and answers of annotators who are asked."""
-
 from __future__ import annotations
 
 from django.contrib import messages

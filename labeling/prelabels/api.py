@@ -1,5 +1,3 @@
-"""The HTTP interface of pre-labels, for admins; it calls what the page and the command call."""
-
 from __future__ import annotations
 
 from typing import Any

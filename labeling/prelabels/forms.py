@@ -1,5 +1,3 @@
-"""Forms of pre-labels; the rules are the domain functions' own."""
-
 from __future__ import annotations
 
 from decimal import Decimal

@@ -1,5 +1,3 @@
-"""A queue's pre-labels for the page and the HTTP interface."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

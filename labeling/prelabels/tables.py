@@ -1,5 +1,3 @@
-"""Output of the commands for pre-labels: passes, and a model's figures, as lines for a terminal."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""The page of a queue's pre-labels, for admins: passes are started, watched and stopped, and keys kept."""
-
 from __future__ import annotations
 
 from typing import Any

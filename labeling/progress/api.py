@@ -1,5 +1,3 @@
-"""Progress of a queue, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any

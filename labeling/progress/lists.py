@@ -1,5 +1,3 @@
-"""The lists of queues, for people who see how far they are and for annotators, and of one's own verdicts."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, replace

@@ -1,5 +1,3 @@
-"""The page of one's own work over all queues, and its hours as a file."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator

@@ -1,5 +1,3 @@
-"""The page of a queue: how far it is and what it costs, and for admins what can be done about it."""
-
 from __future__ import annotations
 
 from datetime import date

@@ -1,5 +1,3 @@
-"""Releases and imported labels, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any

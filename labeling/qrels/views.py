@@ -1,5 +1,3 @@
-"""Pages of qrels releases and imported labels."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""The HTTP interface for people who look after a queue: its quality, and taking somebody's open work back."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""The pairs of a queue on which people disagree, with what each of them said."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field

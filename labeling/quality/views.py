@@ -1,5 +1,3 @@
-"""The quality page of a queue, for admins and viewers, and its pictures."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""Queues, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any

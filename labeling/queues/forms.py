@@ -1,5 +1,3 @@
-"""Forms for queues."""
-
 from __future__ import annotations
 
 from typing import Any

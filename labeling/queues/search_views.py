@@ -1,5 +1,3 @@
-"""The page that searches a collection's documents for a query, and adds what looks relevant."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""The page that opens a queue."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,3 @@
-"""The HTTP interface of what pre-labels are worth, for admins; it calls what the pages call."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

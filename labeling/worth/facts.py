@@ -1,5 +1,3 @@
-"""Worth of a model's pre-labels for pages, the HTTP interface and commands."""
-
 from __future__ import annotations
 
 from datetime import datetime

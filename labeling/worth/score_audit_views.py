@@ -1,5 +1,3 @@
-"""The page of a collection's audits by scores: what a draw would promise, the draw, and those there are."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

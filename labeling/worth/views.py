@@ -1,5 +1,3 @@
-"""Pages on whether pre-labels pay: the models of a collection, each of them, and its verification samples."""
-
 from __future__ import annotations
 
 import hashlib

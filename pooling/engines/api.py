@@ -1,5 +1,3 @@
-"""Engines, over HTTP; for admins of the collection."""
-
 from __future__ import annotations
 
 from dataclasses import fields, replace

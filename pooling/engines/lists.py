@@ -1,5 +1,3 @@
-"""The table of engines."""
-
 from __future__ import annotations
 
 from pooling.engine_models import Engine

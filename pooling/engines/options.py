@@ -1,5 +1,3 @@
-"""Options of an engine's settings."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field

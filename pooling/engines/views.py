@@ -1,5 +1,3 @@
-"""The pages of engines, which are for admins: the list, the form with a try, one engine, and asking it."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Files offered to the browser, all of them in the same way."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping

@@ -1,5 +1,3 @@
-"""The verdict of an interleaving experiment as text."""
-
 from __future__ import annotations
 
 from pooling.formats.wording import counted

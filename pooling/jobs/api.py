@@ -1,5 +1,3 @@
-"""Jobs, over HTTP."""
-
 from __future__ import annotations
 
 from rest_framework import serializers

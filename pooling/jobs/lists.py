@@ -1,5 +1,3 @@
-"""Lists of jobs: those of a collection, and those that somebody started."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""The pages of jobs: one, which leads on to its result, and lists; and the buttons that end and resume."""
-
 from __future__ import annotations
 
 from django.contrib import messages

@@ -1,5 +1,3 @@
-"""Collections and the people in them, over HTTP."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

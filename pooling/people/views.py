@@ -1,5 +1,3 @@
-"""Making a collection and changing its name, question and guidelines."""
-
 from __future__ import annotations
 
 from copy import copy

@@ -1,5 +1,3 @@
-"""Pools, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any

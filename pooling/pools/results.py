@@ -1,5 +1,3 @@
-"""Results of a pool that was built or extended, for the HTTP interface and finished jobs."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

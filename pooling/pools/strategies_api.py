@@ -1,5 +1,3 @@
-"""The strategies over HTTP: what there is to choose from."""
-
 from __future__ import annotations
 
 from typing import Any

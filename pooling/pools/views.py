@@ -1,5 +1,3 @@
-"""Pages of pools: the list, the form that builds one with its figures, one pool with its pairs and files."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

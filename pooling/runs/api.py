@@ -1,5 +1,3 @@
-"""Runs, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Pages of runs: the list, one run with its preflight, and the form that imports some."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Importing an uploaded file over HTTP."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

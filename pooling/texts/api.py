@@ -1,5 +1,3 @@
-"""Queries and documents, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any

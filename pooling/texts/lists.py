@@ -1,5 +1,3 @@
-"""The tables of queries and documents."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Pages of queries and documents, each a list with the form that imports more."""
-
 from __future__ import annotations
 
 from collections import defaultdict

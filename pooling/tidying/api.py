@@ -1,5 +1,3 @@
-"""Renaming, archiving, deleting and restoring over HTTP, at the address of each thing."""
-
 from __future__ import annotations
 
 from typing import Any, ClassVar

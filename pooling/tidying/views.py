@@ -1,5 +1,3 @@
-"""Pages that rename, archive, delete and restore: one question page for every kind, and the archive."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

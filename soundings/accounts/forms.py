@@ -1,5 +1,3 @@
-"""The site's forms: sign-in, passwords, members and invitations."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Limits of an account that the site sets, and how much of each is left."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -9,12 +7,12 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.utils.translation import gettext_lazy
-from pooling.interface.counting import counted
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from pooling.interface.api import answers, person
+from pooling.interface.counting import counted
 from pooling.interface.shapes import shape
 from pooling.interface.uploads import HOUR, uploads_of
 from pooling.people.letters import letters_in_the_last_hour

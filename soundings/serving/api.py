@@ -1,5 +1,3 @@
-"""The health of the site, over HTTP."""
-
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied

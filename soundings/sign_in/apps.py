@@ -1,5 +1,3 @@
-"""Set-up where a provider or a second factor is in use."""
-
 from __future__ import annotations
 
 from django.apps import AppConfig

@@ -1,5 +1,3 @@
-"""The forms of the second factor."""
-
 from __future__ import annotations
 
 from typing import Any

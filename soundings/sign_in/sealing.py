@@ -1,5 +1,3 @@
-"""Encryption of django-allauth's secrets of second factors."""
-
 from __future__ import annotations
 
 from allauth.mfa.adapter import DefaultMFAAdapter

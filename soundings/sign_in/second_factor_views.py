@@ -1,5 +1,3 @@
-"""The pages of the second factor: the code at sign-in, turning it on and off, and recovery codes."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

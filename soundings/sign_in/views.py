@@ -1,5 +1,3 @@
-"""One's sessions: listed with the account, ended one by one or all others at once, on pages and over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any

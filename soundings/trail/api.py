@@ -1,5 +1,3 @@
-"""The trail over HTTP: its lines, and whether it is whole."""
-
 from __future__ import annotations
 
 from django.core.exceptions import PermissionDenied

@@ -1,5 +1,3 @@
-"""Trail of the site, for site admins, and of a collection, for its admins."""
-
 from __future__ import annotations
 
 from urllib.parse import urlencode
