@@ -26,7 +26,7 @@ from evaluation.facts.tables import fact_parts, render_facts
 from evaluation.failures.command import add_stage_arguments, stage_parts
 from evaluation.failures.table import breakdown_of_result, breakdown_part
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
-from evaluation.logs.weights_option import refuse_with_weights, weighted_result
+from evaluation.logs.applying import refuse_with_weights, weighted_result
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.pool_estimates.pool_file import depth_of_file, design_of_files
 from evaluation.rendering.cells import Part

@@ -16,7 +16,7 @@ from labeling.gold_pages import api as gold_keeping_api
 from labeling.gold_pages import practice_views
 from labeling.gold_pages import views as gold_keeping
 from labeling.judging import api as judging_api
-from labeling.judging import reading_api
+from labeling.judging import choices
 from labeling.judging import views as judging
 from labeling.judgment_imports import api as judgment_import_api
 from labeling.judgment_imports import views as judgment_imports
@@ -212,7 +212,7 @@ api_urlpatterns: list[URLPattern] = [
         call("samples/", prelabeler_api.Samples, "api_prelabeler_samples"),
         call("audits/", score_audit_views.ScoreAudits, "api_score_audits"),
     ),
-    call("reading/", reading_api.Reading, "api_reading"),
+    call("reading/", choices.Reading, "api_reading"),
     call("work/", own_work_api.OwnWork, "api_work"),
     call("work/hours/", own_work_api.OwnHours, "api_work_hours"),
     call("facts/<int:fact_id>/", fact_keeping_api.OneFact, "api_fact"),

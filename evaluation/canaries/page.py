@@ -19,8 +19,8 @@ from evaluation.canaries.measuring import (
     rests_on,
     value_of_run,
 )
+from evaluation.canaries.queries import State, state_of, states_of
 from evaluation.canaries.regressions import marked_by_chance
-from evaluation.canaries.state import State, state_of, states_of
 from evaluation.measures import split_name, titled
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval, share_in_words

@@ -13,7 +13,7 @@ from evaluation.canaries import page as canary_page
 from evaluation.canaries.deliveries import send_again, send_test
 from evaluation.canaries.forms import AlertsForm, CanaryForm
 from evaluation.canaries.lists import CANARIES
-from evaluation.canaries.state import state_of
+from evaluation.canaries.queries import state_of
 from evaluation.canaries.watching import change_alerts, create_canary, take_over_tag
 from evaluation.models import Canary
 from pooling.interface.charting import VARIANTS

@@ -14,7 +14,7 @@ from typing import TypedDict
 
 from evaluation.logs.design import Sampled
 from evaluation.logs.distances import mmd2, psi, psi_p, squared_jensen_shannon, tell_apart
-from evaluation.measures.corrections import holm
+from evaluation.measures.significance import holm
 from pooling.formats.records import QueryRecord
 from pooling.heavy import Floats, Integers, np
 from pooling.logs.drawing import LoggedQuery, query_key

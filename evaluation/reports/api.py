@@ -12,7 +12,7 @@ from evaluation.comparisons.stored import answer_at
 from evaluation.models import Report
 from evaluation.report_store.files import file_stem, result_of
 from evaluation.report_store.links import link_to
-from evaluation.reports.downloads import FILES
+from evaluation.reports.export import FILES
 from evaluation.reports.forms import ReportView
 from evaluation.reports.making import ReportRequest, request_report
 from evaluation.reports.serializers import (

@@ -22,8 +22,7 @@ from evaluation.fact_reports.stored import store_facts
 from evaluation.models import Report
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, too_large
 from evaluation.pool_estimates.pool_choice import pool_to_rest_on, pools_to_rest_on
-from evaluation.pool_estimates.report_basis import basis_of
-from evaluation.pool_estimates.report_powered import powered_of
+from evaluation.pool_estimates.report_basis import basis_of, powered_of
 from evaluation.pool_estimates.report_score_audit import score_audit_of
 from evaluation.rendering.cells import Part
 from evaluation.report_store.choices import (

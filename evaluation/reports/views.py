@@ -19,7 +19,7 @@ from evaluation.comparisons.stored import compared
 from evaluation.comparisons.wording import signed
 from evaluation.fact_reports.stored import fact_table_rows, facts_in
 from evaluation.failures.by_tag import table_by_tag
-from evaluation.failures.worst_queries import worst_queries
+from evaluation.failures.stored_queries import worst_queries
 from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
 from evaluation.pool_estimates.page import estimates_context
@@ -36,8 +36,7 @@ from evaluation.report_store.shared_links import links_of
 from evaluation.reports.answer_card import full_card, of_labels, queries_in_all
 from evaluation.reports.changes import are_equal
 from evaluation.reports.coverage import Coverage, coverage_by_cutoff, report_warnings
-from evaluation.reports.downloads import FILES
-from evaluation.reports.export import provenance_of
+from evaluation.reports.export import FILES, provenance_of
 from evaluation.reports.forms import Choice, ReportForm, ReportView, SettingsForm
 from evaluation.reports.making import request_report
 from evaluation.reports.summaries import (

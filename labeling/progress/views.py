@@ -24,7 +24,7 @@ from labeling.plausibility.reader import proposals
 from labeling.progress.counts import listed_queues, queue_progress
 from labeling.progress.judged_share import judged_share
 from labeling.progress.lists import ANNOTATORS, OWN_QUEUES, OWN_VERDICTS, QUEUES, AnnotatorRow
-from labeling.qrels.unreleased import has_unreleased
+from labeling.qrels.labels import has_unreleased
 from labeling.queues.changes import change_queue, hand_back
 from labeling.queues.finds import search_finds
 from labeling.queues.forms import QueueSettingsForm, QueueStateForm

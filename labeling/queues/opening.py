@@ -30,7 +30,7 @@ The tests of these sentences are `test_claim.py`, `test_submit.py`, `test_thread
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -73,8 +73,9 @@ from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
-from pooling.models import Document, Job, Pool, PoolEntry
+from pooling.models import Collection, Document, Job, Pool, PoolEntry
 from pooling.people.activity_log import record_action
+from pooling.pools.picking import numbered_name, pick_pool
 from pooling.storage.storing import checked_name, disk_errors_named, insert_frame, tell_the_planner
 from pooling.texts.importing import lock
 
@@ -379,3 +380,35 @@ def _open_in_background(job: Job, progress: Progress) -> QueueOpened:
     return opening_result(
         open_queue(pool, gold=gold, adaptive=adaptive, user=job.created_by, progress=progress, **arguments)
     )
+
+
+# A name that tells annotators nothing; what was found by search has the same.
+NAME = "Sample"
+LARGEST_SAMPLE = 5_000
+# Larger whole numbers lose digits in a browser.
+LARGEST_SEED = 2**53
+
+
+def seed_or_random(seed: int | None) -> int:
+    return secrets.randbelow(2**31) if seed is None else seed
+
+
+def open_pairs(
+    collection: Collection,
+    pairs: pl.DataFrame,
+    *,
+    strategy: str,
+    provenance: Mapping[str, Any],
+    judgments_per_item: int = 1,
+    by: User | None = None,
+) -> Queue:
+    """Pick the pairs as a pool, as `pick_pool` does, and open them as a queue of the same name: shuffled,
+    blind. When the queue cannot be opened, nothing stays behind.
+    """
+    name = numbered_name(collection, NAME)
+    pool = pick_pool(collection, pairs, strategy=strategy, provenance=provenance, name=name, user=by)
+    try:
+        return open_queue(pool, name=name, judgments_per_item=judgments_per_item, user=by)
+    except InputError:
+        pool.delete()
+        raise

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler
 from labeling.prelabels.api import PrelabelerSerializer as PrelabelerSerializer  # the shape of a Prelabeler
-from labeling.queues.sampling import LARGEST_SEED
+from labeling.queues.opening import LARGEST_SEED
 from labeling.queues.score_order import order_or_start
 from labeling.worth import facts
 from labeling.worth.blind_labels import Evidence

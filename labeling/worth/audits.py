@@ -27,7 +27,7 @@ from labeling.models.prelabels import ORDER_SCORE, PrelabelQuerySet
 from labeling.models.words import SAME_PAIR
 from labeling.progress.tables import columns
 from labeling.qrels.labels import judged_labels
-from labeling.queues.sampling import LARGEST_SAMPLE, open_pairs, seed_or_random
+from labeling.queues.opening import LARGEST_SAMPLE, open_pairs, seed_or_random
 from labeling.worth.blind_labels import evidence
 from labeling.worth.plans import stratified_design
 from labeling.worth.strata import MOST_STRATA, AuditPlan, PlanFacts, StratumFacts, plan_by_scores

@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from labeling.access import prelabeler_for_admin
 from labeling.models import Prelabeler, Queue
-from labeling.queues.sampling import LARGEST_SAMPLE, LARGEST_SEED
+from labeling.queues.opening import LARGEST_SAMPLE, LARGEST_SEED
 from labeling.worth.audits import (
     USUAL_PAIRS,
     USUAL_STRATA,

@@ -43,8 +43,7 @@ from pooling.pools.versions import extend_pool
 from pooling.runs.stored import import_run
 from pooling.texts.importing import import_documents, import_queries
 from pooling.tidying.erasing import erase_collection
-from soundings.demo.annotators import SimulatedAnnotators
-from soundings.demo.clock import DemoClock
+from soundings.demo.annotators import DemoClock, SimulatedAnnotators
 from soundings.demo.fact_judging import bring_facts, judge_facts, open_facts
 from soundings.installation.first_use import (
     DEMO_ADMIN,

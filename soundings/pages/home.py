@@ -21,7 +21,7 @@ from labeling.models import Item, Queue
 from labeling.progress.of_collection import Judging, judging_of
 from labeling.progress.of_queues import QueueState, queue_states
 from labeling.qrels.judgment_views import JUDGMENT_FORMATS
-from labeling.qrels.unreleased import unreleased_count
+from labeling.qrels.labels import unreleased_count
 from pooling.interface.markdown import render_markdown
 from pooling.interface.pages import page_of, person, speak
 from pooling.models import Collection, Pool, PoolEntry, Role
