@@ -42,7 +42,6 @@ def is_annotator(queue: Queue) -> bool:
 
 
 def queue_in(collection: Collection, number: str) -> Queue:
-    """Fetch a queue of a collection by its number as somebody wrote it."""
     is_number = number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER
     return fetch(Queue.objects.filter(collection=collection), pk=int(number) if is_number else 0)
 

@@ -69,7 +69,6 @@ def remove_hook(hook: Webhook, *, by: User | None) -> None:
 
 
 def test_hook(hook: Webhook) -> CanaryDelivery:
-    """Send a test, whatever the webhook hears of."""
     (sent,) = announce([hook], TEST, {"collection": hook.collection.slug})
     return sent
 
@@ -109,7 +108,6 @@ def tell_of_queue(queue: Queue) -> None:
 def _tell(
     collection: Collection, event: Webhook.Event, thing: dict[str, object], url: str, *, subject: str = ""
 ) -> None:
-    """Tell of a thing, under the noun that the event begins with."""
     noun = event.value.partition(".")[0]
     for hook in hooks_for(collection, event):
         content = {"collection": collection.slug, noun: {**thing, "url": f"{hook.site}{url}"}}

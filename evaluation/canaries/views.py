@@ -108,7 +108,6 @@ def canary_edit(request: HttpRequest, canary_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def canary_queries(request: HttpRequest, canary_id: int) -> HttpResponse:
-    """Measure the queries that have the tag now, in another stretch of the history."""
     canary = canary_for(request.user, canary_id, ADMIN)
     try:
         take_over_tag(canary, person(request))

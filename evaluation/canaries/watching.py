@@ -322,7 +322,6 @@ def _value_or_problem(
 
 
 def _news(canary: Canary, result: CanaryValue | str, lost: str) -> list[News]:
-    """Store what was found, and what of it is new."""
     trouble = result if isinstance(result, str) else ""
     news = [News(canary, trouble=trouble)] if trouble and not canary.trouble else []
     news += [News(canary, trouble=lost)] if lost and not canary.lost_tag else []

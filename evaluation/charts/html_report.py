@@ -108,7 +108,6 @@ def render_html(report: HtmlReport) -> str:
 
 
 def means_of(figures: Figures, measures: Sequence[str]) -> Iterator[MeasureSection]:
-    """A section for each measure, with interval and bounds in each cell."""
     for name in measures:
         cutoffs: list[int | None] = [*figures.cutoffs(name)]
         if figures.figure(figures.runs[0], name, None) is not None:

@@ -83,7 +83,6 @@ class ChartKind:
 
 
 def default_choice(figures: Figures, measure: str = "recall", k: int | None = None) -> ChartChoice:
-    """The best runs by the measure, and the two with the highest means against each other."""
     cutoffs = figures.cutoffs(measure)
     at = k if k in cutoffs else min(cutoffs or [10], key=lambda cutoff: abs(cutoff - 10))
     best = best_runs(figures, measure, at if cutoffs else None)

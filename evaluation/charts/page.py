@@ -125,7 +125,6 @@ def form_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
 
 
 def charts_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
-    """All pictures of a report, none of them drawn yet."""
     pictures = [picture_of(report, kind, choice) for kind in kinds_of(report).values()]
     return {**form_context(report, choice), "pictures": pictures}
 

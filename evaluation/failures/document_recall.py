@@ -230,7 +230,6 @@ def relevant_documents(report: Report) -> RelevantDocuments:
 
 
 def group_keys(report: Report) -> tuple[RelevantDocuments, list[str]]:
-    """The relevant documents, and the keys of their metadata that make groups."""
     documents = relevant_documents(report)
     return documents, offered_keys(documents.metadata.values())
 

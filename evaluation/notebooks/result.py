@@ -75,7 +75,6 @@ def basis_line(result: Evaluation) -> str:
 
 
 def _cutoffs(cutoffs: list[int | None], at: int | None) -> list[int | None]:
-    """Those that fit, the one that sentences are about among them."""
     if len(cutoffs) <= MOST_CUTOFFS:
         return cutoffs
     place = cutoffs.index(at)

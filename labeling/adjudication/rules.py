@@ -219,7 +219,6 @@ def _given_up(pair: UnsettledPair) -> Decision:
 
 
 def _by_labels(queue: Queue, rule: str, pairs: Sequence[UnsettledPair]) -> list[Decision]:
-    """Decisions by the rule of a release of the same name."""
     frame = current_labels(queue.collection, rule).frame
     columns = (frame[name].to_list() for name in ("query_id", "document_id", "relevance", "source"))
     by_pair = {

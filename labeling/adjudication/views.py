@@ -210,7 +210,6 @@ def _acted(request: HttpRequest, queue: Queue) -> str:
 
 
 def _applied(request: HttpRequest, queue: Queue) -> HttpResponse:
-    """Settle by the rule that was previewed, or take back what was settled by one."""
     try:
         if batch := request.POST.get("undo"):
             count = undo_rule(queue, person(request), batch)

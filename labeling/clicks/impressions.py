@@ -45,8 +45,6 @@ class Impressions:
 
 @dataclass
 class SeenLog:
-    """A log while it is read, and what was wrong with it."""
-
     faults: Faults = field(default_factory=Faults)
     _texts: dict[str, str] = field(default_factory=dict)
     _clients: dict[str, str] = field(default_factory=dict)

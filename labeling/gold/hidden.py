@@ -84,8 +84,6 @@ WHERE = 0x2545F4914F6CDD1D
 
 
 class Stretch(NamedTuple):
-    """Items of one query that are dealt together."""
-
     stretch: int
     query: int
     items: list[int]

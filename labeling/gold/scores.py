@@ -118,7 +118,6 @@ class GoldAnswer:
 
     @property
     def seconds(self) -> float | None:
-        """Active time."""
         return None if self.active_ms is None else self.active_ms / 1000
 
 

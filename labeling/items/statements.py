@@ -325,12 +325,10 @@ def end_leases(items: SomeOf[Item], annotator: User, now: datetime) -> list[Leas
 
 
 def items_judged_by(queue: Queue, annotator: User) -> list[int]:
-    """The keys of all items of the pairs that somebody judged in the queue."""
     return _keys(ITEMS_JUDGED, [annotator.pk, queue.pk])
 
 
 def items_set_aside(quarantine: Quarantine) -> list[int]:
-    """The keys of all items of the pairs whose judgments are in a quarantine."""
     return _keys(ITEMS_SET_ASIDE, [quarantine.pk])
 
 

@@ -81,8 +81,6 @@ class EmptyQueue:
 
 @dataclass(frozen=True)
 class Claim:
-    """The leases an annotator holds, each with item, query and document loaded, or why there are none."""
-
     leases: list[Lease]
     empty: EmptyQueue | None
 

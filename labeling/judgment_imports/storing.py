@@ -223,7 +223,6 @@ def store_events(made: JudgmentImport, stage: Staged, *, links: bool) -> int:
 
 
 def set_aside(stage: Staged, made: JudgmentImport) -> None:
-    """A quarantine for each queue and person some of whose verdicts had been set aside."""
     pairs = stage.rows("SELECT DISTINCT queue, person FROM staged_judgments WHERE stood = 'aside'")
     Quarantine.objects.bulk_create(
         Quarantine(

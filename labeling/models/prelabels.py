@@ -108,7 +108,6 @@ class Prelabeler(models.Model):
 
     @property
     def is_from_file(self) -> bool:
-        """Nobody here knows what its answers cost, and its passes can be taken back."""
         return self.source in (self.Source.IMPORTED, self.Source.CLICKS)
 
 
@@ -190,7 +189,6 @@ class PrelabelJob(models.Model):
 
     @property
     def done_count(self) -> int:
-        """Pairs that it is done with, whatever came of them."""
         return self.answered_count + self.cached_count + self.failed_count
 
     @property

@@ -85,6 +85,5 @@ class Budget:
         return True
 
     def settle(self, reserved: Decimal, cost: Decimal) -> None:
-        """Exchange what was set aside for what was paid."""
         self.set_aside -= reserved
         self.spent += cost

@@ -146,7 +146,6 @@ def _mean_of_both(
 
 
 def _seconds(prelabeler: Prelabeler, to_ask: int, concurrency: int) -> float | None:
-    """Time of this many answers at the pace of those there are."""
     jobs = PrelabelJob.objects.filter(prelabeler=prelabeler)
     sums = jobs.aggregate(seconds=Sum("answer_seconds"), answers=Sum("answered_count"))
     if not sums["answers"]:

@@ -68,7 +68,6 @@ class Journal:
         self._append({"outcome": _written(outcome)})
 
     def recovered(self) -> None:
-        """Mark that all above is in the database, down to the last request."""
         self._append({"recovered": True})
 
     def close(self, *, remove: bool) -> None:

@@ -94,7 +94,6 @@ def key_for(collection: Collection, base_url: str) -> str | None:
 
 
 def uses_site_key(collection: Collection, base_url: str) -> bool:
-    """The site pays for what the server is asked."""
     # An empty list of servers has no first one.
     belongs = bool(settings.LLM_API_KEY) and base_url in allowed_servers()[:1]
     own = ModelServerKey.objects.filter(collection=collection, base_url=base_url)

@@ -314,7 +314,6 @@ def _work(
 
 
 def _recovered(job: PrelabelJob) -> Journal:
-    """The journal of a pass, after whatever an interrupted run left in it is in the database."""
     path = journal_path(settings.LLM_JOURNAL_DIR, job)
     if path.exists():
         left = read_journal(path, job.journal_offset)

@@ -394,7 +394,6 @@ class Pass:
             await self._store()
 
     async def _store(self, **facts: Any) -> None:
-        """Put what came since the last time into the database, and see whether an admin wants an end."""
         async with self._storing_turn:
             fresh, self._fresh = self._fresh, []
             self._storing = {outcome.key: outcome for outcome in fresh}

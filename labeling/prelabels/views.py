@@ -55,7 +55,6 @@ def prelabels(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def prelabels_start(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Start a pass, or tell what it would cost."""
     queue = queue_for(request.user, queue_id, ADMIN)
     form = PassForm(request.POST)
     if not form.is_valid():
@@ -76,7 +75,6 @@ def prelabels_start(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def prelabel_pass(request: HttpRequest, pass_id: int) -> HttpResponse:
-    """Pause, resume or cancel a pass, or take an imported one back."""
     job = prelabel_pass_for(request.user, pass_id, ADMIN)
     form = ResumeForm(request.POST)
     try:

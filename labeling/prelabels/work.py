@@ -22,8 +22,6 @@ CHUNK = 500
 
 
 class VersionedPair(NamedTuple):
-    """A pair by keys, and the version of the document whose text is judged."""
-
     query: int
     document: int
     version: int

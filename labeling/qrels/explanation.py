@@ -64,7 +64,6 @@ class Explanation:
 
     @property
     def parts(self) -> list[Part]:
-        """The document's text, with the evidence of all verdicts marked."""
         text = self.document.text or ""
         spans = sorted(span for one in self.judgments if (span := evidence_in(one.event, text)))
         marks: list[tuple[int, int]] = []

@@ -23,7 +23,6 @@ class Text(NamedTuple):
 
     @property
     def whole(self) -> str:
-        """Both, as tools take them that know one text."""
         return f"{self.title}\n{self.text}" if self.title and self.text else self.title or self.text
 
 

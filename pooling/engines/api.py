@@ -169,7 +169,6 @@ class EngineRuns(APIView):
 
 
 def _settings(body: dict[str, Any], before: EngineSettings | None = None) -> EngineSettings:
-    """The body's settings, on top of a preset or of what was there."""
     preset = body.pop("preset", "")
     base = preset_named(preset) if preset else before or EngineSettings()
     names = {one.name for one in fields(EngineSettings)}

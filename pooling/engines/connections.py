@@ -40,8 +40,6 @@ class RefusedAddressError(Exception):
 
 @dataclass(frozen=True)
 class AllowedNetworks:
-    """The private networks that may be reached, and the setting that names them."""
-
     networks: Sequence[Network]
     setting: str
 

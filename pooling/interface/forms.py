@@ -22,8 +22,6 @@ MOST_REPEATED = 300
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that a form shows while people fill it in."""
-
     title: str
     value: str
     note: str = ""

@@ -215,7 +215,6 @@ def preference_scores(lists: Sequence[Ranking], ranking: Ranking, clicked: Seque
 
 
 def _preferences(length: int, clicked: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Places of winners and losers."""
     chosen = set(clicked)
     for place in sorted(chosen):
         yield from ((place, above) for above in range(place) if above not in chosen)

@@ -78,8 +78,6 @@ def part_count(paths: Iterable[Path]) -> int:
 
 @dataclass(frozen=True)
 class Split:
-    """A run's deepest rank, up to the depth asked for, its queries, and its reader's notes."""
-
     deepest: int
     queries: list[str]
     notes: tuple[str, ...]

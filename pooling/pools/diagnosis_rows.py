@@ -26,8 +26,6 @@ OWN = '<td class="self">–</td>'
 
 @dataclass(frozen=True)
 class HeatRow:
-    """A run with the cells of its overlap with every run, as HTML."""
-
     number: int
     run: str
     cells: SafeString

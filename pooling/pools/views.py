@@ -283,7 +283,6 @@ def pairs(request: HttpRequest, slug: str, pool_id: int) -> HttpResponseBase:
 
 
 def _with_finders(pool: Pool) -> Callable[[list[PoolEntry]], None]:
-    """A function that adds to each pair which runs found it, at which rank."""
     names = pool.diagnostics.get("runs", [])
 
     def prepare(entries: list[PoolEntry]) -> None:

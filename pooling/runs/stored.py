@@ -85,8 +85,6 @@ class RunPreflight(StoredPreflight):
 
 @dataclass(frozen=True)
 class _Source:
-    """The file a run came from, and how a run with the same checksum is spoken of."""
-
     file_name: str
     sha256: str
     again: str = "The same file was already imported as"

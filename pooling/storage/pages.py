@@ -258,7 +258,6 @@ def _import_previewed(
 
 
 def _done(request: HttpRequest, collection: Collection, outcomes: Sequence[Result | Job]) -> HttpResponse:
-    """On to what was imported or to its job, of several runs to their list."""
     if len(outcomes) == 1:
         return go_on(request, outcomes[0])
     _say(request, outcomes)

@@ -268,12 +268,10 @@ class TableView:
 
     @property
     def pairs_without_search(self) -> list[tuple[str, str]]:
-        """The state that goes along with other search words."""
         return self._pairs_without("q")
 
     @property
     def pairs_without_columns(self) -> list[tuple[str, str]]:
-        """The state that goes along with other columns."""
         return self._pairs_without("columns")
 
     @property

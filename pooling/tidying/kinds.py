@@ -53,7 +53,6 @@ class Kind:
         return str(getattr(thing, self.label))
 
     def rows_of(self, collection: Collection) -> Any:
-        """Those of a collection, deleted ones among them."""
         rows: Any = self.model.everything.all()
         if self.model is Collection:
             return rows.filter(pk=collection.pk)

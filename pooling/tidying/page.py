@@ -42,7 +42,6 @@ class TidiedList:
 
 
 def archived_in(collection: Collection) -> TidiedList:
-    """One query for each kind."""
     return _listed(collection, deleted=False)
 
 

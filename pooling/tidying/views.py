@@ -137,7 +137,6 @@ def tidy(request: HttpRequest, slug: str, kind: str, thing_id: int) -> HttpRespo
 @login_required
 @require_safe
 def tidy_chosen(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
-    """Things that depend on the rows chosen in a list, with the buttons that put these away."""
     collection = collection_for(request.user, slug, ADMIN)
     keys = [key for name in request.GET for key in request.GET.getlist(name)]
     chosen = [f"{kind}:{key}" for key in dict.fromkeys(keys)]

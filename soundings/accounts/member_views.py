@@ -12,7 +12,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.timezone import localtime
 from django.views.decorators.http import require_http_methods, require_POST
-from pooling.people.joining import add_or_ask
 
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
@@ -20,6 +19,7 @@ from pooling.models import Invitation, Membership, Role
 from pooling.people import membership
 from pooling.people.access import ADMIN, READERS, collection_for, collections_of
 from pooling.people.invitations import OFFERED_DAYS, open_invitations
+from pooling.people.joining import add_or_ask
 from pooling.tables.answers import answer
 from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table
@@ -183,6 +183,5 @@ def _in_words(outcome: Membership | Invitation) -> str:
 
 
 def _to_members(request: HttpRequest, slug: str) -> HttpResponse:
-    """Back to the list, or home for somebody who has just given up the right to see it."""
     member = collections_of(request.user).filter(slug=slug).exists()
     return redirect("members", slug) if member else redirect("home")

@@ -314,7 +314,6 @@ def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> Pool:
 
 
 def leave_some_to_judge(pool: Pool, run: Run, stage: Stage) -> None:
-    """A deeper version of the pool, which nobody has begun to judge."""
     deeper = extend_pool(
         pool,
         user=stage.admin,

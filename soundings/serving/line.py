@@ -245,7 +245,6 @@ class Line(TConn):  # type: ignore[misc]  # untyped
         return True
 
     def hand_over(self) -> None:
-        """Give gunicorn's parser what has arrived."""
         self.init()
         self.parser.unreader.unread(bytes(self.received))
         self.received.clear()

@@ -125,7 +125,6 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
 @login_required
 @sensitive_post_parameters("code")
 def second_factor_codes(request: HttpRequest) -> HttpResponse:
-    """One's recovery codes, for some minutes after a code."""
     user = person(request)
     if not factor.asks_for_code(user):
         return redirect("second_factor")

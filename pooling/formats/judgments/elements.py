@@ -68,8 +68,6 @@ def _elements(text: _Text) -> Iterator[tuple[int, Any]]:
 
 
 class _Text:
-    """The text of a file from a place on, with what was read and dropped counted in lines."""
-
     def __init__(self, source: Source) -> None:
         self.source, self.line = source, 1
         self._blocks = source.blocks(1 << 18)

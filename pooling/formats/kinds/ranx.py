@@ -172,7 +172,6 @@ def json_object_of(source: Source) -> dict[str, Any]:
 
 
 def ranx_text(frame: pl.DataFrame, target: Target) -> str:
-    """Of a run the scores, of qrels the relevance."""
     value = "score" if "score" in frame.columns else "relevance"
     nested: dict[str, dict[str, float]] = {}
     for query, document, number in frame.select("query_id", "document_id", value).iter_rows():
@@ -181,7 +180,6 @@ def ranx_text(frame: pl.DataFrame, target: Target) -> str:
 
 
 def array_records(source: Source, member: str | None = None) -> Iterator[Record]:
-    """The objects of a JSON array, or of the array that is this member of one object."""
     for line, element in json_elements(source, member):
         if not isinstance(element, dict):
             raise source.error(line, "an element that is not an object", "Write [{…}, {…}].")
