@@ -30,7 +30,7 @@ import numpy as np
 
 from labeling.adaptive.next_documents import Course, Entry, History, Planner, Prior, summed
 from pooling.ranking.bounds import Remainder
-from pooling.ranking.budget_rules import BATCH
+from pooling.ranking.selection import BATCH
 
 if TYPE_CHECKING:
     from labeling.models import QueryPlan

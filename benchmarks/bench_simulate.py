@@ -17,8 +17,7 @@ import numpy as np
 import polars as pl
 
 from evaluation.replays.replaying import LabelledPool, labelled_pool, replay
-from pooling.merging.merging import merge_runs
-from pooling.ranking.score_sums import with_score_sums
+from pooling.merging.merging import merge_runs, with_score_sums
 from pooling.strategies import STRATEGIES, candidates_of
 
 RUNS, QUERIES, DEPTH, POOL = 130, 50, 100, 1740

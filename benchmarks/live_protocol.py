@@ -17,7 +17,7 @@ from labeling.adaptive.query_state import read_state
 from labeling.items.slots import need
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, QueryPlan, Queue, Selection
 from labeling.progress.counts import item_counts
-from pooling.ranking.budget_rules import BATCH
+from pooling.ranking.selection import BATCH
 
 Pair = tuple[int, int]
 

@@ -46,7 +46,6 @@ def canary_for(user: User | AnonymousUser, canary_id: int, roles: tuple[Role, ..
 
 
 def webhook_for(user: User | AnonymousUser, webhook_id: int) -> Webhook:
-    """Fetch a webhook, and its collection, for an admin."""
     hook = fetch(Webhook.objects.select_related("collection"), pk=webhook_id)
     require_role(user, hook.collection, ADMIN)
     return hook

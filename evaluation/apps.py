@@ -1,5 +1,3 @@
-"""Stage 3 as a Django app."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -14,14 +12,12 @@ if TYPE_CHECKING:
 
 
 def on_run_imported(sender: object, run: Run, **more: object) -> None:
-    """Have a new run measured by the canaries."""
     from evaluation.canaries.watching import watch_run
 
     watch_run(run)
 
 
 def on_release_made(sender: object, instance: QrelsRelease, created: bool, **more: object) -> None:
-    """Tell the webhooks of a collection of a new release."""
     from evaluation.canaries.hooks import tell_of_release
 
     if created:
@@ -29,7 +25,6 @@ def on_release_made(sender: object, instance: QrelsRelease, created: bool, **mor
 
 
 def on_report_made(sender: object, instance: Report, created: bool, **more: object) -> None:
-    """Tell the webhooks of a collection of a new report."""
     from evaluation.canaries.hooks import tell_of_report
 
     if created:
@@ -37,14 +32,12 @@ def on_report_made(sender: object, instance: Report, created: bool, **more: obje
 
 
 def on_queue_emptied(sender: object, queue: Queue, **more: object) -> None:
-    """Tell the webhooks of a collection of a finished queue."""
     from evaluation.canaries.hooks import tell_of_queue
 
     tell_of_queue(queue)
 
 
 def on_engine_failed(sender: object, engine: Engine, problem: str, **more: object) -> None:
-    """Tell those who wait for runs of an engine that there was none."""
     from evaluation.canaries.watching import tell_of_engine
 
     tell_of_engine(engine, problem)
@@ -55,7 +48,6 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
-        """Make the work of this stage's jobs known to the background worker, and hear of new runs."""
         from django.db.models.signals import post_save
 
         from evaluation.models import Report

@@ -31,7 +31,7 @@ from evaluation.failures.command import (
     stage_parts,
 )
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
-from evaluation.logs.weights_option import refuse_with_weights, weighted_result
+from evaluation.logs.applying import refuse_with_weights, weighted_result
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.pool_estimates.pool_file import depth_of_file, design_of_files
 from evaluation.rendering.cells import Part
@@ -284,7 +284,6 @@ def _add_comparisons(parser: ArgumentParser) -> None:
 
 
 def _pools(paths: Sequence[Path] | None, queries: Collection[str] | None) -> dict[str, pl.DataFrame]:
-    """The pools of the chosen queries, by the names of their files."""
     names = Counter(path.name for path in paths or ())
     return {
         path.name if names[path.name] == 1 else str(path): only_queries(read_pool(path), queries)

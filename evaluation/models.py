@@ -347,7 +347,6 @@ class CanaryNewsManager(models.Manager["CanaryNews"]):
     """News of canaries that are not deleted."""
 
     def get_queryset(self) -> models.QuerySet[CanaryNews]:
-        """Without deleted canaries."""
         return super().get_queryset().filter(canary__deleted_at=None)
 
 

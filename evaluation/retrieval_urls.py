@@ -3,7 +3,7 @@
 from django.urls import URLPattern
 
 from evaluation.canaries import api as canary_api
-from evaluation.canaries import hooks_api, hooks_views
+from evaluation.canaries import hooks_views
 from evaluation.canaries import views as canary_views
 from evaluation.indexes import api as latency_api
 from evaluation.indexes import views as latency_views
@@ -51,7 +51,7 @@ api_urlpatterns: list[URLPattern] = [
         "collections/<slug:slug>/",
         call("latency/", latency_api.LatencyReports, "api_latency_reports"),
         call("canaries/", canary_api.Canaries, "api_canaries"),
-        call("webhooks/", hooks_api.Webhooks, "api_webhooks"),
+        call("webhooks/", hooks_views.Webhooks, "api_webhooks"),
     ),
     *below(
         "latency/<int:report_id>/",
@@ -71,12 +71,12 @@ api_urlpatterns: list[URLPattern] = [
     ),
     *below(
         "webhooks/<int:webhook_id>/",
-        call("", hooks_api.OneWebhook, "api_webhook"),
-        call("test/", hooks_api.WebhookTest, "api_webhook_test"),
-        call("deliveries/", hooks_api.WebhookDeliveries, "api_webhook_deliveries"),
+        call("", hooks_views.OneWebhook, "api_webhook"),
+        call("test/", hooks_views.WebhookTest, "api_webhook_test"),
+        call("deliveries/", hooks_views.WebhookDeliveries, "api_webhook_deliveries"),
         call(
             "deliveries/<int:delivery_id>/again/",
-            hooks_api.WebhookDeliveryAgain,
+            hooks_views.WebhookDeliveryAgain,
             "api_webhook_delivery_again",
         ),
     ),

@@ -1,5 +1,3 @@
-"""The addresses of this stage: pages, and the HTTP interface below /api/."""
-
 from django.urls import URLPattern, re_path
 
 from evaluation import retrieval_urls
@@ -17,15 +15,7 @@ from evaluation.plans import views as plan_views
 from evaluation.pool_estimates import views as pool_views
 from evaluation.replays import api as replay_api
 from evaluation.replays import views as replay_views
-from evaluation.reports import (
-    api,
-    change_views,
-    measuring_views,
-    sharing_api,
-    sharing_views,
-    trend_views,
-    views,
-)
+from evaluation.reports import api, change_views, measuring_views, sharing_views, trend_views, views
 from pooling.interface.addresses import below, call, page
 from pooling.tidying.api import Restored
 
@@ -135,7 +125,7 @@ urlpatterns += [
 api_urlpatterns += [
     *below(
         "reports/<int:report_id>/links/",
-        call("", sharing_api.SharedLinks, "api_report_links"),
-        call("<int:link_id>/", sharing_api.OneSharedLink, "api_report_link"),
+        call("", sharing_views.SharedLinks, "api_report_links"),
+        call("<int:link_id>/", sharing_views.OneSharedLink, "api_report_link"),
     ),
 ]

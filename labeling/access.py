@@ -42,7 +42,6 @@ def is_annotator(queue: Queue) -> bool:
 
 
 def queue_in(collection: Collection, number: str) -> Queue:
-    """Fetch a queue of a collection by its number as somebody wrote it."""
     is_number = number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER
     return fetch(Queue.objects.filter(collection=collection), pk=int(number) if is_number else 0)
 
@@ -65,12 +64,10 @@ def prelabel_pass_for(user: User | AnonymousUser, pass_id: int, roles: tuple[Rol
 
 
 def prelabeler_for_queue(queue: Queue, prelabeler_id: int) -> Prelabeler:
-    """Fetch a prelabeler of the queue's collection."""
     return fetch(Prelabeler.objects.filter(collection=queue.collection_id), pk=prelabeler_id)
 
 
 def prelabeler_for_admin(user: User | AnonymousUser, prelabeler_id: int) -> Prelabeler:
-    """Fetch a prelabeler, with its collection, for an admin of it."""
     prelabeler = fetch(Prelabeler.objects.select_related("collection"), pk=prelabeler_id)
     require_role(user, prelabeler.collection, ADMIN)
     return prelabeler

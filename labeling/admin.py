@@ -10,16 +10,12 @@ from pooling.admin import ReadOnly
 
 @admin.register(Queue)
 class QueueAdmin(ReadOnly):
-    """Queues."""
-
     list_display = ("name", "collection", "pool", "judgments_per_item", "state", "opened_at")
     list_select_related = ("collection", "pool")
 
 
 @admin.register(Item)
 class ItemAdmin(ReadOnly):
-    """Items with their counters."""
-
     list_display = ("id", "queue", "query_id", "document_id", "needed", "done", "leased", "state")
     list_filter = ("state",)
     list_select_related = ("queue",)
@@ -34,8 +30,6 @@ class JudgmentEventAdmin(ReadOnly):
 
 @admin.register(Judgment)
 class JudgmentAdmin(ReadOnly):
-    """Current verdicts."""
-
     list_display = ("id", "annotator", "query_id", "document_id", "verdict", "judged_at")
     list_filter = ("verdict",)
     list_select_related = ("annotator",)
@@ -43,15 +37,11 @@ class JudgmentAdmin(ReadOnly):
 
 @admin.register(ImportedLabel)
 class ImportedLabelAdmin(ReadOnly):
-    """Labels from files."""
-
     list_display = ("id", "collection", "query_id", "document_id", "relevance", "source_name")
     list_select_related = ("collection",)
 
 
 @admin.register(QrelsRelease)
 class QrelsReleaseAdmin(ReadOnly):
-    """Releases."""
-
     list_display = ("name", "collection", "rule", "pair_count", "relevant_count", "released_at")
     list_select_related = ("collection",)

@@ -1,5 +1,3 @@
-"""Stage 2 as a Django app."""
-
 from django.apps import AppConfig
 
 
@@ -8,7 +6,6 @@ class LabelingConfig(AppConfig):
     verbose_name = "Labeling"
 
     def ready(self) -> None:
-        """Register what the worker does: imports, changes of queues, pre-labels, and forgetting old notes."""
         from pooling.jobs.registering import load_what_registers
 
         load_what_registers(self.module)

@@ -1,10 +1,8 @@
-"""The addresses of this stage: pages, and the HTTP interface below /api/."""
-
 from django.urls import URLPattern
 
 from labeling.adaptive import api as selection_api
 from labeling.adjudication import api as adjudication_api
-from labeling.adjudication import label_views
+from labeling.adjudication import views
 from labeling.adjudication import views as adjudication_views
 from labeling.exposure import api as prelabel_use_api
 from labeling.fact_pages import api as fact_keeping_api
@@ -15,10 +13,10 @@ from labeling.fact_pages import views as fact_keeping
 from labeling.gold import api as gold_api
 from labeling.gold import views as gold_views
 from labeling.gold_pages import api as gold_keeping_api
-from labeling.gold_pages import practice_api, practice_views
+from labeling.gold_pages import practice_views
 from labeling.gold_pages import views as gold_keeping
 from labeling.judging import api as judging_api
-from labeling.judging import reading_api
+from labeling.judging import choices
 from labeling.judging import views as judging
 from labeling.judgment_imports import api as judgment_import_api
 from labeling.judgment_imports import views as judgment_imports
@@ -28,9 +26,9 @@ from labeling.prelabels import api as prelabel_api
 from labeling.prelabels import import_calls as prelabel_imports
 from labeling.prelabels import views as prelabel_views
 from labeling.progress import api as progress_api
-from labeling.progress import message_api, message_views
-from labeling.progress import own_api as own_work_api
+from labeling.progress import message_views
 from labeling.progress import own_views as own_pages
+from labeling.progress import own_views as own_work_api
 from labeling.progress import views as progress_views
 from labeling.progress import views as queue_views
 from labeling.qrels import api as qrels_api
@@ -40,10 +38,10 @@ from labeling.quality import api as quality_api
 from labeling.quality import disagreements
 from labeling.quality import views as quality_views
 from labeling.queues import api as queues_api
-from labeling.queues import search_api, search_views
+from labeling.queues import search_views
 from labeling.queues import views as queues_views
 from labeling.worth import api as prelabeler_api
-from labeling.worth import score_audit_api, score_audit_views
+from labeling.worth import score_audit_views
 from labeling.worth import views as prelabeler_views
 from pooling.interface.addresses import below, call, page
 from pooling.tidying.api import Restored, Tidied
@@ -71,7 +69,7 @@ urlpatterns: list[URLPattern] = [
         page("gold/edit/", gold_keeping.gold_edit, "gold_edit"),
         page("gold/make/", gold_keeping.gold_make, "gold_make"),
         page("qrels/", qrels_views.releases, "releases"),
-        page("labels/", label_views.label, "label"),
+        page("labels/", views.label, "label"),
         page("judgments/", judgment_downloads.judgments_download, "judgments_download"),
         page("judgments/import/", judgment_imports.judgments_import, "judgments_import"),
         page("qrels/new/", qrels_views.release_new, "release_new"),
@@ -140,7 +138,7 @@ api_urlpatterns: list[URLPattern] = [
         call("restore/", Restored, "api_queue_restore", kind="queue"),
         call("claim/", judging_api.Claims, "api_queue_claim"),
         call("judgments/", judging_api.Judgments, "api_queue_judgments"),
-        call("messages/", message_api.QueueMessages, "api_queue_messages"),
+        call("messages/", message_views.QueueMessages, "api_queue_messages"),
         call("skip/", judging_api.Skips, "api_queue_skip"),
         call("undo/", judging_api.Undos, "api_queue_undo"),
         call("renew/", judging_api.Renewals, "api_queue_renew"),
@@ -148,7 +146,7 @@ api_urlpatterns: list[URLPattern] = [
         call("release/", judging_api.Returns, "api_queue_release"),
         call("adjudication/", adjudication_api.Adjudication, "api_adjudication"),
         call("adjudication/rules/", adjudication_api.AdjudicationByRule, "api_adjudication_rules"),
-        call("search/", search_api.Search, "api_search"),
+        call("search/", search_views.Search, "api_search"),
         call("quality/", quality_api.Quality, "api_quality"),
         call("disagreements/", quality_api.Disagreements, "api_disagreements"),
         call("questions/", plausibility_api.WorkQuestions, "api_work_questions"),
@@ -165,7 +163,7 @@ api_urlpatterns: list[URLPattern] = [
         call("prelabels/qrels/", prelabel_api.PrelabelsDownload, "api_prelabels_download"),
         call("prelabels/use/", prelabel_use_api.PrelabelUseCall, "api_prelabel_use"),
         call("prelabels/order/", prelabeler_api.ScoreOrder, "api_prelabels_order"),
-        call("practice/", practice_api.Practice, "api_practice"),
+        call("practice/", practice_views.Practice, "api_practice"),
         call("gold/", gold_api.QueueGold, "api_queue_gold"),
         call("gold/<str:name>/", gold_api.AnnotatorGold, "api_annotator_gold"),
         call("annotators/<str:name>/hand-back/", quality_api.HandBack, "api_hand_back"),
@@ -183,8 +181,8 @@ api_urlpatterns: list[URLPattern] = [
     *below(
         "collections/<slug:slug>/",
         call("queues/", progress_api.Queues, "api_queues"),
-        call("messages/", message_api.Messages, "api_messages"),
-        call("search-finds/", search_api.FindsBySearch, "api_search_finds"),
+        call("messages/", message_views.Messages, "api_messages"),
+        call("search-finds/", search_views.FindsBySearch, "api_search_finds"),
         call("prelabelers/", prelabeler_api.Prelabelers, "api_prelabelers"),
         call("facts/", fact_keeping_api.Facts, "api_facts"),
         call("facts/drafts/", draft_requests.FactDrafts, "api_facts_draft"),
@@ -206,15 +204,15 @@ api_urlpatterns: list[URLPattern] = [
         # The contract has the download without a slash at its end.
         call("qrels", qrels_api.QrelsDownload, "api_qrels_download"),
     ),
-    call("messages/<int:message_id>/answer/", message_api.MessageAnswer, "api_message_answer"),
+    call("messages/<int:message_id>/answer/", message_views.MessageAnswer, "api_message_answer"),
     call("prelabel-passes/<int:pass_id>/", prelabel_api.PrelabelPass, "api_prelabel_pass"),
     *below(
         "prelabelers/<int:prelabeler_id>/",
         call("", prelabeler_api.OnePrelabeler, "api_prelabeler"),
         call("samples/", prelabeler_api.Samples, "api_prelabeler_samples"),
-        call("audits/", score_audit_api.ScoreAudits, "api_score_audits"),
+        call("audits/", score_audit_views.ScoreAudits, "api_score_audits"),
     ),
-    call("reading/", reading_api.Reading, "api_reading"),
+    call("reading/", choices.Reading, "api_reading"),
     call("work/", own_work_api.OwnWork, "api_work"),
     call("work/hours/", own_work_api.OwnHours, "api_work_hours"),
     call("facts/<int:fact_id>/", fact_keeping_api.OneFact, "api_fact"),

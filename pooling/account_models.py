@@ -9,8 +9,6 @@ from django.utils.translation import gettext_lazy
 
 
 class Scope(models.TextChoices):
-    """Rights of a token, as a part of its owner's."""
-
     READ = "read", gettext_lazy("Read")
     JUDGE = "judge", gettext_lazy("Read and judge")
     ADMIN = "admin", gettext_lazy("All that I may do")

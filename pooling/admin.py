@@ -26,8 +26,6 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
 
 
 class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]
-    """The members of a collection."""
-
     model = Membership
     extra = 0
     autocomplete_fields = ["user"]
@@ -35,8 +33,6 @@ class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]
 
 @admin.register(Collection)
 class CollectionAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Name, question, guidelines and members."""
-
     list_display = ["name", "slug", "created_at"]
     search_fields = ["name", "slug"]
     inlines = [MembershipInline]
@@ -52,8 +48,6 @@ class QueryAdmin(ReadOnly):
 
 @admin.register(Document)
 class DocumentAdmin(ReadOnly):
-    """Documents, as imported or pooled."""
-
     list_display = ["external_id", "title", "version", "collection"]
     list_filter = ["collection"]
     list_select_related = ["collection"]
@@ -77,8 +71,6 @@ class PoolAdmin(ReadOnly):
 
 @admin.register(Job)
 class JobAdmin(ReadOnly):
-    """Long work, done or waiting."""
-
     list_display = ["kind", "collection", "state", "progress", "detail", "created_at"]
     list_filter = ["state", "kind"]
     list_select_related = ["collection"]

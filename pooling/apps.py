@@ -1,5 +1,3 @@
-"""Stage 1 as a Django app."""
-
 from importlib import import_module
 
 from django.apps import AppConfig
@@ -10,7 +8,6 @@ class PoolingConfig(AppConfig):
     verbose_name = "Pooling"
 
     def ready(self) -> None:
-        """Register the kinds of jobs, for the worker as for the site, and what SQLite has to know."""
         from pooling.jobs.registering import load_what_registers
 
         load_what_registers(self.module)

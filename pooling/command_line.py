@@ -116,7 +116,6 @@ def _refuse_parts_in_frame(choice: Choice, engine: str) -> None:
 def _text_ranking(
     choice: Choice, tops: Mapping[str, pl.DataFrame], options: Mapping[str, Any], errors: Writer
 ) -> pl.DataFrame:
-    """The text ranking of the pool's queries over a corpus file."""
     pooled = {query for top in tops.values() for query in top["query_id"].unique()}
     queries = {one.id: one.text for one in read_queries(options["queries"])}
     without = sorted(pooled - set(queries))

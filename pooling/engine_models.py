@@ -1,5 +1,3 @@
-"""Models of engines: how each is asked, and the answers of a run that is being made."""
-
 from __future__ import annotations
 
 from django.conf import settings

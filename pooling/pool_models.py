@@ -1,5 +1,3 @@
-"""Pools: the pairs chosen for judging from runs, and what chose them."""
-
 from __future__ import annotations
 
 from typing import TypedDict
@@ -98,11 +96,9 @@ class Pool(Kept):
 
     @property
     def deepest(self) -> int:
-        """No rank of the pool is below this one."""
         return max(map(self.depth_of, [*self.depths, ""]))
 
     def depth_of(self, run: str) -> int:
-        """Depth in the list of a run, by name, down to which documents went into the pool."""
         return int(self.depths.get(run, self.depth))
 
     def frame_size(self, query_id: str) -> int | None:
@@ -112,7 +108,6 @@ class Pool(Kept):
         return frame.get("sizes", {}).get(query_id)
 
     def versions(self) -> list[Pool]:
-        """The first version of the pool, and those that extend it up to this one."""
         before = [] if self.extends is None else self.extends.versions()
         return [*before, self]
 

@@ -1,5 +1,3 @@
-"""The addresses of this stage: pages, and the HTTP interface below /api/."""
-
 from django.urls import URLPattern, path
 
 from pooling.engines import api as engines_api

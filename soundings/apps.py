@@ -1,5 +1,3 @@
-"""The site as a Django app: its commands, sign-in and home page."""
-
 from django.apps import AppConfig
 
 

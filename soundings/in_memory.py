@@ -8,8 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from evaluation.replays import simulation
-from evaluation.replays.reading import read_labelled_pool
-from evaluation.replays.replaying import BUDGETS
+from evaluation.replays.replaying import BUDGETS, read_labelled_pool
 from evaluation.replays.simulation import Simulation
 from pooling.heavy import pl
 from pooling.inputs.asking import retriever_run

@@ -353,7 +353,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "DeliveryState": "evaluation.models.CanaryDelivery.State",
         "JobState": "pooling.models.Job.State",
-        "LabelRule": "labeling.consensus.rule_names.RULE_NAMES",
+        "LabelRule": "labeling.consensus.rules.RULE_NAMES",
         "QueueState": "labeling.models.Queue.State",
         "SampleMethod": "labeling.worth.samples.METHODS",
         "SupportVerdict": "labeling.models.SupportVerdict",

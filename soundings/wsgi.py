@@ -1,5 +1,3 @@
-"""The WSGI application that gunicorn serves."""
-
 import os
 
 from django.core.wsgi import get_wsgi_application

@@ -61,7 +61,7 @@ WITHOUT_NAMES = {
     "evaluation/reports/forms.py: _or_as_preset",
     "evaluation/scoring/config.py: _plain",
     "evaluation/scoring/config.py: arguments",
-    "labeling/adjudication/forms.py: clean",
+    "labeling/adjudication/views.py: clean",
     "labeling/judging/views.py: clean",
     "labeling/prelabels/model_answers.py: object_in",
     "labeling/prelabels/client.py: body",

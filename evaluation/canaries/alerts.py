@@ -27,8 +27,6 @@ class News:
 
 
 class CanaryFacts(TypedDict):
-    """The canary that a message is about."""
-
     id: int
     name: str
     release: str
@@ -40,8 +38,6 @@ class CanaryFacts(TypedDict):
 
 
 class RunFacts(TypedDict):
-    """The run that was measured."""
-
     name: str
     family: str
     imported_at: str
@@ -90,8 +86,6 @@ class Alert(TypedDict):
 
 
 class Payload(Alert):
-    """A webhook's message: the first piece of news, and all of them."""
-
     alerts: list[Alert]
 
 

@@ -1,5 +1,3 @@
-"""The HTTP interface of canaries: make them, list them, and read one with its history."""
-
 from __future__ import annotations
 
 from dataclasses import replace
@@ -91,8 +89,6 @@ class CanaryHistorySerializer(CanarySerializer):
 
 
 class Canaries(APIView):
-    """The canaries of a collection."""
-
     @lists(CanarySerializer, operation_id="canaries_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the canaries by name."""
@@ -161,8 +157,6 @@ class CanaryMessageSerializer(serializers.ModelSerializer[CanaryDelivery]):
 
 
 class OneCanary(Tidied):
-    """One canary."""
-
     kind = "canary"
 
     @takes(AlertsChangeSerializer, gives=ChangedCanarySerializer, operation_id="canaries_partial_update")
@@ -188,8 +182,6 @@ class OneCanary(Tidied):
 
 
 class CanaryQueries(APIView):
-    """The queries of a canary."""
-
     @answers(CanarySerializer, operation_id="canaries_take_over_queries")
     def post(self, request: Request, canary_id: int) -> Response:
         """Measure the queries that have the canary's tag now, in another stretch of its history."""
@@ -199,8 +191,6 @@ class CanaryQueries(APIView):
 
 
 class CanaryTest(APIView):
-    """A test of a canary's receivers."""
-
     @answers(CanaryMessageSerializer(many=True), status=202, operation_id="canaries_test")
     def post(self, request: Request, canary_id: int) -> object:
         """Send a test message to every receiver; `canaries_messages_list` tells what became of it."""
@@ -208,8 +198,6 @@ class CanaryTest(APIView):
 
 
 class CanaryMessages(APIView):
-    """The messages about a canary."""
-
     @lists(CanaryMessageSerializer, operation_id="canaries_messages_list")
     def get(self, request: Request, canary_id: int) -> Rows:
         """List them, newest first, for admins."""
@@ -217,8 +205,6 @@ class CanaryMessages(APIView):
 
 
 class CanaryMessageAgain(APIView):
-    """A message sent again."""
-
     @answers(CanaryMessageSerializer, status=202, operation_id="canaries_messages_again")
     def post(self, request: Request, canary_id: int, delivery_id: int) -> object:
         """Try a message that has not arrived again at once, and for another day."""
@@ -230,8 +216,6 @@ class CanaryMessageAgain(APIView):
 
 
 class CanaryFile(APIView):
-    """A canary as a file."""
-
     content_negotiation_class = OneKind
 
     @file_call(FILES)

@@ -15,7 +15,6 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 
 def canary_chart_size(families: int, *, narrow: bool = False) -> tuple[int, int]:
-    """Width and height of the picture of this many families, legend included."""
     return (380, 360 + 23 * families) if narrow else (860, 400)
 
 

@@ -45,7 +45,6 @@ class Checked:
         return is_below(self.canary.threshold, self.value.mean)
 
     def sentence(self) -> str:
-        """The value with its interval, the threshold, and whether it fell beyond noise."""
         value, canary = self.value, self.canary
         figure = f"{decimal(value.mean)}{interval(ends_of(value))}"
         count = counted(value.queries, "query")
@@ -66,7 +65,6 @@ class Checked:
         return " ".join([*sentences, *remedy(value, [BELOW, *value.reasons])])
 
     def to_dict(self) -> CheckResult:
-        """Plain values for JSON."""
         return {
             "canary": self.canary.name,
             "measure": self.canary.measure,

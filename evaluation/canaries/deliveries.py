@@ -57,8 +57,6 @@ Attempt = Callable[[], DeliveryOutcome]
 
 @dataclass(frozen=True)
 class Receiver:
-    """Somebody who hears of a canary: the address of a webhook or of a mailbox."""
-
     channel: str
     address: str
 
@@ -134,12 +132,10 @@ def announce(
 
 
 def hooks_for(collection: Collection, event: str) -> list[Webhook]:
-    """The webhooks of a collection that hear of such events."""
     return [hook for hook in collection.webhooks.select_related("collection") if event in hook.events]
 
 
 def _announce_falls(news: Sequence[News]) -> None:
-    """Tell the webhooks of the collection which canaries fell."""
     fallen = [piece for piece in news if piece.value is not None and piece.reasons]
     hooks = hooks_for(fallen[0].canary.collection, Webhook.Event.CANARY_FELL) if fallen else []
     for piece in fallen if hooks else []:
@@ -298,7 +294,6 @@ def _outcome_of(attempt: Future[DeliveryOutcome]) -> DeliveryOutcome:
 
 
 def _attempt(delivery: CanaryDelivery) -> Attempt:
-    """A prepared message, with all it needs from the database."""
     if delivery.webhook is not None:
         return _to_hook(delivery, delivery.webhook)
     news = [

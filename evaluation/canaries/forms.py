@@ -1,5 +1,3 @@
-"""The forms of canaries: what is watched, and who hears of it."""
-
 from __future__ import annotations
 
 import re
@@ -24,8 +22,6 @@ EVENTS = {
 
 
 class AlertsForm(EditForm, GroupedForm, forms.Form):
-    """The threshold, and who hears when a run falls below it or falls beyond noise."""
-
     GROUPS = {
         FIRST: ("threshold",),
         COMPARED: ("reference", "pinned"),
@@ -112,8 +108,6 @@ class AlertsForm(EditForm, GroupedForm, forms.Form):
 
 
 class CanaryForm(AlertsForm):
-    """A new canary."""
-
     GROUPS = {
         FIRST: ("name", "release", "measure", "threshold"),
         MESSAGES: AlertsForm.GROUPS[MESSAGES],
@@ -161,8 +155,6 @@ class CanaryForm(AlertsForm):
 
 
 class WebhookForm(EditForm, forms.Form):
-    """Where the messages of a collection go, and about what."""
-
     url = forms.CharField(
         max_length=1000,
         label="Address",

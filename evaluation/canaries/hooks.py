@@ -69,13 +69,11 @@ def remove_hook(hook: Webhook, *, by: User | None) -> None:
 
 
 def test_hook(hook: Webhook) -> CanaryDelivery:
-    """Send a test, whatever the webhook hears of."""
     (sent,) = announce([hook], TEST, {"collection": hook.collection.slug})
     return sent
 
 
 def tell_of_release(release: QrelsRelease) -> None:
-    """Tell that labels were frozen."""
     data = {
         "id": release.pk,
         "name": release.name,
@@ -89,7 +87,6 @@ def tell_of_release(release: QrelsRelease) -> None:
 
 
 def tell_of_report(report: Report) -> None:
-    """Tell that runs were measured."""
     data = {"id": report.pk, "name": report.name, "release": report.release.name}
     _tell(report.collection, Event.REPORT_MADE, data, report.get_absolute_url())
 
@@ -111,7 +108,6 @@ def tell_of_queue(queue: Queue) -> None:
 def _tell(
     collection: Collection, event: Webhook.Event, thing: dict[str, object], url: str, *, subject: str = ""
 ) -> None:
-    """Tell of a thing, under the noun that the event begins with."""
     noun = event.value.partition(".")[0]
     for hook in hooks_for(collection, event):
         content = {"collection": collection.slug, noun: {**thing, "url": f"{hook.site}{url}"}}

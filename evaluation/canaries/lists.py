@@ -1,5 +1,3 @@
-"""The lists of canaries with the newest run of each, of webhooks, and of the messages to one."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -158,8 +158,6 @@ def _fell_before(value: CanaryValue) -> bool:
 
 
 class ValueOfRun(TypedDict):
-    """What a canary says of one run."""
-
     run: str
     mean: float | None
     low: float | None
@@ -232,7 +230,6 @@ def rests_on(canary: Canary, value: CanaryValue) -> str:
 
 
 def ends_of(value: CanaryValue) -> MeanSpan:
-    """A value's mean and interval as a figure."""
     return {"mean": value.mean, "low": value.low, "high": value.high}
 
 

@@ -1,5 +1,3 @@
-"""The pages of canaries: values as rows, the picture, and the answer in a sentence."""
-
 from __future__ import annotations
 
 import hashlib
@@ -23,8 +21,8 @@ from evaluation.canaries.measuring import (
     rests_on,
     value_of_run,
 )
+from evaluation.canaries.queries import State, state_of, states_of
 from evaluation.canaries.regressions import marked_by_chance
-from evaluation.canaries.state import State, state_of, states_of
 from evaluation.canaries.unjudged import places_of, remedy
 from evaluation.measures import split_name, titled
 from evaluation.models import Canary, CanaryValue
@@ -130,7 +128,6 @@ def list_rows(canaries: Iterable[Canary]) -> list[dict[str, Any]]:
 
 
 def canary_context(canary: Canary) -> dict[str, Any]:
-    """Everything the page of one canary needs; nothing is measured again."""
     values = values_of(canary)
     compared = sum(value.difference is not None for value in values)
     state = state_of(canary)
@@ -170,7 +167,6 @@ def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> di
 
 
 def value_row(canary: Canary, value: CanaryValue) -> dict[str, Any]:
-    """One run: its value, its change, and what that means."""
     return {
         **value_of_run(canary, value),
         "run": value.run,
@@ -189,7 +185,6 @@ def _change(difference: float | None, low: float | None, high: float | None) -> 
 
 
 def newest_in_words(canary: Canary, values: Sequence[CanaryValue]) -> str:
-    """The newest run in a sentence."""
     if not values:
         return "No run has been measured yet."
     newest = values[-1]
@@ -229,7 +224,6 @@ def _fact(value: CanaryValue) -> list[object]:
 
 
 def _starts(values: Sequence[CanaryValue]) -> list[str]:
-    """When the stretches after the first of these values began."""
     stretches = {value.stretch_id: value.stretch for value in values}
     return [stretch.started_at.isoformat() for stretch in list(stretches.values())[1:]]
 
@@ -249,7 +243,6 @@ def canary_svg(canary: Canary, variant: str) -> bytes:
 
 
 def canary_png(canary: Canary) -> bytes:
-    """The canary over time as PNG."""
     return to_png(_chart(canary, values_of(canary), "light"))
 
 
@@ -343,7 +336,6 @@ def describe_canary(canary: Canary, state: State | None = None, *, for_admin: bo
 
 
 def canary_csv(canary: Canary) -> bytes:
-    """The history, a line for each run."""
     rows = history_of(canary)
     cells = ([" ".join(one) if isinstance(one, list) else one for one in row.values()] for row in rows)
     return table_text(list(rows[0]) if rows else ["run"], cells).encode()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 from django.contrib.auth.models import User
+from django.db.models import Avg, Count, F
 
-from evaluation.models import Canary, CanaryStretch
+from evaluation.canaries.regressions import LeastFall, least_fall
+from evaluation.models import Canary, CanaryStretch, CanaryValue
 from evaluation.report_store.choices import strata_chosen, tagged_queries
 from labeling.qrels.releases import read_release
 from pooling.interface.problems import InputError
@@ -65,7 +68,6 @@ def _refused(problem: str) -> InputError:
 
 
 def stretches_of(canaries: Sequence[Canary]) -> dict[int, CanaryStretch]:
-    """Key of a canary -> its newest stretch, in one query."""
     rows = CanaryStretch.objects.filter(canary__in=canaries).order_by("pk")
     return {stretch.canary_id: stretch for stretch in rows}
 
@@ -88,3 +90,35 @@ def changes_of_tags(
                 removed=len(measured - now),
             )
     return changes
+
+
+@dataclass(frozen=True)
+class State:
+    """trouble: why it cannot measure, or what it has lost; empty when all is well."""
+
+    stretch: CanaryStretch
+    tag_change: TagChange | None
+    least_fall: LeastFall
+    trouble: str
+
+
+def states_of(canaries: Sequence[Canary]) -> dict[int, State]:
+    stretches = stretches_of(canaries)
+    changes = changes_of_tags(stretches, canaries)
+    # Versions whose lists are the same tell nothing of the noise between versions.
+    noise = CanaryValue.objects.filter(stretch__in=stretches.values(), deviation__gt=0).order_by()
+    rows = noise.values("stretch").annotate(pairs=Count("pk"), square=Avg(F("deviation") * F("deviation")))
+    noise_of = {row["stretch"]: (sqrt(row["square"]), row["pairs"]) for row in rows}
+    states = {}
+    for canary in canaries:
+        stretch, change = stretches[canary.pk], changes.get(canary.pk)
+        deviation, pairs = noise_of.get(stretch.pk, (stretch.deviation, 1))
+        shares = 1 if canary.reference == Canary.Reference.PREVIOUS else 2
+        least = least_fall(stretch.scored, deviation, pairs, confidence=canary.confidence, comparisons=shares)
+        lost = change.sentence() if change and change.is_lost else ""
+        states[canary.pk] = State(stretch, change, least, " ".join(filter(None, (canary.trouble, lost))))
+    return states
+
+
+def state_of(canary: Canary) -> State:
+    return states_of([canary])[canary.pk]

@@ -1,5 +1,3 @@
-"""The pages of canaries: the list, the forms, one canary over time, and its messages (those for admins)."""
-
 from __future__ import annotations
 
 from django.contrib import messages
@@ -15,7 +13,7 @@ from evaluation.canaries import page as canary_page
 from evaluation.canaries.deliveries import send_again, send_test
 from evaluation.canaries.forms import AlertsForm, CanaryForm
 from evaluation.canaries.lists import CANARIES
-from evaluation.canaries.state import state_of
+from evaluation.canaries.queries import state_of
 from evaluation.canaries.watching import change_alerts, create_canary, take_over_tag
 from evaluation.models import Canary
 from pooling.interface.charting import VARIANTS
@@ -33,7 +31,6 @@ MOST_MESSAGES = 50
 @login_required
 @require_safe
 def canaries(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The canaries of a collection with the newest run of each."""
     collection = collection_for(request.user, slug)
     rows = canary_page.list_rows(canary_page.with_newest(collection))
     context = {
@@ -48,7 +45,6 @@ def canaries(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def canary_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """The form for a new canary."""
     collection = collection_for(request.user, slug, ADMIN)
     form = CanaryForm(request.POST or None, collection=collection)
     if request.method == "POST" and form.is_valid():
@@ -77,7 +73,6 @@ def canary_new(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def one_canary(request: HttpRequest, canary_id: int) -> HttpResponse:
-    """One canary over the runs imported in time; an admin sees its messages too."""
     canary = canary_for(request.user, canary_id)
     is_admin = canary.collection.role == Role.ADMIN  # type: ignore[attr-defined]
     context = {
@@ -97,7 +92,6 @@ def _messages(canary: Canary) -> list[object]:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def canary_edit(request: HttpRequest, canary_id: int) -> HttpResponse:
-    """Another threshold, other receivers."""
     canary = canary_for(request.user, canary_id, ADMIN)
     form = AlertsForm(request.POST or None, collection=canary.collection, canary=canary)
     if request.method == "POST" and form.is_valid():
@@ -115,7 +109,6 @@ def canary_edit(request: HttpRequest, canary_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def canary_queries(request: HttpRequest, canary_id: int) -> HttpResponse:
-    """Measure the queries that have the tag now, in another stretch of the history."""
     canary = canary_for(request.user, canary_id, ADMIN)
     try:
         take_over_tag(canary, person(request))
@@ -129,7 +122,6 @@ def canary_queries(request: HttpRequest, canary_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def canary_test(request: HttpRequest, canary_id: int) -> HttpResponse:
-    """Send a test to every receiver."""
     canary = canary_for(request.user, canary_id, ADMIN)
     try:
         send_test(canary)
@@ -142,7 +134,6 @@ def canary_test(request: HttpRequest, canary_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def delivery_again(request: HttpRequest, canary_id: int, delivery_id: int) -> HttpResponse:
-    """Send a message once more."""
     canary = canary_for(request.user, canary_id, ADMIN)
     delivery = fetch(canary.deliveries.distinct(), pk=delivery_id)
     try:
@@ -156,7 +147,6 @@ def delivery_again(request: HttpRequest, canary_id: int, delivery_id: int) -> Ht
 @login_required
 @require_safe
 def canary_chart(request: HttpRequest, canary_id: int, variant: str) -> HttpResponse:
-    """The canary over time as SVG; its address changes with what is in it."""
     canary = canary_for(request.user, canary_id)
     if variant not in VARIANTS:
         raise Http404("This canary has no such chart.")
@@ -166,7 +156,6 @@ def canary_chart(request: HttpRequest, canary_id: int, variant: str) -> HttpResp
 @login_required
 @require_safe
 def canary_download(request: HttpRequest, canary_id: int, format: str) -> HttpResponseBase:
-    """The history as CSV or JSON, the picture as SVG or PNG."""
     canary = canary_for(request.user, canary_id)
     stem = slugify(canary.name) or f"canary-{canary.pk}"
     return offered(canary_page.FILES, format, stem, canary)

@@ -137,7 +137,6 @@ def take_over_tag(canary: Canary, user: User | None) -> CanaryStretch:
 
 
 def alerts_of(canary: Canary) -> Alerts:
-    """When somebody hears of a canary, and who, as it is; without the secret, which stays."""
     return Alerts(
         threshold=canary.threshold,
         only_clear=canary.only_clear,
@@ -172,8 +171,6 @@ def change_alerts(canary: Canary, alerts: Alerts, user: User | None, *, site: st
 
 
 class _Watched(TypedDict):
-    """A canary in the activity of a collection."""
-
     measure: str
     threshold: float
     tag: str
@@ -197,7 +194,6 @@ def _checked_confidence(value: float) -> float:
 
 
 def _give_alerts(canary: Canary, alerts: Alerts) -> None:
-    """Check and take over who hears of the canary, and when."""
     if not 0 <= alerts.threshold <= 1:
         raise _refused("threshold", "A threshold is a number from 0 to 1.")
     if alerts.reference not in Canary.Reference.values:
@@ -329,7 +325,6 @@ def _value_or_problem(
 
 
 def _news(canary: Canary, result: CanaryValue | str, lost: str) -> list[News]:
-    """Store what was found, and what of it is new."""
     trouble = result if isinstance(result, str) else ""
     news = [News(canary, trouble=trouble)] if trouble and not canary.trouble else []
     news += [News(canary, trouble=lost)] if lost and not canary.lost_tag else []

@@ -1,5 +1,3 @@
-"""The HTTP interface of a report's pictures: what there is, the numbers behind each, and its files."""
-
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase
@@ -23,8 +21,6 @@ from pooling.interface.shapes import shape
 
 
 class ChartQuerySerializer(serializers.Serializer[dict[str, object]]):
-    """What a picture shows of a report."""
-
     measure = serializers.CharField(required=False, default="recall", help_text="recall if absent.")
     k = serializers.IntegerField(
         required=False, help_text="A K of the report; 10, or the nearest, if absent."
@@ -48,8 +44,6 @@ class ChartNameSerializer(serializers.Serializer[dict[str, object]]):
 
 
 class ReportCharts(APIView):
-    """The pictures of a report."""
-
     @answers(ChartNameSerializer(many=True), operation_id="reports_charts", parameters=[ChartQuerySerializer])
     def get(self, request: Request, report_id: int) -> Response:
         """List the pictures that this report has."""
@@ -69,8 +63,6 @@ class ReportCharts(APIView):
 
 
 class ReportChart(APIView):
-    """One picture of a report."""
-
     content_negotiation_class = OneKind
 
     @extend_schema(

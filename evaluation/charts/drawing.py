@@ -365,7 +365,6 @@ def _cutoff_axis(cutoffs: list[int]) -> alt.X:
 
 
 def forest_size(rows: int, *, narrow: bool = False) -> tuple[int, int]:
-    """Width and height of the picture of this many differences."""
     return (380, 100 + 52 * rows) if narrow else (860, 90 + 46 * rows)
 
 

@@ -11,8 +11,7 @@ from typing import Any
 from evaluation.charts.html_report import HtmlReport, render_html
 from evaluation.charts.tables import Figures
 from evaluation.rendering.estimate_tables import estimate_tables
-from evaluation.report_store.provenance import Provenance, command_of
-from evaluation.report_store.software import software_versions
+from evaluation.report_store.provenance import Provenance, command_of, software_versions
 from evaluation.scoring.config import Settings
 from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.results import Evaluation

@@ -88,7 +88,6 @@ class PictureSection:
 
 
 def render_html(report: HtmlReport) -> str:
-    """The whole file."""
     # Only for who asks for the file: loading them takes a tenth of a second.
     from django.template import Context, Engine
 
@@ -109,7 +108,6 @@ def render_html(report: HtmlReport) -> str:
 
 
 def means_of(figures: Figures, measures: Sequence[str]) -> Iterator[MeasureSection]:
-    """A section for each measure, with interval and bounds in each cell."""
     for name in measures:
         cutoffs: list[int | None] = [*figures.cutoffs(name)]
         if figures.figure(figures.runs[0], name, None) is not None:
@@ -178,6 +176,5 @@ def _inline(report: HtmlReport, kind: ChartKind, choice: ChartChoice, table: Any
 
 
 def lines_of(figures: Figures, choice: ChartChoice) -> list[tuple[str, str]]:
-    """Each run with the line of its conventions."""
     run_figures = ((run, figures.figure(run, choice.measure, choice.k)) for run in figures.runs)
     return [(run, figure.get("line", "") if figure else "") for run, figure in run_figures]

@@ -83,7 +83,6 @@ class ChartKind:
 
 
 def default_choice(figures: Figures, measure: str = "recall", k: int | None = None) -> ChartChoice:
-    """The best runs by the measure, and the two with the highest means against each other."""
     cutoffs = figures.cutoffs(measure)
     at = k if k in cutoffs else min(cutoffs or [10], key=lambda cutoff: abs(cutoff - 10))
     best = best_runs(figures, measure, at if cutoffs else None)
@@ -217,7 +216,6 @@ def _gains_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
 
 
 def _ends(table: pd.DataFrame, most: int = 20) -> pd.DataFrame:
-    """The greatest gains and the greatest losses."""
     if len(table) <= 2 * most:
         return table
     return pd.concat([table.head(most), table.tail(most)])

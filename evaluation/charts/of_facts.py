@@ -84,7 +84,6 @@ def context_chart(
 
 
 def facts_summary(table: pd.DataFrame) -> str:
-    """The picture over K in words."""
     last = table[table["k"] == table["k"].max()].dropna(subset="mean").sort_values("mean", ascending=False)
     if last.empty:
         return "No run has a mean."
@@ -96,7 +95,6 @@ def facts_summary(table: pd.DataFrame) -> str:
 
 
 def context_summary(table: pd.DataFrame) -> str:
-    """The picture over characters in words."""
     rows = table.dropna(subset="facts").sort_values("facts", ascending=False, kind="stable")
     if rows.empty:
         return "No run has a mean."

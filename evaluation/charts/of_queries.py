@@ -28,7 +28,6 @@ def rows_size(rows: int, *, narrow: bool = False, legend: int = 0) -> tuple[int,
 
 
 def lines_size(lines: int, *, narrow: bool = False) -> tuple[int, int]:
-    """Width and height of a picture of this many named lines."""
     return (380, 370 + 23 * lines) if narrow else (860, 420)
 
 

@@ -14,7 +14,6 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 
 def over_time_size(runs: int, *, narrow: bool = False) -> tuple[int, int]:
-    """Width and height of the picture of this many runs, legend included."""
     return (380, 360 + 23 * runs) if narrow else (860, 400)
 
 

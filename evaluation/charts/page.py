@@ -1,5 +1,3 @@
-"""Query string and contents of the pages of a report's pictures."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +43,6 @@ class ChartView(forms.Form):
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
     def choice(self, measure: str | None = None) -> ChartChoice:
-        """The valid part of the query string, filled up."""
         self.is_valid()
         values = self.cleaned_data
         usual = usual_choice(self._report, measure or values.get("measure") or "recall", values.get("k"))
@@ -128,13 +125,11 @@ def form_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
 
 
 def charts_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
-    """All pictures of a report, none of them drawn yet."""
     pictures = [picture_of(report, kind, choice) for kind in kinds_of(report).values()]
     return {**form_context(report, choice), "pictures": pictures}
 
 
 def chart_context(report: Report, kind: ChartKind, choice: ChartChoice) -> dict[str, Any]:
-    """One picture with its table."""
     table = kind.table(figures_of(report), choice)
     rows, summary = kind.rows(table, choice), kind.summary(table, choice)
     return {

@@ -27,8 +27,6 @@ CURVE = "curve"
 
 
 class Look(NamedTuple):
-    """Styles by name, and the letters of the font."""
-
     styles: Mapping[str, Any]
     font: str
     letters: Mapping[int, int]
@@ -158,7 +156,6 @@ def _look() -> Look:
 
 
 def _fonts() -> tuple[str, str, Mapping[int, int]]:
-    """Names of a regular and a bold font that are registered, and the letters of the first."""
     from reportlab.pdfbase.pdfmetrics import registerFont
     from reportlab.pdfbase.ttfonts import TTFError, TTFont
 

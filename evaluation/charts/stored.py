@@ -34,7 +34,6 @@ def usual_choice(report: Report, measure: str = "recall", k: int | None = None) 
 
 
 def kinds_of(report: Report) -> dict[str, ChartKind]:
-    """The pictures that a report has, by name."""
     figures = figures_of(report)
     return {name: kind for name, kind in KINDS.items() if kind.is_there(figures)}
 
@@ -78,7 +77,6 @@ def _pdf(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
 
 
 def chart_csv(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
-    """The table of a picture."""
     table = kind.table(figures_of(report), choice)
     rows = table.astype(object).where(table.notna(), None).itertuples(index=False, name=None)
     return table_text(list(table.columns), rows).encode()
@@ -101,7 +99,6 @@ class ChartData(TypedDict):
 
 
 def chart_data(report: Report, kind: ChartKind, choice: ChartChoice) -> ChartData:
-    """The table of a picture as plain values, with its title and what it says in words."""
     table = kind.table(figures_of(report), choice)
     rows = [
         [None if value != value else value for value in row]  # NaN is nothing that JSON knows

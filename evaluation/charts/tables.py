@@ -46,7 +46,6 @@ class Figures:
         return figure["mean"] if figure else None
 
     def cutoffs(self, measure: str) -> list[int]:
-        """The values of K at which a measure was taken, rising."""
         pairs = (key.partition("@") for key in self.result["runs"][self.runs[0]])
         return sorted(int(k) for name, _, k in pairs if name == measure and k)
 
@@ -79,7 +78,6 @@ def curve_table(figures: Figures, measure: str) -> pd.DataFrame:
 
 
 def _curve_numbers(figure: Figure | None) -> tuple[float | None, ...]:
-    """Mean, low, high and both bounds."""
     if figure is None:
         return (None,) * 5
     return figure["mean"], figure["low"], figure["high"], *figure.get("bounds", (None, None))

@@ -1,5 +1,3 @@
-"""The pages of a report's pictures, the pictures themselves, and their files."""
-
 from __future__ import annotations
 
 import json
@@ -23,7 +21,6 @@ from pooling.interface.downloads import offered
 @login_required
 @require_safe
 def report_charts(request: HttpRequest, report_id: int) -> HttpResponse:
-    """Every picture of a report; each is drawn when it comes into view."""
     report = report_for(request.user, report_id)
     context = {"collection": report.collection, "section": "reports", "report": report}
     choice = ChartView(request.GET, report=report).choice()
@@ -33,7 +30,6 @@ def report_charts(request: HttpRequest, report_id: int) -> HttpResponse:
 @login_required
 @require_safe
 def report_chart_page(request: HttpRequest, report_id: int, name: str) -> HttpResponse:
-    """One picture with its table and its files."""
     report = report_for(request.user, report_id)
     context = {"collection": report.collection, "section": "reports", "report": report}
     choice = ChartView(request.GET, report=report).choice()
@@ -61,7 +57,6 @@ def report_picture(
 @login_required
 @require_safe
 def report_chart_file(request: HttpRequest, report_id: int, name: str, format: str) -> HttpResponseBase:
-    """A picture, or its table, as a file to download."""
     report = report_for(request.user, report_id)
     return chart_file(report, name, format, ChartView(request.GET, report=report))
 

@@ -14,7 +14,7 @@ from evaluation.comparisons.deciding_queue import DecisionResult, WantedPair, de
 from evaluation.comparisons.stored import ChosenComparisons, chosen_comparisons
 from evaluation.comparisons.verdict import ComparisonResult
 from evaluation.models import Report
-from labeling.queues.opening_jobs import QueueOpened, opening_result
+from labeling.queues.opening import QueueOpened, opening_result
 from pooling.interface.api import Made, answers, parsed, person, takes
 from pooling.interface.shapes import shape
 from pooling.models import Job

@@ -24,8 +24,7 @@ from evaluation.report_store.files import run_names, scan_beside, scan_per_query
 from labeling.models import Item, Queue
 from labeling.qrels.labels import judged_labels, state_of_labels
 from labeling.qrels.releases import read_release
-from labeling.queues.opening import redundancy_of
-from labeling.queues.opening_jobs import open_or_start
+from labeling.queues.opening import open_or_start, redundancy_of
 from labeling.queues.options import QueueOptions
 from pooling.formats.wording import counted
 from pooling.heavy import np, pl

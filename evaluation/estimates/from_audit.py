@@ -66,7 +66,6 @@ class Places:
         return self.frame.filter(pl.col(rank) <= k).select(PAIR)
 
     def only(self, pairs: pl.DataFrame) -> Places:
-        """Of these pairs alone."""
         return Places(self.frame.join(pairs.select(PAIR), on=PAIR, how="semi"), self.runs)
 
 

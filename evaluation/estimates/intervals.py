@@ -126,7 +126,6 @@ class Kind:
 
     @property
     def value(self) -> float:
-        """The estimated number."""
         return self.certain + float((self._worth / self.probabilities).sum())
 
     def gamma_limits(self, level: float, variance: float | None = None) -> tuple[float, float]:
@@ -311,7 +310,6 @@ def interval_of_micro_recall_difference(
 
 
 def alone(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The pairs that only the first of two runs has, and those that only the second has."""
     return first.join(second, on=PAIR, how="anti"), second.join(first, on=PAIR, how="anti")
 
 

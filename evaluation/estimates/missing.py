@@ -33,7 +33,6 @@ class Floor:
     confidence: float = LEVEL
 
     def sentence(self) -> str:
-        """The floor in words, with the direction of its error."""
         if self.total is None or self.low is None or self.high is None:
             return (
                 f"No floor for what is missing: it takes two runs and {LEAST_DOUBLETONS} relevant documents "

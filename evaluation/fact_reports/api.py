@@ -1,5 +1,3 @@
-"""The facts of a report over HTTP."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -25,8 +23,6 @@ from pooling.tables.calls import listed, lists
 
 
 class FactsQuerySerializer(serializers.Serializer[dict[str, object]]):
-    """Whose facts, and where."""
-
     run = serializers.CharField(required=False, help_text="The run; the report's first if left out.")
     k = serializers.IntegerField(
         required=False, help_text="A K of the report; 10, or the nearest, if left out."
@@ -34,8 +30,6 @@ class FactsQuerySerializer(serializers.Serializer[dict[str, object]]):
 
 
 class TwoRunsSerializer(FactsQuerySerializer):
-    """Which two runs, and where."""
-
     run = serializers.CharField(help_text="The run from which the other is subtracted.")
     against = serializers.CharField(help_text="The run that is subtracted.")
 
@@ -45,8 +39,6 @@ ReportFactSerializer = shape(FactRow, "ReportFact")
 
 
 class ReportFactDifference(APIView):
-    """Two runs of a report compared by facts."""
-
     @answers(FactDifferenceSerializer, parameters=[TwoRunsSerializer])
     def get(self, request: Request, report_id: int) -> object:
         """The difference of their fact recall, with its interval over queries, and bounds for what nobody
@@ -68,8 +60,6 @@ class ReportFactDifference(APIView):
 
 
 class ReportFacts(APIView):
-    """The facts of a report, fact by fact; its means are in the report's result."""
-
     @lists(
         ReportFactSerializer,
         parameters=[FactsQuerySerializer],

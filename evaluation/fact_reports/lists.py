@@ -1,5 +1,3 @@
-"""The list of a run's facts on the page of a report."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -65,7 +63,6 @@ class FactsOfRun(ArrangedRows):
         return rows.sort(keys, descending=falls, nulls_last=True, maintain_order=True) if keys else rows
 
     def arranged(self, state: State) -> FactsOfRun:
-        """The facts that the state of the table asks for."""
         return replace(self, state=state)
 
     def __len__(self) -> int:

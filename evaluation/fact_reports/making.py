@@ -1,5 +1,3 @@
-"""The facts of a release measured for a report: figures, and for each run where every fact stands."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -182,8 +180,6 @@ BATCH = 5_000
 
 @dataclass(frozen=True)
 class FactRequest:
-    """What the report asks: its runs and cutoffs, how runs are ordered, and how intervals are made."""
-
     runs: Sequence[Run]
     k: Sequence[int]
     conventions: Conventions

@@ -1,5 +1,3 @@
-"""What a report keeps of facts, and the rows that its page shows of one run."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -130,8 +128,6 @@ def stale_documents(report: Report, run: str, k: int) -> list[StaleDocument]:
 
 
 class RunFacts(TypedDict):
-    """A run's facts at one K, as the report's page shows them."""
-
     run: str
     recall: FactFigure
     vital: FactFigure
@@ -141,7 +137,6 @@ class RunFacts(TypedDict):
 
 
 def fact_table_rows(facts: ReportFacts, runs: Sequence[str], k: int) -> list[RunFacts]:
-    """A row for each run at one K."""
     rows: list[RunFacts] = []
     for run in runs:
         figures, context = facts["runs"][run], facts["context"][run].get(str(k))

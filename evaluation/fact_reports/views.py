@@ -1,5 +1,3 @@
-"""The page of a report that tells which facts a run holds, which it misses, and what it repeats."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -81,12 +79,10 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
 
 
 def _number_beside(facts: pl.DataFrame | None, others: pl.DataFrame | None) -> int:
-    """How many facts are not among the others."""
     return 0 if facts is None or others is None else facts.join(others, on=facts.columns, how="anti").height
 
 
 def fact_pictures(report: Report) -> list[Picture]:
-    """The pictures of facts that a report has, of its best runs."""
     kinds, choice = kinds_of(report), usual_choice(report)
     return [picture_of(report, kinds[name], choice) for name in FACT_PICTURES if name in kinds]
 

@@ -122,7 +122,6 @@ def evaluated_facts(
     chunks: Chunks | None,
     pool: pl.DataFrame | None,
 ) -> FactEvaluation:
-    """Read facts, supports and runs, and measure."""
     options, arguments = choice.options, settings.arguments()
     file = read_facts(options["facts"])
     supports, notes = file.supports, [*file.notes]
@@ -160,5 +159,4 @@ def evaluated_facts(
 
 
 def checked_facts(evaluation: FactEvaluation, thresholds: Mapping[str, float]) -> list[Check]:
-    """Every run's mean over facts against every threshold."""
     return checked_figures(evaluation.runs, thresholds, rests_on(complete=False))

@@ -94,8 +94,6 @@ def evaluate_facts(
 
 
 class HowMeasured(NamedTuple):
-    """Which facts count, how runs are ordered, and how intervals over queries are made."""
-
     conventions: FactConventions
     order: Conventions
     intervals: IntervalSettings
@@ -185,7 +183,6 @@ class _Scope:
         return self.conventions.counting
 
     def column(self, k: int | None) -> int:
-        """Where the values at K are."""
         return 0 if k is None else int(np.searchsorted(self.cutoffs, k))
 
     def kept(self, places: RunPlaces) -> npt.NDArray[np.bool_]:

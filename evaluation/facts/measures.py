@@ -38,7 +38,6 @@ class FactMeasure:
 
 
 def fact_count(facts: QueryFacts, counting: Counting) -> int:
-    """The denominator of a query."""
     if counting.denominator == "all":
         return facts.fact_count
     return int(np.count_nonzero(facts.findable(partial=counting.partial)))

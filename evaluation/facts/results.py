@@ -49,7 +49,6 @@ class FactConventions:
 
     @property
     def words(self) -> str:
-        """The convention as it is shown next to a number."""
         which = {"all": "all", "vital": "vital"}[self.importance]
         out_of = ", findable" if self.denominator == "findable" else ""
         return f"facts: {which}{out_of}, {'parts count half' if self.partial else 'strict'}"
@@ -84,7 +83,6 @@ class FactEvaluation:
     notes: Sequence[str] = ()
 
     def with_lines(self) -> dict[str, dict[str, FactFigure]]:
-        """The figures of each run with their convention lines."""
         return {
             name: {key: {**figure, "line": self.line(name, key)} for key, figure in figures.items()}
             for name, figures in self.runs.items()

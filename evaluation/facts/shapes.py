@@ -1,5 +1,3 @@
-"""The plain values of an evaluation of facts, as JSON and tables hold them."""
-
 from __future__ import annotations
 
 from typing import NotRequired, TypedDict
@@ -62,8 +60,6 @@ class FactCounts(RuledPairs):
 
 
 class FactsMeasuredHow(TypedDict):
-    """All that the numbers depend on apart from facts, supports and runs."""
-
     importance: str
     denominator: str
     partial: bool

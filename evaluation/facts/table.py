@@ -29,7 +29,6 @@ class FactTable:
     documents: pl.DataFrame
 
     def vital(self) -> FactTable:
-        """The vital facts alone; places of runs are the same."""
         kept = [[place for place, one in enumerate(some) if one.importance == "vital"] for some in self.facts]
         return replace(
             self,
@@ -71,7 +70,6 @@ class FactTable:
 
     @property
     def fact_total(self) -> int:
-        """Facts of all queries."""
         return sum(map(len, self.facts))
 
 
@@ -160,7 +158,6 @@ class RunPlaces:
     unknown: int
 
     def retrieved(self, table: FactTable, query: int, cutoffs: Integers) -> Retrieved:
-        """One query of it."""
         return Retrieved(table.queries[query], self.places[query], self.strangers[query], cutoffs)
 
 

@@ -1,5 +1,3 @@
-"""An evaluation of facts as a table, and as text in every format."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The HTTP interface of where a report's runs fail: by group, by query, and two runs on one query."""
-
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase
@@ -40,8 +38,6 @@ from pooling.interface.shapes import shape
 
 
 class BreakdownQuerySerializer(serializers.Serializer[dict[str, object]]):
-    """What to break down by what."""
-
     by = serializers.CharField(
         required=False,
         default="relevant",
@@ -64,8 +60,6 @@ shape(BrokenGroupResult, "BrokenGroup")
 
 
 class ReportBreakdown(APIView):
-    """Where the runs of a report fail."""
-
     @answers(
         shape(BreakdownResult, "Breakdown"),
         operation_id="reports_breakdown",
@@ -78,8 +72,6 @@ class ReportBreakdown(APIView):
 
 
 class BreakdownFile(APIView):
-    """Where the runs of a report fail, as a file."""
-
     content_negotiation_class = OneKind
 
     @extend_schema(
@@ -111,8 +103,6 @@ def _breakdown_request(request: Request, report: Report) -> BreakdownRequest:
 
 
 class QueriesQuerySerializer(serializers.Serializer[dict[str, object]]):
-    """Which queries of which run."""
-
     run = serializers.CharField()
     measure = serializers.CharField(required=False, default="recall", help_text="recall if absent.")
     k = serializers.IntegerField(required=False, help_text="10, or the nearest, if absent.")
@@ -138,8 +128,6 @@ class QueriesSerializer(serializers.Serializer[dict[str, object]]):
 
 
 class ReportQueries(APIView):
-    """The queries of a report one by one."""
-
     @answers(QueriesSerializer, operation_id="reports_queries", parameters=[QueriesQuerySerializer])
     def get(self, request: Request, report_id: int) -> object:
         """Value, relevant, found and missed documents of each query of a run, 50 to a page."""
@@ -161,8 +149,6 @@ def _query_selection(request: Request, report: Report) -> tuple[QuerySelection, 
 
 
 class DetailQuerySerializer(serializers.Serializer[dict[str, object]]):
-    """A query and two runs."""
-
     query = serializers.CharField(trim_whitespace=False, help_text="The id of the query.")
     a = serializers.CharField(
         required=False,
@@ -180,8 +166,6 @@ shape(QueryResult, "QueryOfLists")
 
 
 class ReportQuery(APIView):
-    """Two runs of a report on one query."""
-
     @answers(
         shape(SideBySideResult, "SideBySide"),
         operation_id="reports_query",
@@ -205,8 +189,6 @@ def _cutoff(report: Report, measure: str, k: int | None) -> int | None:
 
 
 class MissedDocuments(APIView):
-    """What a run missed, as a file."""
-
     content_negotiation_class = OneKind
 
     @extend_schema(operation_id="reports_queries_missed", parameters=[QueriesQuerySerializer], responses=FILE)

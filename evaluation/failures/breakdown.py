@@ -149,8 +149,6 @@ class BreakdownRow(TypedDict):
 
 @dataclass(frozen=True)
 class BrokenGroup:
-    """A group with the figures of every run."""
-
     group: Group
     runs: Mapping[str, GroupFigures]
 

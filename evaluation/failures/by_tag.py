@@ -1,5 +1,3 @@
-"""The figures of a report by tag, as a table with a line for each tag and run."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

@@ -39,8 +39,6 @@ RANKERS_PER_PAGE = 15
 
 
 class CeilingForm(forms.Form):
-    """The run of the first stage, and the K at which the others are measured."""
-
     stage1 = forms.ChoiceField(required=False, label="First stage")
     k = forms.TypedChoiceField(required=False, coerce=int, label="K")
 
@@ -59,8 +57,6 @@ class CeilingForm(forms.Form):
 
 
 class CeilingChoice(NamedTuple):
-    """The first stage's run, and K."""
-
     stage1: str
     k: int
 
@@ -186,8 +182,6 @@ class CeilingQuerySerializer(serializers.Serializer[Any]):
 
 
 class ReportCeiling(APIView):
-    """The ranker's ceiling."""
-
     @answers(CeilingsSerializer, parameters=[CeilingQuerySerializer])
     def get(self, request: Request, report_id: int) -> object:
         """Recall of each other run in three parts: found, lost by it, and missed by the first stage."""

@@ -182,8 +182,6 @@ NO_KEYS = (
 
 
 class DocumentGroupsForm(forms.Form):
-    """The key of the documents' metadata that makes the groups, and the run and K of the recall."""
-
     by = forms.ChoiceField(required=False, label="Documents by")
     run = forms.ChoiceField(required=False, label="Run")
     k = forms.TypedChoiceField(required=False, coerce=int, label="K")
@@ -206,8 +204,6 @@ class DocumentGroupsForm(forms.Form):
 
 
 class GroupChoice(NamedTuple):
-    """A key of the metadata, a run, and K."""
-
     by: str
     run: str
     k: int
@@ -234,13 +230,11 @@ def relevant_documents(report: Report) -> RelevantDocuments:
 
 
 def group_keys(report: Report) -> tuple[RelevantDocuments, list[str]]:
-    """The relevant documents, and the keys of their metadata that make groups."""
     documents = relevant_documents(report)
     return documents, offered_keys(documents.metadata.values())
 
 
 def grouped_recall(report: Report, documents: RelevantDocuments, choice: GroupChoice) -> GroupedRecall:
-    """Recall of each group in the run's first K, with the report's resampling."""
     rank = documents.pairs[f"rank_{run_names(report).index(choice.run)}"]
     options = report.options
     return recall_by_documents(
@@ -312,8 +306,6 @@ class DocumentGroupsQuerySerializer(serializers.Serializer[Any]):
 
 
 class ReportDocuments(APIView):
-    """Recall by groups of documents."""
-
     @answers(DocumentGroupsSerializer, parameters=[DocumentGroupsQuerySerializer])
     def get(self, request: Request, report_id: int) -> object:
         """How many of the relevant documents of each group a run finds, and how groups differ."""

@@ -92,8 +92,6 @@ def finders_of(
 
 
 class _MissedRow(NamedTuple):
-    """A document that a run missed, and the runs that have it in their first K."""
-
     document_id: str
     relevance: int
     rank: int | None

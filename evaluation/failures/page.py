@@ -1,5 +1,3 @@
-"""The page that tells where runs fail: what its query string chooses, and what it shows."""
-
 from __future__ import annotations
 
 import hashlib
@@ -44,7 +42,6 @@ _ROW, _GAP = 17, 16
 
 
 def breakdown_size(groups: int, runs: int, *, narrow: bool = False) -> tuple[int, int]:
-    """Width and height of the picture of this many groups and runs, legend included."""
     height = 70 + groups * (_ROW * runs + _GAP)
     if narrow:
         return 380, height + (23 * runs + 16 if runs > 1 else 0)
@@ -163,7 +160,6 @@ class WhereView(forms.Form):
         return not self.cleaned_data.get("intervals")
 
     def choice(self) -> WhereChoice:
-        """The valid part of the query string, filled up."""
         self.is_valid()
         values, runs = self.cleaned_data, run_names(self._report)
         by = values.get("by") or self.groupings[0]
@@ -199,7 +195,6 @@ def chosen_breakdown(
 
 
 def where_context(report: Report, view: WhereView) -> dict[str, Any]:
-    """Everything the template needs; the database queries are constant."""
     choice = view.choice()
     breakdown = chosen_breakdown(report, choice, view.queries, at_once=view.at_once())
     groups = ordered_groups(breakdown.groups, choice.order)

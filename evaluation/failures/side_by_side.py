@@ -116,7 +116,6 @@ class SideBySide:
 
     @property
     def relevant(self) -> int:
-        """All relevant documents of the query."""
         return sum(len(part) for part in (self.only_a, self.only_b, self.both, self.neither))
 
     def to_dict(self) -> SideBySideResult:
@@ -230,7 +229,6 @@ class _Facts:
     texts: Mapping[str, Text]
 
     def list_of(self, run: str, other: str) -> ListOfRun:
-        """The first places of one run, next to another."""
         recall, own, k = self.recalls[run], self._rank(run), self.k
         relevant_count = sum(1 for row in self.rows if row[own] and row[own] <= k)
         order, compared = self.orders[run], self.orders[other]

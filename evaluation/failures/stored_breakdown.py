@@ -55,7 +55,6 @@ class QueriesNow:
 
 
 def queries_now(report: Report) -> QueriesNow:
-    """Read them: one database query."""
     ids = labelled_queries(report)
     metadata = metadata_of(report, ids)
     return QueriesNow(ids, {query: metadata[query] for query in ids if query in metadata})
@@ -113,7 +112,6 @@ def grouping_of(
 
 
 def resampling_of(report: Report) -> Resampling:
-    """Samples, seed and level of the report's intervals."""
     made = report.result["conventions"]["interval"]
     return Resampling(made["samples"], made["seed"], made["level"])
 

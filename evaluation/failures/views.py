@@ -1,11 +1,15 @@
-"""The pages that tell where a report's runs fail, with their pictures and files."""
-
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from django import forms
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from evaluation.access import report_for
@@ -15,17 +19,294 @@ from evaluation.failures.page import (
     breakdown_stem,
     breakdown_svg,
     chosen_breakdown,
+    near,
+    query_string,
     where_context,
 )
-from evaluation.failures.query_pages import QueriesView, QueryView, queries_context, query_context
-from evaluation.failures.stored_queries import missed_csv
+from evaluation.failures.query_groups import OWN, TAG
+from evaluation.failures.side_by_side import MOST_PLACES, SideBySide, side_by_side
+from evaluation.failures.stored_queries import (
+    PER_PAGE,
+    ROW_CHOICES,
+    QueryRow,
+    QuerySelection,
+    depth_of,
+    missed_csv,
+    query_rows,
+    query_table,
+)
+from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
-from evaluation.report_store.files import file_stem
+from evaluation.report_store.choices import tagged_queries
+from evaluation.report_store.files import cutoffs_of, file_stem, places_note, run_names
 from evaluation.report_store.settings import conventions_in_words
+from evaluation.scoring.results import decimal
+from pooling.heavy import pl
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import attachment, offered
 from pooling.interface.problems import InputError
 from pooling.tables.answers import answer
+from pooling.tables.columns import Choice, Column, Empty, Filter
+from pooling.tables.rows import ArrangedRows
+from pooling.tables.shown import TableView
+from pooling.tables.state import State
+from pooling.tables.table import Table
+
+SHOW = Filter(
+    "show",
+    "Show",
+    (
+        Choice("all", "All"),
+        Choice("missed", "With something missed"),
+        Choice("zero", "At 0"),
+        Choice("unscored", "Not scored"),
+    ),
+    default="all",
+)
+
+
+@dataclass(frozen=True)
+class QueryLine:
+    """A query as the table shows it. address: of its page; at: the K at which documents are
+    found or missed; rule: how the release settled disagreements.
+    """
+
+    query: QueryRow
+    run: str
+    address: str
+    at: int
+    rule: str
+
+
+class QueriesOfRun(ArrangedRows):
+    def __init__(self, report: Report, selection: QuerySelection) -> None:
+        self._report = report
+        self._selection = selection
+
+    @cached_property
+    def _table(self) -> pl.DataFrame:
+        return query_table(self._report, self._selection)
+
+    def arranged(self, state: State) -> QueriesOfRun:
+        sort = f"{'-' if state.is_descending else '+'}{state.sorted_by}"
+        selection = replace(
+            self._selection,
+            search=state.search,
+            show=state.filters.get(SHOW.key, SHOW.default),
+            sort="worst" if sort == "+value" else sort,
+        )
+        return self if selection == self._selection else QueriesOfRun(self._report, selection)
+
+    def __len__(self) -> int:
+        return self._table.height
+
+    def __getitem__(self, place: Any) -> Any:
+        if not isinstance(place, slice):
+            return self[place : place + 1 or None][0]
+        rows = query_rows(self._report, self._selection, self._table[place])
+        at, run = depth_of(self._report, self._selection.k), self._selection.run
+        page = reverse("report_query", args=[self._report.pk])
+        return [
+            QueryLine(
+                query=row,
+                run=run,
+                address=f"{page}?{query_string({'query': row.query_id, 'b': run, 'k': at})}",
+                at=at,
+                rule=self._report.release.rule,
+            )
+            for row in rows
+        ]
+
+
+def table_of_queries(request: HttpRequest, report: Report, selection: QuerySelection) -> TableView:
+    """The queries of a run, the worst first until the address asks for another order.
+
+    `InputError` where the report has no such group.
+    """
+    title = titled(selection.measure, selection.k)
+    cell = "evaluation/_query_{}.html".format
+    table = Table(
+        "report-queries",
+        "query",
+        nouns="queries",
+        columns=(
+            Column("query", "Query", "query.query_id", natural=True, template=cell("name"), style="named"),
+            Column("text", "Text", "query.text", sort=False, hidden=True),
+            Column("value", title, "query.value", number=True, template=cell("value")),
+            Column("missed", "Missed", "query.missed.count", template=cell("missed"), style="missed-cell"),
+            Column("relevant", "Relevant", "query.relevant", number=True),
+            Column("found", "Found", "query.found", number=True),
+            Column("tags", "Tags", "query.tags", sort=False),
+            Column("weight", "Weight", _weight, number=True),
+        ),
+        sort="value",
+        search=("query", "text"),
+        search_hint="Words or id of a query",
+        filters=(SHOW,),
+        caption=f"{title} of {selection.run} by query",
+        empty=Empty("This report has no such queries."),
+        per_page=PER_PAGE,
+    )
+    return table.shown(request, QueriesOfRun(report, selection), report.collection)
+
+
+def _weight(line: QueryLine) -> str | None:
+    return weight_in_words(line.query.weight) or None
+
+
+def weight_in_words(weight: float | None) -> str:
+    """With no more digits than it needs."""
+    return "" if weight is None else f"{weight:,.6g}"
+
+
+# Relevant documents of one kind that a page lists.
+MOST_RELEVANT = 40
+
+
+class QueriesView(forms.Form):
+    """The query string of the table; what makes no sense falls back to the worst queries of the first run."""
+
+    run = forms.ChoiceField(required=False)
+    measure = forms.ChoiceField(required=False)
+    k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
+    by = forms.CharField(required=False, max_length=200)
+    group = forms.CharField(required=False, max_length=1000, strip=False)
+    ungrouped = forms.BooleanField(required=False)
+    q = forms.CharField(required=False, max_length=300)
+    show = forms.ChoiceField(required=False, choices=[(name, name) for name in ROW_CHOICES])
+
+    def __init__(self, data: Any = None, *, report: Report) -> None:
+        super().__init__(data)
+        self._report = report
+        options = {"run": run_names(report), "measure": report.options["measures"], "k": report.options["k"]}
+        for name, values in options.items():
+            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+
+    def chosen(self) -> QuerySelection:
+        self.is_valid()
+        values = self.cleaned_data
+        measure = values.get("measure") or "recall"
+        return QuerySelection(
+            run=values.get("run") or run_names(self._report)[0],
+            measure=measure,
+            k=near(values.get("k"), cutoffs_of(self._report, measure)),
+            by=values.get("by") or None,
+            group=values.get("group") or None,
+            ungrouped=bool(values.get("ungrouped")),
+            search=values.get("q") or "",
+            show=values.get("show") or "all",
+        )
+
+
+def address_of(selection: QuerySelection, **others: object) -> str:
+    """The run, measure, K and group asked for as a query string, with some of them replaced by `others`."""
+    values = {**asdict(selection), "ungrouped": 1 if selection.ungrouped else None}
+    for name in ("search", "show", "sort"):
+        del values[name]
+    return query_string({**values, **others})
+
+
+def queries_context(request: HttpRequest, report: Report, selection: QuerySelection) -> dict[str, Any]:
+    problem = ""
+    try:
+        table = table_of_queries(request, report, selection)
+    except InputError as error:  # a group that is gone: a tag that no query has any more
+        problem, table = str(error), None
+    return {
+        "selection": selection,
+        "problem": problem,
+        "table": table,
+        "shown": titled(selection.measure, selection.k),
+        "note": places_note(report, selection.measure, selection.k),
+        "at": depth_of(report, selection.k),
+        "runs": run_names(report),
+        "measures": [(name, MEASURES[name].title) for name in report.options["measures"]],
+        "cutoffs": [k for k in cutoffs_of(report, selection.measure) if k],
+        "tags": _tags(report),
+        "by_title": OWN.get(selection.by or "", selection.by),
+        "tag": TAG,
+        "kept": [(name, request.GET[name]) for name in ("q", "show", "sort") if name in request.GET],
+        "address": address_of(selection),
+        "without_group": address_of(selection, by=None, group=None, ungrouped=None),
+    }
+
+
+def _tags(report: Report) -> list[str]:
+    return list(tagged_queries(report.collection))
+
+
+@dataclass(frozen=True)
+class QueryChoice:
+    """A query, two runs (None: chosen for the reader) and a K."""
+
+    query_id: str
+    a: str | None
+    b: str | None
+    k: int
+
+
+class QueryView(forms.Form):
+    query = forms.CharField(max_length=500, strip=False)
+    a = forms.ChoiceField(required=False)
+    b = forms.ChoiceField(required=False)
+    k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
+
+    def __init__(self, data: Any = None, *, report: Report) -> None:
+        super().__init__(data)
+        self._cutoffs = report.options["k"]
+        for name, values in {"a": run_names(report), "b": run_names(report), "k": self._cutoffs}.items():
+            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+
+    def choice(self) -> QueryChoice:
+        """The valid part of the query string, filled up; a query that was not named has the id ''."""
+        self.is_valid()
+        values = self.cleaned_data
+        k = values.get("k") or min(self._cutoffs, key=lambda at: abs(at - 10))
+        return QueryChoice(values.get("query") or "", values.get("a") or None, values.get("b") or None, k)
+
+
+def query_context(report: Report, choice: QueryChoice) -> dict[str, Any]:
+    pair = side_by_side(report, choice.query_id, choice.k, a=choice.a, b=choice.b)
+    return {
+        "found": pair,
+        "lists": [
+            {"side": one, "recall": decimal(one.recall), "letter": letter, "other": other}
+            for one, letter, other in zip((pair.a, pair.b), "AB", (pair.b, pair.a), strict=True)
+        ],
+        "places": MOST_PLACES,
+        "weight": weight_in_words(pair.weight),
+        "runs": run_names(report),
+        "cutoffs": report.options["k"],
+        "same_run": pair.a.run == pair.b.run,
+        "parts": _parts(pair),
+        "turned": query_string({"query": pair.query_id, "a": pair.b.run, "b": pair.a.run, "k": pair.k}),
+        "table": query_string({"run": pair.b.run, "k": pair.k}),
+    }
+
+
+def _parts(pair: SideBySide) -> list[dict[str, Any]]:
+    a, b = pair.a.run, pair.b.run
+    if a == b:
+        named = [("both", f"Found by {a}", pair.both), ("neither", f"Missed by {a}", pair.neither)]
+    else:
+        named = [
+            ("only_a", f"{a} found, {b} missed", pair.only_a),
+            ("only_b", f"{b} found, {a} missed", pair.only_b),
+            ("neither", "Both missed", pair.neither),
+            ("both", "Both found", pair.both),
+        ]
+    return [
+        {
+            "name": name,
+            "title": title,
+            "count": len(documents),
+            "documents": documents[:MOST_RELEVANT],
+            "more": max(0, len(documents) - MOST_RELEVANT),
+            # The long list of what nobody found would hide both lists below it.
+            "open": name in ("only_a", "only_b") or (name == "neither" and len(documents) <= 10),
+        }
+        for name, title, documents in named
+    ]
 
 
 @login_required
@@ -45,7 +326,6 @@ def report_where(request: HttpRequest, report_id: int) -> HttpResponse:
 @login_required
 @require_safe
 def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> HttpResponse:
-    """The picture of a breakdown as SVG; its address holds a checksum of what it shows."""
     report = report_for(request.user, report_id)
     if variant not in VARIANTS:
         raise Http404("This report has no such chart.")
@@ -56,7 +336,6 @@ def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> 
 @login_required
 @require_safe
 def report_where_file(request: HttpRequest, report_id: int, format: str) -> HttpResponseBase:
-    """A breakdown to download: its rows as CSV, its picture as SVG or PNG."""
     report = report_for(request.user, report_id)
     view = WhereView(request.GET, report=report)
     choice = view.choice()
@@ -67,7 +346,6 @@ def report_where_file(request: HttpRequest, report_id: int, format: str) -> Http
 @login_required
 @require_safe
 def report_queries(request: HttpRequest, report_id: int) -> HttpResponseBase:
-    """The queries of a report one by one for a run."""
     report = report_for(request.user, report_id)
     selection = QueriesView(request.GET, report=report).chosen()
     context = {**_context(report), **queries_context(request, report, selection)}
@@ -77,7 +355,6 @@ def report_queries(request: HttpRequest, report_id: int) -> HttpResponseBase:
 @login_required
 @require_safe
 def report_queries_file(request: HttpRequest, report_id: int, what: str) -> HttpResponseBase:
-    """The documents missed in the queries asked for, as CSV."""
     report = report_for(request.user, report_id)
     if what != "missed":
         raise Http404("This report has no such file.")
@@ -91,7 +368,6 @@ def report_queries_file(request: HttpRequest, report_id: int, what: str) -> Http
 @login_required
 @require_safe
 def report_query(request: HttpRequest, report_id: int) -> HttpResponse:
-    """Two runs side by side on the query that the query string names."""
     report = report_for(request.user, report_id)
     try:
         context = query_context(report, QueryView(request.GET, report=report).choice())

@@ -1,5 +1,3 @@
-"""The HTTP interface of latency reports: make them, list them, and read their numbers."""
-
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase
@@ -56,8 +54,6 @@ class LatencyResultSerializer(serializers.Serializer[dict[str, object]]):
 
 
 class LatencyReports(APIView):
-    """The latency reports of a collection."""
-
     @lists(LatencyReportSerializer, operation_id="latency_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the latency reports, newest first."""
@@ -75,8 +71,6 @@ class LatencyReports(APIView):
 
 
 class LatencyResult(Tidied):
-    """The numbers of one latency report."""
-
     kind = "index"
 
     @answers(LatencyResultSerializer, operation_id="latency_retrieve")
@@ -86,8 +80,6 @@ class LatencyResult(Tidied):
 
 
 class LatencyFile(APIView):
-    """A latency report as a file."""
-
     content_negotiation_class = OneKind
 
     @file_call(FILES)

@@ -17,7 +17,6 @@ FRONT, BEHIND = "Pareto front", "dominated"
 
 
 def latency_chart_size(*, narrow: bool = False) -> tuple[int, int]:
-    """Width and height of the picture."""
     return (380, 420) if narrow else (860, 460)
 
 

@@ -189,7 +189,6 @@ class LatencyTable:
         return [row["run"] for row in self.rows if row["on_front"]]
 
     def sentence(self) -> str:
-        """The answer to the target, or who is on the front."""
         if self.target is None:
             count = len(self.rows)
             return (
@@ -199,7 +198,6 @@ class LatencyTable:
         return _answer(self.target, {row["run"]: row for row in self.rows}, self.k, self.confidence)
 
     def to_dict(self) -> LatencyTableResult:
-        """Plain values for JSON."""
         rows, sentence = list(self.rows), self.sentence()
         if self.target is None:
             return {"k": self.k, "rows": rows, "front": self.front, "sentence": sentence}

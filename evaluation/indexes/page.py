@@ -1,5 +1,3 @@
-"""Page and files of a latency report, from the stored result."""
-
 from __future__ import annotations
 
 import csv
@@ -37,7 +35,6 @@ def stored_table(report: LatencyReport) -> LatencyTable:
 
 
 def latency_context(report: LatencyReport) -> dict[str, Any]:
-    """Everything the template needs; nothing is measured again."""
     table = stored_table(report)
     first = next(iter(report.result["runs"].values()))
     queries = report.result["queries"]
@@ -106,13 +103,10 @@ def latency_json(report: LatencyReport) -> bytes:
 
 
 def latency_csv(report: LatencyReport) -> bytes:
-    """One row per setting."""
     return latency_as_csv(stored_table(report)).encode()
 
 
 def latency_text(form: str) -> Callable[[LatencyReport], bytes]:
-    """The table as Markdown or LaTeX."""
-
     def make(report: LatencyReport) -> bytes:
         return render_tables([latency_cells(stored_table(report))], form).encode()
 
@@ -120,7 +114,6 @@ def latency_text(form: str) -> Callable[[LatencyReport], bytes]:
 
 
 def settings_csv(report: LatencyReport) -> bytes:
-    """The file of settings that the report was made of."""
     header, *rows = csv.reader(io.StringIO(report.options["settings"], newline=""))
     return table_text(header, rows).encode()
 

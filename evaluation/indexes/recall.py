@@ -74,8 +74,6 @@ class AgainstFigure(TypedDict):
 
 
 class AgainstSettings(TypedDict):
-    """How the intervals were made, and documents of chunks, where they were."""
-
     interval: IntervalSettings
     chunks: NotRequired[Mapping[str, Any]]
 
@@ -118,7 +116,6 @@ class AgainstExact:
 
     @property
     def confidence(self) -> float:
-        """The level of the intervals."""
         return self.settings["interval"]["level"]
 
     @property
@@ -140,7 +137,6 @@ class AgainstExact:
         return {name: int(short.sum()) for name, short in counted.items() if short.any()}
 
     def figure(self, run: str, k: int) -> AgainstFigure:
-        """The recall of one run at one K."""
         return self.runs[run].figures[key_of("recall", k)]
 
     def per_query_frame(self) -> pl.DataFrame:
@@ -267,8 +263,6 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Finder:
-    """The exact head at some cutoffs, under conventions; only these queries."""
-
     top: ExactTop
     cutoffs: Integers
     conventions: Conventions

@@ -14,7 +14,7 @@ from evaluation.indexes.recall import recall_against
 from evaluation.indexes.tables import against_as_dict
 from evaluation.models import LatencyReport
 from evaluation.report_store.links import Link, link_to
-from evaluation.report_store.software import software_versions
+from evaluation.report_store.provenance import software_versions
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
@@ -45,8 +45,6 @@ class LatencyRequest:
 
 @dataclass(frozen=True)
 class LatencyInputs:
-    """A request with everything looked up and checked."""
-
     name: str
     exact: Run
     runs: list[Run]
@@ -149,8 +147,6 @@ def _create(
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads a run when its turn comes, and says so."""
-
     run: Run
     share: float
     progress: Progress

@@ -21,8 +21,6 @@ from pooling.formats.wording import counted
 
 
 class AgainstConventions(AgainstSettings):
-    """Conventions behind the numbers, apart from the runs."""
-
     against: str
     missing: str
     ties: str
@@ -56,7 +54,6 @@ class AgainstResult(TypedDict):
 def render_against(
     against: AgainstExact, form: str, *, terminal: bool = False, latency: LatencyTable | None = None
 ) -> str:
-    """Recall against the exact run in one of FORMATS, with the latency of settings if it was measured."""
     if form not in FORMATS:
         raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
     if form == "json":
@@ -119,7 +116,6 @@ def _wanted(thresholds: Mapping[str, float]) -> dict[str, float]:
 
 
 def against_line(against: AgainstExact, run: str, key: str) -> str:
-    """One figure with all that it depends on, as one line of text."""
     measured, figure = against.runs[run], against.runs[run].figures[key]
     measure, k = split_name(key)
     missing = int((measured.depth == 0).sum())
@@ -139,7 +135,6 @@ def against_line(against: AgainstExact, run: str, key: str) -> str:
 
 
 def short_list_warnings(against: AgainstExact) -> list[str]:
-    """Sentences on a K longer than the lists."""
     beyond = {
         k: short
         for k in against.cutoffs.tolist()

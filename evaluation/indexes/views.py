@@ -1,5 +1,3 @@
-"""The pages of latency reports: the list, the form, one report with its picture and its files."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -77,8 +75,6 @@ def measured_settings(runs: QuerySet[Run]) -> str:
 
 
 class LatencyForm(GroupedForm, forms.Form):
-    """The exact run, the approximate ones, K, the latencies, and a target."""
-
     GROUPS = {
         FIRST: ("exact", "settings_file", "settings"),
         "Approximate runs": ("runs",),
@@ -164,7 +160,6 @@ class LatencyForm(GroupedForm, forms.Form):
 @login_required
 @require_safe
 def latency_reports(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The latency reports of a collection, newest first."""
     collection = collection_for(request.user, slug)
     rows = collection.latency_reports.listed().select_related("created_by", "exact").defer("exact__preflight")
     context = {
@@ -179,7 +174,6 @@ def latency_reports(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def latency_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """The form for a new latency report."""
     collection = collection_for(request.user, slug, ADMIN)
     form = LatencyForm(request.POST or None, request.FILES or None, collection=collection)
     if request.method == "POST" and form.is_valid():
@@ -200,7 +194,6 @@ def latency_new(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def latency_report(request: HttpRequest, report_id: int) -> HttpResponse:
-    """One latency report."""
     report = latency_report_for(request.user, report_id)
     context = {"collection": report.collection, "section": "latency_reports", "report": report}
     return render(
@@ -211,7 +204,6 @@ def latency_report(request: HttpRequest, report_id: int) -> HttpResponse:
 @login_required
 @require_safe
 def latency_download(request: HttpRequest, report_id: int, format: str) -> HttpResponseBase:
-    """The report as a file."""
     report = latency_report_for(request.user, report_id)
     stem = slugify(report.name) or f"latency-{report.pk}"
     return offered(latency_page.FILES, format, stem, report)
@@ -220,7 +212,6 @@ def latency_download(request: HttpRequest, report_id: int, format: str) -> HttpR
 @login_required
 @require_safe
 def latency_chart(request: HttpRequest, report_id: int, variant: str) -> HttpResponse:
-    """Recall against latency as SVG; a report does not change, so neither does its picture."""
     report = latency_report_for(request.user, report_id)
     if variant not in VARIANTS:
         raise Http404("This report has no such chart.")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
+from typing import Any
 
-from evaluation.logs.design import OLD_DAYS, Sample, Target
+from evaluation.logs.design import OLD_DAYS, Sample, Target, sample_of
 from evaluation.measures import Floats, Integers, key_of
 from evaluation.measures.hajek import Design, WeightedMeans, effective_size, ratio_means, weighted_means
 from evaluation.measures.significance import IntervalSettings
 from evaluation.scoring.figures import Figure, MeasuredHow, RunFigures, WeightedHow
 from evaluation.scoring.results import Evaluation, RunEvaluation
+from pooling.formats.records import read_queries
 from pooling.formats.wording import counted, plural
 from pooling.heavy import Booleans, np
 
@@ -141,7 +143,6 @@ def _figures(evaluation: Evaluation, run: RunEvaluation, draw: _Draw) -> RunFigu
 
 
 def _of_recall(run: RunEvaluation, draw: _Draw, at: int) -> Figure:
-    """What recall has next to its mean: micro, bounds, and ties where they matter."""
     rows, design = draw.rows, draw.design
     counts, scored = run.counted.counts, run.scored[rows] & draw.inside
     hits = (counts.hits[rows, at] * scored).astype(np.float64)
@@ -208,3 +209,39 @@ def weighted_notes(how: WeightedHow) -> Sequence[str]:
 def _outside(count: int) -> str:
     is_or_are = plural(count, "is", "are")
     return f"{counted(count, 'labelled query')} {is_or_are} outside the draw"
+
+
+# What would be over the drawn queries alone, next to means over the log.
+_UNWEIGHTED = {
+    "by": "--by",
+    "html": "--html",
+    "stage1": "--stage1",
+    "facts": "--facts",
+    "spans": "--spans",
+    "trade_offs": "--trade-offs",
+    "against": "--against",
+}
+
+
+def refuse_with_weights(options: Mapping[str, Any]) -> None:
+    """ValueError for --weights without its queries, and for what is not taken back to a log."""
+    if options["weights"] is None:
+        return
+    if options["queries"] is None:
+        raise ValueError(
+            "--weights needs the drawn queries; name the file of draw_queries with --queries FILE."
+        )
+    for name, written in _UNWEIGHTED.items():
+        if options[name]:
+            raise ValueError(f"{written} is not weighted; leave it out, or --weights.")
+
+
+def weighted_result(result: Evaluation, options: Mapping[str, Any]) -> Evaluation:
+    """The result taken back to the log where the options ask for it, with notes."""
+    if options["weights"] is None:
+        return result
+
+    sample = sample_of(read_queries(options["queries"]))
+    today = datetime.now(UTC).date()
+    made = weighted(result, sample, options["weights"], today=today)
+    return replace(made, notes=(*made.notes, *weighted_notes(made.settings["weights"])))

@@ -67,7 +67,6 @@ class Sample:
         return date.fromordinal(following.toordinal() - 1)
 
     def age(self, today: date) -> int | None:
-        """Days since the log ended."""
         ended = self.ended()
         return None if ended is None else max((today - ended).days, 0)
 

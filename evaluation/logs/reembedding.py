@@ -94,7 +94,6 @@ def _finds_itself(first: Floats, second: Floats, rows: np.ndarray[tuple[int], np
 
 
 def check_text(check: VectorCheck) -> str:
-    """The check as text."""
     lines = [f"{counted(check['documents'], 'document')} in both."]
     if check["only_old"] or check["only_new"]:
         lines[0] += (

@@ -1,5 +1,3 @@
-"""A drift report as text."""
-
 from __future__ import annotations
 
 from evaluation.logs.report import LEAST_PSI, Drift, FeatureDrift
@@ -11,7 +9,6 @@ MOST_UNLIKE = 10
 
 
 def drift_text(drift: Drift) -> str:
-    """What people act on first, then the tests, then the queries least like the set."""
     log, chosen, covered = drift["log"], drift["set"], drift["covered"]
     how = (
         f"weighted by its draw, worth {chosen['effective']:,.0f}"
@@ -66,7 +63,6 @@ def drift_text(drift: Drift) -> str:
 
 
 def log_drift_text(drift: LogDrift) -> str:
-    """The answer, the figures it is from, and the new queries with the most traffic."""
     old, new, halves = drift["old"], drift["new"], drift["halves"]
     if drift["shift"]:
         answer = (

@@ -127,7 +127,6 @@ def _counts(log: LogTable, places: dict[str, int]) -> Integers:
 
 
 def _unseen(counts: Integers, others: Integers, least: int) -> tuple[float, int]:
-    """The share of a log's traffic on queries that another lacks, and the traffic."""
     traffic = int(counts[counts >= least].sum())
     lacking = int(counts[(counts >= least) & (others < least)].sum())
     return (lacking / traffic if traffic else 0.0), traffic

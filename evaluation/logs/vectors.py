@@ -1,5 +1,3 @@
-"""Vectors of queries and documents, from files of NumPy."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

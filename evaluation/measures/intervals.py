@@ -28,8 +28,6 @@ _COLUMNS_AT_ONCE = 1_000
 
 
 class IntervalSettings(TypedDict):
-    """How the intervals of an evaluation are made, as its JSON says it."""
-
     level: float
     method: str
     resampled: bool

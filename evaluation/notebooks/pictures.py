@@ -19,7 +19,6 @@ class Picture(alt.LayerChart):
 
 
 def picture_of(result: Evaluation, kind: str, measure: str, *, dark: bool) -> Picture:
-    """A picture of the report by its name."""
     figures = figures_of(result)
     there = {name: one for name, one in KINDS.items() if one.is_there(figures)}
     if kind not in there:

@@ -9,8 +9,7 @@ from typing import Any
 from evaluation.charts.html_file import checksum, figures_of, summary_of
 from evaluation.charts.html_report import HtmlReport, render_html
 from evaluation.rendering.estimate_tables import estimate_tables
-from evaluation.report_store.provenance import Provenance
-from evaluation.report_store.software import software_versions
+from evaluation.report_store.provenance import Provenance, software_versions
 from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.results import Evaluation
 from pooling.formats.wording import counted
@@ -47,14 +46,12 @@ def html_of(result: Evaluation, sentences: Sequence[str], estimates: Estimates |
 
 
 def _named(source: Any, otherwise: str) -> tuple[str, str]:
-    """The name of a file and its checksum; of what was in memory, the name it has and none."""
     if isinstance(source, str | Path) and Path(source).is_file():
         return Path(source).name, checksum(Path(source))
     return otherwise, ""
 
 
 def _call(result: Evaluation) -> str:
-    """The call that measures the same again."""
     interval = result.settings["interval"]
     conventions = ", ".join(f"{name}={value!r}" for name, value in result.conventions.to_dict().items())
     duplicates = result.settings.get("duplicates")

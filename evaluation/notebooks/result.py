@@ -2,29 +2,151 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from evaluation.charts.html_file import check_html_path
 from evaluation.comparisons.answer import Answer
 from evaluation.comparisons.answering import answered
-from evaluation.comparisons.wording import answer_in_words
-from evaluation.notebooks.cell import basis_line, table_of_cell
+from evaluation.comparisons.wording import answer_in_words, of_relevant_count
+from evaluation.measures import titled
 from evaluation.notebooks.report import html_of
-from evaluation.notebooks.tracking import log_result
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.pool_estimates.pool_file import design_of_files
 from evaluation.rendering.formats import render_tables, table_cells
 from evaluation.rendering.span_tables import span_cells
 from evaluation.scoring.estimate_figures import Estimates
-from evaluation.scoring.results import Evaluation
+from evaluation.scoring.figures import as_read, mean_as_read
+from evaluation.scoring.results import Evaluation, decimal, interval, percent
 from pooling.inputs.reading import pool_table
 from pooling.interface.terminal import whole_installation
 
 if TYPE_CHECKING:
     from evaluation.notebooks.pictures import Picture
+
+#: More columns do not fit next to each other in a cell.
+MOST_CUTOFFS = 5
+# The colours of the page around it, so that a dark notebook stays dark.
+_STYLE = """<style>
+.soundings { overflow-x: auto }
+.soundings p { margin: .4em 0; max-width: 75ch }
+.soundings small { opacity: .8 }
+.soundings table { border-collapse: collapse }
+.soundings table, .soundings tr, .soundings th, .soundings td { background: none; color: inherit }
+.soundings th, .soundings td { border: 0 solid; border-bottom-width: 1px; padding: 4px 14px 4px 0 }
+.soundings th, .soundings td { border-color: rgba(128, 128, 128, .4); text-align: right; white-space: nowrap }
+.soundings th:first-child { text-align: left }
+</style>
+"""
+
+
+def table_of_cell(result: Evaluation, answer: Answer | None) -> str:
+    """HTML with every text escaped; it takes the colours of the page."""
+    measure, at = result.example_key()
+    cutoffs = _cutoffs([k for name, k in result.keys if name == measure], at)
+    head = "".join(f'<th scope="col">{escape(titled(measure, k))}</th>' for k in cutoffs)
+    judged = f"judged@{at}" if at is not None else f"judged@{int(result.cutoffs[-1])}"
+    rows = []
+    for name in _best_first(result, measure, at):
+        cells = "".join(f"<td>{_figure(result, name, measure, k)}</td>" for k in cutoffs)
+        share = result.runs[name].figures.get(judged)
+        covered = "–" if share is None else percent(mean_as_read(share))
+        rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}<td>{escape(covered)}</td></tr>')
+    sentences = () if answer is None else answer_in_words(answer)
+    best = _best_first(result, measure, at)[:1]
+    line = [f"{name}: {result.convention_line(name, measure, at)}" for name in best]
+    below = [basis_line(result), *line, *result.notes, *result.warnings(), *result.below()]
+    header = f'<th scope="col">run</th>{head}<th scope="col">{escape(judged)}</th>'
+    table = f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    words = _paragraphs(sentences, strong=True), _paragraphs(below, strong=False)
+    return f'{_STYLE}<div class="soundings">{words[0]}{table}{words[1]}</div>'
+
+
+def basis_line(result: Evaluation) -> str:
+    """A line on what the means of the table rest on, and what recall is a recall of."""
+    means = f"Means over queries {result.rests_on}"
+    if "complete" in result.settings or "recall" not in result.measures:
+        return f"{means}."
+    return f"{means}; recall is {of_relevant_count(int(result.labels.relevant.sum()))}."
+
+
+def _cutoffs(cutoffs: list[int | None], at: int | None) -> list[int | None]:
+    if len(cutoffs) <= MOST_CUTOFFS:
+        return cutoffs
+    place = cutoffs.index(at)
+    first = min(max(0, place - MOST_CUTOFFS // 2), len(cutoffs) - MOST_CUTOFFS)
+    return cutoffs[first : first + MOST_CUTOFFS]
+
+
+def _best_first(result: Evaluation, measure: str, k: int | None) -> list[str]:
+    means = {name: result.figure(name, measure, k)["mean"] for name in result.runs}
+    return sorted(result.runs, key=lambda name: -(means[name] or 0.0))
+
+
+def _figure(result: Evaluation, run: str, measure: str, k: int | None) -> str:
+    figure = as_read(result.figure(run, measure, k))
+    return f"{escape(decimal(figure['mean']))}<small>{escape(interval(figure))}</small>"
+
+
+def _paragraphs(sentences: tuple[str, ...] | list[str], *, strong: bool) -> str:
+    """The first of them loud, or all of them quiet."""
+    quiet = [f"<p><small>{escape(one)}</small></p>" for one in sentences]
+    if not strong or not sentences:
+        return "".join(quiet)
+    first, *others = sentences
+    return f"<p><strong>{escape(first)}</strong></p>" + "".join(f"<p>{escape(one)}</p>" for one in others)
+
+
+Value = TypeVar("Value")
+
+# What MLflow takes in the name of a metric on every system; `@` is none of it.
+_OTHER = re.compile(r"[^A-Za-z0-9_\-. ]")
+REPORT = "soundings.html"
+
+
+def log_result(result: Evaluation, html: str) -> None:
+    """Log to the active run; ImportError where MLflow is not installed."""
+    try:
+        import mlflow
+    except ImportError:
+        raise ImportError("to_mlflow needs MLflow: pip install mlflow.") from None
+    mlflow.log_metrics(metrics_of(result))
+    measure, k = result.example_key()
+    lines = {name: result.convention_line(name, measure, k) for name in result.runs}
+    mlflow.set_tags({f"soundings.{name}": line for name, line in _prefixed(lines).items()})
+    mlflow.log_text(html, REPORT)
+
+
+def metrics_of(result: Evaluation) -> dict[str, float]:
+    """Metric -> its mean or an end of its interval, where it is defined.
+
+    `recall@10` of the run bm25 is `recall_at_10`, or `bm25.recall_at_10` where there are several runs.
+    """
+    metrics: dict[str, float] = {}
+    for name, figures in _prefixed({name: result.figures_of(name) for name in result.runs}).items():
+        first = f"{name}." if len(result.runs) > 1 else ""
+        for key, figure in figures.items():
+            named = first + key.replace("@", "_at_")
+            ends = {named: figure["mean"], f"{named}_low": figure["low"], f"{named}_high": figure["high"]}
+            metrics |= {metric: value for metric, value in ends.items() if value is not None}
+    return metrics
+
+
+def _prefixed(of_runs: Mapping[str, Value]) -> dict[str, Value]:
+    """By a name that MLflow takes; two runs whose names become one get numbers."""
+    flat: dict[str, Value] = {}
+    for name, value in of_runs.items():
+        plain = _OTHER.sub("_", name).strip(" .") or "run"
+        number = 2
+        while plain in flat:
+            plain, number = f"{plain}_{number}", number + 1
+        flat[plain] = value
+    return flat
 
 
 @dataclass(frozen=True, repr=False)

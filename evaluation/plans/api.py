@@ -1,5 +1,3 @@
-"""The HTTP interface of plans: the figures of one, and its beginning."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -64,8 +62,6 @@ PlanSerializer = shape(results.PlanResult, "Plan")
 
 
 class Plan(APIView):
-    """A campaign before it is begun."""
-
     @answers(PlanSerializer, operation_id="plan_retrieve", parameters=[PlanRequestSerializer])
     def get(self, request: Request, slug: str) -> Response:
         """Pool, cost, days, expected interval and power of a campaign with these settings."""

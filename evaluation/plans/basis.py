@@ -202,7 +202,6 @@ class Planned:
 
     @property
     def drawn(self) -> int:
-        """Chosen pairs that are expected to be drawn."""
         return round(expected_draws(self.sizes, self.frames, self.chosen, self.audits)[0])
 
     @cached_property

@@ -75,8 +75,6 @@ class ThinQueries(TypedDict):
 
 
 class PlannedQueries(TypedDict):
-    """Numbers of pairs per query."""
-
     sizes: Sizes
     thin: ThinQueries
 
@@ -177,8 +175,6 @@ class ExpectedHeadline(HeadlineWidth):
 
 
 class PilotSettings(TypedDict):
-    """Settings in which the pilot differs from the plan."""
-
     strategy: str
     budget: int
     audit_share: float

@@ -1,5 +1,3 @@
-"""Settings of a plan, one set for page, HTTP interface and command."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -260,7 +258,6 @@ def settings_from(values: Mapping[str, Any]) -> PlanSettings:
 
 
 def settings_offered(values: Mapping[str, Any]) -> PlanSettings:
-    """Settings from the values of a form."""
     return _settled(values, offered_choice({"depth": PlanSettings.depth, **chosen(Choice, values)}))
 
 

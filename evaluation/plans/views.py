@@ -1,5 +1,3 @@
-"""The page of a plan, and its figures over HTTP."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -42,8 +40,6 @@ SOME_TIME = {"min_value": 0.1}
     hours_per_week=SOME_TIME,
 )
 class PlanForm(RunDepthsForm):
-    """The settings of a pool and its queue, and assumptions about the people who judge."""
-
     GROUPS = {
         "Pool": ("runs", "depth", "strategy", "budget", "audit_share", "reach"),
         "Queue": (
@@ -121,7 +117,6 @@ USUAL = {"budget_rule": str(AdaptiveOptions.budget_rule), "stop_over": str(Adapt
 
 
 def plan_context(planned: PlanResult, settings: PlanSettings) -> dict[str, Any]:
-    """Pictures, days, and the row of as many annotators as are asked about."""
     rows = planned["work"]["by_annotators"]
     for row in rows:
         row["day"] = date.fromisoformat(row["end_date"]) if row["end_date"] else None
@@ -150,7 +145,6 @@ def parameters(form: PlanForm, given: QueryDict, collection: Collection) -> list
 
 
 def address(path: str, chosen: list[tuple[str, str]]) -> str:
-    """The plan's own address."""
     return f"{path}?{urlencode(chosen)}"
 
 
@@ -162,7 +156,6 @@ def pilot_address(path: str, chosen: list[tuple[str, str]], pilot: Pilot) -> str
 
 
 def problems_in_words(form: PlanForm) -> list[str]:
-    """Errors with their fields' labels, for when the form itself is not drawn again."""
     return [
         f"{form.fields[name].label or name}: {problem}" if name in form.fields else str(problem)
         for name, problems in form.errors.items()

@@ -153,7 +153,6 @@ def _chances(
 
 
 def _intervals(planned: Planned, curve: RelevanceCurve, growth: float) -> list[Expectation]:
-    """One for each run."""
     pooled = np.flatnonzero(planned.pooled)
     chance, left, query = _chances(planned, curve, growth)
     number = np.full(len(planned.tops.query), -1)

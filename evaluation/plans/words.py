@@ -1,5 +1,3 @@
-"""The sentences of a plan: the assumptions with their reasons, the expected interval and the power."""
-
 from __future__ import annotations
 
 from math import ceil
@@ -94,7 +92,6 @@ def _range(bases: Bases) -> str:
 
 
 def interval_sentence(interval: ExpectedInterval, undrawn: bool, bases: Bases) -> str:
-    """The interval's width, or why there is none."""
     if undrawn:
         return (
             "This budget leaves pairs unjudged and draws none at random, so recall cannot be estimated. Set "
@@ -127,7 +124,6 @@ def interval_sentence(interval: ExpectedInterval, undrawn: bool, bases: Bases) -
 
 
 def headline_sentences(headline: ExpectedHeadline, reach: int | None) -> list[str]:
-    """Width and meaning of the first number's interval, or why it has none."""
     k, of = headline["k"], headline["reaches"][-1 if reach else 0]
     if not headline["has_audit"]:
         return [
@@ -158,7 +154,6 @@ def headline_sentences(headline: ExpectedHeadline, reach: int | None) -> list[st
 
 
 def width_words(headline: HeadlineWidth) -> str:
-    """A width with the range of what is not known."""
     likely, low, high = headline["width"], headline["width_low"], headline["width_high"]
     if low is None or high is None:
         return "–"
@@ -257,7 +252,6 @@ def _depths(planned: PlanResult) -> str:
 
 
 def _reach(interval: RunInterval | None) -> str:
-    """The interval of a run, or how wide it may be where no more is known."""
     if interval is None or interval["width_low"] is None:
         return "–"
     if interval["low"] is None:
@@ -266,7 +260,6 @@ def _reach(interval: RunInterval | None) -> str:
 
 
 def _by_budget(planned: PlanResult) -> list[str]:
-    """The headline's width by budget, a column for each reach."""
     headline = planned["headline"]
     heads = [f"reach {one['reach']:,}" if one["reach"] else "pool alone" for one in headline["reaches"]]
     lines = ["", f"{'budget':>9}  {'a query':>7}  " + "  ".join(f"{head:>24}" for head in heads)]
@@ -277,7 +270,6 @@ def _by_budget(planned: PlanResult) -> list[str]:
 
 
 def plan_text(planned: PlanResult) -> str:
-    """A plan as lines for a terminal."""
     pool, work, thin = planned["pool"], planned["work"], planned["thin"]
     lines = [
         f"{counted(pool['pairs'], 'pair')} of {counted(pool['queries'], 'query')} to depth "

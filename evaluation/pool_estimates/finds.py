@@ -1,5 +1,3 @@
-"""Labels of a collection in one of its pools: who finds alone, and where finds dry up."""
-
 from __future__ import annotations
 
 from typing import Annotated, Any
@@ -31,7 +29,6 @@ class AllOfPool(PoolDiagnostics):
 
 
 def pool_diagnostics(pool: Pool) -> AllOfPool:
-    """All that is known of a pool."""
     alone = Count("pk", filter=Q(run_count=1, is_beyond=False))
     rows = pool.entries.order_by().values_list("query__external_id").annotate(pairs=Count("pk"), alone=alone)
     queries = sorted(map(list, rows), key=lambda row: row[0].encode())

@@ -100,7 +100,6 @@ class Basis:
 
 
 def too_large(evaluation: Evaluation) -> bool:
-    """Too large for estimates and comparisons of its runs."""
     return evaluation.labels.query_count * int(evaluation.cutoffs[-1]) * len(evaluation.runs) > LARGEST
 
 
@@ -171,7 +170,6 @@ def _floor(evaluation: Evaluation, depths: Mapping[str, int] | None) -> FloorFig
 
 
 def recall_cutoffs(evaluation: Evaluation) -> list[int]:
-    """The K at which recall was measured."""
     return [k for name, k in evaluation.keys if name == "recall" and k is not None]
 
 

@@ -1,5 +1,3 @@
-"""Estimates on a report's page: rows for the table, and what each interval covers."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -27,7 +25,6 @@ METHODS = {
 
 
 def estimates_context(report: Report, k: int) -> dict[str, Any]:
-    """The estimates at one K."""
     estimates: Estimates = report.result["estimates"]
     left_out = estimates["leave_one_out"].get("at", {}).get(str(k))
     rows = _rows(report, estimates, k)
@@ -124,7 +121,6 @@ def _pair(figure: PoweredFigure, *, counts: bool = False) -> dict[str, Any]:
 
 
 def _counted(estimate: EstimateFigure) -> tuple[str, str]:
-    """A number of documents and its interval in words."""
     value, low, high = (
         "" if end is None else f"{end:,.0f}" for end in (estimate["value"], estimate["low"], estimate["high"])
     )

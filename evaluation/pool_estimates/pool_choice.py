@@ -56,7 +56,6 @@ class PoolChoice:
 
 
 def pools_to_rest_on(collection: Collection) -> list[Pool]:
-    """The pools that estimates can be asked of, the newest first."""
     return list(collection.pools.exclude(strategy__in=Pool.PICKED).defer("diagnostics"))
 
 

@@ -7,15 +7,50 @@ from dataclasses import replace
 from functools import partial
 from typing import TypedDict
 
-from evaluation.pool_estimates.of_pool import Basis, PoolDesign
+from django.db.models import Count
+
+from evaluation.estimates.powered import powered_estimates, powered_relevant_estimate
+from evaluation.pool_estimates.of_pool import Basis, PoolDesign, recall_cutoffs
 from evaluation.pool_estimates.pool_choice import PoolChoice, choose_pool
 from evaluation.pool_estimates.stored_sample import PAIR, brought_pairs, budgets
-from evaluation.scoring.estimate_figures import FrameFigures, PoolOfEstimates
+from evaluation.scoring.estimate_figures import FrameFigures, PoolOfEstimates, PoweredEstimates
 from evaluation.scoring.figures import mean_as_read
 from evaluation.scoring.results import Evaluation
-from labeling.models import QrelsRelease
+from labeling.models import Prelabeler, QrelsRelease
+from labeling.worth.audits import pool_scores, prelabels_of_pool
 from pooling.heavy import np, pl
 from pooling.models import Collection, Pool
+
+
+def powered_of(basis: Basis | None) -> PoweredEstimates | None:
+    """`prelabeler`, `predicted` (the share of the uncertain pairs with a pre-label), `relevant` and `runs` as
+    in `evaluation.estimates.powered`; None without an audit that estimates, or pre-labels of its pool.
+
+    The model is the one with most pre-labels of the pool, of these the newest: not the one whose figures
+    please. Local models are left out, since they have learned from the labels of the audit.
+    """
+    if basis is None or basis.pool is None or not basis.pool.estimates:
+        return None
+    pool = Pool.objects.get(pk=basis.pool.described["id"])
+    if (prelabeler := _prelabeler_of(pool)) is None:
+        return None
+    audit, confidence = basis.pool.audit, basis.evaluation.confidence
+    predictions = pool_scores(pool, prelabeler).rename({"score": "prediction"})
+    relevant = powered_relevant_estimate(audit, predictions, confidence=confidence)
+    cutoffs = recall_cutoffs(basis.evaluation)
+    return {
+        "prelabeler": {"id": prelabeler.pk, "name": str(prelabeler), "model": prelabeler.model},
+        "predicted": relevant.pop("predicted"),
+        "relevant": relevant,
+        "runs": powered_estimates(audit, basis.places, predictions, cutoffs, confidence=confidence),
+    }
+
+
+def _prelabeler_of(pool: Pool) -> Prelabeler | None:
+    rows = prelabels_of_pool(pool).filter(prelabeler__source=Prelabeler.Source.LANGUAGE_MODEL).order_by()
+    counts = rows.values("prelabeler").annotate(pairs=Count("pk")).order_by("-pairs", "-prelabeler")
+    most = counts.first()
+    return None if most is None else Prelabeler.objects.get(pk=most["prelabeler"])
 
 
 def basis_of(
@@ -68,8 +103,6 @@ def _described(pool: Pool) -> PoolOfEstimates:
 
 
 class _Extension(TypedDict, total=False):
-    """Additional keys of a version of a pool."""
-
     extends: str
     judged_before: dict[str, dict[str, float | None]]
 

@@ -77,7 +77,6 @@ def read_score_audit(
 
 
 def _chosen(collection: Collection, answered: pl.DataFrame) -> tuple[Pool, Pool] | None:
-    """The audit that estimates rest on, and the pool that it was drawn from."""
     pools = list(collection.pools.filter(strategy=Pool.STRATA).defer("diagnostics"))
     of = collection.pools.in_bulk([pool.provenance["pool"]["id"] for pool in pools])
     kept = [pool for pool in pools if pool.provenance["pool"]["id"] in of]
@@ -98,8 +97,6 @@ def _draw(pool: Pool) -> pl.DataFrame:
 
 
 class _Described(TypedDict):
-    """An audit by scores before anything is estimated."""
-
     pool: NamedPool
     audit: NamedScoreAudit
     counts: ScoreAuditCounts
@@ -207,7 +204,6 @@ def _waiting_sentence(audit: ScoreAudit) -> str:
 
 
 def _notes(counts: ScoreAuditCounts, of: Pool, later: Pool | None) -> list[str]:
-    """Sentences on what the estimates leave out."""
     notes = [NO_MACRO]
     behind = counts["drawn"] - counts["sampled"] - counts["waiting"]
     if counts["waiting"]:

@@ -1,5 +1,3 @@
-"""An audit by scores on a report's page and in its HTML file."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -83,6 +81,5 @@ def _in_words(one: EstimateFigure | NoEstimate) -> dict[str, Any]:
 
 
 def _share(stratum: ScoreStratum) -> str:
-    """Of what is labelled of a stratum, the share that is relevant."""
     answered = stratum["sampled"] - stratum["cannot_judge"]
     return f"{100 * stratum['relevant'] / answered:.0f} %" if answered else "–"

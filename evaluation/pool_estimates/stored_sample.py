@@ -180,5 +180,4 @@ def _labelled_before(pool: Pool) -> pl.DataFrame:
 
 
 def pairs_frame(rows: Any) -> pl.DataFrame:
-    """Rows of two ids as query_id, document_id."""
     return pl.DataFrame([tuple(row) for row in rows], schema=dict.fromkeys(PAIR, pl.String), orient="row")

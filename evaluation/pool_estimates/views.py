@@ -1,5 +1,3 @@
-"""Labels of a pool, on a page that the pool's own fetches, and over HTTP."""
-
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
@@ -21,7 +19,6 @@ from pooling.pools.diagnosis_rows import label_rows
 @login_required
 @require_safe
 def finds(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
-    """Relevant documents by run, and where finds dry up; htmx gets the part alone."""
     pool = pool_for(request.user, pool_id)
     if pool.collection.slug != slug:
         raise Http404
@@ -39,8 +36,6 @@ def finds(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
 
 
 class PoolDiagnostics(APIView):
-    """Everything a pool tells."""
-
     @answers(shape(AllOfPool, "PoolDiagnostics"), operation_id="pools_diagnostics")
     def get(self, request: Request, pool_id: int) -> Response:
         """By run: pairs, lone finds, families, overlap; by query: pairs; and what the labels say so far."""

@@ -18,7 +18,7 @@ POWERED_TITLE = "Estimated with labels and a model's pre-labels"
 def estimate_tables(figures: Mapping[str, RunFigures], estimates: Estimates) -> list[Cells]:
     """figures: run -> `recall@k` -> the figure that was measured; estimates: of
     `evaluation.pool_estimates.of_pool`,
-    and `prediction_powered` of `evaluation.pool_estimates.report_powered`. Where nothing is estimated, a
+    and `prediction_powered` of `evaluation.pool_estimates.report_basis`. Where nothing is estimated, a
     table without rows and columns says why.
     """
     relevant = estimates["relevant"]
@@ -74,7 +74,6 @@ def _human_cells(figures: Mapping[str, RunFigures], estimates: Estimates, level:
 
 
 def _of_file(estimates: Estimates) -> str:
-    """Why a report of the site can say another number of the same labels."""
     if estimates["pool"] is None or estimates["pool"]["version"] is not None:
         return ""
     return (

@@ -35,7 +35,6 @@ def check_gates(options: Mapping[str, Any], thresholds: Mapping[str, float] | No
 
 
 def write_gates(options: Mapping[str, Any], checks: Sequence[Check], tables: Callable[[], str]) -> None:
-    """Write what the options ask for. tables: the evaluation in Markdown."""
     if options["junit"]:
         write_junit(options["junit"], checks)
     if place := summary_path(options["job_summary"]):

@@ -61,7 +61,6 @@ def write_per_query(evaluation: Evaluation, path: Path) -> None:
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
-    """A file of any frame of values by query."""
     check_per_query_path(path)
     with NamedTemporaryFile(dir=path.absolute().parent, prefix=".per-query-", delete=False) as temporary:
         part = Path(temporary.name)

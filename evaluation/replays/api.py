@@ -1,5 +1,3 @@
-"""The HTTP interface of replays: make them, list them, and read their numbers."""
-
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase
@@ -61,8 +59,6 @@ ReplayResultSerializer = shape(SimulationResult, "ReplayResult")
 
 
 class Replays(APIView):
-    """The replays of a collection."""
-
     @lists(ReplaySerializer, operation_id="replays_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the replays, newest first."""
@@ -80,8 +76,6 @@ class Replays(APIView):
 
 
 class ReplayResult(Tidied):
-    """The numbers of one replay."""
-
     kind = "replay"
 
     @answers(ReplayResultSerializer, operation_id="replays_retrieve")
@@ -91,8 +85,6 @@ class ReplayResult(Tidied):
 
 
 class ReplayFile(APIView):
-    """A replay as a file."""
-
     content_negotiation_class = OneKind
 
     @file_call(FILES)

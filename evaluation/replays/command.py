@@ -9,14 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluation.replays.noise import noise_problem
-from evaluation.replays.reading import read_labelled_pool
-from evaluation.replays.replaying import BUDGETS
+from evaluation.replays.replaying import BUDGETS, noise_problem, read_labelled_pool
 from evaluation.replays.simulation import Outcome, Simulation, simulate
 from pooling.formats.wording import counted
 from pooling.interface.terminal import Writer, progress_bar
 from pooling.options.arguments import count
-from pooling.ranking.order_options import SCORES, TIES
+from pooling.ranking.ranking import SCORES, TIES
 from pooling.strategies import STRATEGIES, strategy_named
 
 
@@ -105,7 +103,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
-    """Read, replay, write."""
     strategies = list(dict.fromkeys(options["strategy"] or STRATEGIES))
     for name in strategies:
         strategy_named(name)

@@ -1,5 +1,3 @@
-"""A replay as files to download, and its picture, which is drawn once and then kept."""
-
 from __future__ import annotations
 
 import hashlib
@@ -55,7 +53,6 @@ def _in_order(outcome: OutcomeResult) -> OutcomeResult:
 
 
 def by_share(values: dict[str, Value]) -> dict[str, Value]:
-    """Sorted, the least share first."""
     return {share: values[share] for share in sorted(values, key=float)}
 
 
@@ -72,7 +69,6 @@ def replay_svg(replay: Replay, variant: str) -> bytes:
 
 
 def replay_picture(replay: Replay, variant: str) -> alt.LayerChart:
-    """The Altair chart of the curves."""
     curves = result_in_order(replay)["curves"]
     return charts.strategy_curves(
         curves["found"],
@@ -84,7 +80,6 @@ def replay_picture(replay: Replay, variant: str) -> alt.LayerChart:
 
 
 def replay_json(replay: Replay) -> bytes:
-    """The contract's object, indented."""
     return (json.dumps(result_in_order(replay), ensure_ascii=False, indent=2) + "\n").encode()
 
 

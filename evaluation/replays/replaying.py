@@ -7,15 +7,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from evaluation.replays.noise import noise_problem
+from evaluation.scoring.conventions import Conventions
 from pooling.heavy import Booleans, Floats, Integers, np, pl
+from pooling.inputs.given import Runs, RunSource, Source
+from pooling.inputs.reading import named_runs, qrels_frame, run_frame
 from pooling.interface.results import Progress
-from pooling.merging.merging import merge_runs
-from pooling.ranking.score_sums import with_score_sums
+from pooling.merging.merging import merge_runs, with_score_sums
+from pooling.ranking.ranking import order_run
 from pooling.strategies import Candidates, Kind, Strategy, candidates_of
-from pooling.strategies.chance import stream, uniforms
+from pooling.strategies.base import stream, uniforms
 from pooling.strategies.fronts import GlobalMoveToFront
 from pooling.strategies.prior import with_priors
+
+
+def noise_problem(noise: float) -> str:
+    """The error of a share of wrong labels; empty if it will do.
+
+    >>> noise_problem(0.1)
+    ''
+    """
+    if 0 <= noise < 0.5:
+        return ""
+    return (
+        f"The noise is {noise:g}; it must be a share of wrong labels from 0 to below 0.5. With half of "
+        "them wrong, labels say nothing; with more, they say the opposite."
+    )
+
 
 BUDGETS = (0.1, 0.25, 0.5)
 EFFORTS = (0.8, 0.9)
@@ -133,7 +150,6 @@ class Replay:
         return judged
 
     def count(self, query_id: str, shares: Floats, budget: float) -> int:
-        """Documents of a query judged within a budget."""
         if not self.across_queries:
             return rounded_up(budget, len(shares))
         total = len(self.steps)
@@ -273,3 +289,28 @@ def one_after_the_other(strategy: GlobalMoveToFront, labels: Mapping[str, Boolea
         strategy.tell_number(one, number, bool(labels[pair[0]][number]))
         done += 1
         yield Step(pair[0], number, done / total)
+
+
+def read_labelled_pool(
+    qrels: Source,
+    runs: Runs,
+    *,
+    depth: int,
+    min_relevance: int = 1,
+    ties: str = "docid",
+    scores: str = "float64",
+    prior: RunSource | None = None,
+) -> LabelledPool:
+    """The labelled pool of files, dicts or frames; each run is cut to `depth` right after it is read.
+
+    prior: the scores of a model, as a run, for strategies that start from them. Raises ValueError for a
+    `min_relevance` that `Conventions` refuses.
+    """
+    Conventions(min_relevance=min_relevance)
+    labels = qrels_frame(qrels)
+    tops = {}
+    for name, source in named_runs(runs, use="A replay").items():
+        frame = run_frame(name, source, with_rank=ties == "rank")
+        tops[name] = order_run(frame, ties=ties, scores=scores, depth=depth).drop("position")
+    pool = labelled_pool(labels, tops, min_relevance=min_relevance, ties=ties, scores=scores, depth=depth)
+    return pool if prior is None else with_prior_scores(pool, run_frame("prior", prior))

@@ -211,7 +211,6 @@ def check_simulation(budgets: Sequence[float], seeds: int, k: int | None, depth:
 
 
 def moving(progress: Progress, place: int, pieces: int) -> Progress:
-    """Progress of one piece of the work as progress of the whole."""
     return lambda share, detail: progress((place + share) / pieces, detail)
 
 

@@ -12,12 +12,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from evaluation.models import Replay
-from evaluation.replays.noise import noise_problem
-from evaluation.replays.replaying import LabelledPool, labelled_pool
+from evaluation.replays.replaying import LabelledPool, labelled_pool, noise_problem
 from evaluation.replays.simulation import Simulation, simulate
 from evaluation.report_store.choices import release_chosen, runs_chosen
 from evaluation.report_store.links import Link, link_to
-from evaluation.report_store.software import software_versions
+from evaluation.report_store.provenance import software_versions
 from labeling.models import QrelsRelease
 from labeling.qrels.releases import current_labels, read_release
 from pooling.heavy import pl
@@ -63,8 +62,6 @@ class ReplayRequest:
 
 @dataclass(frozen=True)
 class ReplayInputs:
-    """A request with everything looked up and checked."""
-
     name: str
     release: QrelsRelease | None
     runs: list[Run]
@@ -133,7 +130,6 @@ def _resolved(collection: Collection, request: ReplayRequest) -> ReplayInputs:
 
 
 def _strategies(names: Sequence[str] | None) -> tuple[str, ...]:
-    """The strategies of those names in the order of the registry, or all."""
     if names is None:
         return tuple(STRATEGIES)
     problem = "" if names else "Choose at least one strategy."
@@ -232,8 +228,6 @@ def _simulated(pool: LabelledPool, inputs: ReplayInputs, progress: Progress) -> 
 
 
 class ReplayLabels(TypedDict):
-    """The labels of a replay: a release, or how many there were when they were read."""
-
     release: str | None
     sha256: str | None
     pairs: int

@@ -1,5 +1,3 @@
-"""The pages of replays: the list, the form, one replay with its picture and its files."""
-
 from __future__ import annotations
 
 import re
@@ -50,7 +48,6 @@ class PoolPart(LabelledPoolResult):
 
 
 def replay_context(replay: Replay) -> dict[str, Any]:
-    """Everything the template needs; nothing is replayed again."""
     result = result_in_order(replay)
     strategies, pool = result["strategies"], result["pool"]
     budgets = [float(share) for share in by_share(result["all_knowing"]["found"])]
@@ -102,7 +99,6 @@ def decimals(values: Mapping[str, float | None]) -> list[str]:
 
 
 def finds_in_words(strategies: Mapping[str, OutcomeResult], ranked: Sequence[str], middle: str) -> str:
-    """The first and the last at the middle budget, in a sentence."""
     share = rounded_percent(float(middle))
     first, last = ranked[0], ranked[-1]
     best = rounded_percent(strategies[first]["found"][middle] or 0.0)
@@ -115,7 +111,6 @@ def finds_in_words(strategies: Mapping[str, OutcomeResult], ranked: Sequence[str
 
 
 def replay_warnings(replay: Replay, pool: LabelledPoolResult) -> list[str]:
-    """Limits of this replay, each in words."""
     warnings = []
     for part in replay.options["chosen_by"]:
         warnings.append(
@@ -179,8 +174,6 @@ REPLAYS = Table(
 
 
 class ReplayForm(GroupedForm, forms.Form):
-    """Runs, labels, strategies, and how labels come in."""
-
     GROUPS = {
         FIRST: ("release", "runs", "depth"),
         "What to compare": ("strategies",),
@@ -234,7 +227,6 @@ class ReplayForm(GroupedForm, forms.Form):
         self.fields["budgets"].initial = " ".join(map(str, BUDGETS))
 
     def clean_budgets(self) -> list[float]:
-        """The shares as numbers; spaces, semicolons and commas after a space part them."""
         words = [word for word in re.split(r"[\s;]+|,\s", self.cleaned_data["budgets"]) if word]
         try:
             return [float(word) for word in words]
@@ -260,7 +252,6 @@ class ReplayForm(GroupedForm, forms.Form):
 @login_required
 @require_safe
 def replays(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The replays of a collection, newest first."""
     collection = collection_for(request.user, slug)
     rows = collection.replays.listed().select_related("created_by").defer("result")
     context = {
@@ -276,7 +267,6 @@ def replays(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def replay_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """The form for a new replay."""
     collection = collection_for(request.user, slug, ADMIN)
     form = ReplayForm(request.POST or None, collection=collection)
     if request.method == "POST" and form.is_valid():
@@ -298,7 +288,6 @@ def replay_new(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def one_replay(request: HttpRequest, replay_id: int) -> HttpResponse:
-    """One replay."""
     replay = replay_for(request.user, replay_id)
     context = {"collection": replay.collection, "section": "replays", "replay": replay}
     return render(request, "evaluation/replay.html", {**context, **replay_context(replay)})
@@ -307,7 +296,6 @@ def one_replay(request: HttpRequest, replay_id: int) -> HttpResponse:
 @login_required
 @require_safe
 def replay_download(request: HttpRequest, replay_id: int, format: str) -> HttpResponseBase:
-    """The replay as a file."""
     replay = replay_for(request.user, replay_id)
     stem = slugify(replay.name) or f"replay-{replay.pk}"
     return offered(replay_files.FILES, format, stem, replay)
@@ -316,7 +304,6 @@ def replay_download(request: HttpRequest, replay_id: int, format: str) -> HttpRe
 @login_required
 @require_safe
 def replay_chart(request: HttpRequest, replay_id: int, variant: str) -> HttpResponse:
-    """The curves as SVG; a replay does not change, so neither does its picture."""
     replay = replay_for(request.user, replay_id)
     if variant not in VARIANTS:
         raise Http404("This replay has no such chart.")

@@ -121,7 +121,6 @@ def strata_chosen(collection: Collection, tags: Sequence[str] | None) -> dict[st
 
 
 def tagged_queries(collection: Collection) -> dict[str, list[str]]:
-    """Tag -> ids of the queries that have it; tags in bytewise order."""
     tagged = collection.queries.filter(metadata__has_key="tags").order_by("external_id")
     by_tag = queries_by_tag(tagged.values_list("external_id", "metadata").iterator())
     return dict(sorted(by_tag.items()))

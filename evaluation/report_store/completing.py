@@ -15,7 +15,6 @@ from pooling.models import Collection
 
 
 def complete_queries(release: QrelsRelease) -> set[str]:
-    """The queries for which a file of the release was declared complete."""
     return {query for file in complete_files(release) for query in file["queries"]}
 
 
@@ -57,7 +56,6 @@ def _judged_whole(collection: Collection, labels: pl.DataFrame) -> set[str]:
 
 
 def complete_words(release: QrelsRelease) -> str:
-    """For a convention line; empty without such a file."""
     names = ", ".join(dict.fromkeys(f"“{file['file']}”" for file in complete_files(release)))
     return f"unlisted documents count as not relevant, by declaration of {names}" if names else ""
 

@@ -91,7 +91,6 @@ def read_table(report: Report, form: str) -> bytes:
 
 
 def beside(report: Report, name: str) -> str:
-    """The place of another file in the report's folder."""
     return str(PurePosixPath(str(report.per_query.name)).with_name(name))
 
 
@@ -100,12 +99,10 @@ def file_stem(report: Report) -> str:
 
 
 def folder_of(report: Report) -> str:
-    """The report's folder in the file storage."""
     return str(PurePosixPath(str(report.per_query.name)).parent)
 
 
 def put_frame(name: str, frame: pl.DataFrame, row_group_size: int) -> None:
-    """Store a frame as Parquet."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.parquet"
         frame.write_parquet(path, compression="zstd", row_group_size=row_group_size)
@@ -133,7 +130,6 @@ def _relevant_frame(evaluation: Evaluation, qrels: pl.DataFrame) -> pl.DataFrame
 
 
 def run_names(report: Report) -> list[str]:
-    """The report's runs in the order they were asked for."""
     return [run["name"] for run in report.options["runs"]]
 
 
@@ -179,7 +175,6 @@ def runs_of(report: Report) -> list[Run]:
 
 
 def _names_of_deleted(report: Report, name: str) -> str:
-    """The name in the report, and that in the bin where it is another."""
     stamp = next(one["sha256"] for one in report.options["runs"] if one["name"] == name)
     runs = Run.everything.filter(collection=report.collection_id, sha256=stamp).exclude(deleted_at=None)
     names = list(runs.values_list("name", flat=True))
@@ -245,7 +240,6 @@ def scan_relevant(report: Report) -> pl.LazyFrame:
 
 
 def scan_beside(report: Report, name: str) -> pl.LazyFrame:
-    """Another Parquet file in the report's folder."""
     return _scan(beside(report, name))
 
 
@@ -265,7 +259,6 @@ def relevant_total(report: Report) -> int:
 
 
 def relevant_of(report: Report, query_ids: Sequence[str]) -> pl.DataFrame:
-    """The relevant documents of some queries, with their rank in every run."""
     return scan_relevant(report).filter(pl.col("query_id").is_in(list(query_ids))).collect()
 
 

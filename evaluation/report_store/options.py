@@ -1,5 +1,3 @@
-"""The stored inputs of a report."""
-
 from __future__ import annotations
 
 from typing import NotRequired, TypedDict
@@ -13,8 +11,6 @@ UNWEIGHTED = "none"
 
 
 class ReleaseStamp(TypedDict):
-    """The labels of a report."""
-
     name: str
     sha256: str
 

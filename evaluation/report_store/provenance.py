@@ -6,24 +6,37 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from typing import NotRequired, TypedDict
 
 from evaluation.scoring.config import Settings
+
+# By package the distribution that installs it.
+PACKAGES = {"soundings": "soundings-ir", "polars": "polars", "numpy": "numpy"}
+
+
+def software_versions() -> dict[str, str]:
+    """By package, this one first; `checkout` where it is not installed."""
+    return {package: _version(distribution) for package, distribution in PACKAGES.items()}
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "checkout"
+
 
 #: Characters of the metadata of a run in a line.
 LONGEST_METADATA = 300
 
 
 class NamedFile(TypedDict):
-    """Something that was read, and its checksum."""
-
     name: str
     sha256: str
 
 
 class RunFile(NamedFile):
-    """A run's file, and the ir_metadata that came with it."""
-
     ir_metadata: NotRequired[Mapping[str, object]]
 
 
@@ -61,7 +74,6 @@ class Provenance:
     metadata: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     def to_dict(self) -> ProvenanceResult:
-        """Plain values, for JSON."""
         return {
             "labels": {"name": self.labels[0], "sha256": self.labels[1]},
             "runs": [self._run(name, sha256) for name, sha256 in self.runs],
@@ -78,7 +90,6 @@ class Provenance:
         return {**file, "ir_metadata": self.metadata[name]} if name in self.metadata else file
 
     def facts(self) -> list[tuple[str, str]]:
-        """Names and words, without the command."""
         software = ", ".join(f"{name} {version}" for name, version in self.software.items())
         return [
             *([("Made", self.made)] if self.made else []),

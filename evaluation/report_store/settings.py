@@ -39,7 +39,6 @@ def margin_of(report: Report) -> float:
 
 
 def settings_context(report: Report) -> dict[str, Any]:
-    """The warnings, the thresholds and all settings, for the page."""
     return {
         "query_warnings": report.result.get("warnings", []),
         "thresholds": _thresholds(report),
@@ -127,6 +126,5 @@ def weights_of(report: Report) -> WeightedHow | None:
 
 
 def weights_in_words(report: Report) -> list[str]:
-    """The weights of a report, and what a reader must know of them, one sentence each."""
     how = weights_of(report)
     return [] if how is None else list(weighted_notes(how))

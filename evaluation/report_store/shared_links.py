@@ -82,7 +82,6 @@ def withdraw_link(link: SharedLink, *, by: User) -> None:
 
 
 def links_of(report: Report) -> QuerySet[SharedLink]:
-    """The links that still work, newest first, with their authors."""
     rows = report.shared_links.filter(is_of_an_admin("created_by"), withdrawn_at=None)
     return rows.filter(expires_at__gt=timezone.now()).select_related("created_by")
 

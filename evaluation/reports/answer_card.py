@@ -118,7 +118,6 @@ def full_card(report: Report, k: int, earlier: Earlier | None) -> AnswerCard | N
 
 
 def _recall(report: Report, answer: Answer) -> tuple[str, str, str]:
-    """The number, what it is of, and what stands next to it."""
     first, of = recall_read_first(answer), what_recall_is_of(answer)
     if answer.basis == LABELS:
         bounds = report.result["runs"][answer.run][f"recall@{answer.k}"]["bounds"]
@@ -129,7 +128,6 @@ def _recall(report: Report, answer: Answer) -> tuple[str, str, str]:
 
 
 def _since(earlier: Earlier | None) -> str:
-    """The earlier report, and what the change is of: what was found, perhaps with other labels or weights."""
     if earlier is None:
         return ""
     return f"{earlier.name}, of what was found" + (f", with other {earlier.others}" if earlier.others else "")
@@ -144,7 +142,6 @@ def _bar(rival: Rival) -> dict[str, str] | None:
 
 
 def _facts(report: Report, answer: Answer) -> str:
-    """Fact recall of the answer's run, and between what it can lie."""
     facts = facts_in(report)
     figure = facts["runs"][answer.run].get(f"fact_recall@{answer.k}") if facts else None
     if facts is None or figure is None or figure["mean"] is None:
@@ -163,7 +160,6 @@ def _facts(report: Report, answer: Answer) -> str:
 
 
 def _covered(report: Report, answer: Answer) -> str:
-    """Coverage in one figure, and how many relevant documents there are by the audit."""
     parts, counts = [], report.result["queries"]
     if (every := queries_in_all(report)) > counts["scored"]:
         parts.append(f"{counts['scored']:,} of {counted(every, 'query')} scored")

@@ -1,5 +1,3 @@
-"""The HTTP interface of stage 3: create reports, list them, and read their numbers."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -14,7 +12,7 @@ from evaluation.comparisons.stored import answer_at
 from evaluation.models import Report
 from evaluation.report_store.files import file_stem, result_of
 from evaluation.report_store.links import link_to
-from evaluation.reports.downloads import FILES
+from evaluation.reports.export import FILES
 from evaluation.reports.forms import ReportView
 from evaluation.reports.making import ReportRequest, request_report
 from evaluation.reports.serializers import (
@@ -31,8 +29,6 @@ from pooling.tidying.api import Tidied
 
 
 class Reports(APIView):
-    """The reports of a collection."""
-
     @lists(ReportSerializer, operation_id="reports_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the reports, newest first."""
@@ -59,8 +55,6 @@ def _request(values: dict[str, Any]) -> ReportRequest:
 
 
 class ReportResult(Tidied):
-    """The numbers of one report."""
-
     kind = "report"
 
     @answers(ReportResultSerializer, also={304: None}, operation_id="reports_retrieve")
@@ -75,8 +69,6 @@ class ReportResult(Tidied):
 
 
 class ReportFile(APIView):
-    """A report as a file."""
-
     content_negotiation_class = OneKind
 
     @file_call(FILES)

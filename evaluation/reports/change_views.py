@@ -52,8 +52,6 @@ class AgainSerializer(serializers.Serializer[dict[str, object]]):
 
 
 class ReportAgain(APIView):
-    """A report made again."""
-
     @takes(AgainSerializer, makes=ReportSerializer, operation_id="reports_again")
     def post(self, request: Request, report_id: int) -> Made:
         """Measure again with the same settings, on the same release and runs."""
@@ -63,8 +61,6 @@ class ReportAgain(APIView):
 
 
 class ReportChanges(APIView):
-    """What changed since another report."""
-
     @answers(
         shape(PlainChanges, "ReportChanges"),
         operation_id="reports_changes",

@@ -30,8 +30,6 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class Change:
-    """Something that two reports do not share, in words."""
-
     what: str
     before: str
     after: str
@@ -106,7 +104,6 @@ def _word(value: Any) -> str:
 
 
 def shared_measures(before: Report, after: Report) -> list[str]:
-    """The measures that both reports have at a common K."""
     return [name for name in after.options["measures"] if shared_cutoffs(before, after, name)]
 
 
@@ -180,7 +177,6 @@ class PlainChanges(TypedDict):
 
 
 def changes_as_dict(before: Report, after: Report) -> PlainChanges:
-    """Plain values: what changed, and every shared figure with its difference."""
     return {
         "before": before.pk,
         "after": after.pk,

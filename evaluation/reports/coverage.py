@@ -25,12 +25,10 @@ class Coverage:
 
     @property
     def least(self) -> tuple[str, float]:
-        """The run with the lowest coverage, and that."""
         return min(self.by_run.items(), key=lambda item: item[1])
 
     @property
     def most(self) -> tuple[str, float]:
-        """The run with the highest coverage, and that."""
         return max(self.by_run.items(), key=lambda item: item[1])
 
     @property

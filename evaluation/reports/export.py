@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import IO
 
 from evaluation.charts.html_report import HtmlReport, render_html
 from evaluation.charts.kinds import ChartChoice, ChartKind
 from evaluation.charts.pdf_report import render_pdf
-from evaluation.charts.stored import chart_csv, chart_svg, figures_of, kinds_of, usual_choice
+from evaluation.charts.stored import CHART_FILES, chart_csv, chart_svg, figures_of, kinds_of, usual_choice
 from evaluation.comparisons.stored import answer_at
 from evaluation.comparisons.wording import answer_in_words
 from evaluation.models import Report
 from evaluation.pool_estimates.score_audit_page import by_scores_cells
 from evaluation.rendering.cells import Cells
 from evaluation.rendering.estimate_tables import estimate_tables
-from evaluation.rendering.formats import with_notes
+from evaluation.rendering.formats import mlflow_text, with_notes
 from evaluation.report_store.completing import complete_queries
-from evaluation.report_store.files import TABLES, file_stem, read_table
+from evaluation.report_store.files import TABLES, file_stem, read_table, scan_per_query
 from evaluation.report_store.options import UNWEIGHTED
 from evaluation.report_store.provenance import Provenance, command_of
 from evaluation.report_store.settings import conventions_in_words, settings_of
@@ -29,6 +29,8 @@ from evaluation.scoring.estimate_figures import COMPLETE, Estimates
 from evaluation.scoring.figures import RunFigures
 from evaluation.scoring.wording import rests_on
 from labeling.qrels.releases import release_file_name
+from pooling.formats.cells import guarded_frame
+from pooling.interface.downloads import Download
 
 MADE = "%Y-%m-%d %H:%M UTC"
 
@@ -61,7 +63,6 @@ def provenance_of(report: Report) -> Provenance:
 
 
 def html_of(report: Report) -> bytes:
-    """The report as one HTML file."""
     return render_html(content_of(report)).encode()
 
 
@@ -101,7 +102,6 @@ def content_of(report: Report, *, for_members: bool = True) -> HtmlReport:
 
 
 def _worth(figures: Mapping[str, RunFigures], estimates: Estimates) -> list[Cells]:
-    """Tables of what the numbers are worth, whatever they rest on."""
     by_scores = estimates.get("audit_by_scores")
     return [*estimate_tables(figures, estimates), *([by_scores_cells(by_scores)] if by_scores else [])]
 
@@ -138,3 +138,50 @@ def bundle_of(report: Report) -> IO[bytes]:
 
 def _json(provenance: Provenance) -> str:
     return json.dumps(provenance.to_dict(), ensure_ascii=False, indent=2) + "\n"
+
+
+Maker = Callable[[Report, str], bytes | IO[bytes]]
+
+
+def _table(form: str) -> Maker:
+    return lambda report, measure: table_of(report, form)
+
+
+def _curve(form: str) -> Maker:
+    def make(report: Report, measure: str) -> bytes | IO[bytes]:
+        return CHART_FILES[form].make(report, kinds_of(report)["curve"], usual_choice(report, measure))
+
+    return make
+
+
+def _per_query(report: Report, measure: str) -> IO[bytes]:
+    # On disk and not in memory: many runs and queries make millions of rows.
+    file = tempfile.NamedTemporaryFile(suffix=".csv")  # noqa: SIM115  the response closes it
+    guarded_frame(scan_per_query(report)).sink_csv(file.name)
+    return file
+
+
+def _settings(report: Report, measure: str) -> bytes:
+    return settings_of(report).to_toml().encode()
+
+
+def _metrics(report: Report, measure: str) -> bytes:
+    return mlflow_text(report.result["runs"]).encode()
+
+
+# What makes each is given a report, and the measure that a picture is of.
+FILES: dict[str, Download[[Report, str]]] = {
+    "csv": Download(".csv", "text/csv", _table("csv")),
+    "json": Download(".json", "application/json", _table("json")),
+    "markdown": Download(".md", "text/markdown", _table("markdown")),
+    "latex": Download(".tex", "application/x-tex", _table("latex")),
+    "mlflow": Download("-mlflow.json", "application/json", _metrics),
+    "svg": Download(".svg", "image/svg+xml", _curve("svg")),
+    "png": Download(".png", "image/png", _curve("png")),
+    "pdf": Download(".pdf", "application/pdf", _curve("pdf")),
+    "html": Download(".html", "text/html", lambda report, measure: html_of(report)),
+    "report-pdf": Download("-report.pdf", "application/pdf", lambda report, measure: pdf_of(report)),
+    "bundle": Download(".zip", "application/zip", lambda report, measure: bundle_of(report)),
+    "settings": Download(".toml", "application/toml", _settings),
+    "per-query": Download("-by-query.csv", "text/csv", _per_query),
+}

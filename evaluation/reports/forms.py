@@ -1,5 +1,3 @@
-"""The form for a new report, and the choices that a report's page takes from its query string."""
-
 from __future__ import annotations
 
 import re
@@ -41,8 +39,6 @@ OF_PRESET: Any = {name: _or_as_preset(CONVENTIONS[name]) for name in CHOICES}
 @form_fields(Settings)
 @form_fields(Conventions, min_relevance={"required": True}, **OF_PRESET)
 class ReportForm(GroupedForm, forms.Form):
-    """Runs × a release, at which K, by which conventions; preset so that sending it as it is makes sense."""
-
     GROUPS = {
         FIRST: ("release", "runs", "k"),
         "Name and measures": ("name", "measures", "at_own_k"),
@@ -152,7 +148,6 @@ class ReportForm(GroupedForm, forms.Form):
         field.initial = initial
 
     def clean_k(self) -> list[int]:
-        """The cutoffs as whole numbers; commas and spaces part them."""
         words = [word for word in re.split(r"[\s,;]+", self.cleaned_data["k"]) if word]
         try:
             return [int(word) for word in words]
@@ -193,8 +188,6 @@ class ReportForm(GroupedForm, forms.Form):
 
 
 class SettingsForm(forms.Form):
-    """An evaluation file to fill the form for a report in with."""
-
     settings = forms.FileField(
         label="Evaluation file",
         max_length=200,
@@ -223,8 +216,6 @@ class Choice:
 
 
 class ReportView(forms.Form):
-    """The query string of a report's page; what makes no sense falls back to the default."""
-
     measure = forms.ChoiceField(required=False)
     run = forms.ChoiceField(required=False)
     k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)

@@ -22,8 +22,7 @@ from evaluation.fact_reports.stored import store_facts
 from evaluation.models import Report
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, too_large
 from evaluation.pool_estimates.pool_choice import pool_to_rest_on, pools_to_rest_on
-from evaluation.pool_estimates.report_basis import basis_of
-from evaluation.pool_estimates.report_powered import powered_of
+from evaluation.pool_estimates.report_basis import basis_of, powered_of
 from evaluation.pool_estimates.report_score_audit import score_audit_of
 from evaluation.rendering.cells import Part
 from evaluation.report_store.choices import (
@@ -42,8 +41,8 @@ from evaluation.report_store.completing import complete_words, completed_labels,
 from evaluation.report_store.files import delete_parts, runs_of, store_parts
 from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.options import ReportOptions
+from evaluation.report_store.provenance import software_versions
 from evaluation.report_store.settings import pool_of_estimates
-from evaluation.report_store.software import software_versions
 from evaluation.reports.summaries import summarised
 from evaluation.reports.weighing import checked_weights, taken_back
 from evaluation.scoring.config import MARGIN, Settings
@@ -291,8 +290,6 @@ def create_report(
 
 
 class _More(NamedTuple):
-    """Stored next to the evaluation, where there is any."""
-
     comparisons: tuple[StoredComparisons, pl.DataFrame] | None
     facts: MeasuredFacts | None
 
@@ -304,7 +301,6 @@ def _margin(inputs: ReportInput) -> float:
 def _pairs(
     basis: Basis | None, qrels: pl.DataFrame
 ) -> tuple[Sequence[Comparison], tuple[StoredComparisons, pl.DataFrame] | None]:
-    """The comparisons that can stand for all pairs of the report's runs, and what is stored of them."""
     if basis is None:
         return (), None
     made, stored = compared_runs(basis)
@@ -424,7 +420,6 @@ def _stored(
 
 
 def _answer_part(made: Report) -> Part | None:
-    """The answer, for the texts that begin with it."""
     answer = made.result["answer"]
     return None if answer is None else answer_part(Answer.from_dict(answer))
 

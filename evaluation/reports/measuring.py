@@ -13,7 +13,7 @@ from evaluation.models import Report
 from evaluation.report_store.choices import runs_chosen
 from evaluation.report_store.links import Link, link_to
 from evaluation.reports.making import STAGES, ReportRequest, create_requested, is_large
-from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.models import QrelsRelease
 from labeling.qrels.labels import has_labels
 from labeling.qrels.releases import free_name, no_labels, release_qrels, take_back

@@ -18,7 +18,7 @@ from evaluation.models import Report
 from evaluation.report_store.links import link_to
 from evaluation.reports.measuring import Measuring, proposed_release, request_measuring
 from evaluation.reports.serializers import ReportSerializer
-from labeling.consensus.rule_names import RULE_NAMES, RULES_IN_WORDS
+from labeling.consensus.rules import RULE_NAMES, RULES_IN_WORDS
 from labeling.items.reading_speed import too_fast_in
 from labeling.plausibility.reader import proposals_in
 from pooling.interface.api import Made, parsed, takes
@@ -31,8 +31,6 @@ from pooling.people.access import ADMIN, collection_for
 
 
 class MeasuringForm(forms.Form):
-    """Name of the release, rule and runs, filled in so that sending it as it is makes sense."""
-
     release = forms.CharField(
         max_length=200, label="Name of the release", help_text="You can rename it later."
     )
@@ -94,8 +92,6 @@ class MeasuringSerializer(serializers.Serializer[dict[str, object]]):
 
 
 class Measure(APIView):
-    """Release and measure in one step."""
-
     @takes(MeasuringSerializer, makes=ReportSerializer, operation_id="collections_measure")
     def post(self, request: Request, slug: str) -> Made:
         """Freeze the labels and measure stored runs on them: 201, or 202 with a job to poll."""

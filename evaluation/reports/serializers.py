@@ -1,5 +1,3 @@
-"""Reports, as HTTP calls read and write them."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,26 +15,82 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.charts.drawing import forest_size
 from evaluation.charts.html_report import lines_of, means_of, worth_of
 from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
-from evaluation.comparisons.page import facts
+from evaluation.comparisons.page import PairView, facts
 from evaluation.comparisons.stored import compared, forest_svg, grade_of, turned
 from evaluation.models import Report, SharedLink
 from evaluation.report_store.files import figure_of, run_names
 from evaluation.report_store.options import headline_k
 from evaluation.report_store.settings import margin_of
-from evaluation.report_store.shared_links import opened_link, share, withdraw_link
+from evaluation.report_store.shared_links import (
+    LONGEST_DAYS,
+    LONGEST_NOTE,
+    USUAL_DAYS,
+    Sharing,
+    links_of,
+    opened_link,
+    share,
+    withdraw_link,
+)
 from evaluation.reports.answer_card import answer_card, of_labels
 from evaluation.reports.export import MADE, content_of
-from evaluation.reports.sharing_forms import ShareForm
 from evaluation.scoring.results import decimal, interval, percent
+from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.charting import VARIANTS
-from pooling.interface.pages import go_on_with, made_once, person, secret_page
+from pooling.interface.pages import go_on_with, made_once, secret_page
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, fetch
+from pooling.tables.calls import lists
+from pooling.tables.rows import Rows
+
+DAYS = (7, 30, 90)
+
+
+class ShareForm(forms.Form):
+    """A link to make; a day, where one is given, counts and not the days."""
+
+    days = forms.TypedChoiceField(
+        choices=[(days, f"{days} days") for days in DAYS], coerce=int, empty_value=None, required=False
+    )
+    until = forms.DateField(required=False)
+    note = forms.CharField(required=False, max_length=LONGEST_NOTE)
+
+    def __init__(self, data: Any = None, *, report: Report) -> None:
+        super().__init__(data)
+        self._report = report
+
+    def sharing(self) -> Sharing:
+        """The valid form with the two runs and the K of a comparison, where it names some; `InputError`
+        says what is wrong."""
+        if not self.is_valid():
+            field, errors = next(iter(self.errors.items()))
+            raise InputError(" ".join(str(error) for error in errors), field=field)
+        given = self.cleaned_data
+        first, second, k = "", "", None
+        if self.data.get("a"):
+            first, second, k = chosen_pair(self._report, self.data)
+        days = given["days"] or USUAL_DAYS
+        return Sharing(days, given["until"], given["note"], first=first, second=second, k=k)
+
+
+def chosen_pair(report: Report, data: Any) -> tuple[str, str, int]:
+    """The runs `a` and `b` and the K that `data` names; `InputError` where they are not compared."""
+    comparisons = compared(report)
+    if comparisons is None:
+        raise InputError("This report has no comparisons.", field="a")
+    view = PairView(data, comparisons=comparisons)
+    chosen = view.choice()
+    if view.errors:
+        raise InputError("Name two runs of this report as a and b, and a K that it has.", field="a")
+    return chosen.a, chosen.b, chosen.k
+
 
 CURVE = "curve"
 
@@ -51,8 +108,6 @@ class SharedRow:
 
 @dataclass(frozen=True)
 class SharedPicture:
-    """Addresses of a picture by variant, and its sizes."""
-
     addresses: Mapping[str, str]
     wide: tuple[int, int]
     narrow: tuple[int, int]
@@ -206,7 +261,6 @@ def _untraced(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 @sensitive_variables("token")
 @_untraced
 def shared(request: HttpRequest, token: str) -> HttpResponse:
-    """The page of a link, for anyone who has it."""
     link = opened_link(token)
     # Not `collection` or `report`: anyone who follows the link may not see the collection's pages.
     if link.is_of_comparison:
@@ -218,7 +272,6 @@ def shared(request: HttpRequest, token: str) -> HttpResponse:
 @sensitive_variables("token")
 @_untraced
 def shared_picture(request: HttpRequest, token: str, variant: str) -> HttpResponse:
-    """The curve of a shared report, or the differences of a shared comparison, as SVG."""
     link = opened_link(token)
     if variant not in VARIANTS:
         raise Http404("There is no such chart.")
@@ -230,3 +283,68 @@ def shared_picture(request: HttpRequest, token: str, variant: str) -> HttpRespon
     else:
         picture = forest_svg(report, comparisons, link.first, link.k, variant=variant)
     return HttpResponse(picture, content_type="image/svg+xml")
+
+
+class SharedLinkSerializer(serializers.ModelSerializer[SharedLink]):
+    """A read-only link to a report; its `url` is shown once."""
+
+    days = serializers.IntegerField(
+        write_only=True, required=False, default=USUAL_DAYS, min_value=1, max_value=LONGEST_DAYS
+    )
+    until = serializers.DateField(
+        write_only=True, required=False, default=None, allow_null=True, help_text="A day instead of `days`."
+    )
+    note = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_NOTE,
+        help_text="Tells admins whom it is for.",
+    )
+    a = serializers.CharField(
+        source="first", required=False, default="", allow_blank=True, help_text="Compare this run …"
+    )
+    b = serializers.CharField(
+        source="second", required=False, default="", allow_blank=True, help_text="… with this one."
+    )
+    k = serializers.IntegerField(required=False, default=None, allow_null=True)
+    created_by = serializers.CharField(source="created_by.username", read_only=True)
+    url = serializers.CharField(read_only=True, required=False)
+
+    class Meta:
+        model = SharedLink
+        fields = [
+            *("id", "days", "until", "note", "a", "b", "k"),
+            *("created_by", "created_at", "expires_at", "opened_at", "url"),
+        ]
+        read_only_fields = ["created_at", "expires_at", "opened_at"]
+
+
+class SharedLinks(APIView):
+    @lists(SharedLinkSerializer, operation_id="reports_links_list")
+    def get(self, request: Request, report_id: int) -> Rows:
+        """List the links that still work, newest first."""
+        report = report_for(request.user, report_id, ADMIN)
+        return links_of(report)
+
+    @takes(SharedLinkSerializer, gives=SharedLinkSerializer, status=201, operation_id="reports_links_create")
+    def post(self, request: Request, report_id: int) -> object:
+        """Make a read-only link that needs no account, to the report or to a comparison of `a` with `b` at
+        `k`; its address is only in this response."""
+        report = report_for(request.user, report_id, ADMIN)
+        given = parsed(SharedLinkSerializer, request)
+        if given["first"] or given["second"]:
+            named = {"a": given["first"], "b": given["second"], "k": given["k"]}
+            given["first"], given["second"], given["k"] = chosen_pair(report, named)
+        link, token = share(report, Sharing(**given), by=person(request))
+        link.url = request.build_absolute_uri(reverse("shared", args=[token]))  # type: ignore[attr-defined]
+        return link
+
+
+class OneSharedLink(APIView):
+    @answers(operation_id="reports_links_destroy")
+    def delete(self, request: Request, report_id: int, link_id: int) -> None:
+        """Withdraw a link."""
+        report = report_for(request.user, report_id, ADMIN)
+        rows = report.shared_links.select_related("report", "collection")
+        withdraw_link(fetch(rows, pk=link_id), by=person(request))

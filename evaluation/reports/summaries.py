@@ -96,7 +96,6 @@ class Change:
 
 
 def summarised(report: Report) -> Summary:
-    """The summary of a report whose result and files are there."""
     k, answer = headline_k(report.options), answer_at(report)
     runs: dict[str, RunSummary] = {}
     for run in run_names(report):
@@ -141,7 +140,6 @@ def summary_of(report: Report) -> Summary:
 
 
 def report_summaries(reports: Iterable[Report]) -> list[ReportSummary]:
-    """The reports with their summaries."""
     return [
         ReportSummary(one.pk, one.name, one.created_at, one.release_id, summary_of(one)) for one in reports
     ]

@@ -1,5 +1,3 @@
-"""Reports against each other over time: the page, its picture, and the call."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -51,7 +49,6 @@ NOTHING: dict[str, object] = {"measure": "", "k": None, "reports": [], "runs": [
 @login_required
 @require_safe
 def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
-    """Reports of a collection over time; the query string chooses reports, measure and K."""
     collection = collection_for(request.user, slug)
     trend = _chosen_trend(request, collection)
     listed = collection.reports.listed().select_related("release").defer("result", "options")[:MOST_LISTED]
@@ -76,7 +73,6 @@ def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def report_trend_picture(request: HttpRequest, slug: str, variant: str) -> HttpResponse:
-    """The lines of the runs as SVG."""
     trend = _chosen_trend(request, collection_for(request.user, slug))
     if variant not in VARIANTS or trend is None or not trend.curves:
         raise Http404("There is no such picture.")
@@ -165,8 +161,6 @@ class TrendSerializer(serializers.Serializer[Any]):
 
 
 class TrendQuerySerializer(serializers.Serializer[Any]):
-    """Which reports, and what of them."""
-
     report = serializers.ListField(
         child=serializers.IntegerField(),
         required=False,
@@ -178,8 +172,6 @@ class TrendQuerySerializer(serializers.Serializer[Any]):
 
 
 class ReportTrend(APIView):
-    """Reports of a collection against each other."""
-
     @answers(
         TrendSerializer,
         operation_id="reports_trend",

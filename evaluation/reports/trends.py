@@ -62,7 +62,6 @@ def reports_chosen(collection: Collection, keys: Sequence[str]) -> list[Report]:
 
 
 def _usual(history: Sequence[ReportSummary], chosen: Sequence[int]) -> list[int]:
-    """With one that is chosen: it, and the report before."""
     for place, report in enumerate(history):
         if report.pk in chosen:
             other = history[place + 1 : place + 2] or history[max(place - 1, 0) : place]
@@ -77,7 +76,6 @@ def _with_results(collection: Collection, keys: Sequence[int]) -> list[Report]:
 
 
 def measures_of(reports: Sequence[Report]) -> list[str]:
-    """The measures that all reports have at a common K."""
     if not reports:
         return []
     return [name for name in reports[-1].options["measures"] if common_cutoffs(reports, name)]
@@ -154,7 +152,6 @@ def cautions(reports: Sequence[Report]) -> list[str]:
 
 
 def changes_between(reports: Sequence[Report]) -> list[tuple[Report, list[Change]]]:
-    """Each report but the first, with what changed since the one before it."""
     return [(after, what_changed(before, after)) for before, after in pairwise(reports)]
 
 

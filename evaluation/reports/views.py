@@ -1,5 +1,3 @@
-"""The pages of reports: the list, the form, one report and its files."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +19,7 @@ from evaluation.comparisons.stored import compared
 from evaluation.comparisons.wording import signed
 from evaluation.fact_reports.stored import fact_table_rows, facts_in
 from evaluation.failures.by_tag import table_by_tag
-from evaluation.failures.worst_queries import worst_queries
+from evaluation.failures.stored_queries import worst_queries
 from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
 from evaluation.pool_estimates.page import estimates_context
@@ -38,8 +36,7 @@ from evaluation.report_store.shared_links import links_of
 from evaluation.reports.answer_card import full_card, of_labels, queries_in_all
 from evaluation.reports.changes import are_equal
 from evaluation.reports.coverage import Coverage, coverage_by_cutoff, report_warnings
-from evaluation.reports.downloads import FILES
-from evaluation.reports.export import provenance_of
+from evaluation.reports.export import FILES, provenance_of
 from evaluation.reports.forms import Choice, ReportForm, ReportView, SettingsForm
 from evaluation.reports.making import request_report
 from evaluation.reports.summaries import (
@@ -70,7 +67,6 @@ MOST_IDS = 200
 
 
 def results_of(report: Report, choice: Choice) -> ResultsTable:
-    """The table of the chosen measure at the chosen K, or at the K nearest to it that it has."""
     cutoffs = cutoffs_of(report, choice.measure)
     k = choice.k if choice.k in cutoffs else cutoffs[-1]
     comparisons, before = compared(report), earlier_report(report)
@@ -88,7 +84,6 @@ def results_of(report: Report, choice: Choice) -> ResultsTable:
 def report_context(
     report: Report, choice: Choice, picture_choice: ChartChoice, results: ResultsTable
 ) -> dict[str, Any]:
-    """Everything the template needs; nothing is measured again, and the database queries are constant."""
     result, columns = report.result, cutoffs_of(report, choice.measure)
     curve = kinds_of(report)["curve"]
     has_bounds = bounds_open(figures_of(report), choice.measure)
@@ -170,7 +165,6 @@ def _title(measure: str, columns: Sequence[int | None]) -> str:
 
 
 def convention_lines(report: Report, choice: Choice) -> list[tuple[str, str]]:
-    """Each run's number at the chosen measure and K with all that it depends on, to be copied."""
     cutoffs = cutoffs_of(report, choice.measure)
     k = choice.k if choice.k in cutoffs else cutoffs[-1]
     return [(run, figure_of(report, run, choice.measure, k)["line"]) for run in run_names(report)]
@@ -240,7 +234,6 @@ class ReportRow:
 
     @property
     def pk(self) -> int:
-        """The report's key."""
         return self.report.pk
 
     @property
@@ -263,14 +256,12 @@ class ReportRow:
 
     @property
     def span(self) -> str | None:
-        """The interval of that recall, as text."""
         if self.figure is None or self.figure["low"] is None:
             return None
         return interval({"low": self.figure["low"], "high": self.figure["high"]}).strip()
 
     @property
     def changed(self) -> str:
-        """The best run's change since the report before, with its sign."""
         return "" if self.change is None else signed(self.change.difference)
 
     @property
@@ -280,7 +271,6 @@ class ReportRow:
 
 
 def report_rows(collection: Collection) -> list[ReportRow]:
-    """The reports of a collection, newest first; one query where all have a summary."""
     reports = list(collection.reports.listed().select_related("release", "created_by").defer("result"))
     entries = report_summaries(reports)
     rows = []
@@ -337,7 +327,6 @@ REPORTS = Table(
 @login_required
 @require_safe
 def reports(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The reports of a collection with their numbers, newest first."""
     collection = collection_for(request.user, slug)
     table = REPORTS.shown(request, report_rows(collection), collection)
     ready = collection.releases.exists() and collection.runs.exists()
@@ -348,7 +337,6 @@ def reports(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def report_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """The form for a new report; an evaluation file fills it in and measures nothing."""
     collection = collection_for(request.user, slug, ADMIN)
     if request.headers.get("HX-Request"):
         return answered(request, ReportForm(request.GET, collection=collection), _figures)
@@ -398,7 +386,6 @@ def _report_form(
 @login_required
 @require_safe
 def one_report(request: HttpRequest, report_id: int) -> HttpResponseBase:
-    """One report; the query string chooses measure, and run and K of the worst queries."""
     report = report_for(request.user, report_id)
     context = {"collection": report.collection, "section": "reports", "report": report}
     context["shared_links"] = links_of(report) if report.collection.role == Role.ADMIN else []  # type: ignore[attr-defined]
@@ -414,7 +401,6 @@ def one_report(request: HttpRequest, report_id: int) -> HttpResponseBase:
 @login_required
 @require_safe
 def report_download(request: HttpRequest, report_id: int, format: str) -> HttpResponseBase:
-    """The report as a file; a picture is of the measure in the query string."""
     report = report_for(request.user, report_id)
     measure = ReportView(request.GET, report=report).choice().measure
     return offered(FILES, format, file_stem(report), report, measure)

@@ -69,7 +69,6 @@ def taken_back(evaluation: Evaluation, collection: Collection, choice: str | Non
 
 
 def _draws(collection: Collection) -> list[Sample]:
-    """The draws that the collection's queries come from; each query is in its own alone."""
     draws: dict[tuple[str, str], list[QueryRecord]] = defaultdict(list)
     rows = Query.everything.filter(collection=collection, metadata__has_key="sampling").order_by("pk")
     for query, text, metadata, deleted in rows.values_list("external_id", "text", "metadata", "deleted_at"):

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from evaluation.scoring.figures import PlainConventions
 from pooling.options.option import Option, option, options_of
-from pooling.ranking.order_options import SCORES, TIES, Scores, Ties
+from pooling.ranking.ranking import SCORES, TIES, Scores, Ties
 
 ZeroRelevant = Literal["exclude", "zero"]
 Missing = Literal["zero", "skip"]

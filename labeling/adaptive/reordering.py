@@ -41,7 +41,7 @@ from labeling.models import Item, QueryPlan, Queue, Selection
 from pooling.interface.results import Progress
 from pooling.jobs.running import start_job
 from pooling.models import Document, Query
-from pooling.ranking.budget_rules import BATCH
+from pooling.ranking.selection import BATCH
 from pooling.strategies.prior import usual_votes
 
 logger = logging.getLogger(__name__)

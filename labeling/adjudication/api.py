@@ -1,5 +1,3 @@
-"""Adjudication and the explanation of a label over HTTP; the pages call the same functions."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,7 +14,7 @@ from labeling.adjudication.corrections import correct, undo_correction
 from labeling.adjudication.rules import RULES, Applied, Decision, Preview, apply_rule, preview, undo_rule
 from labeling.adjudication.settling import adjudicate, take_back
 from labeling.adjudication.waiting import WHY, Wanted, unsettled_items, unsettled_pairs
-from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.judging.submissions import Submission
 from labeling.models import Item, Judgment, Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain
@@ -133,8 +131,6 @@ def _waiting(items: Sequence[Item]) -> list[Any]:
 
 
 class Adjudication(APIView):
-    """What judgments leave open."""
-
     @lists(
         WaitingPairSerializer,
         operation_id="queues_adjudication_list",
@@ -168,8 +164,6 @@ class Adjudication(APIView):
 
 
 class AdjudicationByRule(APIView):
-    """Many waiting pairs settled by a rule."""
-
     @answers(
         PreviewSerializer,
         parameters=[
@@ -207,8 +201,6 @@ def _parameter(request: Request, name: str) -> str:
 
 
 class Label(APIView):
-    """One label."""
-
     @answers(
         LabelSerializer,
         operation_id="collections_label_explained",

@@ -54,7 +54,6 @@ class Decision(NamedTuple):
 
     @property
     def verdict_in_words(self) -> str:
-        """As pages have it."""
         return str(Verdict(self.verdict).label).lower()
 
 
@@ -91,7 +90,6 @@ class Preview:
 
     @property
     def note(self) -> str:
-        """The note kept with each verdict."""
         names = f" ({', '.join(self.trusted)})" if self.rule == "trusted" else ""
         return f"{BY_RULE} {RULES[self.rule]}{names}."
 
@@ -248,7 +246,6 @@ def _given_up(pair: UnsettledPair) -> Decision:
 
 
 def _by_labels(queue: Queue, rule: str, pairs: Sequence[UnsettledPair]) -> list[Decision]:
-    """Decisions by the rule of a release of the same name."""
     frame = current_labels(queue.collection, rule).frame
     columns = (frame[name].to_list() for name in ("query_id", "document_id", "relevance", "source"))
     by_pair = {

@@ -1,21 +1,28 @@
-"""The pages of adjudication: one pair at a time, and many by a rule."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from uuid import uuid4
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
-from labeling.adjudication.forms import AdjudicationForm, ChoiceForm
+from labeling.adjudication.corrections import (
+    correct,
+    item_to_settle,
+    make_gold,
+    own_correction,
+    stop_gold,
+    undo_correction,
+)
 from labeling.adjudication.rules import (
     AT_ONCE,
     RULES,
@@ -29,6 +36,7 @@ from labeling.adjudication.rules import (
 from labeling.adjudication.settling import adjudicate, adjudicated, take_back
 from labeling.adjudication.waiting import (
     EVERYTHING,
+    WHY,
     UnsettledPair,
     Wanted,
     after,
@@ -36,6 +44,7 @@ from labeling.adjudication.waiting import (
     unsettled_items,
     unsettled_pairs,
 )
+from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.gold.rule import ENOUGH_TO_READ, Score
 from labeling.gold.scores import gold_rows
 from labeling.judging.images import allow_images
@@ -43,12 +52,46 @@ from labeling.judging.offers import question_offer
 from labeling.judging.submissions import Submission
 from labeling.judging.views import MarkedDocument, marked_document
 from labeling.models import Queue, Reason, Verdict
-from labeling.qrels.explanation import Opinion
+from labeling.qrels.explanation import Explanation, Opinion, explain
 from pooling.formats.wording import counted
 from pooling.interface.pages import page_of, parameter, person
 from pooling.interface.problems import InputError
-from pooling.models import Role
-from pooling.people.access import ADMIN, READERS
+from pooling.models import Collection, Role
+from pooling.people.access import ADMIN, READERS, collection_for
+
+
+class AdjudicationForm(forms.Form):
+    """A verdict that settles a pair; a reason alone means that it cannot be judged."""
+
+    item = forms.IntegerField(min_value=1)
+    verdict = forms.ChoiceField(choices=Verdict.choices, required=False)
+    reason = forms.ChoiceField(choices=[("", ""), *Reason.choices], required=False)
+    note = forms.CharField(max_length=2000, required=False)
+    key = forms.CharField(max_length=64)
+
+    def clean(self) -> dict[str, Any]:
+        values: dict[str, Any] = super().clean() or {}
+        if values.get("reason") and not values.get("verdict"):
+            values["verdict"] = Verdict.CANNOT_JUDGE.value
+        if not values.get("verdict"):
+            self.add_error("verdict", "Choose a verdict.")
+        return values
+
+
+class ChoiceForm(forms.Form):
+    why = forms.ChoiceField(choices=[("", "All pairs"), *WHY.items()], required=False, label="Why they wait")
+    annotator = forms.ChoiceField(required=False)
+    names = forms.BooleanField(required=False, label="Show names")
+
+    def __init__(self, data: Any, *, annotators: list[str]) -> None:
+        """`annotators`: whose pairs can be asked for; without any, neither they nor names are offered."""
+        super().__init__(data, label_suffix="")
+        if annotators:
+            choices = [("", "Everybody"), *((name, name) for name in annotators)]
+            self.fields["annotator"] = forms.ChoiceField(choices=choices, required=False, label="Judged by")
+        else:
+            del self.fields["annotator"], self.fields["names"]
+
 
 # The script shows one after the other, and fetches more before they run out.
 PAIRS_ON_A_PAGE = 5
@@ -66,8 +109,6 @@ class PairOnPage:
 
 
 class Voter(NamedTuple):
-    """Somebody who judged pairs that wait, whether they are trusted, and how they answer gold questions."""
-
     name: str
     is_trusted: bool
     score: Score
@@ -152,7 +193,6 @@ def _pair_on_page(pair: UnsettledPair) -> PairOnPage:
 
 
 def _query_string(request: HttpRequest) -> str:
-    """The choice of what is shown, for the next address, without the place in it."""
     kept = [(name, value) for name in ("why", "annotator", "names") if (value := parameter(request, name))]
     return f"?{urlencode(kept)}" if kept else ""
 
@@ -170,7 +210,6 @@ def _acted(request: HttpRequest, queue: Queue) -> str:
 
 
 def _applied(request: HttpRequest, queue: Queue) -> HttpResponse:
-    """Settle by the rule that was previewed, or take back what was settled by one."""
     try:
         if batch := request.POST.get("undo"):
             count = undo_rule(queue, person(request), batch)
@@ -184,3 +223,67 @@ def _applied(request: HttpRequest, queue: Queue) -> HttpResponse:
         return redirect("adjudication_rules", queue.pk)
     messages.success(request, message)
     return redirect("adjudication", queue.pk)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def label(request: HttpRequest, slug: str) -> HttpResponse:
+    """Why a pair has its label; without a pair, a form that asks for one. An admin's POST corrects the label,
+    makes the pair a gold question, or takes either back."""
+    collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
+    query, document = request.GET.get("query", ""), request.GET.get("document", "")
+    rule = request.GET.get("rule", "majority")
+    context: dict[str, Any] = {
+        "collection": collection,
+        "section": "releases",
+        "rules": RULES_IN_WORDS,
+        "reasons": Reason.choices,
+    }
+    context |= {"query": query, "document": document, "rule": rule}
+    if query and document:
+        try:
+            explanation = explain(collection, query, document, rule)
+        except InputError as error:
+            context["problem"] = str(error)
+        else:
+            if request.method == "POST":
+                return _corrected(request, collection, explanation)
+            context |= _explained(explanation, person(request), is_admin=collection.role == Role.ADMIN)  # type: ignore[attr-defined]
+    status = 404 if "problem" in context else 200
+    return render(request, "labeling/label.html", context, status=status)
+
+
+def _explained(explanation: Explanation, user: User, *, is_admin: bool) -> dict[str, Any]:
+    return {
+        "found": explanation,
+        "item": item_to_settle(explanation) if is_admin else None,
+        "own": own_correction(explanation, user) if is_admin else None,
+        "key": str(uuid4()),
+    }
+
+
+def _corrected(request: HttpRequest, collection: Collection, explanation: Explanation) -> HttpResponse:
+    try:
+        messages.success(request, _done(request, collection, explanation))
+    except InputError as error:
+        messages.error(request, str(error))
+    return redirect(request.get_full_path())
+
+
+def _done(request: HttpRequest, collection: Collection, explanation: Explanation) -> str:
+    user, reason = person(request), request.POST.get("note", "")
+    if request.POST.get("undo") == "verdict":
+        undo_correction(explanation, user)
+        return "Undone: your verdict no longer counts."
+    if request.POST.get("undo") == "gold":
+        stop_gold(explanation.gold, user=user)
+        return "The pair is no longer a gold question."
+    if answer := request.POST.get("gold"):
+        make_gold(collection, explanation, answer, reason, user=user)
+        return f"A gold question with the answer {Verdict(answer).label.lower()}."
+    # The item is that of the pair, and not one that the form names.
+    form = AdjudicationForm({**request.POST.dict(), "item": "1"})
+    if not form.is_valid():
+        raise InputError("Choose relevant, not relevant, or the reason why you can't judge it.")
+    correct(explanation, user, Submission(**form.cleaned_data))
+    return f"Corrected: {Verdict(form.cleaned_data['verdict']).label}."

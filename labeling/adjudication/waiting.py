@@ -19,8 +19,6 @@ _TIE = Q(done__gte=F("needed"))
 
 @dataclass(frozen=True)
 class Wanted:
-    """Choice of the waiting pairs: those that wait for one reason, and those that one person judged."""
-
     why: str = ""
     annotator: str = ""
 
@@ -58,7 +56,6 @@ def after(rows: QuerySet[Item], item: int) -> QuerySet[Item]:
 
 
 def annotators_of(queue: Queue) -> list[str]:
-    """Names of those who judged a pair that waits."""
     waiting = queue.items.filter(state=Item.State.ADJUDICATION, **SAME_PAIR)
     rows = Judgment.objects.counted().filter(Exists(waiting), is_adjudication=False)
     names = rows.filter(collection=queue.collection_id).values_list("annotator__username", flat=True)
@@ -79,17 +76,14 @@ class UnsettledPair:
 
     @property
     def opinions(self) -> list[Opinion]:
-        """The judgments, each with its evidence."""
         return opinions_on(self.item.document, self.judgments)
 
 
 def unsettled_pairs(items: list[Item]) -> list[UnsettledPair]:
-    """The items with the judgments on their pairs."""
     rows = Judgment.objects.select_related("event").order_by("pk")
     judgments = rows.on_pairs((item.query_id, item.document_id) for item in items)
     return [UnsettledPair(item, judgments[item.query_id, item.document_id]) for item in items]
 
 
 def _opinions() -> JudgmentQuerySet:
-    """Verdicts of people on the outer item's pair."""
     return Judgment.objects.counted().filter(is_adjudication=False, **SAME_PAIR)

@@ -38,7 +38,6 @@ class Impressions:
         return len(self.pair)
 
     def at(self, positions: Collection[int]) -> Impressions:
-        """Those at some positions alone, with the same pairs."""
         rows = np.isin(self.position, sorted(positions))
         columns = ("pair", "position", "user", "search", "clicked")
         return replace(self, **{name: getattr(self, name)[rows] for name in columns})
@@ -46,8 +45,6 @@ class Impressions:
 
 @dataclass
 class SeenLog:
-    """A log while it is read, and what was wrong with it."""
-
     faults: Faults = field(default_factory=Faults)
     _texts: dict[str, str] = field(default_factory=dict)
     _clients: dict[str, str] = field(default_factory=dict)
@@ -56,7 +53,6 @@ class SeenLog:
     _clicked: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, rows: Iterable[LogRow]) -> None:
-        """Note what rows show."""
         for row in rows:
             if not row.search:
                 continue

@@ -89,7 +89,6 @@ class _Verdicts:
         return np.bincount(self.pair, weights=self.relevant) / np.bincount(self.pair)
 
     def abilities(self, chance: Floats) -> tuple[Floats, Floats, float]:
-        """The maximisation step."""
         yes, no = chance[self.pair], 1 - chance[self.pair]
         sensitivity = self._share_right(yes * self.relevant, yes)
         specificity = self._share_right(no * (1 - self.relevant), no)

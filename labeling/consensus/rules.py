@@ -13,6 +13,15 @@ from typing import TypeAlias
 from labeling.consensus.dawid_skene import Fitted, dawid_skene
 from pooling.heavy import pl
 
+RULES_IN_WORDS = {
+    "majority": "the label most people gave; a tie has none",
+    "unanimous": "a label only where everybody agrees",
+    "weighted": "votes weigh by their owner's answers to gold questions",
+    "dawid-skene": "votes weigh by how good people prove to be over all pairs, gold answers held fixed",
+}
+RULE_NAMES = tuple(RULES_IN_WORDS)
+
+
 # As many people who cannot judge a pair end its way to a label.
 CANNOT_JUDGE_LIMIT = 2
 
@@ -47,7 +56,6 @@ class Ballots:
         needed: pl.DataFrame | None = None,
         gold: pl.DataFrame | None = None,
     ) -> Ballots:
-        """Ballots where everything but the verdicts may be absent."""
         return cls(
             verdicts,
             pl.DataFrame(schema=NEEDED) if needed is None else needed,
@@ -109,13 +117,11 @@ def decide(ballots: Ballots, rule: str = "majority") -> pl.DataFrame:
 
 
 def majority(ballots: Ballots, tallied: pl.DataFrame) -> pl.DataFrame:
-    """Every voice counts the same."""
     more = pl.col("relevant").cast(pl.Float64) - pl.col("not_relevant")
     return tallied.with_columns(leaning=more)
 
 
 def unanimous(ballots: Ballots, tallied: pl.DataFrame) -> pl.DataFrame:
-    """A label only where nobody disagrees."""
     relevant, not_relevant = pl.col("relevant"), pl.col("not_relevant")
     disagree = (relevant > 0) & (not_relevant > 0)
     more = relevant.cast(pl.Float64) - not_relevant

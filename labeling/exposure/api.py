@@ -1,5 +1,3 @@
-"""A queue's use of pre-labels, over HTTP, for admins; it calls what the page and the command call."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -70,8 +68,6 @@ class UseChangeSerializer(serializers.Serializer[Any]):
 
 
 class PrelabelUseCall(APIView):
-    """What a queue does with pre-labels."""
-
     @answers(UseSerializer)
     def get(self, request: Request, queue_id: int) -> object:
         """When annotators see them, whose, and what seeing them does to people, as far as it is measured."""

@@ -1,5 +1,3 @@
-"""The form by which an admin says what a queue does with pre-labels; the rules are the domain's own."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -18,8 +16,6 @@ MODES = (
 
 
 class UseForm(EditForm, forms.Form):
-    """Choice of who sees what, and of the verdicts that get a second opinion."""
-
     mode = forms.ChoiceField(choices=MODES, label="Pre-labels are shown", widget=forms.RadioSelect)
     prelabeler = forms.ModelChoiceField(
         Prelabeler.objects.none(), required=False, label="Pre-labels of", empty_label="no model"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from labeling.exposure.anchoring import FEWEST_IN_ARM, Anchoring, anchoring
-from labeling.exposure.control_arm import is_blind
+from labeling.exposure.showing import is_blind
 from labeling.models import JudgmentEvent, Prelabel, PrelabelSeen, PrelabelSight, Queue, Verdict
 from labeling.models.words import THERE
 from pooling.heavy import Booleans, Integers, pl

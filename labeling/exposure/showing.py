@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
 from typing import Annotated, TypedDict
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from labeling.exposure.control_arm import is_blind
 from labeling.items.answers import own_answers
 from labeling.items.numbers import number_of
 from labeling.models import (
@@ -28,6 +28,21 @@ from labeling.models import (
     Queue,
     Verdict,
 )
+
+
+def is_blind(seed: int, share: float, query: int, document: int) -> bool:
+    """True for a pair, by its keys, in the control arm.
+
+    The same seed always draws the same; a larger share adds pairs and takes none away. Nobody without the
+    seed can tell which.
+
+    >>> sum(is_blind(7, 0.1, query, document) for query in range(100) for document in range(100))
+    981
+    """
+    pair = f"{query} {document}".encode()
+    digest = blake2b(pair, key=seed.to_bytes(8, signed=True), digest_size=8).digest()
+    return int.from_bytes(digest) < share * 2**64
+
 
 LONGEST_REASONING = 300
 
@@ -54,8 +69,6 @@ class Revealed:
 
 
 class SightFacts(TypedDict, total=False):
-    """A pre-label in the event of a verdict: whether it was seen before or after, and whose it is."""
-
     prelabel_seen: str
     prelabeler_id: int
 
@@ -106,7 +119,6 @@ def revealed_to(queue: Queue, annotator: User, key: str) -> Revealed | None:
 
 
 def facts_of_sight(seen_prelabeler: int | None, revealed: Prelabel | None) -> SightFacts:
-    """A pre-label's part in the event of a verdict: whether one was seen, and by which model and prompt."""
     if seen_prelabeler:
         return {"prelabel_seen": PrelabelSeen.BEFORE, "prelabeler_id": seen_prelabeler}
     if revealed:
@@ -132,7 +144,6 @@ def hand_out(annotator: User, prelabels: Sequence[Prelabel], now: datetime) -> N
 
 
 def proposal_of(prelabel: Prelabel) -> Proposal:
-    """A pre-label as an annotator sees it."""
     reasoning = " ".join(prelabel.reasoning.split())
     if len(reasoning) > LONGEST_REASONING:
         reasoning = reasoning[: LONGEST_REASONING - 2].rstrip() + " …"

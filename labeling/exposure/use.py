@@ -87,7 +87,6 @@ def change_use(
 
 
 def use_facts(use: PrelabelUse) -> UseFacts:
-    """The use in plain values."""
     return {
         "mode": str(use.mode),
         "prelabeler": str(use.prelabeler) if use.prelabeler else None,

@@ -1,5 +1,3 @@
-"""Facts over HTTP: list, write, change, decide, merge; files in and out."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -95,8 +93,6 @@ FactsImportedSerializer = shape(FactImport, "FactsImported", more=("detail", "ur
 
 
 class Facts(APIView):
-    """The facts of a collection."""
-
     @lists(FactSerializer)
     def get(self, request: Request, slug: str) -> Rows:
         """List the facts, by query and in their order, in whatever state."""
@@ -117,8 +113,6 @@ class Facts(APIView):
 
 
 class FactsFile(APIView):
-    """Facts in."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @takes(FactsFileSerializer, makes=FactsImportedSerializer)
@@ -131,8 +125,6 @@ class FactsFile(APIView):
 
 
 class FactsDownload(APIView):
-    """Facts out."""
-
     content_negotiation_class = OneKind
 
     @file_call(FACT_FILES)
@@ -164,8 +156,6 @@ class OneFact(APIView):
 
 
 class Merge(APIView):
-    """Two facts that say the same."""
-
     @takes(MergeSerializer, gives=FactSerializer)
     def post(self, request: Request, fact_id: int) -> object:
         """Merge a fact into another one of its query: it is judged and counted no more."""

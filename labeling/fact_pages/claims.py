@@ -53,7 +53,6 @@ def leased_item(queue: Queue, annotator: User) -> FactItem | None:
 
 
 def hold_item(item: FactItem, annotator: User, *, now: datetime | None = None) -> None:
-    """Hold a document again, where its queue is open."""
     if item.queue.state == Queue.State.OPEN:
         _hold(item, annotator, item.queue, now or timezone.now())
 
@@ -86,7 +85,6 @@ def lease_of(item: FactItem, annotator: User) -> datetime | None:
 
 
 def left_for(item: FactItem, annotator: User) -> int:
-    """How many facts the person has yet to judge in the document."""
     return len({fact.pk for fact in facts_of_item(item, annotator)} - own_supports(item, annotator).keys())
 
 

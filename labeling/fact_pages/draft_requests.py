@@ -43,8 +43,6 @@ from pooling.people.access import ADMIN, collection_for
 
 
 class DraftForm(ModelForm):
-    """Choice of the model that drafts facts, and of the most that it may cost."""
-
     def drafts(self, queries: Sequence[str] | None) -> DraftOptions:
         return options_from(self.cleaned_data, queries)
 
@@ -69,8 +67,6 @@ class DraftedFacts(Result):
 
 
 class FactDrafts(APIView):
-    """Facts drafted by a model."""
-
     @takes(DraftRequestSerializer, makes=shape(DraftedFacts))
     def post(self, request: Request, slug: str) -> Made:
         """Ask a model for the facts that answers need, as proposals: 202 with a job to poll."""
@@ -97,7 +93,6 @@ def facts_draft(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def last_drafter(collection: Collection) -> dict[str, str]:
-    """Model and server that drafted facts last; empty where none has."""
     last = Prelabeler.objects.filter(collection=collection, prompt=DRAFTS).order_by("-pk").first()
     return {} if last is None else {"model": last.model, "base_url": last.base_url}
 

@@ -68,8 +68,6 @@ SCHEMA: Final[dict[str, Any]] = {
 
 
 class DraftedFact(NamedTuple):
-    """A proposal: one line of text, vital or okay."""
-
     text: str
     importance: str
 
@@ -100,8 +98,6 @@ class FactPrompt:
 
 @dataclass
 class Drafting:
-    """A pass over queries: what it asks with, and what it has cost."""
-
     client: ModelClient
     asking: Asking
     prompt: FactPrompt
@@ -219,7 +215,6 @@ class Drafted:
 
     @property
     def sentence(self) -> str:
-        """What was done."""
         cost = f" for {self.cost:.4f}" if self.cost else ""
         return (
             f"{counted(self.facts, 'proposal')} for {counted(self.queries, 'query')}, with "
@@ -228,7 +223,6 @@ class Drafted:
 
     @property
     def remarks(self) -> list[str]:
-        """What was not done, and why."""
         remarks = [f"{query}: {problem}" for query, problem in self.failed.items()]
         for queries, problem in (
             (self.bare, "have no relevant document with a text to draft from"),

@@ -1,5 +1,3 @@
-"""Facts and supports of a collection as files of other tools."""
-
 from __future__ import annotations
 
 from typing import Final

@@ -1,5 +1,3 @@
-"""The forms of facts."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,8 +11,6 @@ from pooling.interface.forms import EditForm
 
 
 class FactForm(forms.Form):
-    """A fact to write down."""
-
     text = forms.CharField(
         max_length=LONGEST_FACT,
         label="Fact",
@@ -27,8 +23,6 @@ class FactForm(forms.Form):
 
 
 class FactChangeForm(EditForm, FactForm):
-    """New words for a fact: a row of the list, whose fields are called by its id."""
-
     same_meaning = forms.BooleanField(
         required=False, label="It means the same", help_text="Its supports go on counting."
     )

@@ -35,8 +35,6 @@ DOCUMENTS = {
 
 @dataclass(frozen=True)
 class FactQueueOptions:
-    """What a queue of facts is opened with: what page, call and command ask for alike."""
-
     judgments_per_item: int = field(
         default=1,
         metadata=option(

@@ -22,8 +22,6 @@ UNCLEAR_BELOW, LEAST_SHARED = 0.5, 5
 
 
 class OwnFacts(TypedDict):
-    """An annotator's own numbers: facts judged, and documents of the queue that wait for somebody."""
-
     judged: int
     open_documents: int
 
@@ -81,7 +79,6 @@ class FactProgress(TypedDict):
 
 
 def own_progress(queue: Queue, user: User) -> OwnFacts:
-    """What an annotator may know of a queue."""
     return {
         "judged": judged_by(user, queue),
         "open_documents": queue.fact_items.filter(is_open=True).count(),
@@ -96,7 +93,6 @@ def fact_counts(queues: Sequence[int]) -> dict[int, tuple[int, int]]:
 
 
 def fact_progress(queue: Queue) -> FactProgress:
-    """Everything that the page and the call about a queue of facts show to admins and viewers."""
     items = queue.fact_items.order_by()
     counts = items.aggregate(
         documents=Count("pk"),

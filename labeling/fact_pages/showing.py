@@ -103,7 +103,6 @@ def page_for(
 
 
 def _taken_back(item: FactItem, annotator: User) -> dict[int, SupportEvent]:
-    """By fact, the last verdict that the person gave of this text and took back."""
     own = {"queue": item.queue_id, "document": item.document_id, "fact__query": item.query_id}
     events = SupportEvent.objects.filter(
         OF_THIS_MEANING,

@@ -195,8 +195,6 @@ def _facts(item: FactItem, page: FactPage) -> dict[str, Fact]:
 
 
 class _About(TypedDict):
-    """What the events of a page have in common."""
-
     collection_id: int
     queue: Queue
     document_id: int
@@ -220,7 +218,6 @@ def _event(page: FactPage, one: FactVerdict, fact: Fact, about: _About) -> Suppo
 
 
 def _project(events: Sequence[SupportEvent]) -> None:
-    """Make each event its author's current verdict on the pair."""
     Support.objects.bulk_create(
         [
             Support(
@@ -260,7 +257,6 @@ def _undoing(event: SupportEvent, now: datetime) -> SupportEvent:
 
 
 def _stand_before(event: SupportEvent) -> None:
-    """Let the latest verdict on the pair that is not taken back stand, or none."""
     own = {"fact": event.fact_id, "document": event.document_id, "annotator": event.annotator_id}
     undone = Exists(SupportEvent.objects.filter(undoes=OuterRef("pk")))
     given = SupportEvent.objects.filter(**own, kind=SupportEvent.Kind.VERDICT).exclude(undone)
@@ -280,6 +276,5 @@ def _follow(queue: Queue, item: FactItem) -> None:
 
 
 def judged_by(annotator: User, queue: Queue) -> int:
-    """How many facts the person has judged in the queue, in all its documents."""
     mine = Support.objects.filter(OF_THIS_MEANING, annotator=annotator, event__queue=queue)
     return mine.count()

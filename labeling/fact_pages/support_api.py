@@ -139,8 +139,6 @@ FactProgressSerializer = shape(progress.FactProgress)
 
 
 class FactQueues(APIView):
-    """Queues of facts."""
-
     @takes(FactQueueRequestSerializer, gives=FactQueueSerializer, status=201)
     def post(self, request: Request, slug: str) -> object:
         """Open a queue of facts over a pool."""
@@ -160,8 +158,6 @@ class FactQueueProgress(APIView):
 
 
 class FactClaim(APIView):
-    """Getting a document to judge fact by fact."""
-
     @answers(FactClaimSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Hold a document: the one you hold already, or the next; with its first page that is not judged."""
@@ -170,8 +166,6 @@ class FactClaim(APIView):
 
 
 class FactPages(APIView):
-    """Sending verdicts on facts."""
-
     @takes(FactPageSerializer, gives=FactOutcomeSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Store a page of verdicts, all or none, and get the next page. Facts not sent stay unjudged."""
@@ -194,8 +188,6 @@ class FactPages(APIView):
 
 
 class FactUndo(APIView):
-    """Taking a page back."""
-
     @answers(FactClaimSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Take back your last page in the queue, and hold its document again; null where there is none."""
@@ -205,8 +197,6 @@ class FactUndo(APIView):
 
 
 class FactSkip(APIView):
-    """Leaving a document for later."""
-
     @takes(FactSkipSerializer, gives=FactClaimSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Give back the document that you hold, and get another; it comes again when nothing else is left."""
@@ -217,8 +207,6 @@ class FactSkip(APIView):
 
 
 class FactRelease(APIView):
-    """Leaving a queue of facts."""
-
     @takes(FactReleaseSerializer, gives=ReleasedSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Give back the document that you hold, so that others get it at once."""

@@ -1,5 +1,3 @@
-"""Pages of queues of facts: judging them, how far they are, and opening one."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -46,8 +44,6 @@ from pooling.people.access import ADMIN, JUDGES, MEMBERS, NOTHING_HERE, collecti
 
 @form_fields(FactQueueOptions)
 class FactQueueForm(forms.Form):
-    """A queue of facts over a pool."""
-
     pool = forms.ModelChoiceField(Pool.objects.none(), label="Pool")
     name = forms.CharField(
         max_length=200, required=False, label="Name", help_text="Left empty, it is named after the pool."
@@ -214,7 +210,6 @@ def _page(
 @login_required
 @require_GET
 def fact_queue(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """How far a queue of facts is; annotators see their own numbers alone."""
     queue = fact_queue_for(person(request), queue_id, MEMBERS)
     context: dict[str, Any] = {"queue": queue, "collection": queue.collection, "section": "queues"}
     if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
@@ -229,7 +224,6 @@ def fact_queue(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def fact_queue_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """A form that opens a queue of facts over a pool."""
     collection = collection_for(request.user, slug, ADMIN)
     form = FactQueueForm(collection, request.POST or None, initial={"pool": request.GET.get("pool")})
     if request.method == "POST" and form.is_valid():

@@ -1,5 +1,3 @@
-"""Pages on which facts are kept: the queries with theirs, the facts of one query, and files in and out."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -129,7 +127,6 @@ MOST_DOCUMENTS = 30
 @login_required
 @require_GET
 def facts(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The queries of a collection with how many facts each has, and the queues of facts."""
     collection = collection_for(request.user, slug, READERS)
     context = {
         "collection": collection,
@@ -148,7 +145,6 @@ facts_import = import_page("facts", FactsFileForm, "labeling/facts_import.html",
 @login_required
 @require_GET
 def facts_download(request: HttpRequest, slug: str, format: str) -> HttpResponseBase:
-    """Confirmed facts, or what documents say of them, as a file."""
     collection = collection_for(request.user, slug, READERS)
     try:
         return offered(FACT_FILES, format, collection.slug, collection)
@@ -194,7 +190,6 @@ def _address(query: Query) -> str:
 
 
 def _done(request: HttpRequest, collection: Collection, query: Query) -> str:
-    """Do what the form asks; a sentence about it."""
     user, action = person(request), request.POST.get("action", "")
     if action == "add":
         form = FactForm(request.POST)
@@ -253,13 +248,11 @@ def _context(collection: Collection, query: Query, refused: QueryDict | None = N
 
 
 def _option(fact: Fact) -> str:
-    """The fact as a choice of what others are merged into."""
     words = Truncator(fact.text).chars(60)
     return format_html('<option value="{0}">{0}: {1}</option>', fact.external_id, words)
 
 
 def _relevant_documents(collection: Collection, query: Query) -> list[tuple[str, str]]:
-    """Id and title of documents that somebody, or a file, found relevant: what facts are read from."""
     judged = Judgment.objects.counted().filter(query=query, verdict=Verdict.RELEVANT)
     brought = ImportedLabel.objects.filter(query=query, relevance__gt=0)
     keys = {key for rows in (judged, brought) for key in rows.values_list("document", flat=True)}

@@ -150,7 +150,6 @@ def folded(text: str) -> str:
 
 
 def remark_on(text: str) -> str:
-    """What makes a fact hard to judge, or nothing."""
     words = len(text.split())
     if words > MANY_WORDS:
         return f"{words} words: a fact of up to {MANY_WORDS} is checked from one passage."
@@ -158,7 +157,6 @@ def remark_on(text: str) -> str:
 
 
 def judged_pairs(fact: Fact) -> int:
-    """How many verdicts there are on the fact."""
     return Support.objects.filter(fact=fact).count()
 
 
@@ -172,7 +170,6 @@ def next_id(query: int) -> str:
 
 
 def next_position(query: int) -> int:
-    """The place after the last fact of the query."""
     last = Fact.objects.filter(query=query).order_by().aggregate(last=Max("position"))["last"]
     return (last or 0) + 1
 

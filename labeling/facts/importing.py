@@ -171,7 +171,6 @@ def _page(collection: Collection) -> str:
 
 
 def _supports_in(collection: Collection, path: Path, place: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The supports of a file, all of facts that the collection has."""
     facts = [
         FactRecord(query, fact)
         for query, fact in collection.facts.values_list("query__external_id", "external_id")

@@ -34,7 +34,6 @@ def covered_facts(query: int, by: int) -> set[int]:
 
 
 def facts_of_item(item: FactItem, annotator: User | None = None) -> list[Fact]:
-    """The facts to judge in the item's document, those that the annotator has judged there among them."""
     facts = confirmed_facts(item.query_id)
     covered = item.queue.covered_by
     if covered is None:
@@ -45,7 +44,6 @@ def facts_of_item(item: FactItem, annotator: User | None = None) -> list[Fact]:
 
 
 def own_supports(item: FactItem, annotator: User) -> dict[int, Support]:
-    """What the annotator says of the item's document, by fact."""
     mine = Support.objects.filter(
         OF_THIS_MEANING, fact__query=item.query_id, document=item.document_id, annotator=annotator
     )

@@ -56,7 +56,6 @@ class SupportCounts:
     undecided: int
 
     def to_dict(self) -> dict[str, int]:
-        """The counts by their names."""
         return dict(self.__dict__)
 
 
@@ -160,7 +159,6 @@ class FactCounts:
 
 
 def fact_counts(collection: Collection) -> FactCounts:
-    """How many there are, without making labels of them."""
     confirmed = Q(state=Fact.State.CONFIRMED)
     counts = Fact.objects.filter(collection=collection, query__deleted_at=None).aggregate(
         facts=Count("pk", filter=confirmed),

@@ -53,8 +53,6 @@ class FrozenFacts(TypedDict):
 
 @dataclass(frozen=True)
 class Frozen:
-    """The two files and what is said of them."""
-
     facts: bytes
     supports: bytes
     described: FrozenFacts
@@ -91,7 +89,6 @@ def store_facts(release: QrelsRelease, frozen: Frozen) -> None:
 
 
 def has_facts(release: QrelsRelease) -> bool:
-    """Whether facts were frozen with the labels."""
     return bool(release.facts.name)
 
 
@@ -123,7 +120,6 @@ def released_facts(release: QrelsRelease, form: str) -> bytes:
 
 
 def facts_in_words(release: QrelsRelease, form: str) -> str:
-    """What a file in one of FACT_FORMATS has, by the counts of the release."""
     counts = release.sidecar["facts"]["counts"]
     if form == "facts":
         return counted(counts["facts"], "fact")
@@ -133,13 +129,11 @@ def facts_in_words(release: QrelsRelease, form: str) -> str:
 
 
 def _records(release: QrelsRelease, name: str, columns: Sequence[str]) -> pl.LazyFrame:
-    """The lines of one of its files, all of text."""
     path, schema = _checked(release, name), dict.fromkeys(columns, pl.String)
     return pl.scan_ndjson(path, schema=schema) if path.stat().st_size else pl.LazyFrame(schema=schema)
 
 
 def _checked(release: QrelsRelease, name: str) -> Path:
-    """One of its files on the local disk."""
     if not has_facts(release):
         problem = f"The release “{release.name}” has no facts. Confirm some, and make another release."
         raise InputError(problem, field="format")

@@ -1,5 +1,3 @@
-"""The HTTP interface around gold questions: admins keep them and look after people, annotators practise."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -58,8 +56,6 @@ class Gold(APIView):
 
 
 class GoldFile(APIView):
-    """Gold questions in."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @takes(shapes.GoldFileSerializer, makes=shapes.GoldImportSerializer)
@@ -84,8 +80,6 @@ class OneGoldQuestion(APIView):
 
 
 class QueueGold(APIView):
-    """Gold questions in a queue."""
-
     @answers(shapes.QueueGoldSerializer)
     def get(self, request: Request, queue_id: int) -> Response:
         """The queue's options, how its annotators answer, and who was paused."""
@@ -113,8 +107,6 @@ def _queue_gold(queue: Queue) -> Mapping[str, Any]:
 
 
 class QuarantineCall(APIView):
-    """Pausing an annotator."""
-
     @takes(shapes.QuarantineRequestSerializer, gives=shapes.QuarantineSerializer)
     def post(self, request: Request, queue_id: int, name: str) -> object:
         """Stop somebody in the queue and set their judgments aside; the pairs come up again."""
@@ -124,8 +116,6 @@ class QuarantineCall(APIView):
 
 
 class RestoreCall(APIView):
-    """Letting an annotator go on."""
-
     @answers(shapes.QuarantineSerializer)
     def post(self, request: Request, queue_id: int, name: str) -> object:
         """Count somebody's judgments again and let them go on."""
@@ -134,8 +124,6 @@ class RestoreCall(APIView):
 
 
 class AnnotatorGold(APIView):
-    """The gold answers of one annotator."""
-
     @lists(shapes.GoldAnswerSerializer, ANSWERS_GIVEN, operation_id="queues_gold_answers_list")
     def get(self, request: Request, queue_id: int, name: str) -> Rows:
         """List what somebody answered to gold questions, newest first; for admins."""

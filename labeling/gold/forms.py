@@ -1,5 +1,3 @@
-"""The form for how gold questions come in a queue."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -14,8 +12,6 @@ from pooling.interface.option_fields import form_fields
 
 @form_fields(GoldOptions, gold_pause={"required": True})
 class GoldOptionsForm(forms.Form):
-    """Options of the gold questions among the items of a queue."""
-
     def clean_repeat_share(self) -> float:
         """None is no share."""
         return self.cleaned_data["repeat_share"] or 0.0

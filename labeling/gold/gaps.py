@@ -26,7 +26,6 @@ class AnnotatorSkips:
 
     @property
     def is_much(self) -> Annotated[bool, "Whether it is a reason to look."]:
-        """Enough that an admin should look."""
         return self.skipped >= FEW_SKIPS and self.skipped > self.answered
 
 

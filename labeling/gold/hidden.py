@@ -72,7 +72,6 @@ def take_gold(bookmark: Bookmark, stock: Stock, count: int) -> list[int]:
 
 
 def seed_of(bookmark: Bookmark) -> int:
-    """The seed of the places of somebody's gold questions."""
     return bookmark.gold_seed ^ bookmark.pk
 
 
@@ -85,8 +84,6 @@ WHERE = 0x2545F4914F6CDD1D
 
 
 class Stretch(NamedTuple):
-    """Items of one query that are dealt together."""
-
     stretch: int
     query: int
     items: list[int]
@@ -188,5 +185,4 @@ def _checks(
 
 
 def _caught_up(size: int) -> int:
-    """Most checks of a kind in a stretch beyond those that are due in it."""
     return -(-(size - 1) // CATCH_UP)

@@ -93,7 +93,6 @@ def import_gold(
 
 
 def _problem_with(record: GoldRecord, queries: dict[str, int], documents: dict[str, int]) -> tuple[str, str]:
-    """The error of a record, and the remedy."""
     if record.query not in queries:
         return f"there is no query “{record.query}” in the collection", "Import the queries first."
     if record.document not in documents:

@@ -1,5 +1,3 @@
-"""The list of what somebody answered to gold questions."""
-
 from __future__ import annotations
 
 from labeling.gold.scores import GoldAnswer

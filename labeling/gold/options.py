@@ -1,5 +1,3 @@
-"""Options of gold questions and repeats among the items of a queue."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -17,8 +17,6 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class PracticeRound:
-    """Numbers of questions and of somebody's answers in a round, and the next one's item."""
-
     total: int
     answered: int
     next: Item | None

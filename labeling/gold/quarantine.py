@@ -177,8 +177,6 @@ class StoredAnswer(TypedDict):
 
 
 class PauseEvidence(TypedDict):
-    """Reasons of a pause: judgments that were set aside, the score, and the newest answers."""
-
     judgments: int
     score: StoredScore
     answers: list[StoredAnswer]

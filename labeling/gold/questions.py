@@ -119,7 +119,6 @@ def change_questions(
 
 
 def write_down(deed: str, questions: Sequence[GoldQuestion], by: User | None, **facts: object) -> None:
-    """Put into the activity of a collection what was done to questions of it: one line, if there are any."""
     if not questions:
         return
     first, count = questions[0], len(questions)
@@ -128,7 +127,6 @@ def write_down(deed: str, questions: Sequence[GoldQuestion], by: User | None, **
 
 
 def gold_balance(collection: Collection) -> GoldBalance:
-    """The questions by answer and use."""
     hidden, practice = Q(practice=False), Q(practice=True)
     relevant, not_relevant = (Q(answer=answer) for answer in ANSWERS)
     counts = GoldQuestion.objects.filter(collection=collection, active=True).aggregate(

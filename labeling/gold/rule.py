@@ -20,8 +20,6 @@ ENOUGH_TO_READ = 16
 
 
 class Advice(StrEnum):
-    """Advice on an annotator."""
-
     CONTINUE = "continue"
     WARN = "warn"
     PAUSE = "pause"
@@ -29,8 +27,6 @@ class Advice(StrEnum):
 
 @dataclass(frozen=True)
 class Score:
-    """Right and wrong answers to gold questions, by what the right answer was."""
-
     relevant_right: int = 0
     relevant_wrong: int = 0
     not_relevant_right: int = 0

@@ -67,7 +67,6 @@ def score_of(queue: Queue, annotator: User) -> Score:
 
 
 def scored(answers: Iterable[tuple[str, str]]) -> Score:
-    """Count pairs of verdict and right answer."""
     counts = Counter(
         NAMES[answer, verdict == answer] for verdict, answer in answers if verdict != Verdict.CANNOT_JUDGE
     )
@@ -115,12 +114,10 @@ class GoldAnswer:
 
     @property
     def verdict_in_words(self) -> str:
-        """As the page has it."""
         return str(Verdict(self.verdict).label).lower()
 
     @property
     def seconds(self) -> float | None:
-        """Active time."""
         return None if self.active_ms is None else self.active_ms / 1000
 
 
@@ -137,7 +134,6 @@ def gold_answers(queue: Queue, annotator: User) -> list[GoldAnswer]:
 
 
 def lifted_at(queue: Queue) -> dict[int, datetime]:
-    """When each annotator who was in quarantine was last restored."""
     lifted = Quarantine.objects.filter(queue=queue, lifted_at__isnull=False).order_by()
     return dict(lifted.values_list("annotator_id").annotate(last=Max("lifted_at")))
 
@@ -150,7 +146,6 @@ def _stock(queue: Queue) -> dict[str, int]:
 
 
 def _used(queue: Queue) -> Counter[tuple[int, str]]:
-    """Number of today's questions that each annotator has judged, whenever and wherever."""
     judged = Judgment.objects.filter(
         collection=queue.collection_id,
         document__gold_questions__query=F("query"),

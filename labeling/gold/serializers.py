@@ -1,12 +1,10 @@
-"""Serializers of gold questions for the HTTP interface."""
-
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypedDict
 
 from rest_framework import serializers
 
-from labeling.consensus.wilson import wilson
+from labeling.consensus.shares import wilson
 from labeling.gold.gaps import AnnotatorSkips
 from labeling.gold.importing import GoldImport
 from labeling.gold.options import GoldOptions
@@ -127,7 +125,6 @@ class QuarantineRequestSerializer(serializers.Serializer[Any]):
 
 
 def gold_figures(row: AnnotatorGold) -> AnnotatorGoldFigures:
-    """One annotator's answers as plain data."""
     score = row.score
     return {
         "username": row.username,

@@ -1,5 +1,3 @@
-"""Pages around gold questions: an admin keeps them and looks after people, an annotator practises."""
-
 from __future__ import annotations
 
 from django.contrib import messages
@@ -31,7 +29,6 @@ from pooling.tables.answers import answer
 @login_required
 @require_http_methods(["GET", "POST"])
 def queue_gold(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Answers of people to the gold questions of a queue, pauses, and the queue's options."""
     queue = queue_for(request.user, queue_id, ADMIN)
     form = GoldSettingsForm(request.POST or None, queue=queue)
     if request.method == "POST" and form.is_valid():
@@ -60,7 +57,6 @@ def queue_gold(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpResponseBase:
-    """The evidence on one annotator; pause them, or restore them."""
     queue = queue_for(request.user, queue_id, ADMIN)
     try:
         annotator = annotator_named(queue, name)

@@ -30,8 +30,6 @@ DOUBTED_AT = 0.05
 
 
 class Given(NamedTuple):
-    """Somebody's first answer to a hidden gold question."""
-
     question: int
     annotator: int
     name: str
@@ -46,7 +44,6 @@ class Given(NamedTuple):
 
     @property
     def verdict_in_words(self) -> str:
-        """As pages have it."""
         return str(Verdict(self.verdict).label).lower()
 
 
@@ -67,12 +64,10 @@ class Record:
 
     @property
     def missed(self) -> int:
-        """Number of those who gave the other answer."""
         return sum(one.is_missed for one in self.given)
 
     @property
     def missed_by(self) -> list[str]:
-        """Names of those who gave the other answer."""
         return sorted(one.name for one in self.given if one.is_missed)
 
 

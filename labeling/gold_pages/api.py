@@ -1,5 +1,3 @@
-"""The HTTP interface of proposals for gold questions."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -70,8 +68,6 @@ class DecidedSerializer(serializers.Serializer[Any]):
 
 
 class GoldSuggestions(APIView):
-    """Unanimous and adjudicated pairs as gold questions to be."""
-
     @lists(
         SuggestionSerializer,
         parameters=[OpenApiParameter("set", int, description="The size of a balanced set.")],

@@ -1,5 +1,3 @@
-"""The tables of gold questions, of pairs that could be some, and of the answers to one."""
-
 from __future__ import annotations
 
 from django.db.models import Q

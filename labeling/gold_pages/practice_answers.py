@@ -56,14 +56,11 @@ class PracticeExplanation:
 
     @property
     def answer_in_words(self) -> str:
-        """The answer as pages say it."""
         return Verdict(self.answer).in_words
 
 
 @dataclass(frozen=True)
 class Practised:
-    """A question of the round with what somebody answered."""
-
     query: str
     title: str
     given: str

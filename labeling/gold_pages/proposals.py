@@ -60,12 +60,10 @@ class Proposal:
 
     @property
     def pk(self) -> str:
-        """The pair's name in forms."""
         return f"{self.query}:{self.document}"
 
     @property
     def origin_in_words(self) -> str:
-        """Why it is proposed."""
         return "unanimous" if self.origin == UNANIMOUS else "adjudicated"
 
 
@@ -176,7 +174,6 @@ _FIELDS = (
 
 
 def _open(collection: Collection) -> QuerySet[Judgment]:
-    """Judgments that count on pairs that are neither gold questions nor declined."""
     rows = Judgment.objects.counted().filter(collection=collection, **THERE)
     rows = rows.exclude(Exists(GoldQuestion.objects.filter(**SAME_PAIR)))
     return rows.exclude(Exists(DeclinedSuggestion.objects.filter(**SAME_PAIR)))

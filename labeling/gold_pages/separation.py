@@ -56,8 +56,6 @@ def separation(votes: Iterable[Vote], right_by_words: float = 0.5) -> float:
 
 
 class Candidate(Protocol):
-    """A choice for a balanced set."""
-
     @property
     def answer(self) -> str:
         """Relevant or not."""

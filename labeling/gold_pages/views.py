@@ -1,5 +1,3 @@
-"""The pages on which an admin keeps gold questions: proposed, made, edited and checked."""
-
 from __future__ import annotations
 
 from django import forms
@@ -48,8 +46,6 @@ from pooling.tables.answers import answer
 
 
 class GoldForm(forms.Form):
-    """A pair by its ids, and its answer."""
-
     query = forms.CharField(max_length=500, strip=False, label="Query id")
     document = forms.CharField(max_length=500, strip=False, label="Document id")
     answer = forms.ChoiceField(
@@ -78,8 +74,6 @@ class GoldFileForm(forms.Form):
 
 
 class GoldChangeForm(forms.Form):
-    """Use, or no use, of a gold question."""
-
     change = forms.ChoiceField(
         choices=[(name, name) for name in ("active", "inactive", "practice", "hidden")]
     )
@@ -108,8 +102,6 @@ class BulkForm(forms.Form):
 
 
 class DecideForm(forms.Form):
-    """A reason for all proposals that are accepted, and whether they are for practice."""
-
     reason = forms.CharField(
         max_length=LONGEST_REASON,
         required=False,
@@ -141,7 +133,6 @@ USES = {
 @login_required
 @require_http_methods(["GET", "POST"])
 def gold(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The gold questions of a collection, the best proposals, and a form for one more."""
     collection = collection_for(request.user, slug, ADMIN)
     initial = {name: request.GET.get(name, "") for name in ("query", "document")}
     form = GoldForm(request.POST or None, initial=initial)
@@ -260,7 +251,6 @@ gold_import = import_page("gold", GoldFileForm, "labeling/gold_import.html", sec
 @login_required
 @require_POST
 def gold_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
-    """Accept or decline the chosen proposals at once."""
     collection = collection_for(request.user, slug, ADMIN)
     pairs = pairs_named(request.POST.getlist("pair")[:MOST_CHOSEN])
     if request.POST.get("decision") == "accept":

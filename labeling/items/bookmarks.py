@@ -19,8 +19,6 @@ from labeling.models import Bookmark, Item, Queue
 
 
 class Place(NamedTuple):
-    """A range of keys to look in, and the lap that is meant."""
-
     lap: int
     keys: Keys
 
@@ -51,7 +49,6 @@ def places_ahead(bookmark: Bookmark) -> Iterator[Place]:
 
 
 def move(bookmark: Bookmark, lap: int, stretch: int) -> None:
-    """Go on in a stretch."""
     if (lap, stretch) != (bookmark.lap, bookmark.stretch):
         bookmark.lap, bookmark.stretch = lap, stretch
         Bookmark.objects.filter(pk=bookmark.pk).update(lap=lap, stretch=stretch)
@@ -64,7 +61,6 @@ def move_back(bookmark: Bookmark, items: list[Item]) -> None:
 
 
 def stretch_at(bookmark: Bookmark, item: Item) -> int:
-    """The stretch of an item in the order that the owner follows."""
     key = item.second_key if bookmark.in_second_order else item.order_key
     return stretch_of(key or 0)
 

@@ -144,7 +144,6 @@ def forget_counts(instance: Queue, **rest: Any) -> None:
 
 
 def items_by_state(queues: Iterable[int]) -> dict[tuple[int, str], int]:
-    """Number of placed items of queues by queue and state, in one query."""
     rows = ItemCount.objects.filter(queue__in=list(queues), is_placed=True).order_by()
     by_state = rows.values_list("queue", "state").annotate(items=Sum("many"))
     return {(queue, state): items for queue, state, items in by_state}

@@ -89,7 +89,6 @@ class Undealt(NamedTuple):
 
     @property
     def stretch(self) -> int:
-        """The stretch that it stands in."""
         return self.key // STRETCH_KEYS
 
 
@@ -183,7 +182,6 @@ def unused_gold(
 
 
 def store_deal(bookmark: Bookmark, dealt: Iterable[Dealt]) -> None:
-    """Store places, and the bookmark with what it counts of them."""
     Dealt.objects.bulk_create(
         dealt,
         update_conflicts=True,
@@ -195,7 +193,6 @@ def store_deal(bookmark: Bookmark, dealt: Iterable[Dealt]) -> None:
 
 
 def _order(bookmark: Bookmark) -> Keys:
-    """All keys of the order that the owner follows."""
     return Keys(in_second_order=bookmark.in_second_order)
 
 

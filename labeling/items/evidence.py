@@ -46,7 +46,6 @@ def problem_with(evidence: Sequence[int] | None, verdict: str) -> str:
 
 
 def problem_with_span(evidence: Sequence[int] | None) -> str:
-    """The error of a span, whatever it is evidence of."""
     if evidence is None:
         return ""
     if len(evidence) != 2 or not 0 <= evidence[0] < evidence[1]:

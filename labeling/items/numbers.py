@@ -19,7 +19,6 @@ LARGEST_NUMBER = (1 << 2 * HALF) - 1
 
 
 def number_of(item: int) -> int:
-    """The number of an item, by its key."""
     left, right = item >> HALF & MASK, item & MASK
     for turn in range(ROUNDS):
         left, right = right, left ^ _mixed(turn, right)

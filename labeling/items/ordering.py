@@ -151,7 +151,6 @@ def _draw(secret: bytes, *ids: str) -> bytes:
 
 @lru_cache(maxsize=8)
 def _drawing(secret: bytes) -> blake2b:
-    """The beginning of every draw with the same secret."""
     return blake2b(key=secret[:64], digest_size=8)
 
 

@@ -30,8 +30,6 @@ ENGLISH_FORMS = WordForms()
 
 
 class Part(NamedTuple):
-    """A stretch of plain text and whether it is highlighted."""
-
     text: str
     marked: bool
 
@@ -117,7 +115,6 @@ def sentences_in(text: str) -> Iterator[tuple[int, int]]:
 def _stems_by_sentence(
     text: str, sentences: Sequence[tuple[int, int]], marks: Sequence[tuple[int, int]], forms: WordForms
 ) -> list[Counter[str]]:
-    """Counts of the query's stems in each sentence."""
     words: list[Counter[str]] = [Counter() for _ in sentences]
     place = 0
     for start, end in marks:

@@ -46,5 +46,4 @@ def least_ms(characters: int) -> float:
 
 
 def is_implausible(too_fast: int, timed: int) -> bool:
-    """Too many of a person’s answers are too fast for them to have been read."""
     return timed >= ENOUGH and too_fast >= TOO_MANY * timed

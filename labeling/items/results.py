@@ -13,6 +13,4 @@ class QueueResult(Result):
 
 
 class PairsMoved(QueueResult):
-    """Number of pairs not yet handed out that have another place now."""
-
     moved: int

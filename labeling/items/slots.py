@@ -24,8 +24,6 @@ CANNOT_JUDGE_LIMIT = 2
 
 
 class Slots(NamedTuple):
-    """The slots in an item's row."""
-
     needed: int
     done: int
     leased: int

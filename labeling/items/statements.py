@@ -184,21 +184,18 @@ def queue_with_role(queue_id: int, user_id: int) -> Queue | None:
 
 
 def lock_bookmark(queue: Queue, annotator: User) -> Bookmark | None:
-    """The bookmark's locked row, if there is one."""
     statement = BOOKMARK.format(columns=columns_of(Bookmark, "bookmark"), lock=_lock(of="bookmark"))
     bookmarks = rows(statement, [queue.pk, annotator.pk], Bookmark)
     return bookmarks[0] if bookmarks else None
 
 
 def own_leases(annotator: User, now: datetime) -> list[int]:
-    """The keys of the leases that a person holds, in whatever queue."""
     with connection.cursor() as cursor:
         cursor.execute(OWN_LEASES, [annotator.pk, connection.ops.adapt_datetimefield_value(now)])
         return [key for (key,) in cursor.fetchall()]
 
 
 def store_slots(items: SomeOf[int], slots: tuple[int, int, int, datetime | None, str]) -> None:
-    """Write the same slots to some locked items."""
     needed, done, leased, until, state = slots
     moment = connection.ops.adapt_datetimefield_value(until) if until else None
     with connection.cursor() as cursor:
@@ -226,7 +223,6 @@ def lock_free_items(
 def lock_these_items(
     bookmark: Bookmark, items: SomeOf[int], now: datetime, *, waiting: bool = False
 ) -> list[Item]:
-    """Lock some items by their keys, as far as they are free."""
     keys = Keys(in_second_order=bookmark.in_second_order)
     values = free_values(bookmark, keys, len(items), now)
     return _free_items(keys, values, f"AND item.id IN ({numbers(items)})", waiting=waiting)
@@ -251,7 +247,6 @@ def items_by_id(keys: SomeOf[int]) -> list[Item]:
 
 
 def key_column(keys: Keys) -> str:
-    """The column that has the keys of a range."""
     return "second_key" if keys.in_second_order else "order_key"
 
 
@@ -330,12 +325,10 @@ def end_leases(items: SomeOf[Item], annotator: User, now: datetime) -> list[Leas
 
 
 def items_judged_by(queue: Queue, annotator: User) -> list[int]:
-    """The keys of all items of the pairs that somebody judged in the queue."""
     return _keys(ITEMS_JUDGED, [annotator.pk, queue.pk])
 
 
 def items_set_aside(quarantine: Quarantine) -> list[int]:
-    """The keys of all items of the pairs whose judgments are in a quarantine."""
     return _keys(ITEMS_SET_ASIDE, [quarantine.pk])
 
 

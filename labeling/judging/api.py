@@ -1,5 +1,3 @@
-"""Judging over HTTP: claim, submit, skip, undo, renew and release."""
-
 from __future__ import annotations
 
 import logging
@@ -29,8 +27,6 @@ NO_VERDICT = "Not a verdict: send an object with “item”, “key” and “ve
 
 
 class Claims(APIView):
-    """Getting items to judge."""
-
     @takes(serializers.ClaimRequestSerializer, gives=serializers.ClaimSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Hold up to `count` items: those you still hold and new ones. A claim is repeatable."""
@@ -54,8 +50,6 @@ def _claimed(queue: Queue, annotator: User, count: int) -> serializers.Claimed:
 
 
 class Judgments(APIView):
-    """Sending verdicts."""
-
     @takes(
         serializers.SubmissionSerializer(many=True),
         gives=serializers.OutcomesSerializer,
@@ -117,8 +111,6 @@ def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
 
 
 class Skips(APIView):
-    """Passing over an item."""
-
     @takes(serializers.SkipSerializer, gives=interface_serializers.DetailSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Give an item's slot back; it comes again only when nothing else is left for you."""
@@ -129,8 +121,6 @@ class Skips(APIView):
 
 
 class Undos(APIView):
-    """Taking a verdict back."""
-
     @takes(serializers.UndoSerializer, gives=serializers.UndoneSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Take back one of your last 20 verdicts and hold its item again."""
@@ -142,8 +132,6 @@ class Undos(APIView):
 
 
 class Renewals(APIView):
-    """Keeping leases."""
-
     @takes(serializers.LeasesSerializer, gives=serializers.RenewedSerializer)
     def post(self, request: Request, queue_id: int) -> object:
         """Extend leases; the answer names those that you still hold."""
@@ -153,8 +141,6 @@ class Renewals(APIView):
 
 
 class Returns(APIView):
-    """Giving leases back."""
-
     @takes(serializers.LeasesSerializer, gives=serializers.ReleasedSerializer)
     def post(self, request: Request, queue_id: int) -> Response:
         """Return leases, so that others can judge their items."""
@@ -164,8 +150,6 @@ class Returns(APIView):
 
 
 class OwnVerdicts(APIView):
-    """What you said of a query's documents, to keep to one line."""
-
     @answers(serializers.OwnVerdictsSerializer, parameters=[serializers.OfQuerySerializer])
     def get(self, request: Request, queue_id: int) -> Response:
         """Your verdicts that were not undone, and nobody else's."""

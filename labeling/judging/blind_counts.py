@@ -156,7 +156,6 @@ def left_in(done: Mapping[int, int], user: User, *, now: datetime) -> dict[int, 
 
 
 def tell_left(queue: Queue, user: User, left: int, now: datetime) -> None:
-    """Store what an annotator who was handed nothing saw: how many items of others may still come to them."""
     done = own_answers(user).filter(queue=queue).count()
     rows = LeftTold.objects.filter(queue=queue, annotator=user)
     rows.update(left=left, answers=done, told_at=now)

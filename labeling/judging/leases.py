@@ -20,7 +20,6 @@ from labeling.gold.practice import is_practice_due
 from labeling.items.answers import own_answers
 from labeling.items.bookmarks import locked_bookmark, move, move_back, places_ahead, stretch_at
 from labeling.items.dealt import Standing, standing, to_hand_out
-from labeling.items.second_opinions import closed_to
 from labeling.items.slots import SLOTLESS, Slots, recount, store
 from labeling.items.statements import (
     LONG_TEXT,
@@ -35,6 +34,24 @@ from labeling.models import Bookmark, Item, Judgment, Lease, Queue
 from labeling.models.words import SAME_PAIR
 from labeling.signals import items_claimed, queue_emptied
 from pooling.models import Document
+
+# Hiding of a model's doubt of one's own verdict: the state of the pair must not show it.
+#
+# A verdict against a confident pre-label has its pair judged once more. Anyone who gave it would read the
+# model's answer from a pair that does not close, or from a need that rises. So to them it counts as any other
+# pair with as many judgments; to everybody else it is open, and is handed out.
+
+
+def may_be_doubted(user: User) -> Q:
+    """Items of pairs that `user` has judged and of which a confident pre-label lets expect a verdict."""
+    own = Judgment.objects.filter(**SAME_PAIR, annotator=user.pk)
+    return ~Q(expected="") & Q(Exists(own))
+
+
+def closed_to(user: User) -> Q:
+    """Items that are closed to `user`, whatever their state: a model's doubt may be all that moves it."""
+    return Q(done__gte=F("needed_at_least")) & may_be_doubted(user)
+
 
 LARGEST_CLAIM = 50
 # A candidate may turn out taken when its leases are counted afresh; after this many tries the rest is left.
@@ -64,8 +81,6 @@ class EmptyQueue:
 
 @dataclass(frozen=True)
 class Claim:
-    """The leases an annotator holds, each with item, query and document loaded, or why there are none."""
-
     leases: list[Lease]
     empty: EmptyQueue | None
 
@@ -207,7 +222,6 @@ def _take_new(
 
 
 def _bytes(item: Item) -> int:
-    """Of the text of its document."""
     return len((item.document.text or "").encode(errors="replace"))
 
 

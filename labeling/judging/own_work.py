@@ -76,7 +76,6 @@ class OwnWork:
 
     @property
     def busiest(self) -> int:
-        """The most verdicts on one of these days."""
         return max(count for _, count in self.per_day)
 
 
@@ -177,7 +176,6 @@ def _nearest(
 
 
 def own_work(queue: Queue, user: User, *, now: datetime | None = None) -> OwnWork:
-    """Pace and days of one person in one queue."""
     now = now or timezone.now()
     verdicts = given_in(queue, user)
     today = timezone.localdate(now)

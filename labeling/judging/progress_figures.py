@@ -66,8 +66,6 @@ class Pace(TypedDict):
 
 
 class JudgmentCosts(TypedDict):
-    """Costs of judgments, so far and to finish."""
-
     price_per_judgment: float | None
     currency: str
     overhead: float | None

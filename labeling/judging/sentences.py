@@ -27,7 +27,6 @@ def query_size(text: str) -> int:
 
 
 def empty_sentence(empty: EmptyQueue | None) -> str:
-    """Why there is nothing to judge, in one sentence."""
     if empty and empty.state != Queue.State.OPEN:
         return not_open_sentence(empty.state)
     if empty is None or is_finished(empty):
@@ -48,17 +47,14 @@ def empty_sentence(empty: EmptyQueue | None) -> str:
 
 
 def not_open_sentence(state: str) -> str:
-    """That a queue hands nothing out, as its state is to somebody."""
     return _("This queue is {state}; it hands out no documents.").format(state=_(state))
 
 
 def still_saved_sentence(state: str) -> str:
-    """That what somebody holds of a queue that is not open can be judged."""
     return _("This queue is {state}; your verdicts are still saved.").format(state=_(state))
 
 
 def is_finished(empty: EmptyQueue | None) -> bool:
-    """Nothing is left of an open queue that anybody could judge."""
     if empty is None:
         return True
     return empty.state == Queue.State.OPEN and not (empty.leased or empty.second_opinion or empty.conflict)

@@ -1,5 +1,3 @@
-"""Offers, verdicts and leases, as HTTP calls read and write them."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -62,7 +60,6 @@ class ItemNumberField(serializers.IntegerField):
         super().__init__(min_value=0, max_value=LARGEST_NUMBER, **options)
 
     def to_internal_value(self, data: Any) -> int:
-        """The key of the item."""
         return item_of(super().to_internal_value(data))
 
 
@@ -108,7 +105,6 @@ class SubmissionSerializer(serializers.Serializer[Any]):
 
 
 def submission_of(values: Mapping[str, Any]) -> Submission:
-    """A validated verdict as the domain takes it."""
     named = {name: value for name, value in values.items() if value is not None}
     if "evidence" in named:
         named["evidence"] = tuple(named["evidence"])
@@ -133,8 +129,6 @@ class StoredVerdict(TypedDict):
 
 
 class AlsoClaimSerializer(serializers.Serializer[Any]):
-    """What else a call that sends verdicts may ask for."""
-
     claim = serializers.IntegerField(
         required=False,
         min_value=1,

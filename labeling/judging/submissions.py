@@ -58,8 +58,6 @@ def problem_with(verdict: Submission) -> str:
 
 
 class VerdictFacts(TypedDict):
-    """A submission in the event of a verdict."""
-
     verdict: str
     reason: str
     note: str
@@ -73,7 +71,6 @@ class VerdictFacts(TypedDict):
 
 
 def facts_of(verdict: Submission) -> VerdictFacts:
-    """The fields of an event that come straight from its verdict."""
     return {
         "verdict": verdict.verdict,
         "reason": verdict.reason if verdict.verdict == Verdict.CANNOT_JUDGE else "",

@@ -253,8 +253,6 @@ def _append(
 
 
 class _JudgmentFacts(TypedDict):
-    """Fields of a judgment from the event that stands."""
-
     verdict: str
     event: JudgmentEvent
     judged_at: datetime
@@ -309,7 +307,6 @@ def _project(event: JudgmentEvent, judgments: list[Judgment], quarantine: int | 
 def _fill_slots(
     items: Sequence[Item], judgments: Sequence[Judgment], active: Sequence[Lease], *, always: bool
 ) -> None:
-    """Count each queue's item of the pair."""
     verdicts = [judgment.for_slots for judgment in judgments if judgment.is_counted]
     expiries = defaultdict(list)
     for lease in active:

@@ -73,7 +73,6 @@ class ItemNumberField(forms.IntegerField):
     """The number of an item, as the page showed it; becomes the item's key."""
 
     def clean(self, value: Any) -> int | None:
-        """The key of the item."""
         number = super().clean(value)
         return None if number is None else item_of(number)
 
@@ -91,7 +90,6 @@ class VerdictForm(forms.Form):
     shown = forms.ChoiceField(choices=[("passage", ""), ("document", "")], required=False)
 
     def clean(self) -> dict[str, Any]:
-        """Take a reason for the verdict that goes with it."""
         values: dict[str, Any] = super().clean() or {}
         if values.get("reason"):
             values["verdict"] = Verdict.CANNOT_JUDGE
@@ -101,7 +99,6 @@ class VerdictForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "POST"])
 def judge(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Show the next item; take a verdict, a skip or an undo."""
     queue = queue_for(request.user, queue_id, roles=JUDGES, deleted_too=True)
     if queue.kind == Queue.Kind.FACTS:
         return redirect("judge_facts", queue.pk)
@@ -163,29 +160,21 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
 
 
 class Account(TypedDict):
-    """The signed-in account, for the script."""
-
     id: int
     name: str
 
 
 class NamedQueue(TypedDict):
-    """The queue, for the script."""
-
     id: int
     name: str
 
 
 class BreakAfter(TypedDict):
-    """After so much work in a row the page offers a break."""
-
     items: int
     minutes: int
 
 
 class RecentVerdict(TypedDict):
-    """A verdict that undo can reach, in a word, with the title of its document."""
-
     key: str
     verdict: str
     word: str
@@ -193,8 +182,6 @@ class RecentVerdict(TypedDict):
 
 
 class OwnProgress(TypedDict):
-    """Numbers of verdicts by the annotator, today and in all, and of items left."""
-
     done_today: int
     done: int
     left: int
@@ -239,12 +226,10 @@ def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
 
 
 def looks_of(user: User, query: str) -> dict[str, Any]:
-    """Values in the templates for the looks of the page."""
     return {"reading": reading_of(user), "reading_choices": CHOICES, "query_size": query_size(query)}
 
 
 def guidelines_of(collection: Collection) -> dict[str, Any]:
-    """The guidelines on the judging page."""
     text = collection.guidelines.strip()
     in_short = beginning_of(text, GUIDELINES_IN_SHORT)
     return {
@@ -255,7 +240,6 @@ def guidelines_of(collection: Collection) -> dict[str, Any]:
 
 
 def version_of_guidelines(collection: Collection) -> str:
-    """Changes with every change of the guidelines."""
     return hashlib.sha256(collection.guidelines.encode()).hexdigest()[:12]
 
 
@@ -304,7 +288,7 @@ def marked_document(document: OfferedDocument, *, whole: bool = False) -> Marked
         "title_parts": marked_parts(document["title"], document["title_marks"]),
         "text_parts": marked_parts(text, marks),
         "shown": "passage" if is_passage else "document",
-        "rich": mark_safe(document["html"] or ""),  # noqa: S308  see labeling/judging/rich.py
+        "rich": mark_safe(document["html"] or ""),  # noqa: S308  see labeling/judging/offers.py
         "image": document["image"],
         "starts_late": is_passage and start > 0,
         "ends_early": is_passage and end < len((document["text"] or "").rstrip()),

@@ -1,5 +1,3 @@
-"""Imports of judgments, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -57,8 +55,6 @@ class JudgmentImportSerializer(serializers.ModelSerializer[JudgmentImport]):
 
 
 class JudgmentImports(APIView):
-    """The imports of judgments of a collection."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @lists(JudgmentImportSerializer)

@@ -125,7 +125,6 @@ class JudgmentsImported(Imported):
 
     @property
     def judges(self) -> int:
-        """Number of people with a judgment."""
         return sum(one["relevant"] + one["not_relevant"] + one["cannot_judge"] > 0 for one in self.people)
 
     def __str__(self) -> str:

@@ -40,7 +40,6 @@ def _judgments_of(one: JudgmentImport) -> Sequence[Dependant]:
 
 
 def queues_of(one: JudgmentImport) -> QuerySet[Queue]:
-    """The queues that were made for an import, deleted ones too."""
     return Queue.everything.filter(pool__in=_pools(one))
 
 

@@ -145,7 +145,6 @@ def stage_file(
 
 
 def notes_of(read: Read) -> list[str]:
-    """Sentences on the records that were passed over."""
     notes = sorted(read.remarks) + ([sentence_on_passed(read.passed)] if read.passed else [])
     if read.unknown:
         some = ", ".join(excerpt(name, 40) for name in list(read.unknown)[:MOST_NAMED])
@@ -183,7 +182,6 @@ def _row(
     read: Read,
     models: Mapping[tuple[Any, ...], int],
 ) -> tuple[Any, ...]:
-    """A row of STAGED_JUDGMENT."""
     place = f"{source.display_name}, line {record.line}"
     check_id(record.document, "document", place)
     check_text(place, "document", record.document, record.note, record.title, record.text or "", metadata={})

@@ -166,7 +166,6 @@ ORDER BY item.id
 
 
 def bring_documents(collection: int, stage: Staged) -> int:
-    """Store the documents that the collection does not have, with what the file says of them; how many."""
     created = stage.run(DOCUMENTS, [collection, collection])
     if created:
         TextIndex.objects.filter(collection=collection).update(is_behind=True)
@@ -186,7 +185,6 @@ def replace_numbers(stage: Staged, column: str, keys: Mapping[int, int]) -> None
 
 
 def mark_standing(stage: Staged, *, links: bool) -> None:
-    """Mark the verdicts that stood."""
     if links:
         stage.run("CREATE INDEX staged_numbers ON staged_judgments (number)")
         stage.run("CREATE INDEX staged_undoes ON staged_judgments (undoes)")
@@ -203,7 +201,6 @@ def mark_kinds(stage: Staged) -> tuple[int, str, str]:
 
 
 def store_events(made: JudgmentImport, stage: Staged, *, links: bool) -> int:
-    """Append the events; how many."""
     on_postgres = connection.vendor == "postgresql"
     stage.run(KEYS_POSTGRESQL if on_postgres else KEYS_SQLITE)
     parameters: dict[str, Any] = {
@@ -226,7 +223,6 @@ def store_events(made: JudgmentImport, stage: Staged, *, links: bool) -> int:
 
 
 def set_aside(stage: Staged, made: JudgmentImport) -> None:
-    """A quarantine for each queue and person some of whose verdicts had been set aside."""
     pairs = stage.rows("SELECT DISTINCT queue, person FROM staged_judgments WHERE stood = 'aside'")
     Quarantine.objects.bulk_create(
         Quarantine(
@@ -249,7 +245,6 @@ def judgments_by_person(stage: Staged) -> dict[int, dict[str, int]]:
 
 
 def pairs_judged(stage: Staged) -> int:
-    """Number of pairs with a judgment that an import has made."""
     return int(stage.rows(BROUGHT_PAIRS)[0][0])
 
 
@@ -261,7 +256,6 @@ def project(made: JudgmentImport) -> int:
 
 
 def store_pairs(queues: list[Queue]) -> None:
-    """The pools and items of the queues of an import, from its events."""
     with staged("imported_pairs", STAGED_PAIR) as pairs:
         pairs.run(PAIRS)
         pairs.settle()

@@ -1,5 +1,3 @@
-"""The page that imports judgments and lists what was imported."""
-
 from __future__ import annotations
 
 from django import forms

@@ -25,6 +25,7 @@ from labeling.models.prelabels import (
     Prelabeler,
     PrelabelFailure,
     PrelabelJob,
+    PrelabelSight,
     latest_scores,
     scores_of_query,
 )
@@ -40,7 +41,6 @@ from labeling.models.queues import (
     public_title,
 )
 from labeling.models.selection import QueryPlan, Selection
-from labeling.models.sights import PrelabelSight
 from labeling.models.words import ADJUDICATED, Highlight, PrelabelMode, PrelabelSeen, Reason, Verdict
 
 __all__ = [

@@ -108,8 +108,6 @@ class FactVersion(models.Model):
 
 
 class SupportVerdict(models.TextChoices):
-    """What a document says of a fact."""
-
     SUPPORTS = "supports", gettext_noop("supports")
     PARTLY = "partly", gettext_noop("in part")
     NO = "no", gettext_noop("no")
@@ -117,7 +115,6 @@ class SupportVerdict(models.TextChoices):
 
     @property
     def in_words(self) -> str:
-        """Within a sentence, in the reader's language."""
         return gettext(self.label)
 
 

@@ -47,12 +47,10 @@ class GoldQuestion(models.Model):
 
     @property
     def pair_in_words(self) -> str:
-        """Query and document by the collection's own ids."""
         return f"{self.query.external_id} × {self.document.external_id}"
 
     @property
     def use_in_words(self) -> str:
-        """What it is used for now."""
         if not self.active:
             return "out of use"
         return "for practice" if self.practice else "hidden in judging"

@@ -153,8 +153,6 @@ class JudgmentEvent(models.Model):
 
 
 class JudgmentQuerySet(models.QuerySet["Judgment"]):
-    """Judgments."""
-
     def counted(self) -> JudgmentQuerySet:
         """Those that labels and slots count: neither answers to gold questions nor in quarantine."""
         return self.filter(is_gold=False, quarantine=None)

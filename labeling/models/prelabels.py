@@ -32,8 +32,6 @@ ORDER_SCORE = Coalesce(
 
 
 class PrelabelerQuerySet(models.QuerySet["Prelabeler"]):
-    """Models, each asked in one exact way."""
-
     def listed(self) -> PrelabelerQuerySet:
         """Those to be listed and chosen: with an answer or a failure, used by a queue, or with a pass that
         goes on or is done. Not those that an estimate or a refused start left behind, or a mistyped name,
@@ -110,7 +108,6 @@ class Prelabeler(models.Model):
 
     @property
     def is_from_file(self) -> bool:
-        """Nobody here knows what its answers cost, and its passes can be taken back."""
         return self.source in (self.Source.IMPORTED, self.Source.CLICKS)
 
 
@@ -192,7 +189,6 @@ class PrelabelJob(models.Model):
 
     @property
     def done_count(self) -> int:
-        """Pairs that it is done with, whatever came of them."""
         return self.answered_count + self.cached_count + self.failed_count
 
     @property
@@ -201,7 +197,6 @@ class PrelabelJob(models.Model):
 
 
 def is_in_queue(queue: Queue) -> models.Exists:
-    """Whether the queue holds the pair of a row."""
     items = queue.items.filter(
         query=models.OuterRef("query"), document=models.OuterRef("document"), repeats=None
     )
@@ -209,14 +204,11 @@ def is_in_queue(queue: Queue) -> models.Exists:
 
 
 class PrelabelQuerySet(models.QuerySet["Prelabel"]):
-    """Pre-labels."""
-
     def current(self) -> PrelabelQuerySet:
         """Those of texts that have not changed since, and were not deleted."""
         return self.filter(document_version=F("document__version"), **THERE)
 
     def in_queue(self, queue: Queue) -> PrelabelQuerySet:
-        """Those of pairs that the queue holds."""
         return self.filter(is_in_queue(queue))
 
 
@@ -224,8 +216,6 @@ class Prelabel(models.Model):
     """A model's proposal for a pair."""
 
     class ScoreSource(models.TextChoices):
-        """Source of the score."""
-
         NONE = "", "there is none"
         PROBABILITY = "probability", "the probability of the word “relevant”"
         CONFIDENCE = "confidence", "the model's own word for how sure it is"
@@ -353,3 +343,30 @@ def scores_of_query(prelabeler: int, query: int) -> dict[int, float]:
     whatever queue. One statement."""
     rows = Prelabel.objects.filter(prelabeler=prelabeler, query=query).current()
     return dict(rows.values_list("document_id", ORDER_SCORE))
+
+
+class PrelabelSight(models.Model):
+    """A pre-label that was handed out to somebody: from then on they have seen it, whatever becomes of it.
+
+    What a verdict says of this rests on these rows, never on the word of the sender.
+    """
+
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="+", db_index=False)
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+", db_index=False)
+    prelabeler = models.ForeignKey(Prelabeler, on_delete=models.CASCADE, related_name="+")
+    verdict = models.CharField(max_length=12, choices=Verdict.choices, help_text="As it was shown.")
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["query", "document", "annotator", "prelabeler"],
+                name="one_sight_per_person_and_prelabel",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} saw {self.query_id} × {self.document_id}: {self.verdict}"

@@ -28,7 +28,6 @@ def public_title(name: str) -> str:
 
 
 def draw_seed() -> int:
-    """A seed that nobody can guess."""
     return secrets.randbelow(2**62)
 
 
@@ -162,7 +161,6 @@ class Queue(Kept):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The fewest and the most judgments that an item of the queue may need."""
         return self.judgments_per_item, self.most_judgments_per_item or self.judgments_per_item
 
 

@@ -7,7 +7,7 @@ from django.db import models
 from labeling.models.prelabels import Prelabeler
 from labeling.models.queues import Queue
 from pooling.models import Query
-from pooling.ranking.budget_rules import EQUAL, GREEDY, SHARE
+from pooling.ranking.selection import EQUAL, GREEDY, SHARE
 
 
 class Selection(models.Model):
@@ -62,8 +62,6 @@ class QueryPlan(models.Model):
     """
 
     class Finish(models.TextChoices):
-        """What finished a query."""
-
         BUDGET = "budget", "its budget"
         POOL = "pool", "the end of its pool"
         BOUND = "bound", "a bound on what is missing"

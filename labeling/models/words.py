@@ -1,5 +1,3 @@
-"""The words of a verdict."""
-
 from __future__ import annotations
 
 from typing import Any, Final
@@ -20,7 +18,6 @@ class Verdict(models.TextChoices):
 
     @property
     def in_words(self) -> str:
-        """Within a sentence, in the reader's language."""
         return gettext(self.label.lower())
 
 
@@ -29,8 +26,6 @@ ADJUDICATED = "adjudicated"
 
 
 class Reason(models.TextChoices):
-    """Why a pair could not be judged."""
-
     BROKEN = "broken", gettext_noop("The document is broken")
     LANGUAGE = "language", gettext_noop("I don't read this language")
     EXPERT = "expert", gettext_noop("It needs an expert")

@@ -1,5 +1,3 @@
-"""The HTTP interface of implausible work: what the rule proposes, and what admins decide."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -73,8 +71,6 @@ class WorkReplySerializer(serializers.Serializer[Any]):
 
 
 class Implausible(APIView):
-    """Implausible work in a queue."""
-
     @answers(ImplausibleSerializer)
     def get(self, request: Request, queue_id: int) -> object:
         """Whose last answers an admin should look at, and what was decided so far."""
@@ -90,8 +86,6 @@ class Implausible(APIView):
 
 
 class DecisionUndone(APIView):
-    """Taking a decision back."""
-
     @answers(WorkDecisionSerializer)
     def post(self, request: Request, queue_id: int, decision_id: int) -> object:
         """End the pause, withdraw the question, or stop ignoring; the rule then looks again."""
@@ -100,8 +94,6 @@ class DecisionUndone(APIView):
 
 
 class WorkQuestions(APIView):
-    """What admins asked you about your work in a queue."""
-
     @lists(WorkQuestionSerializer, operation_id="queues_questions_list")
     def get(self, request: Request, queue_id: int) -> Rows:
         """List the questions, newest first, with your answers."""
@@ -110,8 +102,6 @@ class WorkQuestions(APIView):
 
 
 class WorkReply(APIView):
-    """Answering one of these."""
-
     @takes(WorkReplySerializer, gives=WorkReplySerializer)
     def post(self, request: Request, queue_id: int, decision_id: int) -> Response:
         """Answer, once."""

@@ -38,8 +38,6 @@ REASON = "An admin paused you after looking at your last answers."
 
 @dataclass(frozen=True)
 class Choice:
-    """An admin's choice for an annotator, with the question where they ask."""
-
     annotator: str
     decision: str
     question: str = ""
@@ -115,7 +113,6 @@ def reply(queue: Queue, number: int, text: str, *, by: User) -> None:
 
 
 def questions_for(queue: Queue, annotator: User) -> list[WorkDecision]:
-    """Questions to an annotator about their work in a queue, newest first."""
     own = (one for one in decisions_on(queue) if one.annotator_id == annotator.pk)
     return [one for one in own if one.decision == ASK and not one.undone_at]
 

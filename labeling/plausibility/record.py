@@ -51,7 +51,6 @@ class WorkDecision:
 
 
 def decisions_on(queue: Queue) -> list[WorkDecision]:
-    """The decisions in a queue, newest first. One statement."""
     rows = AdminAction.objects.filter(
         collection=queue.collection_id, action__startswith=f"{ACTION} ", detail__queue_id=queue.pk
     )
@@ -71,7 +70,6 @@ def decisions_on(queue: Queue) -> list[WorkDecision]:
 
 
 def write_decision(queue: Queue, decision: WorkDecision, by: User) -> WorkDecision:
-    """Append a decision."""
     row = record_action(
         queue.collection,
         by,
@@ -91,13 +89,11 @@ def write_decision(queue: Queue, decision: WorkDecision, by: User) -> WorkDecisi
 
 
 def write_undone(queue: Queue, decision: WorkDecision, by: User) -> None:
-    """Append that a decision was taken back."""
     facts = {"queue": queue.name, "queue_id": queue.pk, "decision": decision.id}
     record_action(queue.collection, by, f"{ACTION} {UNDONE}", _annotator(decision), **facts)
 
 
 def write_reply(queue: Queue, decision: WorkDecision, by: User, reply: str) -> None:
-    """Append what an annotator answered."""
     facts = {"queue": queue.name, "queue_id": queue.pk, "decision": decision.id, "reply": reply}
     record_action(queue.collection, by, f"{ACTION} {ANSWERED}", _annotator(decision), **facts)
 

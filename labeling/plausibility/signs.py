@@ -86,17 +86,14 @@ class Finding:
 
     @property
     def is_implausible(self) -> bool:
-        """An admin should look."""
         return self.chance < PROPOSED
 
     @property
     def sentences(self) -> list[str]:
-        """The signs worth telling."""
         return [sign.sentence for sign in self.signs if sign.chance <= MOST_CHANCE]
 
 
 def others_of(answers: Iterable[Answer]) -> Others:
-    """Count the answers of others."""
     relevant, many = Counter[int](), Counter[int]()
     agreed = with_model = opened = long = 0
     for answer in answers:

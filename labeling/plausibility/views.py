@@ -1,5 +1,3 @@
-"""Decisions of admins on implausible work, and answers of annotators who are asked."""
-
 from __future__ import annotations
 
 from django.contrib import messages
@@ -51,7 +49,6 @@ def work_decision(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def work_decision_undo(request: HttpRequest, queue_id: int, decision_id: int) -> HttpResponse:
-    """Take a decision back."""
     queue = queue_for(request.user, queue_id, ADMIN)
     try:
         undo(queue, decision_id, by=person(request))
@@ -64,7 +61,6 @@ def work_decision_undo(request: HttpRequest, queue_id: int, decision_id: int) ->
 @login_required
 @require_POST
 def work_reply(request: HttpRequest, queue_id: int, decision_id: int) -> HttpResponse:
-    """Answer what an admin asked about one's own work."""
     queue = queue_for(request.user, queue_id)
     try:
         reply(queue, decision_id, request.POST.get("reply", ""), by=person(request))

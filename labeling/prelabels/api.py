@@ -1,5 +1,3 @@
-"""The HTTP interface of pre-labels, for admins; it calls what the page and the command call."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -39,8 +37,6 @@ MONEY: dict[str, Any] = {"max_digits": 20, "decimal_places": 10, "coerce_to_stri
 
 
 class ModelRequestSerializer(serializers.Serializer[Any]):
-    """Which model to ask, and how much it may cost."""
-
     model = serializers.CharField(max_length=200)
     base_url = serializers.CharField(
         max_length=500, help_text="One of the site's servers; null: the first.", **OPTIONAL
@@ -50,7 +46,6 @@ class ModelRequestSerializer(serializers.Serializer[Any]):
     output_price = serializers.DecimalField(**MONEY, **OPTIONAL)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Both prices or none."""
         if (attrs["input_price"] is None) != (attrs["output_price"] is None):
             raise serializers.ValidationError({"output_price": "Give both prices or neither."})
         return attrs
@@ -117,8 +112,6 @@ class PassActionSerializer(serializers.Serializer[Any]):
 
 
 class Prelabels(APIView):
-    """Pre-labels of a queue."""
-
     @answers(PrelabelsSerializer)
     def get(self, request: Request, queue_id: int) -> object:
         """The newest passes, and what each model said, in counts."""
@@ -142,8 +135,6 @@ class Prelabels(APIView):
 
 
 class PrelabelEstimate(APIView):
-    """The cost of a pass, beforehand."""
-
     @takes(PassRequestSerializer, gives=shape(Estimate))
     def post(self, request: Request, queue_id: int) -> object:
         """What a pass would cost; the model is not asked for it."""
@@ -153,8 +144,6 @@ class PrelabelEstimate(APIView):
 
 
 class PrelabelPass(APIView):
-    """One pass."""
-
     @answers(PassSerializer)
     def get(self, request: Request, pass_id: int) -> object:
         """How far it is, and what it cost so far."""
@@ -186,8 +175,6 @@ class ModelKeySerializer(serializers.Serializer[dict[str, object]]):
 
 
 class ModelKey(APIView):
-    """The keys of model servers."""
-
     @takes(ModelKeySerializer)
     def put(self, request: Request, queue_id: int) -> None:
         """Keep a key for a server of the collection, encrypted; nobody can read it again."""
@@ -197,8 +184,6 @@ class ModelKey(APIView):
 
 
 class PrelabelsDownload(APIView):
-    """Pre-labels out."""
-
     content_negotiation_class = OneKind
 
     @extend_schema(

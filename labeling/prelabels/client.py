@@ -9,22 +9,57 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
+import httpx2
+
 from labeling.prelabels.model_answers import TokenChoice, storable
 from labeling.prelabels.prompting import Messages
-from labeling.prelabels.transport import (
-    PLAIN,
-    RefusedAnswerError,
-    bound_answer,
-)
 from pooling.engines.connections import seconds_to_wait
 from pooling.storage.secrets import HIDDEN, redacted
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+# Bounds on answers of a server of models: of bounded length, unpacked, from where it was asked.
+#
+# A server may be slow, broken or hostile. Its answers are counted while they come, so that none fills the
+# memory, and an answer that is packed, or says to ask elsewhere, is refused.
+
+MOST_ANSWER_BYTES = 1_000_000
+#: What asks the server for answers that are not packed.
+PLAIN = {"Accept-Encoding": "identity"}
+
+
+class RefusedAnswerError(Exception):
+    """An answer that is not read to its end; the message says why."""
+
+
+class _Counted(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        total = 0
+        async for block in self._stream:
+            total += len(block)
+            if total > MOST_ANSWER_BYTES:
+                raise RefusedAnswerError(f"The answer is longer than {MOST_ANSWER_BYTES:,} bytes.")
+            yield block
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def bound_answer(response: httpx2.Response) -> None:
+    """Let an answer be read up to its bound; called when its head has come."""
+    packed = response.headers.get("content-encoding", "identity").lower()
+    if packed not in ("", "identity"):
+        raise RefusedAnswerError("The response is compressed, although compression was not requested.")
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Counted(response.stream)
 
 
 COMPLETIONS = "/chat/completions"
@@ -146,8 +181,6 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Asking:
-    """Common to every pair: the model, the form of its answer, and the options."""
-
     model: str
     schema: Mapping[str, Any]
     max_tokens: int
@@ -156,7 +189,6 @@ class Asking:
     logprobs: bool = True
 
     def body(self, messages: Messages, dialect: Dialect) -> dict[str, Any]:
-        """A request in a dialect."""
         wanted: dict[str, Any] = {"temperature": self.temperature, "seed": self.seed}
         if self.logprobs:
             wanted |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
@@ -337,7 +369,6 @@ class Endpoint:
 
 
 def read_problem(status: int, body: Any, endpoint: Endpoint, *, retry_after: str | None = None) -> ModelError:
-    """The error that an answer with an error's status means."""
     error = _error_in(body)
     message, detail, code, param = (_member(error, name) for name in ("message", "detail", "code", "param"))
     whole = redacted(" ".join((message or detail).split()), endpoint.key or "")

@@ -19,7 +19,6 @@ class Prices:
     output: Decimal
 
     def cost(self, input_tokens: int, output_tokens: int) -> Decimal:
-        """The cost of this many tokens."""
         return (self.input * input_tokens + self.output * output_tokens) / MILLION
 
 
@@ -86,6 +85,5 @@ class Budget:
         return True
 
     def settle(self, reserved: Decimal, cost: Decimal) -> None:
-        """Exchange what was set aside for what was paid."""
         self.set_aside -= reserved
         self.spent += cost

@@ -146,7 +146,6 @@ def _mean_of_both(
 
 
 def _seconds(prelabeler: Prelabeler, to_ask: int, concurrency: int) -> float | None:
-    """Time of this many answers at the pace of those there are."""
     jobs = PrelabelJob.objects.filter(prelabeler=prelabeler)
     sums = jobs.aggregate(seconds=Sum("answer_seconds"), answers=Sum("answered_count"))
     if not sums["answers"]:
@@ -155,7 +154,6 @@ def _seconds(prelabeler: Prelabeler, to_ask: int, concurrency: int) -> float | N
 
 
 def estimate_in_words(guess: Estimate) -> str:
-    """The estimate as lines for a terminal."""
     equal = "" if guess.known is None else f", {guess.known:,} known from equal texts"
     lines = [
         f"Pairs: {guess.pairs:,}; {guess.answered:,} answered{equal}, {guess.failed:,} failed, "

@@ -43,14 +43,12 @@ def export_prelabels(queue: Queue, prelabeler: Prelabeler, format: str = "csv") 
 
 
 def prelabels_file_name(queue: Queue, prelabeler: Prelabeler, format: str) -> str:
-    """A file name, of letters that every file system takes."""
     suffix = ".qrels" if format == "trec" else f".{format}"
     words = slugify(f"{queue.collection.slug}-{queue.name}-{prelabeler.model}-{prelabeler.prompt}")
     return (words[:120] or f"prelabels-{prelabeler.pk}") + ".prelabels" + suffix
 
 
 def prelabeler_named(queue: Queue, model: str, prompt: str | None = None) -> Prelabeler:
-    """The newest prelabeler of that model, and prompt, that has pre-labels in the queue."""
     return newest_named(Prelabel.objects.in_queue(queue), model, prompt, queue.name)
 
 

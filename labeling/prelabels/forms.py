@@ -1,5 +1,3 @@
-"""Forms of pre-labels; the rules are the domain functions' own."""
-
 from __future__ import annotations
 
 from decimal import Decimal
@@ -29,8 +27,6 @@ def _price(label: str) -> forms.DecimalField:
 
 
 class ModelForm(GroupedForm, forms.Form):
-    """Choice of the model, and of the most that asking it may cost."""
-
     GROUPS = {
         FIRST: ("model", "base_url"),
         "Cost": ("budget", "input_price", "output_price"),
@@ -63,8 +59,6 @@ class ModelForm(GroupedForm, forms.Form):
 
 
 class PassForm(ModelForm):
-    """Choice of the model and its prompt, and of the pairs that it is asked about."""
-
     GROUPS = {
         FIRST: ("model", "base_url", "prompt", "limit"),
         "Cost": ModelForm.GROUPS["Cost"],
@@ -110,8 +104,6 @@ class PassForm(ModelForm):
 
 
 class ResumeForm(forms.Form):
-    """Another cap, to go on with."""
-
     budget = forms.DecimalField(required=False, min_value=Decimal("0.0001"), max_digits=12, decimal_places=4)
 
 

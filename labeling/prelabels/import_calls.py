@@ -63,7 +63,6 @@ class PrelabelsUploadSerializer(serializers.Serializer[Any]):
 @login_required
 @require_http_methods(["GET", "POST"])
 def prelabels_import(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """A form for a file of pre-labels."""
     queue = queue_for(request.user, queue_id, ADMIN)
     form = PrelabelsFileForm(request.POST, request.FILES) if request.method == "POST" else PrelabelsFileForm()
     if form.is_bound:
@@ -82,8 +81,6 @@ def prelabels_import(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 
 class PrelabelImports(APIView):
-    """Pre-labels made elsewhere."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @imports(PrelabelsUploadSerializer, shape(PrelabelsImported, more=("detail", "url")))

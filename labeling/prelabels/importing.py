@@ -69,8 +69,6 @@ class PrelabelChoices:
 
 
 class Target(NamedTuple):
-    """A pair of the queue, and the document's text as a model would have got it."""
-
     query: int
     document: int
     version: int

@@ -47,8 +47,6 @@ class StoredOutcome(TypedDict):
 
 
 class Journal:
-    """The journal of one pass, open for appending."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +68,6 @@ class Journal:
         self._append({"outcome": _written(outcome)})
 
     def recovered(self) -> None:
-        """Mark that all above is in the database, down to the last request."""
         self._append({"recovered": True})
 
     def close(self, *, remove: bool) -> None:

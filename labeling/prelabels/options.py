@@ -62,7 +62,6 @@ def checked_url(base_url: str | None) -> str:
 
 
 def first_server() -> str:
-    """The server that is meant where none is named."""
     servers = allowed_servers()
     if not servers:
         problem = "No language model server is configured. Set SOUNDINGS_LLM_SERVERS."
@@ -96,7 +95,6 @@ def key_for(collection: Collection, base_url: str) -> str | None:
 
 
 def uses_site_key(collection: Collection, base_url: str) -> bool:
-    """The site pays for what the server is asked."""
     # An empty list of servers has no first one.
     belongs = bool(settings.LLM_API_KEY) and base_url in allowed_servers()[:1]
     own = ModelServerKey.objects.filter(collection=collection, base_url=base_url)
@@ -219,7 +217,6 @@ def prelabeler_named(
 
 
 def asking_of(prelabeler: Prelabeler, prompt: Prompt) -> Asking:
-    """Common to every pair of a pass."""
     options = {**DEFAULTS, **prelabeler.options}
     names = ("max_tokens", "temperature", "seed", "logprobs")
     return Asking(prelabeler.model, prompt.schema, **{name: options[name] for name in names})

@@ -1,5 +1,3 @@
-"""A queue's pre-labels for the page and the HTTP interface."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -119,7 +117,6 @@ class ServerRow:
 
 
 def servers_of(queue: Queue, by: User) -> list[ServerRow]:
-    """The servers that this site may use, to somebody."""
     keys = ModelServerKey.objects.filter(collection=queue.collection_id).select_related("stored_by")
     stored = {key.base_url: key for key in keys}
     return [

@@ -66,7 +66,6 @@ class PassOptions:
 def start_pass(
     queue: Queue, prelabeler: Prelabeler, options: PassOptions, *, by: User | None = None
 ) -> PrelabelJob:
-    """Make a pass over the pairs of a queue and hand it to the background worker."""
     pause_abandoned_passes(SHORT_SILENCE)
     with transaction.atomic():
         job = _made(queue, prelabeler, options=options, by=by, state=State.QUEUED)
@@ -209,8 +208,6 @@ def _made(
 
 
 class _Values(TypedDict):
-    """Options in the row of a pass."""
-
     concurrency: int
     pair_limit: int | None
     budget: Decimal | None
@@ -264,7 +261,6 @@ def _check(job: PrelabelJob, by: User | None) -> None:
 
 
 def prices_in(job: PrelabelJob) -> Prices | None:
-    """The prices that a pass was started with."""
     if job.input_price is None or job.output_price is None:
         return None
     return Prices(job.input_price, job.output_price)
@@ -319,7 +315,6 @@ def _work(
 
 
 def _recovered(job: PrelabelJob) -> Journal:
-    """The journal of a pass, after whatever an interrupted run left in it is in the database."""
     path = journal_path(settings.LLM_JOURNAL_DIR, job)
     if path.exists():
         left = read_journal(path, job.journal_offset)
@@ -364,7 +359,6 @@ def _ended(job: PrelabelJob, ending: Ending) -> Ending:
 
 @transaction.atomic
 def _ask_for(job: PrelabelJob, command: str, state: str, by: User | None) -> None:
-    """End a waiting pass now, and ask a running one to end."""
     word = {PAUSE: "paused", CANCEL: "cancelled"}[command]
     now = PrelabelJob.objects.filter(pk=job.pk, state=State.RUNNING)
     if _step(job, (State.QUEUED,), state, detail=f"{word.capitalize()}.") or now.update(asked=command):

@@ -30,8 +30,6 @@ _REASONING = {"type": "string", "description": "One or two short sentences that 
 
 
 class AnswerSchema(TypedDict):
-    """The JSON schema of an answer, in the strict form."""
-
     type: str
     properties: Mapping[str, Mapping[str, Any]]
     required: list[str]
@@ -123,7 +121,6 @@ def latest_version(name: str, folder: Path) -> int:
 
 
 def cut(text: str, characters: int) -> str:
-    """The beginning of a text that is longer than this many characters, marked as such."""
     return text if len(text) <= characters else text[:characters].rstrip() + CUT
 
 

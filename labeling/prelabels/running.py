@@ -360,7 +360,6 @@ class Pass:
         await self._pause(seconds)
 
     async def _pause(self, seconds: float) -> None:
-        """Wait, or until the pass is to end."""
         if self.sleep is not None:
             await self.sleep(seconds)
             return
@@ -395,7 +394,6 @@ class Pass:
             await self._store()
 
     async def _store(self, **facts: Any) -> None:
-        """Put what came since the last time into the database, and see whether an admin wants an end."""
         async with self._storing_turn:
             fresh, self._fresh = self._fresh, []
             self._storing = {outcome.key: outcome for outcome in fresh}
@@ -411,7 +409,6 @@ class Pass:
 
 
 def with_answer(outcome: QuestionOutcome, prompt: str, answer: Answer) -> QuestionOutcome:
-    """The outcome with what an answer says, or why it says nothing."""
     if answer.refusal:
         return replace(outcome, reason="refused", detail=storable(answer.refusal)[:300])
     if answer.finish_reason == "content_filter":

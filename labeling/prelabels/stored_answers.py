@@ -62,7 +62,6 @@ def store_answers(queue: Queue, path: Path, *, model: str, by: User | None = Non
 
 
 def _outcomes(job: PrelabelJob, answers: Answers) -> Iterator[QuestionOutcome]:
-    """Outcomes of the questions of the queue that the file answers."""
     queries = dict(job.queue.collection.queries.values_list("pk", "external_id"))
     documents = dict(job.queue.collection.documents.values_list("pk", "external_id"))
 

@@ -55,8 +55,6 @@ def store_outcomes(
 
 
 class _Counts(TypedDict):
-    """The counters of a pass."""
-
     answered_count: int
     cached_count: int
     failed_count: int

@@ -1,5 +1,3 @@
-"""Output of the commands for pre-labels: passes, and a model's figures, as lines for a terminal."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -14,13 +12,11 @@ TITLE = 28
 
 
 def pass_line(job: PrelabelJob) -> str:
-    """A pass with its number and state."""
     command = f", asked to {job.asked}" if job.asked and job.is_active else ""
     return f"{job.pk}  {job.state}{command}  {pass_sentence(job)}"
 
 
 def pass_sentence(job: PrelabelJob) -> str:
-    """Progress of a pass, its cost so far, and its end."""
     cost = "no price is set" if job.input_price is None else f"{job.cost:,.4f} {job.currency}"
     if job.budget is not None:
         cost += f" of {job.budget:,.4f}"
@@ -35,7 +31,6 @@ def pass_sentence(job: PrelabelJob) -> str:
 
 
 def use_sentence(use: PrelabelUse) -> str:
-    """A queue's use of pre-labels, in a sentence or two."""
     sight = "people judge blind."
     if use.mode != PrelabelMode.BLIND:
         when = PrelabelMode(use.mode).label
@@ -68,7 +63,6 @@ def worth_table(worth: Mapping[str, Any]) -> str:
 
 
 def _figures(worth: Mapping[str, Any]) -> list[str]:
-    """The figures that rest on blind labels, a line each."""
     cells = worth["confusion"]
     confusion = (
         f"relevant by both {cells['both']:,}, by the model alone {cells['model_only']:,}, by people alone "

@@ -1,5 +1,3 @@
-"""The page of a queue's pre-labels, for admins: passes are started, watched and stopped, and keys kept."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -57,7 +55,6 @@ def prelabels(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def prelabels_start(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Start a pass, or tell what it would cost."""
     queue = queue_for(request.user, queue_id, ADMIN)
     form = PassForm(request.POST)
     if not form.is_valid():
@@ -78,7 +75,6 @@ def prelabels_start(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def prelabel_pass(request: HttpRequest, pass_id: int) -> HttpResponse:
-    """Pause, resume or cancel a pass, or take an imported one back."""
     job = prelabel_pass_for(request.user, pass_id, ADMIN)
     form = ResumeForm(request.POST)
     try:
@@ -102,7 +98,6 @@ def prelabel_pass(request: HttpRequest, pass_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def prelabels_use(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Say who sees pre-labels, and which verdicts get a second opinion."""
     queue = queue_for(request.user, queue_id, ADMIN)
     form = UseForm(queue, request.POST)
     try:
@@ -122,7 +117,6 @@ def prelabels_use(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def prelabel_key(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Keep a key for a server of the collection's, or remove it."""
     queue = queue_for(request.user, queue_id, ADMIN)
     form = KeyForm(request.POST)
     try:
@@ -141,7 +135,6 @@ def prelabel_key(request: HttpRequest, queue_id: int) -> HttpResponse:
 def prelabels_download(
     request: HttpRequest, queue_id: int, prelabeler_id: int, format: str
 ) -> HttpResponseBase:
-    """The pre-labels of one model as a separate file."""
     queue = queue_for(request.user, queue_id, ADMIN)
     prelabeler = prelabeler_for_queue(queue, prelabeler_id)
     try:

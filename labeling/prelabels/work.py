@@ -22,8 +22,6 @@ CHUNK = 500
 
 
 class VersionedPair(NamedTuple):
-    """A pair by keys, and the version of the document whose text is judged."""
-
     query: int
     document: int
     version: int
@@ -176,7 +174,6 @@ def _answers(job: PrelabelJob, keys: list[str]) -> dict[str, Reading]:
 
 
 def sha256_of_texts(*parts: str) -> str:
-    """The checksum of some texts."""
     # Lengths before the parts, so that no two lists of parts read the same.
     written = "".join(f"{len(part)}:{part}" for part in parts)
     return hashlib.sha256(written.encode()).hexdigest()

@@ -1,5 +1,3 @@
-"""Progress of a queue, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -65,8 +63,6 @@ class ListedQueueSerializer(serializers.Serializer[Queue]):
 
 
 class Progress(APIView):
-    """How far a queue has come."""
-
     @answers(ProgressSerializer)
     def get(self, request: Request, queue_id: int) -> Response:
         """Counts by state, pace, cost and end date; to an annotator, of their own work alone."""
@@ -78,8 +74,6 @@ class Progress(APIView):
 
 
 class Queues(APIView):
-    """The queues of a collection."""
-
     @lists(ListedQueueSerializer, operation_id="collections_queues_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the queues with how far they are; annotators see them with their own numbers."""

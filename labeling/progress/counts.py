@@ -135,7 +135,6 @@ def item_counts(queue: Queue) -> dict[str, int]:
 
 
 def counts_by_queue(queues: Sequence[int]) -> dict[int, dict[str, int]]:
-    """Counts of several queues, by their keys, in one query."""
     names = ("total", *COUNTED_STATES, "needed", "done_judgments", *BY_CONDITION)
     by_queue = {queue: dict.fromkeys(names, 0) for queue in queues}
     alike = ItemCount.objects.filter(queue__in=list(by_queue), is_placed=True).order_by()
@@ -201,7 +200,6 @@ def _open_items(queue: Queue, counts: Mapping[str, int], now: datetime) -> OpenI
 
 
 def _leases(queue: Queue, now: datetime) -> Leases:
-    """Numbers of items held now, by whom, and the age of the oldest lease."""
     leases = Lease.objects.filter(item__queue=queue, expires_at__gt=now).order_by()
     by_person = leases.values(username=F("annotator__username"))
     rows = by_person.annotate(items=Count("pk"), since=Min("leased_at"))
@@ -222,7 +220,6 @@ def _leases(queue: Queue, now: datetime) -> Leases:
 
 
 def annotator_rows(queue: Queue) -> list[AnnotatorProgress]:
-    """Each annotator's work in the queue: standing verdicts by kind, skips, active time."""
     judged = Judgment.objects.filter(event__queue=queue).order_by().values(name=F("annotator__username"))
     verdicts = judged.annotate(
         judged=Count("pk"),

@@ -41,5 +41,4 @@ def share_of_ties(collection: Collection) -> tuple[float, int]:
 
 
 def gold_questions(collection: Collection) -> int:
-    """The gold questions there are, without those for practice."""
     return GoldQuestion.objects.filter(collection=collection, active=True, practice=False).count()

@@ -1,5 +1,3 @@
-"""The lists of queues, for people who see how far they are and for annotators, and of one's own verdicts."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -128,15 +126,12 @@ OWN_VERDICTS = Table(
 
 @dataclass(frozen=True)
 class AnnotatorRow:
-    """An annotator on the page of a queue: counts, the answers to gold questions, and whether paused."""
-
     progress: AnnotatorProgress
     gold: AnnotatorGold | None
     is_paused: bool
 
     @property
     def minutes(self) -> float:
-        """Active time."""
         return self.progress["active_seconds"] / 60
 
 

@@ -1,5 +1,3 @@
-"""The JSON of messages from pairs."""
-
 from __future__ import annotations
 
 from typing import Any

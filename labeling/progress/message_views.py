@@ -11,17 +11,62 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from labeling.access import queue_for
 from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.models import PairMessage
+from labeling.progress import message_serializers as shapes
 from labeling.progress.sending import answer_message, message_for_admin, send_message
-from pooling.interface.pages import person
+from pooling.interface.api import parsed, person, takes
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.answers import answer
+from pooling.tables.calls import lists
 from pooling.tables.columns import Choice, Column, Empty, Filter
+from pooling.tables.rows import Rows
 from pooling.tables.table import Table
+
+
+class QueueMessages(APIView):
+    @lists(shapes.OwnMessageSerializer)
+    def get(self, request: Request, queue_id: int) -> Rows:
+        """List what you sent and what you were answered, newest first."""
+        queue = queue_for(request.user, queue_id)
+        own = PairMessage.objects.filter(queue=queue, author=person(request))
+        return own.select_related("query", "document")
+
+    @takes(
+        shapes.NewMessageSerializer,
+        gives=shapes.OwnMessageSerializer,
+        also={201: shapes.OwnMessageSerializer},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Tell the admins something about a pair; 200 where the key was sent before."""
+        queue = queue_for(request.user, queue_id)
+        body = parsed(shapes.NewMessageSerializer, request)
+        sent = send_message(queue, person(request), item_of(body["item"]), body["text"], key=body["key"])
+        return Response(shapes.OwnMessageSerializer(sent[0]).data, status=201 if sent[1] else 200)
+
+
+class Messages(APIView):
+    @lists(shapes.MessageSerializer)
+    def get(self, request: Request, slug: str) -> Rows:
+        """List them, newest first, for admins."""
+        collection = collection_for(request.user, slug, ADMIN)
+        return collection.pair_messages.select_related("author", "query", "document")
+
+
+class MessageAnswer(APIView):
+    @takes(shapes.MessageAnswerSerializer, gives=shapes.MessageSerializer)
+    def post(self, request: Request, message_id: int) -> object:
+        """Answer; the author sees it on the page of their work. A second answer replaces the first."""
+        message = message_for_admin(request.user, message_id)
+        text = parsed(shapes.MessageAnswerSerializer, request)["answer"]
+        answer_message(message, text, by=person(request))
+        return message
 
 
 def _pair(message: PairMessage) -> str:
@@ -68,7 +113,6 @@ LONGEST_NUMBER = 18
 @login_required
 @require_GET
 def message_list(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """What annotators wrote, for admins."""
     collection = collection_for(request.user, slug, ADMIN)
     rows = collection.pair_messages.select_related("author", "query", "document", "queue", "answered_by")
     table = MESSAGES.shown(request, rows.defer("document__text"), collection)
@@ -79,7 +123,6 @@ def message_list(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_POST
 def message_send(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Send a message from the pair on screen, and go on judging."""
     queue = queue_for(request.user, queue_id)
     number = request.POST.get("item", "")
     is_number = number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER
@@ -96,7 +139,6 @@ def message_send(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def message_answer(request: HttpRequest, message_id: int) -> HttpResponse:
-    """Answer a message."""
     message = message_for_admin(request.user, message_id)
     try:
         answer_message(message, request.POST.get("answer", ""), by=person(request))

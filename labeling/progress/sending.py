@@ -66,7 +66,6 @@ def answer_message(message: PairMessage, text: str, *, by: User, now: datetime |
 
 
 def message_for_admin(user: User | AnonymousUser, message_id: int) -> PairMessage:
-    """Fetch a message, with its collection, for an admin of it."""
     rows = PairMessage.objects.select_related("collection", "author", "query", "document", "queue")
     message = fetch(rows, pk=message_id)
     require_role(user, message.collection, ADMIN)

@@ -1,5 +1,3 @@
-"""Output of the command `queue_status`: progress of a queue, as lines for a terminal."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The page of a queue: how far it is and what it costs, and for admins what can be done about it."""
-
 from __future__ import annotations
 
 from datetime import date
@@ -26,11 +24,10 @@ from labeling.plausibility.reader import proposals
 from labeling.progress.counts import listed_queues, queue_progress
 from labeling.progress.judged_share import judged_share
 from labeling.progress.lists import ANNOTATORS, OWN_QUEUES, OWN_VERDICTS, QUEUES, AnnotatorRow
-from labeling.qrels.unreleased import has_unreleased
-from labeling.queues.changes import change_queue
+from labeling.qrels.labels import has_unreleased
+from labeling.queues.changes import change_queue, hand_back
 from labeling.queues.finds import search_finds
 from labeling.queues.forms import QueueSettingsForm, QueueStateForm
-from labeling.queues.handing_back import hand_back
 from labeling.queues.redundancy import has_unfinished_change
 from pooling.formats.wording import plural
 from pooling.interface.pages import page_of, person, speak
@@ -67,7 +64,6 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
 
 
 def _changed(request: HttpRequest, queue: Queue) -> HttpResponseBase:
-    """New settings; of a large queue, a job changes the redundancy."""
     form = QueueSettingsForm(request.POST, queue=queue)
     if not form.is_valid():
         return _page(request, queue, form)
@@ -85,7 +81,6 @@ def _changed(request: HttpRequest, queue: Queue) -> HttpResponseBase:
 @login_required
 @require_POST
 def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Open, pause or close a queue."""
     queue = queue_for(request.user, queue_id, ADMIN)
     form = QueueStateForm(request.POST)
     if form.is_valid():
@@ -97,7 +92,6 @@ def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def queue_hand_back(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Return what an annotator holds."""
     queue = queue_for(request.user, queue_id, ADMIN)
     try:
         annotator = annotator_named(queue, request.POST.get("annotator", ""))
@@ -113,7 +107,6 @@ def queue_hand_back(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def queue_finish(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Finish queries of an adaptive queue by hand: one that is named, or all."""
     queue = queue_for(request.user, queue_id, ADMIN)
     name = request.POST.get("query")
     try:
@@ -191,7 +184,6 @@ def _is_judged(progress: QueueProgress) -> bool:
 
 
 def _has_news(collection: Collection) -> bool:
-    """There are runs to measure, and labels that no release has."""
     return collection.runs.listed().exists() and has_unreleased(
         collection, collection.releases.listed().first()
     )
@@ -200,7 +192,6 @@ def _has_news(collection: Collection) -> bool:
 @login_required
 @require_GET
 def queues(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The queues of a collection with how far they are; annotators see them with their own numbers."""
     collection = collection_for(request.user, slug, MEMBERS)
     is_annotator = collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
     rows = (queues_to_judge if is_annotator else listed_queues)(collection, person(request))
@@ -214,7 +205,6 @@ def queues(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_GET
 def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponseBase:
-    """The caller's verdicts in a queue, and their pace."""
     queue = queue_for(request.user, queue_id)
     user = person(request)
     context = {

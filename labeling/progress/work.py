@@ -100,7 +100,6 @@ class SetAside:
 
     @property
     def sentence(self) -> str:
-        """In words for the person."""
         day, queue = date_format(self.at, _("j F Y")), self.queue.public_title
         if not self.queue.is_worked_in:  # type: ignore[attr-defined]
             sentence = _("Since {day}, {queue} is paused for you. Ask the admins of the collection.")
@@ -162,6 +161,5 @@ def set_aside_of(user: User) -> list[SetAside]:
 
 
 def messages_of(user: User) -> QuerySet[PairMessage]:
-    """Somebody's messages to the admins, with the answers, newest first."""
     sent = PairMessage.objects.filter(author=user, queue__in=queues_worked_in(user))
     return sent.select_related("query", "document", "queue").defer("document__text")[:MOST_MESSAGES]

@@ -1,5 +1,3 @@
-"""Releases and imported labels, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -13,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import release_for
-from labeling.consensus.rule_names import RULE_NAMES
+from labeling.consensus.rules import RULE_NAMES
 from labeling.models import LabelFile, QrelsRelease
 from labeling.qrels.downloads import export_options, release_content
 from labeling.qrels.imported import QrelsImport, label_files
@@ -34,8 +32,7 @@ from pooling.interface.option_fields import serializer_fields
 from pooling.interface.serializers import FILE
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, collection_for, fetch
-from pooling.storage.api import _import, imports
-from pooling.storage.serializers import UploadSerializer
+from pooling.storage.api import UploadSerializer, _import, imports
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied
@@ -98,8 +95,6 @@ class ReleaseSerializer(serializers.ModelSerializer[QrelsRelease]):
 
 
 class Releases(APIView):
-    """The qrels releases of a collection."""
-
     @lists(ReleaseSerializer, RELEASES)
     def get(self, request: Request, slug: str) -> Rows:
         """List the releases, newest first."""
@@ -115,8 +110,6 @@ class Releases(APIView):
 
 
 class OneRelease(Tidied):
-    """One release."""
-
     kind = "release"
 
     @answers(ReleaseSerializer, also={304: None})
@@ -128,8 +121,6 @@ class OneRelease(Tidied):
 
 
 class QrelsDownload(APIView):
-    """Labels out."""
-
     content_negotiation_class = OneKind
 
     @extend_schema(
@@ -163,8 +154,6 @@ def _attached(release: QrelsRelease, format: str, options: ExportOptions) -> Htt
 
 
 class Qrels(QrelsDownload):
-    """Labels in, and out as well."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @extend_schema(exclude=True)
@@ -179,8 +168,6 @@ class Qrels(QrelsDownload):
 
 
 class LabelFiles(APIView):
-    """The imports of labels."""
-
     @lists(LabelFileSerializer)
     def get(self, request: Request, slug: str) -> Rows:
         """List the imports of labels, newest first, with those that were taken back."""
@@ -189,8 +176,6 @@ class LabelFiles(APIView):
 
 
 class LabelFileWithdrawal(APIView):
-    """Taking back an import of labels."""
-
     @answers(LabelFileSerializer)
     def post(self, request: Request, slug: str, file_id: int) -> object:
         """Take back an import of labels: they count no longer. Releases stay as they are."""

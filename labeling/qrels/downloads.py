@@ -62,7 +62,6 @@ def release_content(
 
 
 def labels_in_words(release: QrelsRelease, format: str, options: ExportOptions = NO_OPTIONS) -> str:
-    """What an export has, and what of the release it leaves out."""
     if format in FACT_FORMATS:
         return facts_in_words(release, format)
     pairs, without = release.pair_count, int(release.sidecar["counts"].get("pooled_not_judged", 0))

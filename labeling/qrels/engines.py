@@ -59,7 +59,6 @@ def request_template(text: str) -> object:
 
 
 def _filled(template: object, text: str) -> object:
-    """The template with the text of a query in each of its places."""
     if isinstance(template, str):
         return template.replace(PLACE, text)
     if isinstance(template, list):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.items.evidence import evidence_in
 from labeling.items.passages import Part, marked_parts
 from labeling.models import GoldQuestion, ImportedLabel, Judgment, JudgmentEvent
@@ -38,7 +38,6 @@ class Opinion(NamedTuple):
 
 
 def opinions_on(document: Document, judgments: Iterable[Judgment]) -> list[Opinion]:
-    """The judgments of a document, each with its evidence."""
     text = document.text or ""
     spans = ((one, evidence_in(one.event, text)) for one in judgments)
     return [Opinion(one, text[span.start : span.end] if span else "") for one, span in spans]
@@ -61,12 +60,10 @@ class Explanation:
 
     @property
     def opinions(self) -> list[Opinion]:
-        """The verdicts that stand, each with its evidence."""
         return opinions_on(self.document, self.judgments)
 
     @property
     def parts(self) -> list[Part]:
-        """The document's text, with the evidence of all verdicts marked."""
         text = self.document.text or ""
         spans = sorted(span for one in self.judgments if (span := evidence_in(one.event, text)))
         marks: list[tuple[int, int]] = []

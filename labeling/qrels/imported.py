@@ -205,7 +205,6 @@ def _left_out_note(rows: list[Row], queries: dict[str, int]) -> list[str]:
 
 
 def _beside_people(collection: Collection, frame: pl.DataFrame) -> list[str]:
-    """Notes on labels of pairs that have a label of people, which is the one that counts."""
     notes = []
     if (against := _against_people(collection, frame)).height:
         pair = "query {}, document {}".format(*against.row(0)[:2])

@@ -31,7 +31,6 @@ NO = ("", "0", "false", "off")
 @login_required
 @require_GET
 def judgments_download(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Every judgment event as a file."""
     collection = collection_for(request.user, slug, ADMIN)
     try:
         return _download(collection, request.GET)
@@ -41,8 +40,6 @@ def judgments_download(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 
 class JudgmentsDownload(APIView):
-    """Judgments out."""
-
     content_negotiation_class = OneKind
 
     @extend_schema(

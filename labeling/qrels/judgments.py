@@ -142,7 +142,6 @@ def format_of(path: Path) -> str:
 
 
 def judgments_file_name(collection: Collection, format: str, queue: Queue | None = None) -> str:
-    """A file name, of letters that every file system takes."""
     words = slugify(f"{collection.slug}-{queue.name}" if queue else collection.slug)
     return (words[:120] or f"collection-{collection.pk}") + f".judgments.{format}"
 
@@ -203,7 +202,6 @@ def _state(values: Mapping[str, Any]) -> str:
 
 
 def _in_pieces(lines: Iterable[str]) -> Iterator[bytes]:
-    """The lines joined to pieces that are worth sending."""
     piece: list[str] = []
     for line in lines:
         piece.append(line)

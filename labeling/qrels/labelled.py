@@ -18,14 +18,11 @@ BATCH = 500
 
 
 class Text(NamedTuple):
-    """Title and text of a document; both may be empty."""
-
     title: str
     text: str
 
     @property
     def whole(self) -> str:
-        """Both, as tools take them that know one text."""
         return f"{self.title}\n{self.text}" if self.title and self.text else self.title or self.text
 
 
@@ -33,8 +30,6 @@ NO_TEXT = Text("", "")
 
 
 class LabelledQuery(NamedTuple):
-    """A query and its labels: document id -> relevance, in the order of the ids."""
-
     id: str
     text: str
     narrative: str
@@ -62,11 +57,9 @@ class Labelled:
 
     @property
     def name(self) -> str:
-        """The name of the export where it has one."""
         return f"{self.collection.slug} {self.release}"
 
     def by_query(self) -> Iterator[LabelledQuery]:
-        """Each query with its labels."""
         for query, rows in groupby(self.frame.iter_rows(), key=itemgetter(0)):
             text, narrative = self.queries[query]
             yield LabelledQuery(query, text, narrative, {row[1]: row[2] for row in rows})
@@ -81,7 +74,6 @@ class Labelled:
         return texts
 
     def documents(self) -> Iterator[tuple[str, Text]]:
-        """Every document of the collection that is not deleted."""
         rows = Document.objects.filter(collection=self.collection).order_by("pk")
         for document, title, text in rows.values_list("external_id", "title", "text").iterator(BATCH):
             yield document, Text(title, text or "")

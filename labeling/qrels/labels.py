@@ -11,12 +11,44 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from labeling.consensus.rules import Ballots, decide
-from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Quarantine, QueryPlan, Queue, Verdict
+from labeling.models import (
+    GoldQuestion,
+    ImportedLabel,
+    Item,
+    Judgment,
+    QrelsRelease,
+    Quarantine,
+    QueryPlan,
+    Queue,
+    Verdict,
+)
 from labeling.models.words import SAME_PAIR, THERE
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, PoolEntry, Query
 from pooling.storage.frames import PAIR_IDS, rows_frame
+
+
+def has_unreleased(collection: Collection, newest: QrelsRelease | None) -> bool:
+    """Any judgment or imported label is newer than the newest release."""
+    return any(rows.exists() for rows in _unreleased(collection, newest))
+
+
+def unreleased_count(collection: Collection, newest: QrelsRelease | None) -> int:
+    """Number of judgments and imported labels newer than the newest release; all, where there is none."""
+    return sum(rows.count() for rows in _unreleased(collection, newest))
+
+
+def _unreleased(
+    collection: Collection, newest: QrelsRelease | None
+) -> tuple[QuerySet[Judgment], QuerySet[ImportedLabel]]:
+    """Read from the indexes `judgments_by_time` and `imported_by_time` alone."""
+    judged, imported = collection.judgments.counted(), collection.imported_labels.all()
+    if newest is not None:
+        judged = judged.filter(judged_at__gt=newest.released_at)
+        imported = imported.filter(imported_at__gt=newest.released_at)
+    return judged, imported
+
 
 PAIR = ["query_id", "document_id"]
 
@@ -129,7 +161,6 @@ def judged_labels(collection: Collection, rule: str = "majority") -> pl.DataFram
 
 
 def _decided(collection: Collection, rule: str, verdicts: pl.DataFrame) -> pl.DataFrame:
-    """The rule's labels for the pairs of some verdicts."""
     try:
         return decide(Ballots.of(verdicts, _needs(collection), _gold_answers(collection)), rule)
     except ValueError as error:
@@ -146,7 +177,6 @@ def _reopened(collection: Collection, decided: pl.DataFrame) -> pl.DataFrame:
 
 
 def _verdicts(collection: Collection) -> pl.DataFrame:
-    """Every verdict, with whose it is and whether it counts."""
     judged = Judgment.objects.filter(collection=collection, **THERE).order_by()
     facts = {**PAIR_IDS, "annotator": "annotator__username"}
     frame = rows_frame(judged, "verdict", "is_gold", "quarantine", **facts)

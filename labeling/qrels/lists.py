@@ -1,5 +1,3 @@
-"""The list of qrels releases."""
-
 from __future__ import annotations
 
 from labeling.models import QrelsRelease

@@ -9,8 +9,6 @@ from pooling.options.option import option, options_of
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """Options of exports; each format names those that it reads."""
-
     index: str | None = field(
         default=None,
         metadata=option(

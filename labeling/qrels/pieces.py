@@ -36,6 +36,5 @@ def mapping(name: str, entries: Iterable[tuple[str, object]]) -> Iterator[str]:
 
 
 def separated(parts: Iterable[str]) -> Iterator[str]:
-    """Parts with a comma and a line end between them."""
     for number, part in enumerate(parts):
         yield f",\n{part}" if number else part

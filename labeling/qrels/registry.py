@@ -142,7 +142,6 @@ CONFIGURATIONS = {
 
 
 def folder(labels: Labelled) -> Iterator[tuple[str, Iterator[str]]]:
-    """The files of the folder, by their names."""
     yield "corpus.jsonl", _corpus(labels)
     yield "queries.jsonl", _queries(labels)
     yield "qrels/test.jsonl", _labels(labels)
@@ -213,7 +212,6 @@ def card(labels: Labelled) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text of people's as one line of Markdown."""
     for sign in "\\`*_[]<>|#":
         text = text.replace(sign, "\\" + sign)
     return " ".join(text.split())

@@ -73,8 +73,6 @@ OF_THE_POOL = Q(items__order_key__gt=0) & ~Q(items__state=Item.State.WITHDRAWN)
 
 
 class Header(TypedDict):
-    """The release of a sidecar."""
-
     schema_version: int
     collection: str
     release: str
@@ -86,8 +84,6 @@ class Header(TypedDict):
 
 
 class QueueFacts(TypedDict):
-    """A queue that gave labels, and its pool."""
-
     name: str
     pool: str
     pool_version: int
@@ -98,8 +94,6 @@ class QueueFacts(TypedDict):
 
 
 class ImportFacts(TypedDict):
-    """A file of labels, and how many it brought."""
-
     file: str
     sha256: str
     labels: int
@@ -135,8 +129,6 @@ class Provenance(TypedDict):
 
 
 class PoolFacts(TypedDict):
-    """Settings of a pool."""
-
     name: str
     version: int
     strategy: str
@@ -216,7 +208,6 @@ def free_name(collection: Collection, name: str) -> str:
 
 
 def no_labels(collection: Collection) -> InputError:
-    """The error where there is nothing to release."""
     return InputError(f"“{collection.slug}” has no final labels yet. Judge some pairs, or import labels.")
 
 
@@ -242,7 +233,6 @@ def read_release(release: QrelsRelease) -> pl.DataFrame:
 
 
 def complete_files(release: QrelsRelease) -> list[CompleteFile]:
-    """The files of a release that were declared complete, with their queries."""
     files: list[CompleteFile] = release.sidecar["complete"]
     return files
 

@@ -1,5 +1,3 @@
-"""Pages of qrels releases and imported labels."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -15,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from labeling.access import release_for
 from labeling.adaptive.state import endings_sentence
-from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.facts.releasing import FACT_FORMATS, has_facts
 from labeling.items.reading_speed import too_fast_in
 from labeling.models import LabelFile, QrelsRelease
@@ -41,8 +39,6 @@ from pooling.tables.answers import answer
 
 
 class ReleaseForm(forms.Form):
-    """A name and a rule for a qrels release."""
-
     name = forms.CharField(
         max_length=200, help_text="For instance “2026-03” or “after the pilot”. You can rename it later."
     )
@@ -54,8 +50,6 @@ class ReleaseForm(forms.Form):
 
 
 class QrelsForm(forms.Form):
-    """A file of labels."""
-
     file = forms.FileField(
         label="Qrels file",
         help_text="TREC qrels, BEIR TSV, CSV, TSV, JSON lines, ranx JSON or Parquet; also gzipped.",
@@ -83,7 +77,6 @@ def export_form(export: Export, collection: Collection, data: Mapping[str, str] 
 @login_required
 @require_GET
 def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The qrels releases of a collection, and the files of labels that were imported."""
     collection = collection_for(request.user, slug, READERS)
     rows = collection.releases.listed().defer("sidecar").select_related("collection", "released_by")
     table = RELEASES.shown(request, rows, collection)
@@ -94,7 +87,6 @@ def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "POST"])
 def release_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """The labels now, and a form that freezes them."""
     collection = collection_for(request.user, slug, ADMIN)
     form = ReleaseForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -117,7 +109,6 @@ def release_new(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
-    """A release with its rule, counts, provenance and downloads."""
     release = release_for(request.user, release_id)
     if release.collection.slug != slug:
         raise Http404
@@ -172,7 +163,6 @@ qrels_import = import_page(
 @login_required
 @require_POST
 def qrels_withdraw(request: HttpRequest, slug: str, file_id: int) -> HttpResponse:
-    """Take back an import of labels."""
     collection = collection_for(request.user, slug, ADMIN)
     file = get_object_or_404(LabelFile, collection=collection, pk=file_id)
     try:

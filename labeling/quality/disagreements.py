@@ -1,5 +1,3 @@
-"""The pairs of a queue on which people disagree, with what each of them said."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -94,7 +92,6 @@ DISAGREEMENTS = Table(
 @login_required
 @require_safe
 def disagreements(request: HttpRequest, queue_id: int) -> HttpResponseBase:
-    """The pairs of a queue on which people disagree; the query string may name one annotator."""
     queue = queue_for(request.user, queue_id, READERS)
     annotator = request.GET.get("annotator", "")[:150]
     context = {

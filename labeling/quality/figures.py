@@ -16,7 +16,7 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from labeling.consensus.agreement import Agreement, agreement
-from labeling.consensus.wilson import wilson
+from labeling.consensus.shares import wilson
 from labeling.gold.repeats import same_again
 from labeling.gold.scores import AnnotatorGold, gold_rows
 from labeling.items.reading_speed import CHARACTERS
@@ -107,7 +107,6 @@ MEANINGS = {
 
 
 def queue_quality(queue: Queue, *, now: datetime | None = None) -> QueueQuality:
-    """Everything the quality page shows, as plain data."""
     now = now or timezone.now()
     figures, computed_at = _kept(queue, now)
     waiting = queue.items.filter(state=Item.State.ADJUDICATION).count()
@@ -131,7 +130,6 @@ def queue_quality(queue: Queue, *, now: datetime | None = None) -> QueueQuality:
 
 
 def _kept(queue: Queue, now: datetime) -> tuple[VerdictFigures, datetime]:
-    """The figures of all verdicts and when they were computed, from the cache where they may be."""
     key = f"quality-{queue.pk}-{queue.opened_at.timestamp()}"
     state = _state(queue)
     if kept := cache.get(key):
@@ -174,7 +172,6 @@ def _figures(queue: Queue) -> VerdictFigures:
 
 
 def _agreement_figures(measured: Agreement) -> AgreementFigures:
-    """Agreement as plain data, each figure with its name and what it means."""
     figures: list[Any] = [
         {"name": name, "title": title, "meaning": meaning, **asdict(getattr(measured, name))}
         for name, (title, meaning) in MEANINGS.items()
@@ -296,7 +293,6 @@ def _balanced_interval(
 
 
 def _per_day(counted: pl.DataFrame) -> list[Any]:
-    """Verdicts that stand by the day they were given on, with how many people gave them."""
     days = counted.group_by(pl.col("at").dt.date().alias("day")).agg(
         verdicts=pl.len(),
         annotators=pl.col("annotator").n_unique(),
@@ -306,7 +302,6 @@ def _per_day(counted: pl.DataFrame) -> list[Any]:
 
 
 def _hard_queries(counted: pl.DataFrame) -> list[HardQuery]:
-    """The queries that most often could not be judged, with their text."""
     rows = hard_queries(counted).head(HARD_QUERIES).to_dicts()
     queries = Query.objects.filter(pk__in=[row["query_id"] for row in rows])
     texts = {pk: (name, text) for pk, name, text in queries.values_list("pk", "external_id", "text")}

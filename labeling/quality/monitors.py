@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
 
-from labeling.consensus.wilson import wilson
+from labeling.consensus.shares import wilson
 from labeling.items.reading import is_implausible, least_ms
 from pooling.heavy import np, npt, pl
 

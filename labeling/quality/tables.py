@@ -1,5 +1,3 @@
-"""Output of the command `quality`: the quality of a queue's judgments, as lines for a terminal."""
-
 from __future__ import annotations
 
 from labeling.progress.tables import columns, rounded

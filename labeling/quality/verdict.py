@@ -32,7 +32,6 @@ NORMAL_95 = 1.96
 def quality_verdict(
     agreement: AgreementFigures, annotators: Sequence[AnnotatorFigures], waiting: int
 ) -> list[Finding]:
-    """The sentences on agreement, annotators, speed (only where somebody is too fast) and what waits."""
     return [_agreement(agreement), _strictness(annotators), *_speed(annotators), _waiting(waiting)]
 
 

@@ -25,8 +25,7 @@ from labeling.items.ordering import STRETCH_KEYS, stretch_of
 from labeling.items.passages import Part, best_passage, marked_parts, term_marks
 from labeling.items.statements import queue_up_to_add_items
 from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Lease, Queue, Verdict
-from labeling.queues.opening import open_queue
-from labeling.queues.sampling import NAME
+from labeling.queues.opening import NAME, open_queue
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Job, Pool, PoolEntry, Query
@@ -63,7 +62,6 @@ class Hit:
     own_verdict: str
 
     def to_dict(self) -> HitFacts:
-        """Plain values, for the HTTP interface."""
         return {
             "id": self.document.external_id,
             "title": self.document.title,

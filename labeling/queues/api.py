@@ -1,5 +1,3 @@
-"""Queues, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -16,7 +14,7 @@ from labeling.gold.serializers import GoldOptionsSerializer
 from labeling.models import Queue
 from labeling.queues.changes import change_queue
 from labeling.queues.costs import OwnPrices
-from labeling.queues.opening_jobs import open_or_start
+from labeling.queues.opening import open_or_start
 from labeling.queues.options import LATER, LaterOptions, QueueOptions, options_from
 from pooling.interface.api import Made, answers, made, parsed, person, takes
 from pooling.interface.option_fields import serializer_fields
@@ -71,8 +69,6 @@ class QueueChangeSerializer(serializers.Serializer[Any]):
 
 
 class PoolQueue(APIView):
-    """The way from a pool to its queue."""
-
     @takes(QueueRequestSerializer, makes=QueueSerializer)
     def post(self, request: Request, pool_id: int) -> Made:
         """Open a queue over a pool; that of a large pool is opened by a job."""
@@ -83,8 +79,6 @@ class PoolQueue(APIView):
 
 
 class OneQueue(Tidied):
-    """A queue's name, state, redundancy and prices."""
-
     kind = "queue"
 
     @answers(QueueSerializer)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from labeling.models import Highlight, Queue
+from labeling.judging.leases import release
+from labeling.models import Highlight, Lease, Queue
 from labeling.queues.costs import PRICES, change_prices
 from labeling.queues.opening import change_state
 from labeling.queues.options import LATER, checked_public_name
@@ -16,6 +18,20 @@ from labeling.queues.redundancy import change_or_start, has_unfinished_change
 from pooling.interface.problems import InputError
 from pooling.models import Job
 from pooling.people.activity_log import record_action
+
+
+def hand_back(queue: Queue, annotator: User, *, by: User | None = None, now: datetime | None = None) -> int:
+    """Return all that somebody holds in a queue, and say how many items that were.
+
+    Verdicts that are still on their way from them are taken as late ones always are.
+    """
+    with transaction.atomic():
+        leases = Lease.objects.filter(annotator=annotator, item__queue=queue)
+        returned = release(queue, annotator, list(leases.values_list("token", flat=True)), now=now)
+        if returned:
+            facts = {"queue": queue.name, "pairs": returned}
+            record_action(queue.collection, by, "work handed back", annotator, **facts)
+    return returned
 
 
 def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = None) -> Job | None:

@@ -33,7 +33,6 @@ class SearchFinds:
 
     @property
     def sentence(self) -> str:
-        """The counts in words."""
         begin = f"{counted(self.added, 'document')} added in {self.searches:,} searches"
         if not self.labelled:
             return f"{begin}; none has a label yet."
@@ -45,7 +44,6 @@ class SearchFinds:
 
 
 def search_finds(collection: Collection) -> SearchFinds:
-    """What was searched and added, and what became of it."""
     rows = PoolEntry.objects.filter(pool__collection=collection, pool__strategy=Pool.SEARCH)
     added = rows_frame(rows.order_by("pk"), **PAIR_IDS)
     searches = DocumentSearch.objects.filter(collection=collection).count()

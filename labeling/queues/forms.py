@@ -1,5 +1,3 @@
-"""Forms for queues."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -23,8 +21,6 @@ PRIOR = options_of(AdaptiveOptions)["prior"]
 
 @form_fields(QueueOptions, judgments_per_item={"required": True})
 class QueueForm(GroupedForm, AdaptiveOptionsForm, GoldOptionsForm):
-    """Options of a queue: what to judge, how often each pair, and how gold questions come."""
-
     GROUPS = {
         FIRST: ("pool", "name", "public_name", "judgments_per_item"),
         "Adaptive order": ("adaptive", *options_of(AdaptiveOptions)),
@@ -54,8 +50,6 @@ class QueueForm(GroupedForm, AdaptiveOptionsForm, GoldOptionsForm):
 
 
 class QueueStateForm(forms.Form):
-    """Open, paused or closed."""
-
     state = forms.ChoiceField(choices=Queue.State.choices)
 
 
@@ -74,8 +68,6 @@ RAISED = (
 @form_fields(LaterOptions)
 @form_fields(OwnPrices)
 class QueueSettingsForm(EditForm, forms.Form):
-    """Settings of a queue: judgments of each pair, what stands out in documents, a judgment's price."""
-
     field_order = [
         "public_name",
         "judgments_per_item",

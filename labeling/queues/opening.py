@@ -30,20 +30,27 @@ The tests of these sentences are `test_claim.py`, `test_submit.py`, `test_thread
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, Q, QuerySet
+from django.urls import reverse
 from django.utils import timezone
 
 from labeling.adaptive import reordering
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.query_state import UNPLACED
+from labeling.adaptive.state import pairs_left
+from labeling.gold.options import GoldOptions
 from labeling.gold.questions import follow_gold_in
 from labeling.items.names import public_name
 from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts, parts_of_draw
+from labeling.items.results import QueueResult
 from labeling.items.slots import recount, settle, verdicts_by_pair
 from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
 from labeling.judging.leases import Claim, EmptyQueue, claim, release, renew
@@ -60,11 +67,15 @@ from labeling.models import (
 )
 from labeling.models.words import SAME_PAIR
 from labeling.queues.options import QueueOptions
+from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
-from pooling.models import Document, Pool, PoolEntry
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
+from pooling.models import Collection, Document, Job, Pool, PoolEntry
 from pooling.people.activity_log import record_action
+from pooling.pools.picking import numbered_name, pick_pool
 from pooling.storage.storing import checked_name, disk_errors_named, insert_frame, tell_the_planner
 from pooling.texts.importing import lock
 
@@ -97,8 +108,6 @@ ROWS_AT_ONCE = 10_000
 
 
 class PoolPair(NamedTuple):
-    """A pair of a pool by keys and by the collection's own ids, and its place in the pool's order."""
-
     query: int
     document: int
     query_id: str
@@ -170,7 +179,6 @@ def open_queue(
 
 
 def nothing_left(pool: Pool) -> str:
-    """Why no queue can be opened over a pool."""
     elsewhere = (
         ", or waits in another queue: judge it there, or close that queue first"
         if pool.extends_id is not None or pool.is_picked
@@ -180,7 +188,6 @@ def nothing_left(pool: Pool) -> str:
 
 
 def redundancy_of(queue: Queue) -> dict[str, int]:
-    """A queue's redundancy for the list of what admins did."""
     facts = {"judgments_per_item": queue.judgments_per_item}
     if queue.most_judgments_per_item:
         facts["most_judgments_per_item"] = queue.most_judgments_per_item
@@ -260,7 +267,6 @@ def presentation_keys(queue: Queue, pairs: list[PoolPair], *, opinion: int = 1) 
 def _items(
     queue: Queue, pairs: list[PoolPair], orders: tuple[list[int], Sequence[int | None]]
 ) -> pl.DataFrame:
-    """The columns of the items, in the order of presentation."""
     at_least, at_most = queue.bounds
     untouched = settle(queue.bounds, (), ())
     counted = {}
@@ -326,3 +332,83 @@ def earlier_verdicts(pool: Pool) -> dict[tuple[int, int], list[str]]:
     """The verdicts that earlier queues of the collection brought on pairs of a pool, by pair."""
     pooled = PoolEntry.everything.filter(pool=pool, **SAME_PAIR)
     return verdicts_by_pair(Judgment.objects.filter(Exists(pooled), collection=pool.collection_id))
+
+
+def open_or_start(
+    pool: Pool, options: QueueOptions, *, name: str | None = None, user: User | None = None
+) -> Queue | Job:
+    """Open the queue of a small pool at once, that of a large one in the background.
+
+    What can be refused without reading the pool's pairs is refused now.
+    """
+    if (pool.pair_count if options.adaptive else pool.chosen_count) <= settings.BACKGROUND_QUEUE_PAIRS:
+        return open_queue(pool, name=name, user=user, **vars(options))
+    chosen = asdict(options.checked(pool))
+    arguments = {"pool": pool.pk, "name": free_name(pool, name), **chosen}
+    return start_job(pool.collection, "queue", arguments, user)
+
+
+class QueueOpened(QueueResult):
+    """The queue that was opened."""
+
+    pairs: int
+
+
+def opening_result(queue: Queue) -> QueueOpened:
+    pairs = pairs_left(queue)
+    return {
+        "id": queue.pk,
+        "name": queue.name,
+        "pairs": pairs,
+        "detail": f"Queue “{queue.name}”: {counted(pairs, 'pair')} to judge.",
+        "url": reverse("queue", args=[queue.pk]),
+    }
+
+
+@job_kind(
+    "queue",
+    title="Opening a queue",
+    stages=((0.0, "Read the pool"), (0.2, "Put the pairs in order"), (0.5, "Store the pairs")),
+    begins_at="queue_new",
+)
+def _open_in_background(job: Job, progress: Progress) -> QueueOpened:
+    arguments = dict(job.arguments)
+    pool = job.collection.pools.get(pk=arguments.pop("pool"))
+    gold = GoldOptions(**arguments.pop("gold"))
+    chosen = arguments.pop("adaptive")
+    adaptive = None if chosen is None else AdaptiveOptions(**chosen)
+    return opening_result(
+        open_queue(pool, gold=gold, adaptive=adaptive, user=job.created_by, progress=progress, **arguments)
+    )
+
+
+# A name that tells annotators nothing; what was found by search has the same.
+NAME = "Sample"
+LARGEST_SAMPLE = 5_000
+# Larger whole numbers lose digits in a browser.
+LARGEST_SEED = 2**53
+
+
+def seed_or_random(seed: int | None) -> int:
+    return secrets.randbelow(2**31) if seed is None else seed
+
+
+def open_pairs(
+    collection: Collection,
+    pairs: pl.DataFrame,
+    *,
+    strategy: str,
+    provenance: Mapping[str, Any],
+    judgments_per_item: int = 1,
+    by: User | None = None,
+) -> Queue:
+    """Pick the pairs as a pool, as `pick_pool` does, and open them as a queue of the same name: shuffled,
+    blind. When the queue cannot be opened, nothing stays behind.
+    """
+    name = numbered_name(collection, NAME)
+    pool = pick_pool(collection, pairs, strategy=strategy, provenance=provenance, name=name, user=by)
+    try:
+        return open_queue(pool, name=name, judgments_per_item=judgments_per_item, user=by)
+    except InputError:
+        pool.delete()
+        raise

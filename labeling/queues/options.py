@@ -1,5 +1,3 @@
-"""Options with which a queue is opened, alike for pages, calls and commands."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

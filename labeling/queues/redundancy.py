@@ -150,8 +150,6 @@ def _store_second(second: dict[int, int]) -> None:
 
 
 class RedundancyChanged(QueueResult):
-    """Number of pairs that have other bounds now."""
-
     changed: int
 
 

@@ -66,7 +66,6 @@ def order_without_scores(queue: Queue, *, by: User | None = None, progress: Prog
 
 
 def order_in_words(queue: Queue, prelabeler: Prelabeler | None, moved: int) -> str:
-    """What was ordered, and how many of the pairs have no score."""
     pairs = f"{counted(moved, 'pair')} that nobody had judged"
     if prelabeler is None:
         return f"{pairs}, in order without scores again"

@@ -1,5 +1,3 @@
-"""The HTTP interface of what pre-labels are worth, for admins; it calls what the pages call."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -14,7 +12,7 @@ from rest_framework.views import APIView
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler
 from labeling.prelabels.api import PrelabelerSerializer as PrelabelerSerializer  # the shape of a Prelabeler
-from labeling.queues.sampling import LARGEST_SEED
+from labeling.queues.opening import LARGEST_SEED
 from labeling.queues.score_order import order_or_start
 from labeling.worth import facts
 from labeling.worth.blind_labels import Evidence
@@ -102,8 +100,6 @@ def worth_and_samples(
 
 
 class Prelabelers(APIView):
-    """The models of a collection."""
-
     @lists(PrelabelerRowSerializer)
     def get(self, request: Request, slug: str) -> Rows:
         """Every model and prompt that was asked, newest first, and whether it pays."""
@@ -112,8 +108,6 @@ class Prelabelers(APIView):
 
 
 class OnePrelabeler(APIView):
-    """One model and prompt."""
-
     @answers(WorthSerializer)
     def get(self, request: Request, prelabeler_id: int) -> Response:
         """What it is worth on the blind labels that there are."""
@@ -121,8 +115,6 @@ class OnePrelabeler(APIView):
 
 
 class ScoreOrder(APIView):
-    """The order of a queue by scores."""
-
     @takes(
         ScoreOrderRequestSerializer,
         gives=ScoreOrderSerializer,
@@ -142,8 +134,6 @@ class ScoreOrder(APIView):
 
 
 class Samples(APIView):
-    """Verification samples of one model."""
-
     @takes(SampleRequestSerializer, gives=OpenedSampleSerializer, status=201)
     def post(self, request: Request, prelabeler_id: int) -> Response:
         """Draw some of its negatives and positives at random, and open them as a queue."""

@@ -19,20 +19,38 @@ from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, Q
 from django.utils import timezone
 
-from labeling.models import Item, Prelabeler, Queue
+from labeling.models import Item, Prelabel, Prelabeler, Queue
+from labeling.models.prelabels import ORDER_SCORE, PrelabelQuerySet
+from labeling.models.words import SAME_PAIR
+from labeling.progress.tables import columns
 from labeling.qrels.labels import judged_labels
-from labeling.queues.sampling import LARGEST_SAMPLE, open_pairs, seed_or_random
+from labeling.queues.opening import LARGEST_SAMPLE, open_pairs, seed_or_random
 from labeling.worth.blind_labels import evidence
 from labeling.worth.plans import stratified_design
-from labeling.worth.pool_scores import pool_scores
 from labeling.worth.strata import MOST_STRATA, AuditPlan, PlanFacts, StratumFacts, plan_by_scores
+from pooling.formats.wording import counted
 from pooling.heavy import NDArray, pl
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool
 from pooling.pools.building import pooled_frame
+from pooling.storage.frames import PAIR_IDS, rows_frame
+
+
+def prelabels_of_pool(pool: Pool) -> PrelabelQuerySet:
+    entries = pool.entries.filter(**SAME_PAIR)
+    return Prelabel.objects.current().filter(
+        Exists(entries.order_by()), prelabeler__collection=pool.collection_id
+    )
+
+
+def pool_scores(pool: Pool, prelabeler: Prelabeler) -> pl.DataFrame:
+    """query_id, document_id, score: in [0, 1], of a pre-label without one 1 or 0 by its verdict."""
+    rows = prelabels_of_pool(pool).filter(prelabeler=prelabeler).order_by("query", "document")
+    return rows_frame(rows.annotate(order_score=ORDER_SCORE), **PAIR_IDS, score="order_score")
+
 
 PAIR = ["query_id", "document_id"]
 USUAL_PAIRS = 240
@@ -40,14 +58,10 @@ USUAL_STRATA = 5
 
 
 class AuditFacts(PlanFacts):
-    """A plan before the draw."""
-
     certain: Annotated[int, "Pairs of the pool that have a label."]
 
 
 class PoolOfOrigin(TypedDict):
-    """The pool that an audit was drawn from."""
-
     id: int
     name: str
     version: int
@@ -115,7 +129,6 @@ class Drawable:
     certain: int
 
     def facts(self) -> AuditFacts:
-        """The plan before the draw, in plain values."""
         return {**self.plan.facts(), "certain": self.certain}
 
 
@@ -208,7 +221,6 @@ def audits_of(collection: Collection) -> list[AuditRow]:
 
 
 def _blind_scores(prelabeler: Prelabeler) -> tuple[Any, Any]:
-    """Scores and labels of the pairs that people judged blind."""
     basis = evidence(prelabeler.collection, prelabeler.pk).get(prelabeler.pk)
     if basis is None:
         return (), ()
@@ -232,3 +244,19 @@ def _check(pool: Pool, prelabeler: Prelabeler, pairs: int, strata: int) -> None:
     }
     if complaints := {name: problem for name, problem in problems.items() if problem}:
         raise InputError(" ".join(complaints.values()), fields=complaints)
+
+
+def audit_table(plan: AuditFacts | AuditProvenance) -> str:
+    head = ("score", "pairs", "relevant, supposed", "from", "drawn")
+    rows = [
+        (one["name"], f"{one['pairs']:,}", f"{one['rate']:.1%}", rate_source(one), f"{one['drawn']:,}")
+        for one in plan["strata"]
+    ]
+    without = f"{counted(plan['population'], 'pair')} without a label, {plan['certain']:,} with one."
+    return "\n".join([*columns([head, *rows]), without, plan["sentence"]])
+
+
+def rate_source(stratum: StratumFacts) -> str:
+    if stratum["rests_on"] == "labels":
+        return f"{counted(stratum['labels'], 'blind label')}"
+    return "mean score" if stratum["rests_on"] == "scores" else stratum["rests_on"]

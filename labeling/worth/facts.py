@@ -1,5 +1,3 @@
-"""Worth of a model's pre-labels for pages, the HTTP interface and commands."""
-
 from __future__ import annotations
 
 from datetime import datetime
@@ -40,8 +38,6 @@ class BestOfSeveral(TypedDict):
 
 
 class AnswerCounts(TypedDict):
-    """Pairs with a pre-label, and what all answers have cost."""
-
     pairs: int
     relevant: Annotated[int, "Called relevant."]
     spent: Annotated[float | None, UNPRICED]
@@ -130,8 +126,6 @@ class QueryWorth(TypedDict):
 
 
 class Worth(AnswerCounts):
-    """All figures of one model."""
-
     labels: Annotated[int, "Given blind."]
     queries: Annotated[int, "Number of queries; with fewer than eight no figure is given."]
     weighed: Annotated[bool, "Whether negatives and positives are weighted by their number."]

@@ -83,7 +83,6 @@ class Compared:
         return len(self.relevant)
 
     def only(self, chosen: Booleans) -> Compared:
-        """Some of the pairs."""
         return Compared(
             self.relevant[chosen],
             self.verdict[chosen],
@@ -94,7 +93,6 @@ class Compared:
 
     @cached_property
     def queries(self) -> int:
-        """Number of queries of the pairs."""
         return numbered(self.query)[0]
 
 

@@ -19,7 +19,7 @@ from django.db.models import Exists, OuterRef, Subquery
 from labeling.consensus.shares import clopper_pearson
 from labeling.models import ImportedLabel, Prelabel, Prelabeler, Queue, Verdict
 from labeling.models.words import SAME_PAIR
-from labeling.queues.sampling import LARGEST_SAMPLE, open_pairs, seed_or_random
+from labeling.queues.opening import LARGEST_SAMPLE, open_pairs, seed_or_random
 from labeling.worth.blind_labels import blind_labels
 from labeling.worth.facts import SampleRow, StratumOfSample
 from labeling.worth.plans import (

@@ -1,5 +1,3 @@
-"""The page of a collection's audits by scores: what a draw would promise, the draw, and those there are."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -11,9 +9,15 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.utils.serializer_helpers import ReturnDict
+from rest_framework.views import APIView
 
-from labeling.models import Prelabeler
-from labeling.queues.sampling import LARGEST_SAMPLE, LARGEST_SEED
+from labeling.access import prelabeler_for_admin
+from labeling.models import Prelabeler, Queue
+from labeling.queues.opening import LARGEST_SAMPLE, LARGEST_SEED
 from labeling.worth.audits import (
     USUAL_PAIRS,
     USUAL_STRATA,
@@ -22,19 +26,62 @@ from labeling.worth.audits import (
     audits_of,
     draw_audit,
     plan_audit,
+    rate_source,
 )
 from labeling.worth.strata import MOST_STRATA, StratumFacts
-from labeling.worth.tables import rate_source
+from pooling.interface.api import parsed, person, takes
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import person
 from pooling.interface.problems import refusals
+from pooling.interface.shapes import shape
 from pooling.models import Collection, Pool
-from pooling.people.access import ADMIN, collection_for
+from pooling.people.access import ADMIN, collection_for, pool_for
+
+
+class AuditRequestSerializer(serializers.Serializer[Any]):
+    """From which pool, and how many pairs. With `dry_run` nothing is drawn."""
+
+    pool = serializers.IntegerField(min_value=1, max_value=2**62, help_text="Its number.")
+    pairs = serializers.IntegerField()
+    strata = serializers.IntegerField(default=USUAL_STRATA, help_text="Maximum number of score bands.")
+    seed = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=LARGEST_SEED
+    )
+    judgments_per_item = serializers.IntegerField(default=1, min_value=1, max_value=20)
+    dry_run = serializers.BooleanField(default=False)
+
+
+class AuditAnswer(AuditFacts):
+    """How the pairs are spread, what that promises of the number of relevant ones, and the queue, if any."""
+
+    queue: int | None
+    name: str | None
+
+
+shape(StratumFacts, "AuditStratum")
+AuditPlanSerializer = shape(AuditAnswer, "AuditPlan")
+
+
+class ScoreAudits(APIView):
+    @takes(AuditRequestSerializer, gives=AuditPlanSerializer, also={201: AuditPlanSerializer})
+    def post(self, request: Request, prelabeler_id: int) -> Response:
+        """Draw pairs without a label from bands of the model's scores, and open them as a queue."""
+        prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
+        body = parsed(AuditRequestSerializer, request)
+        pool = pool_for(request.user, body["pool"], ADMIN)
+        if body["dry_run"]:
+            plan = plan_audit(pool, prelabeler, body["pairs"], strata=body["strata"]).facts()
+            return Response(_answer(None, plan))
+        draw = AuditDraw(body["pairs"], body["strata"], body["seed"], body["judgments_per_item"])
+        queue = draw_audit(pool, prelabeler, draw, by=person(request))
+        return Response(_answer(queue, queue.pool.provenance), status=status.HTTP_201_CREATED)
+
+
+def _answer(queue: Queue | None, plan: AuditFacts) -> ReturnDict[str, Any]:
+    queue_facts = {"queue": queue and queue.pk, "name": queue and queue.name}
+    return AuditPlanSerializer({**plan, **queue_facts}).data
 
 
 class AuditForm(forms.Form):
-    """From which pool, by whose scores, and how many pairs."""
-
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
     prelabeler = forms.ModelChoiceField(
         Prelabeler.objects.none(), empty_label=None, label="Model whose scores form the strata"
@@ -67,7 +114,6 @@ class AuditForm(forms.Form):
         self.fields["prelabeler"].queryset = collection.prelabelers.listed()  # type: ignore[attr-defined]
 
     def draw(self) -> AuditDraw:
-        """The draw that was asked for."""
         data = self.cleaned_data
         return AuditDraw(data["pairs"], data["strata"], data["seed"], data["judgments_per_item"] or 1)
 

@@ -69,7 +69,6 @@ class Stratum:
     drawn: int = 0
 
     def facts(self) -> StratumFacts:
-        """The stratum in plain values."""
         return {
             "name": self.name,
             "low": self.low,
@@ -109,7 +108,6 @@ class AuditPlan:
 
     @property
     def drawn(self) -> int:
-        """Pairs to judge."""
         return sum(one.drawn for one in self.strata)
 
     def sentence(self) -> str:
@@ -129,7 +127,6 @@ class AuditPlan:
         return f"{sentence}."
 
     def facts(self) -> PlanFacts:
-        """The plan in plain values."""
         return {
             "population": self.population,
             "pairs": self.drawn,

@@ -1,8 +1,7 @@
-"""Pages on whether pre-labels pay: the models of a collection, each of them, and its verification samples."""
-
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -19,11 +18,11 @@ from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_fo
 from labeling.models import Prelabeler
 from labeling.prelabels.forms import SIZES
 from labeling.queues.score_order import order_in_words, order_or_start
-from labeling.worth import charts as prelabel_charts
-from labeling.worth.facts import WorthRow
+from labeling.worth.facts import CalibrationBin, WorthRow
 from labeling.worth.samples import METHODS, USUAL, Wanted, open_sample, samples_of
 from labeling.worth.worth import worth, worth_of_all
-from pooling.interface.charting import VARIANTS
+from pooling.heavy import alt, pd
+from pooling.interface.charting import DARK, LIGHT, VARIANTS, finished, to_svg
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import page_of, person
 from pooling.interface.problems import refusals
@@ -32,6 +31,56 @@ from pooling.people.access import ADMIN, collection_for
 from pooling.tables.answers import answer
 from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table
+
+SHARE = ("value", "low", "high")
+
+
+def picture_size(*, narrow: bool = False) -> tuple[int, int]:
+    return (340, 320) if narrow else (480, 400)
+
+
+def calibration_chart(bins: Sequence[CalibrationBin], *, dark: bool, narrow: bool) -> alt.LayerChart:
+    """The share of relevant over the mean score of each bin, with 95 % intervals, next to the diagonal of a
+    model whose scores are chances; bins as in `labeling.worth.worth.worth`.
+    """
+    theme = DARK if dark else LIGHT
+    table = pd.DataFrame(
+        [{"score": row["score"], **row["relevant"]} for row in bins],
+        columns=["score", *SHARE],
+    ).astype(float)
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    across = alt.X(
+        "score:Q",
+        title="Score: probability of relevant, from the model",
+        scale=scale,
+        axis=alt.Axis(format=".0%", tickCount=5, grid=False),
+    )
+
+    def at(column: str) -> alt.Y:
+        return alt.Y(
+            f"{column}:Q",
+            title="Share relevant, from people",
+            scale=scale,
+            axis=alt.Axis(format=".0%", tickCount=5),
+        )
+
+    ideal = alt.Chart(pd.DataFrame({"score": [0.0, 1.0], "value": [0.0, 1.0]})).mark_line(
+        color=theme.quiet, strokeDash=[4, 4], strokeWidth=1
+    )
+    base = alt.Chart(table).encode(x=across)
+    interval = base.mark_rule(strokeWidth=3, color=theme.runs[0], opacity=0.45)
+    mark = base.mark_point(filled=True, size=70, color=theme.runs[0], opacity=1)
+    layers = [
+        ideal.encode(x=across, y=at("value")),
+        interval.encode(y=at("low"), y2=alt.Y2("high:Q")),
+        mark.encode(y=at("value")),
+    ]
+    return finished(layers, picture_size(narrow=narrow), theme)
+
+
+def calibration_svg(bins: Sequence[CalibrationBin], variant: str) -> bytes:
+    """The picture as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
+    return to_svg(calibration_chart(bins, dark=variant.startswith("dark"), narrow=variant.endswith("narrow")))
 
 
 def _address(row: WorthRow) -> str:
@@ -79,7 +128,6 @@ class SampleForm(forms.Form):
             method.initial, bound.initial = usual.method, usual.bound * 100
 
     def wanted(self) -> list[Wanted]:
-        """Sizes of the samples of negatives and positives."""
         data = self.cleaned_data
         return [Wanted(data[f"{name}_method"] or None, data[f"{name}_bound"] / 100) for name in USUAL]
 
@@ -91,7 +139,6 @@ KEPT_SECONDS = 600
 @login_required
 @require_GET
 def prelabelers(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The models and prompts of a collection, each with its verdict."""
     collection = collection_for(request.user, slug, ADMIN)
     rows = worth_of_all(collection)
     context = {
@@ -106,14 +153,12 @@ def prelabelers(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_GET
 def prelabeler(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
-    """Worth of one model and prompt on the blind labels that there are."""
     return _page(request, prelabeler_for_admin(request.user, prelabeler_id), SampleForm())
 
 
 @login_required
 @require_POST
 def sample(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
-    """Draw a verification sample and open its queue."""
     prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
     form = SampleForm(request.POST)
     if form.is_valid():
@@ -130,13 +175,12 @@ def sample(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
 @login_required
 @require_GET
 def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpResponse:
-    """The picture of a model's calibration as SVG."""
     prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
     if variant not in VARIANTS:
         raise Http404("No such chart.")
     bins = worth(prelabeler)["calibration"]["bins"]
     key = f"calibration-{hashlib.sha256(repr(bins).encode()).hexdigest()}-{variant}"
-    content = cache.get_or_set(key, lambda: prelabel_charts.calibration_svg(bins, variant), KEPT_SECONDS)
+    content = cache.get_or_set(key, lambda: calibration_svg(bins, variant), KEPT_SECONDS)
     return HttpResponse(content, content_type="image/svg+xml")
 
 
@@ -170,8 +214,8 @@ def _page(request: HttpRequest, prelabeler: Prelabeler, form: SampleForm) -> Htt
         "page": page,
         "samples": samples_of(prelabeler),
         "form": form,
-        "wide_size": prelabel_charts.picture_size(),
-        "narrow_size": prelabel_charts.picture_size(narrow=True),
+        "wide_size": picture_size(),
+        "narrow_size": picture_size(narrow=True),
         # So that a picture is fetched again when there are more labels.
         "picture_key": f"{figures['labels']}-{figures['pairs']}",
     }

@@ -205,7 +205,6 @@ def _currency(prelabeler: Prelabeler) -> str:
 
 
 def _queries(given: Evidence) -> dict[int, tuple[str, str, list[str]]]:
-    """Of each query of the pairs: its id, text and tags."""
     queries = Query.objects.in_bulk({query for query, _ in given.pairs})
     return {key: (query.external_id, query.text, query.tags) for key, query in queries.items()}
 

@@ -1,5 +1,3 @@
-"""Engines, over HTTP; for admins of the collection."""
-
 from __future__ import annotations
 
 from dataclasses import fields, replace
@@ -101,8 +99,6 @@ class EngineRunSerializer(serializers.Serializer[Any]):
 
 
 class Engines(APIView):
-    """The engines of a collection."""
-
     @lists(EngineSerializer, ENGINES, operation_id="engines_list")
     def get(self, request: Request, slug: str) -> Rows:
         """List the engines by name."""
@@ -124,8 +120,6 @@ class Engines(APIView):
 
 
 class EngineTry(APIView):
-    """One query, asked without storing anything."""
-
     @takes(EngineTrySerializer, gives=EngineTriedSerializer, operation_id="engines_try")
     def post(self, request: Request, slug: str) -> object:
         """Ask an engine one query, to see ids and scores before it is saved."""
@@ -142,8 +136,6 @@ class EngineTry(APIView):
 
 
 class OneEngine(Tidied):
-    """One engine."""
-
     kind = "engine"
 
     @answers(EngineSerializer, operation_id="engines_retrieve")
@@ -165,8 +157,6 @@ class OneEngine(Tidied):
 
 
 class EngineRuns(APIView):
-    """Runs of an engine's answers."""
-
     @takes(EngineRunSerializer, gives=JobStartedSerializer, status=202, operation_id="engines_run")
     def post(self, request: Request, slug: str, engine_id: int) -> Response:
         """Ask an engine for every query in the background and store the run, which then extends `pool`."""
@@ -179,7 +169,6 @@ class EngineRuns(APIView):
 
 
 def _settings(body: dict[str, Any], before: EngineSettings | None = None) -> EngineSettings:
-    """The body's settings, on top of a preset or of what was there."""
     preset = body.pop("preset", "")
     base = preset_named(preset) if preset else before or EngineSettings()
     names = {one.name for one in fields(EngineSettings)}

@@ -44,9 +44,7 @@ class Asker(Protocol):
         """The answer; `EngineError` where there is none."""
         ...
 
-    def close(self) -> None:
-        """Give the connection back."""
-        ...
+    def close(self) -> None: ...
 
 
 class Pace:
@@ -70,7 +68,6 @@ class Pace:
         self.requests = self.retries = 0
 
     def take_turn(self) -> None:
-        """Wait until the next request may be sent."""
         with self._lock:
             now = self._clock()
             start = max(now, self._next)
@@ -90,7 +87,6 @@ class Pace:
             self.retries += 1
 
     def counted(self) -> tuple[int, int]:
-        """Requests and retries since the last time somebody asked."""
         with self._lock:
             counts = self.requests, self.retries
             self.requests = self.retries = 0

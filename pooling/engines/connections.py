@@ -40,8 +40,6 @@ class RefusedAddressError(Exception):
 
 @dataclass(frozen=True)
 class AllowedNetworks:
-    """The private networks that may be reached, and the setting that names them."""
-
     networks: Sequence[Network]
     setting: str
 
@@ -172,7 +170,6 @@ def is_of_the_network(error: Exception) -> bool:
 
 
 def in_words(error: Exception, seconds: float) -> str:
-    """Such an error as a sentence."""
     import httpcore2
 
     if isinstance(error, socket.gaierror):

@@ -35,12 +35,10 @@ _NO_KEY_HEADERS = (
 
 
 def settings_of(engine: Engine) -> EngineSettings:
-    """The settings of a stored engine."""
     return EngineSettings(**{one.name: getattr(engine, one.name) for one in fields(EngineSettings)})
 
 
 def setting_rows(engine: Engine) -> list[tuple[str, str]]:
-    """Title and value of each setting that an engine has, as its page shows them."""
     settings = settings_of(engine)
     options = [
         one for one in options_of(EngineSettings).values() if getattr(settings, one.name) not in ("", None)

@@ -1,5 +1,3 @@
-"""The table of engines."""
-
 from __future__ import annotations
 
 from pooling.engine_models import Engine
@@ -13,7 +11,6 @@ def _page(engine: Engine) -> str:
 
 
 def where_of(engine: Engine) -> str:
-    """The host of an address, or the name of a database."""
     return engine.database or host_of(engine.address)
 
 

@@ -1,5 +1,3 @@
-"""Options of an engine's settings."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -117,7 +115,6 @@ class EngineSettings:
 
     @property
     def is_sql(self) -> bool:
-        """A database is asked."""
         return bool(self.statement)
 
     @property

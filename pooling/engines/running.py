@@ -30,8 +30,14 @@ from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import JobCancelledError, note_stored, start_job
 from pooling.models import Collection, Job, Pool, Query, Run
 from pooling.pools.versions import Extension, extend_pool, extension_choice
-from pooling.runs.engine_records import EngineRecord, Latency
-from pooling.runs.stored import RunImported, refuse_taken_name, run_import_result, store_answers
+from pooling.runs.stored import (
+    EngineRecord,
+    Latency,
+    RunImported,
+    refuse_taken_name,
+    run_import_result,
+    store_answers,
+)
 from pooling.signals import engine_failed
 from pooling.storage.storing import checked_name
 
@@ -220,7 +226,6 @@ def _ask_all(asking: EngineAsking, settings: EngineSettings, pace: Pace, progres
 
 
 def _keep(asking: EngineAsking, batch: list[EngineAnswer], pace: Pace) -> int:
-    """Store a batch and empty it; how many there were."""
     kept = len(batch)
     EngineAnswer.objects.bulk_create(batch)
     batch.clear()
@@ -248,7 +253,6 @@ def _questions(queries: Sequence[Query], settings: EngineSettings) -> Iterator[t
 
 
 def _question(query: Query, settings: EngineSettings) -> Question:
-    """A query as an engine is asked it, with its vector where that is wanted."""
     vector = None
     if asks_for_vector(settings.body + settings.statement):
         vector = query.metadata.get("vector")

@@ -45,7 +45,6 @@ _OF_INDEXES = {"data_version", "page_size"}
 
 
 def database_names() -> list[str]:
-    """The names of the databases that engines may ask."""
     return list(site.SEARCH_DATABASES)
 
 
@@ -178,7 +177,6 @@ def _functions_of_sqlite() -> frozenset[str]:
 
 
 def _permission(action: int, first: str | None, second: str | None, *more: str | None) -> int:
-    """SQLite's permission for what a statement of people asks for."""
     if action == sqlite3.SQLITE_ATTACH or (action == sqlite3.SQLITE_PRAGMA and first not in _OF_INDEXES):
         return sqlite3.SQLITE_DENY
     if action == sqlite3.SQLITE_FUNCTION:

@@ -72,7 +72,6 @@ def change_engine(
 
 
 def key_of(engine: Engine) -> str:
-    """The key of an engine, or nothing."""
     return unseal(engine.sealed_key) if engine.sealed_key else ""
 
 

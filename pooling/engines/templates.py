@@ -32,8 +32,6 @@ class TemplateError(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """The query's text, the number of documents, and the query's vector if it has one."""
-
     text: str
     k: int
     vector: Sequence[float] | None = None
@@ -104,7 +102,6 @@ def checked_body(template: str) -> str:
 
 
 def parsed_body(template: str) -> Json:
-    """The body as JSON, its places still in it as strings."""
     quoted = _STRING_OR_PLACE.sub(
         lambda match: match[0] if match[1] is None else json.dumps(match[0]), template
     )

@@ -1,5 +1,3 @@
-"""The pages of engines, which are for admins: the list, the form with a try, one engine, and asking it."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -45,8 +43,6 @@ def _mono(rows: int) -> dict[str, object]:
     statement=_mono(6),
 )
 class EngineForm(EditForm, GroupedForm, forms.Form):
-    """An engine: an address with a request, or a statement for a database."""
-
     GROUPS = {
         FIRST: ("name", "address", "body", "id_path", "score_path", "depth"),
         "Key": ("key", "key_header", "forget_key"),
@@ -149,7 +145,6 @@ MOST_QUERIES = 200
 @login_required
 @require_safe
 def engines(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The engines of a collection."""
     collection = collection_for(request.user, slug, ADMIN)
     rows = Engine.objects.listed().filter(collection=collection).select_related("collection")
     context = {
@@ -175,7 +170,6 @@ def engine_new(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def engine_edit(request: HttpRequest, slug: str, engine_id: int) -> HttpResponse:
-    """Other settings, or another key."""
     engine = engine_for(request.user, slug, engine_id)
     form = EngineForm(request.POST or None, collection=engine.collection, engine=engine)
     return _form(request, engine.collection, form)
@@ -234,7 +228,6 @@ def _tried(request: HttpRequest, collection: Collection, form: EngineForm) -> di
 @login_required
 @require_safe
 def engine(request: HttpRequest, slug: str, engine_id: int) -> HttpResponse:
-    """One engine: how it is asked, and the runs of its answers."""
     engine = engine_for(request.user, slug, engine_id)
     runs = Run.objects.filter(collection=engine.collection, preflight__engine__id=engine.pk)
     context = {
@@ -252,7 +245,6 @@ def engine(request: HttpRequest, slug: str, engine_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def engine_ask(request: HttpRequest, slug: str, engine_id: int) -> HttpResponse:
-    """Ask an engine for all queries, in the background; the run can extend a pool."""
     engine = engine_for(request.user, slug, engine_id)
     form = AskingForm(request.POST, engine=engine)
     if not form.is_valid():

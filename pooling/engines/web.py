@@ -56,7 +56,6 @@ class WebAsker:
         )
 
     def ask(self, question: Question) -> Answer:
-        """Send one request; the hits of its answer."""
         try:
             url = filled_address(self._settings.address, question)
             body = None if self._body is None else filled_body(self._body, question)
@@ -137,7 +136,6 @@ class WebAsker:
         return answer
 
     def _refusal(self, status: int, head: dict[str, str], raw: bytes) -> EngineError:
-        """The error of an answer with another status than success."""
         try:
             message = self._quoted(json.loads(raw))
         except (ValueError, RecursionError):

@@ -75,7 +75,6 @@ class PlainRows:
         return self.documents[rows].compare(self.documents[rows + 1])
 
     def frame(self) -> pl.DataFrame:
-        """A run frame of the same rows."""
         lines = scan(text_of(self.documents.codes), RUN, self.separator, None)
         return lines.select("query_id", "document_id", pl.col("value").alias("score")).collect()
 
@@ -255,7 +254,6 @@ def checked_labels(rows: PlainRows) -> PlainRows:
 
 
 def joined(parts: Sequence[PlainRows]) -> PlainRows:
-    """The parts of a file as one."""
     rows = np.array([len(part.documents) for part in parts])
     queries, documents = (
         Ids.join([getattr(part, name) for part in parts]) for name in ("queries", "documents")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pooling.formats.bytes.folders import files_in, texts_in
-from pooling.formats.errors import excerpt
+from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.judgments.elements import first_sign
 from pooling.formats.judgments.quepid import NEED, PAIRS, query_of_pair
 from pooling.formats.kinds.delimited import tsv_rows, with_header
@@ -33,8 +32,42 @@ from pooling.formats.names import (
 from pooling.formats.query_facts import weight_of
 from pooling.formats.registry import Record, formats, formats_by_suffix, source_of
 from pooling.formats.rows import checked_id
-from pooling.formats.sources import MAX_LINE_BYTES, Source
+from pooling.formats.sources import MAX_LINE_BYTES, Source, without_gz
 from pooling.formats.tables import MOST_FIELDS
+
+#: A document each, where a folder has no file of records.
+PLAIN_TEXT = (".txt", ".md")
+MOST_FILES = 1_000_000
+
+
+def files_in(folder: Path, name: str, suffixes: Collection[str]) -> list[Path]:
+    """The files of records in a folder: those called `name`, or in a folder called so, as BEIR and MTEB lay
+    them out; else all of them. None where it has plain texts only.
+    """
+    there = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
+    within = next((path for path in there if path.is_dir() and path.name == name), None)
+    if within is not None:
+        there = [path for path in sorted(within.iterdir()) if not path.name.startswith(".")]
+    files = [path for path in there if path.is_file() and _suffix(path) in suffixes]
+    named = [path for path in files if without_gz(path.name).rpartition(".")[0] == name]
+    return named or files
+
+
+def texts_in(folder: Path) -> list[Path]:
+    """The plain texts below a folder; FormatError where it has none, or far too many."""
+    paths = sorted(path for path in folder.rglob("*") if _suffix(path) in PLAIN_TEXT and path.is_file())
+    if not paths:
+        problem = "this folder has no queries.*, corpus.* or other file of records, and no .txt or .md file"
+        raise FormatError(folder.name, None, problem, "Give the files themselves.")
+    if len(paths) > MOST_FILES:
+        problem = f"{len(paths):,} texts in one folder"
+        raise FormatError(folder.name, None, problem, "Write them as JSON lines.")
+    return paths
+
+
+def _suffix(path: Path) -> str:
+    return Path(without_gz(path.name)).suffix.lower()
+
 
 #: A first line with none of these names no columns.
 FIELD_NAMES = frozenset((*ID, *DOCUMENT_TEXT, *TITLE, *QUERY, *DOCUMENT, "metadata", "answer"))
@@ -55,8 +88,6 @@ class QueryRecord:
 
 
 class DocumentRecord(NamedTuple):
-    """A document as its file tells it, with the line on which it stands."""
-
     id: str
     title: str
     text: str
@@ -315,8 +346,6 @@ def likely_text(record: dict[str, Any]) -> str | None:
 
 
 class FieldsRead:
-    """Parts as which the fields of a file's records were read."""
-
     def __init__(self) -> None:
         self.layouts: set[Layout] = set()
         self.likely: Counter[str] = Counter()
@@ -334,7 +363,6 @@ class FieldsRead:
         return sorted({name for one in parts if one for name in ((one,) if isinstance(one, str) else one)})
 
     def remedy(self) -> str:
-        """The remedy where no field was read as the text."""
         fields = sorted({*self.names("id"), *self.names("others")})
         likely = next((name for name, _ in self.likely.most_common(1)), None)
         remedy = f"Rename {excerpt(likely)} to text, if that is the text." if likely else NAME_THE_TEXT

@@ -93,7 +93,6 @@ def writing(kind: str) -> dict[str, Format]:
 
 
 def line_writers() -> dict[str, LineWriter]:
-    """Writers of any table, by the name of the format."""
     return {name: format.write_lines for name, format in formats().items() if format.write_lines}
 
 

@@ -85,7 +85,6 @@ class Source:
 
     @property
     def handed_bound(self) -> int:
-        """Most characters that readers may hand out in all."""
         bound = DEFAULT_MAX_BYTES if self.max_bytes is None else self.max_bytes
         return max(LEAST_UNPACKED, min(4 * bound, HANDED_FACTOR * self.size))
 

@@ -24,8 +24,6 @@ def numbers_by_query(content: bytes) -> dict[str, dict[str, float]]:
 
 
 class _Reader:
-    """Reads one value after another."""
-
     def __init__(self, content: bytes) -> None:
         self._content, self._at = content, 0
 

@@ -16,8 +16,6 @@ from pooling.inputs.given import POOL, QRELS, RUN, Reading
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of columns, and what gives one."""
-
     names: Sequence[str]
     column: Callable[[str], pl.Series | Sequence[Any]]
 

@@ -64,8 +64,6 @@ def is_unusual(path: Path | str) -> bool:
 
 @dataclass(frozen=True)
 class KeyedSource:
-    """A source and the names that it lacks."""
-
     source: Source
     keys: Keys = field(default_factory=Keys)
 
@@ -82,7 +80,6 @@ class Reading:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that its frame has."""
         value = VALUES.get(self.kind)
         return ("query_id", "document_id", *((value,) if value else ()))
 
@@ -99,7 +96,6 @@ class Reading:
         return f"{self.what} {_OF_MANY.get(verb, verb) if self.kind == QRELS else verb} {rest}"
 
     def unreadable(self, source: object) -> ValueError:
-        """An error that names what was given, and what would do."""
         value = VALUES.get(self.kind)
         pair = f"{{query: {{document: {value}}}}}" if value else "{query: [document, ...]}"
         return self.error(

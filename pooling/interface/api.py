@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias, TypeVar, cast
 
 from django.contrib.auth.models import User
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
@@ -39,7 +40,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 Made: TypeAlias = Mapping[str, Any] | Job
 
 
-def person(request: Request) -> User:
+def person(request: Request | HttpRequest) -> User:
     """The interface lets nobody else through."""
     return cast("User", request.user)
 
@@ -181,7 +182,6 @@ class OneKind(BaseContentNegotiation):
     """Answers as the view does: here `format` names a file format, not a way of rendering."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        """The parser of the request's own content type."""
         return DefaultContentNegotiation().select_parser(request, parsers)
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
@@ -198,7 +198,6 @@ class OneBodySchema(AutoSchema):
     """
 
     def map_parsers(self) -> list[str]:
-        """The content type of the body."""
         serializer: Any = self.get_request_serializer()
         body = serializer() if isinstance(serializer, type) else serializer
         fields = getattr(body, "fields", {})

@@ -30,7 +30,6 @@ def library_version() -> str:
 
 
 def chart_library() -> Path:
-    """The gzipped script."""
     path = Path(settings.DERIVED_DIR) / "charts" / f"vega-embed-{library_version()}.js.gz"
     with _ONE_AT_A_TIME:
         if not path.exists():

@@ -1,5 +1,3 @@
-"""The script with which pages draw pictures that answer to the pointer."""
-
 from __future__ import annotations
 
 import gzip

@@ -94,5 +94,4 @@ def to_pdf(chart: alt.LayerChart) -> bytes:
 
 
 def grammar_version() -> str:
-    """The version of Vega-Lite in which specifications are written."""
     return ".".join(str(alt.SCHEMA_VERSION).lstrip("v").split(".")[:2])

@@ -1,5 +1,3 @@
-"""Counts of what somebody did lately, for limits."""
-
 from __future__ import annotations
 
 import time

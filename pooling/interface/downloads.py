@@ -1,5 +1,3 @@
-"""Files offered to the browser, all of them in the same way."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,8 +16,6 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Download(Generic[Subject]):
-    """A file that a page offers: what its name ends in, its media type, and what makes it."""
-
     suffix: str
     media_type: str
     make: Callable[Subject, bytes | IO[bytes]]
@@ -47,7 +43,6 @@ def attachment(content: bytes | IO[bytes], name: str, media_type: str) -> HttpRe
 
 
 def streamed(pieces: Iterable[bytes | str], name: str, media_type: str) -> StreamingHttpResponse:
-    """A file to save that is made while it is sent."""
     return StreamingHttpResponse(pieces, content_type=media_type, headers=saved_as(name))
 
 

@@ -23,8 +23,6 @@ MOST_REPEATED = 300
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that a form shows while people fill it in."""
-
     title: str
     value: str
     note: str = ""
@@ -48,7 +46,6 @@ def choose_from_address(request: HttpRequest, form: forms.BaseForm, name: str) -
 
 
 def fill_from_address(request: HttpRequest, form: forms.BaseForm, names: Iterable[str]) -> None:
-    """Fill fields of a new form with what the address says of them."""
     for name in names:
         if not form.is_bound and name in request.GET and name in form.fields:
             form.fields[name].initial = request.GET[name]
@@ -131,13 +128,11 @@ class EditForm(forms.BaseForm):
     """
 
     def carry(self) -> None:
-        """Carry along what the fields are filled with."""
         for name in self.initial:
             if name in self.fields:
                 self.fields[name].show_hidden_initial = True
 
     def clean(self) -> dict[str, Any]:
-        """With what is stored now in each field that was left alone."""
         values = super().clean() or self.cleaned_data
         for name in [name for name in values if self.fields[name].show_hidden_initial]:
             bound = self[name]

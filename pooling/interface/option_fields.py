@@ -1,5 +1,3 @@
-"""Options as fields of forms and of serializers."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping

@@ -44,7 +44,6 @@ def speak(request: HttpRequest) -> None:
 
 
 def go_on(request: HttpRequest, outcome: Result | Job) -> HttpResponse:
-    """Redirect to the result of finished work with its sentence, or to the job that does it."""
     if isinstance(outcome, Job):
         # Where it is done by then, the page goes on to the result at once.
         return redirect(f"{outcome.get_absolute_url()}?follow")
@@ -140,5 +139,4 @@ def page_here(request: HttpRequest, page: str) -> str:
 
 
 def parameter(request: HttpRequest, name: str) -> str:
-    """A search word of the address."""
     return request.GET.get(name, "")

@@ -72,7 +72,6 @@ class InputError(ValueError):
 
     @property
     def status(self) -> HTTPStatus:
-        """Status over HTTP."""
         if self.missing:
             return HTTPStatus.NOT_FOUND
         return HTTPStatus.CONFLICT if self.conflict else HTTPStatus.BAD_REQUEST
@@ -90,8 +89,6 @@ def bounded_text(text: str, longest: int = LONGEST_SENTENCE) -> str:
 
 
 class StorageFullError(InputError):
-    """The disk or the database has no room left."""
-
     def __init__(self) -> None:
         super().__init__("The server's disk is full. Nothing was saved. Free some space, then try again.")
 

@@ -36,12 +36,10 @@ class Imported:
 
     @property
     def detail(self) -> str:
-        """All of it in words."""
         return " ".join([f"{self.words}: {self}.", *getattr(self, "notes", ())])
 
     @property
     def url(self) -> URL:
-        """The address to go on to."""
         return self.page
 
     def result(self) -> Result:

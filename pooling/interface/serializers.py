@@ -1,5 +1,3 @@
-"""Serializers for every call over HTTP: a problem, or the job that does the work."""
-
 from __future__ import annotations
 
 from typing import Any

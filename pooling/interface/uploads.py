@@ -35,8 +35,6 @@ class BoundedUpload(FileUploadHandler):
 
 
 class TooManyUploadsError(InputError):
-    """The account has sent as many files as it may in an hour."""
-
     def __init__(self, wait: int) -> None:
         most, minutes = settings.UPLOADS_PER_HOUR, math.ceil(wait / 60)
         super().__init__(
@@ -48,12 +46,10 @@ class TooManyUploadsError(InputError):
 
     @property
     def status(self) -> HTTPStatus:
-        """Status over HTTP."""
         return HTTPStatus.TOO_MANY_REQUESTS
 
 
 def uploads_of(user: User | AnonymousUser) -> str:
-    """The key under which an account's files are counted."""
     return f"uploads/{user.pk}"
 
 

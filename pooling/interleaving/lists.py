@@ -43,7 +43,6 @@ def seed_of(*parts: object) -> int:
 
 
 def chooser(seed: int) -> Choose:
-    """Uniform choices from a seed."""
     return Random(seed).randrange  # noqa: S311  # a list that can be made again, not a secret
 
 
@@ -216,7 +215,6 @@ def preference_scores(lists: Sequence[Ranking], ranking: Ranking, clicked: Seque
 
 
 def _preferences(length: int, clicked: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Places of winners and losers."""
     chosen = set(clicked)
     for place in sorted(chosen):
         yield from ((place, above) for above in range(place) if above not in chosen)

@@ -106,7 +106,6 @@ def clear_queries(served: Mapping[str, ServedList], impressions: Sequence[Impres
 
 
 def clear_lines(queries: Sequence[ClearQuery]) -> Iterator[str]:
-    """A table of tab-separated values with a header."""
     columns = tuple(ClearQuery.__annotations__)
     yield "\t".join(columns) + "\n"
     for one in queries:

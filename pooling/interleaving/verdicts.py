@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from itertools import combinations
+from math import comb, exp, inf, lgamma, log
 from typing import TypedDict
 
 from pooling.formats.wording import counted
@@ -16,16 +18,86 @@ from pooling.interleaving.outcomes import (
     first_outcomes,
     first_picks,
 )
-from pooling.interleaving.sequential import (
-    LEVEL,
-    PRIOR,
-    anytime_p,
-    confidence_sequence,
-    e_value,
-    sign_test,
-)
 from pooling.interleaving.served import Impression, ServedList
 from pooling.ranking.bounds import FEWEST_FOR_INTERVAL
+
+# Wins against losses, looked at as often as one likes: e-values and confidence sequences.
+#
+# A test whose p-value is looked at again and again errs ever more often. An e-value may be looked at at any
+# time: the chance that it ever reaches 1/α without a difference is at most α.
+
+#: Both parameters of the mixture's Beta distribution: most power for 5 to 10 % more wins than losses.
+PRIOR = 50.0
+LEVEL = 0.95
+_STEPS = 200
+
+
+def e_value(wins: int, losses: int, prior: float = PRIOR) -> float:
+    """2ⁿ · B(a + wins, a + losses) ÷ B(a, a): how much better a mixture of Beta(a, a) says what came than a
+    coin does. Robbins, Statistical methods related to the law of the iterated logarithm (1970).
+
+    >>> round(e_value(65, 35, prior=1), 6)
+    11.461394
+    """
+    return exp((wins + losses) * log(2) + _mixture(wins, losses, prior))
+
+
+def _mixture(wins: int, losses: int, prior: float) -> float:
+    return _log_beta(prior + wins, prior + losses) - _log_beta(prior, prior)
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
+
+
+def anytime_p(wins: int, losses: int, prior: float = PRIOR) -> float:
+    """1 ÷ the e-value, at most 1."""
+    return min(1.0, 1 / e_value(wins, losses, prior))
+
+
+def confidence_sequence(
+    wins: int, losses: int, *, prior: float = PRIOR, level: float = LEVEL
+) -> tuple[float, float]:
+    """The shares of wins p that are not refuted: B(a + wins, a + losses) ÷ B(a, a) < p^wins (1-p)^losses ÷ α.
+
+    Holds at all looks together with probability `level`.
+    """
+    bound = _mixture(wins, losses, prior) + log(1 - level)
+
+    def excess(p: float) -> float:
+        """Above 0 where p is not refuted."""
+        likelihood = (wins * log(p) if wins else 0.0) + (losses * log(1 - p) if losses else 0.0)
+        return likelihood - bound
+
+    middle = wins / (wins + losses) if wins + losses else 0.5
+    low = 0.0 if not wins else _edge(excess, 0.0, middle)
+    high = 1.0 if not losses else _edge(excess, 1.0, middle)
+    return low, high
+
+
+def _edge(excess: Callable[[float], float], outside: float, inside: float) -> float:
+    """Where the excess changes its sign, by halving."""
+    if not 0 < inside < 1:
+        inside = min(max(inside, 1e-12), 1 - 1e-12)
+    for _ in range(_STEPS):
+        middle = (outside + inside) / 2
+        if middle in (outside, inside):
+            break
+        value = excess(middle) if 0 < middle < 1 else -inf
+        outside, inside = (outside, middle) if value > 0 else (middle, inside)
+    return inside
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """The exact two-sided p-value of wins against losses; ties are left out before.
+
+    >>> round(sign_test(65, 35), 6)
+    0.003518
+    """
+    n, fewer = wins + losses, min(wins, losses)
+    tail = sum(comb(n, at) for at in range(fewer + 1))
+    return min(1.0, float(Fraction(2 * tail, 2**n)))
+
 
 #: With fewer credited clicks nothing is called decided.
 FEWEST_CLICKS = 1_000
@@ -205,3 +277,74 @@ def _in_words(pair: PairVerdict, credited: int, picks: FirstPicks | None, unknow
     if pair["corrected_p"] <= 1 - LEVEL:
         return f"{ahead} is preferred to {behind}."
     return f"Not decided: {ahead} is ahead of {behind}, within what chance does."
+
+
+HEADER = ("a", "b", "wins of a", "losses", "ties", "share of wins", "e-value", "p at any time", "difference")
+
+
+def verdict_text(verdict: InterleavingVerdict) -> str:
+    rows = [HEADER, *map(_row, verdict["pairs"])]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
+    table = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    notes = [
+        f"{counted(verdict['impressions'], 'impression')} by {counted(verdict['users'], 'user')}, "
+        f"{counted(verdict['clicks'], 'click')}, {verdict['credited_clicks']:,} of them credited.",
+        "Wins, losses and ties are users, by the first list that decided. Share, e-value and p hold at every "
+        "look; p is corrected for the number of pairs (Holm).",
+    ]
+    if same := verdict["same_lists"]:
+        notes.append(f"{counted(same, 'impression')} of lists on which the runs agree.")
+    unknown = _unknown_clicks(verdict)
+    is_large = verdict["unknown_share"] > MOST_UNKNOWN
+    if unknown and not is_large:
+        notes.append(unknown)
+    if strangers := verdict["unknown_lists"]:
+        notes.append(f"{counted(strangers, 'row')} of lists that were not served, left out.")
+    if picks := verdict["first_picks"]:
+        counts = ", ".join(f"{count:,} by {name}" for name, count in picks["counts"].items())
+        notes.append(f"First picks of {counted(picks['lists'], 'list')}: {counts}.")
+        if not picks["balanced"]:
+            notes.append(
+                f"The chance of that with even draws is {picks['p']:.2g}: look for lists that were not "
+                "served, not logged, or not drawn for each user."
+            )
+    if clear := verdict["clear_queries"]:
+        one = clear[0]
+        notes.append(
+            f"On {counted(len(clear), 'query')} one run wins four of five users, such as {one['winner']} on "
+            f"“{one['query_id']}” ({one['wins']:,} to {one['losses']:,}); --clear-queries writes them."
+        )
+    verdicts = [pair["verdict"] for pair in verdict["pairs"]]
+    return "\n".join([*([unknown] if is_large else []), *verdicts, "", *table, "", *notes])
+
+
+def _unknown_clicks(verdict: InterleavingVerdict) -> str:
+    if verdict["unknown_example"] is None:
+        return ""
+    document, served = verdict["unknown_example"]
+    return (
+        f"{100 * verdict['unknown_share']:.1f} % of the clicks ({verdict['unknown_clicks']:,}) are on "
+        f"documents that their lists do not have, such as “{document}” in “{served}”, and are left out."
+    )
+
+
+def _row(pair: PairVerdict) -> tuple[str, ...]:
+    low, high = pair["share"]
+    difference = "–" if pair["difference"] is None else f"{pair['difference']:+.3f}"
+    if pair["difference_low"] is not None:
+        difference += f" [{pair['difference_low']:+.3f}, {pair['difference_high']:+.3f}]"
+    elif pair["difference"] is not None:
+        difference += " (too few users for an interval)"
+    return (
+        pair["a"],
+        pair["b"],
+        f"{pair['wins']:,}",
+        f"{pair['losses']:,}",
+        f"{pair['ties']:,}",
+        f"{low:.3f}–{high:.3f}",
+        f"{pair['e_value']:.3g}",
+        f"{pair['corrected_p']:.3g}",
+        difference,
+    )

@@ -1,5 +1,3 @@
-"""Jobs, over HTTP."""
-
 from __future__ import annotations
 
 from rest_framework import serializers
@@ -40,8 +38,6 @@ class ListedJobSerializer(serializers.ModelSerializer[Job]):
 
 
 class Jobs(APIView):
-    """The long work of a collection."""
-
     @lists(ListedJobSerializer, JOBS, operation_id="collections_jobs_list")
     def get(self, request: Request, slug: str) -> Rows:
         """List the jobs of a collection, newest first."""
@@ -49,8 +45,6 @@ class Jobs(APIView):
 
 
 class OwnJobs(APIView):
-    """The long work that somebody started."""
-
     @lists(ListedJobSerializer, OWN_JOBS, operation_id="jobs_list")
     def get(self, request: Request) -> Rows:
         """List the jobs that you started, newest first."""
@@ -58,8 +52,6 @@ class OwnJobs(APIView):
 
 
 class OneJob(APIView):
-    """One job."""
-
     @answers(JobSerializer)
     def get(self, request: Request, job_id: int) -> object:
         """Read how far a job is; `result` is what the call would have answered, or, of a failed one whose
@@ -70,8 +62,6 @@ class OneJob(APIView):
 
 
 class JobCancel(APIView):
-    """The end of one job."""
-
     @answers(JobSerializer)
     def post(self, request: Request, job_id: int) -> object:
         """Ask for the end of a job: what waits is `cancelled` at once, what runs at its next step, and then
@@ -84,8 +74,6 @@ class JobCancel(APIView):
 
 
 class JobResume(APIView):
-    """Going on with one job."""
-
     @answers(interface_serializers.JobStartedSerializer, status=202)
     def post(self, request: Request, job_id: int) -> Response:
         """Take up again a job whose worker was stopped, behind what is stored of it; 409 for any other."""

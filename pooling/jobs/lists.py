@@ -1,5 +1,3 @@
-"""Lists of jobs: those of a collection, and those that somebody started."""
-
 from __future__ import annotations
 
 from datetime import timedelta
@@ -17,7 +15,6 @@ from pooling.tables.table import Table
 
 
 def jobs_of_collection(collection: Collection) -> QuerySet[Job]:
-    """The jobs of a collection, newest first."""
     return _rows().filter(collection=collection)
 
 

@@ -121,7 +121,6 @@ def _when_the_database_is_back(store: Callable[[], object]) -> None:
 
 
 def jobs_before(job: Job) -> int:
-    """Number of jobs that the worker does before one that waits."""
     unfinished = Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))
     return unfinished.filter(pk__lt=job.pk).count() if job.state == Job.State.QUEUED else 0
 
@@ -132,7 +131,6 @@ def can_be_cancelled(job: Job) -> bool:
 
 
 def is_being_cancelled(job: Job) -> bool:
-    """Somebody has asked for the end of a job that still runs."""
     return job.state == Job.State.RUNNING and JobCancellation.objects.filter(job=job).exists()
 
 

@@ -1,5 +1,3 @@
-"""The pages of jobs: one, which leads on to its result, and lists; and the buttons that end and resume."""
-
 from __future__ import annotations
 
 from django.contrib import messages
@@ -72,7 +70,6 @@ def _begins_at(job: Job) -> str:
 @login_required
 @require_safe
 def collection_jobs(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The long work of a collection, newest first."""
     collection = collection_for(request.user, slug)
     return _list(request, JOBS.shown(request, jobs_of_collection(collection), collection), collection)
 
@@ -80,7 +77,6 @@ def collection_jobs(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_safe
 def own_jobs(request: HttpRequest) -> HttpResponseBase:
-    """The long work that somebody started, in all collections where they may still see it."""
     return _list(request, OWN_JOBS.shown(request, jobs_of_person(person(request))), None)
 
 
@@ -96,7 +92,6 @@ def _list(request: HttpRequest, table: TableView, collection: Collection | None)
 @login_required
 @require_POST
 def job_resume(request: HttpRequest, job_id: int) -> HttpResponse:
-    """Go on with a job whose worker was killed."""
     job = job_for(request.user, job_id, ADMIN)
     try:
         job = resume_job(job, person(request))
@@ -108,7 +103,6 @@ def job_resume(request: HttpRequest, job_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def job_cancel(request: HttpRequest, job_id: int) -> HttpResponse:
-    """Ask for the end of a job."""
     job = job_for(request.user, job_id, ADMIN)
     try:
         cancel_job(job, person(request))

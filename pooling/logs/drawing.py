@@ -138,8 +138,6 @@ def _rounded(share: Floats, n: int, most: Integers) -> Integers:
 
 @dataclass(frozen=True)
 class LoggedQuery:
-    """A query of a log: its key, the spelling used most, how often it was asked, and its stratum."""
-
     key: str
     text: str
     size: float

@@ -24,7 +24,6 @@ class StratumPlan:
 
 
 def stratum_plans(log: LogTable, draw: Sequence[SampledQuery]) -> list[StratumPlan]:
-    """Of every stratum, in the order of the log."""
     plans = []
     for name in dict.fromkeys(query.stratum for query in log.queries):
         members = [query for query in log.queries if query.stratum == name]
@@ -43,7 +42,6 @@ def stratum_plans(log: LogTable, draw: Sequence[SampledQuery]) -> list[StratumPl
 
 
 def plan_text(log: LogTable, draw: Sequence[SampledQuery]) -> str:
-    """A table of the strata, and what the draw is."""
     rows = [("stratum", "queries", "traffic", "drawn", "certain", "traffic drawn")]
     for one in stratum_plans(log, draw):
         traffic = f"{one.traffic:,.0f} ({one.traffic / log.traffic:.1%})"

@@ -36,7 +36,6 @@ class LogTable:
 
     @property
     def traffic(self) -> float:
-        """How often all of them were asked."""
         return sum(query.size for query in self.queries)
 
 

@@ -253,7 +253,6 @@ def day(time: int | None) -> str:
 
 
 def summary(log: ReadLog, table: Sequence[LogQuery], minimum_clients: int) -> list[str]:
-    """What was read, what is wrong with it, and what the table speaks for, a sentence each."""
     traffic = sum(query.count for query in log.queries)
     lines = []
     if log.counts is not None:

@@ -48,7 +48,6 @@ class Faults(Counter[str]):
     """How often each fault of a log was met, by its words in the summary, which begin with a plural."""
 
     def sentences(self) -> list[str]:
-        """A sentence for each."""
         return [
             f"{number:,} {fault if number > 1 else _of_one(fault)}." for fault, number in sorted(self.items())
         ]

@@ -7,13 +7,12 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from pooling.options.option import LARGEST_SEED, MOST, option, options_of, problems_of
-from pooling.ranking.order_options import SCORES, TIES
+from pooling.ranking.ranking import SCORES, TIES
 from pooling.ranking.sample import Budget
 from pooling.strategies import STRATEGIES, UnknownStrategyError, grouped, without_audit
 
 
 def strategies_offered() -> list[tuple[str, list[tuple[str, str]]]]:
-    """The strategies under their headings, each with what it does."""
     return [
         (heading, [(kind.name, f"{kind.name}: {kind.summary}") for kind in kinds])
         for heading, kinds in grouped().items()

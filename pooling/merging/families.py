@@ -37,7 +37,6 @@ def rank_biased_overlap(runs: Mapping[str, pl.DataFrame], *, depth: int) -> Floa
 
 
 def by_query(top: pl.DataFrame) -> dict[str, list[str]]:
-    """Query id -> the documents of an ordered run."""
     starts = query_starts(top).tolist()
     documents = top["document_id"].to_list()
     ends = [*starts[1:], top.height]

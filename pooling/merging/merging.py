@@ -12,8 +12,43 @@ from pooling.merging.choice import Choice
 from pooling.ranking.frame import Draw, choose_from_frame
 from pooling.ranking.ranking import RRF_K, order_run, query_starts
 from pooling.ranking.sample import Budget, choose
-from pooling.ranking.score_sums import with_score_sums
 from pooling.strategies import strategy_named
+
+
+def with_score_sums(
+    merged: pl.DataFrame,
+    runs: Mapping[str, pl.DataFrame],
+    *,
+    depth: int,
+    ties: str = "docid",
+    scores: str = "float64",
+    depths: Mapping[str, int] | None = None,
+) -> pl.DataFrame:
+    """The merged pairs with `score_sum` (Float64): each run's scores mapped to 0 … 1 by query, then summed.
+
+    The least and the greatest score are those of the run's first `depth` documents (or as many as `depths`
+    says of it); where they are equal, each document gets 1.
+    """
+    own = depths or {}
+    parts = [
+        normalised(order_run(run, ties=ties, scores=scores, depth=own.get(name, depth)))
+        for name, run in runs.items()
+    ]
+    # Summed in the order of the runs, so that the last bit does not hang on how rows were grouped.
+    sums = (
+        pl.concat(parts)
+        .group_by("query_id", "document_id", maintain_order=True)
+        .agg(pl.col("score_sum").sum())
+    )
+    return merged.join(sums, on=["query_id", "document_id"], how="left", maintain_order="left")
+
+
+def normalised(top: pl.DataFrame) -> pl.DataFrame:
+    score = pl.col("score").cast(pl.Float64)
+    least, greatest = score.min().over("query_id"), score.max().over("query_id")
+    share = pl.when(greatest > least).then((score - least) / (greatest - least)).otherwise(1.0)
+    return top.select("query_id", "document_id", share.alias("score_sum"))
+
 
 #: Rows merged at a time.
 BLOCK_ROWS = 1 << 18
@@ -230,7 +265,6 @@ def ordered_pairs(
 
 
 def chosen_pairs(ordered: pl.DataFrame, choice: Choice) -> pl.DataFrame:
-    """The pooled frame: what budget and audit choose of pairs in the order of the strategy."""
     order = strategy_named(choice.strategy)
     chosen = choose(ordered, budget=choice.budget, audit_share=choice.share, seed=choice.seed)
     pooled = order.with_probabilities(ordered.with_columns(chosen), seed=choice.seed)
@@ -282,7 +316,6 @@ def chosen_in_frame(
 
 
 def within_depth(pooled: pl.DataFrame) -> pl.DataFrame:
-    """The pairs of a pooled frame without those from beyond its depth."""
     return pooled.filter(~pooled["is_beyond"]) if "is_beyond" in pooled.columns else pooled
 
 

@@ -30,7 +30,6 @@ class NumberedTops:
     query_ids: Sequence[str]
 
     def chosen(self, runs: Sequence[int], depth: int) -> Tops:
-        """The rows of some runs down to a depth."""
         rows = self.rows.head(int(self.rows["rank"].search_sorted(depth, side="right")))
         if len(runs) < int(self.rows["run"].max() or 0) + 1:  # type: ignore[arg-type]
             rows = rows.filter(pl.col("run").is_in(list(runs)))
@@ -74,7 +73,6 @@ class Tops:
     queries: int
 
     def to_depth(self, depth: int) -> Tops:
-        """The first rows alone."""
         end = int(np.searchsorted(self.rank, depth, side="right"))
         return Tops(self.pair[:end], self.run[:end], self.rank[:end], self.query, self.queries)
 

@@ -99,7 +99,6 @@ def work(
 
 
 def opened(result: bytes) -> Any:
-    """A result, or the error that a task ended with."""
     value = pickle.loads(result)  # noqa: S301 - written by our own worker a moment ago
     if isinstance(value, ValueError | OSError):
         raise value

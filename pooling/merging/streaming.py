@@ -72,15 +72,12 @@ def read_top(
 
 
 def part_count(paths: Iterable[Path]) -> int:
-    """Into how many parts these files are split."""
     size = sum(path.stat().st_size for path in paths)
     return min(max(FEWEST_PARTS, size // PART_BYTES), MOST_PARTS)
 
 
 @dataclass(frozen=True)
 class Split:
-    """A run's deepest rank, up to the depth asked for, its queries, and its reader's notes."""
-
     deepest: int
     queries: list[str]
     notes: tuple[str, ...]
@@ -118,7 +115,6 @@ def split_file(folder: Path, part: object, run: int) -> Path:
 
 
 def read_part(folder: Path, part: int, runs: int) -> dict[str, pl.DataFrame]:
-    """The rows of the queries of one part, by run."""
     return {str(run): pl.read_parquet(split_file(folder, part, run)) for run in range(runs)}
 
 

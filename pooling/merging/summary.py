@@ -94,7 +94,6 @@ def diagnose_labels(pooled: pl.DataFrame, qrels: pl.DataFrame, runs: Sequence[st
 
 
 def as_text(diagnosis: Diagnosis, labels: LabelFinds | None = None) -> str:
-    """Both as lines for a terminal."""
     sizes, thin, alone = diagnosis["sizes"], diagnosis["thin"], diagnosis["unique_finds"]
     family = {name: number for number, group in enumerate(diagnosis["families"], 1) for name in group}
     width = max(map(len, diagnosis["runs"]))

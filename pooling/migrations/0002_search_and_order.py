@@ -1,6 +1,6 @@
 """What models cannot say: PostgreSQL's words and order of numbers, SQLite's virtual table of texts.
 
-In SQLite a function orders; see `pooling/tables/natural.py`.
+In SQLite a function orders; see `pooling/tables/rows.py`.
 """
 
 from __future__ import annotations

@@ -70,7 +70,6 @@ def _absent(one: Option, filled: bool) -> dict[str, Any]:
 
 
 def _reading(one: Option, bounded: bool) -> dict[str, Any]:
-    """The type or choices that turn the text behind the flag into a value."""
     if one.kind is bool:
         return {"action": "store_true"}
     if isinstance(one.choices, Mapping) and bounded:

@@ -1,5 +1,3 @@
-"""The languages that a collection's texts can be in."""
-
 from __future__ import annotations
 
 ENGLISH = "en"

@@ -63,7 +63,6 @@ class Option:
 
     @property
     def form_help(self) -> str:
-        """The text below the title in a form."""
         can_be_empty = self.default is None and self.initial is None
         return f"{self.help} Empty: {self.empty}.".strip() if self.empty and can_be_empty else self.help
 
@@ -86,7 +85,6 @@ class Option:
         return None if least <= value <= most else self.refusal.format(value=value)
 
     def words(self, value: Any) -> str:
-        """The value as a page of settings shows it."""
         if value is None:
             return f"none: {self.empty}" if self.empty else "none"
         if self.kind is dict:

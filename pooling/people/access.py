@@ -114,7 +114,6 @@ def require_role(
 
 
 def _needed(roles: tuple[Role, ...], role: Role) -> str:
-    """The role needed, in the language of the page."""
     sentence = gettext("This needs the role {needed}; you are {role} here.")
     needed = gettext(" or ").join(gettext(one) for one in roles)
     return sentence.format(needed=needed, role=gettext(role))

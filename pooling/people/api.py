@@ -1,5 +1,3 @@
-"""Collections and the people in them, over HTTP."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -34,8 +32,6 @@ LONGEST_ID = 18  # digits of a key in the database
 
 
 class Collections(APIView):
-    """The collections of the caller."""
-
     @lists(serializers.CollectionSerializer)
     def get(self, request: Request) -> Response:
         """List the collections you are a member of."""
@@ -64,8 +60,6 @@ class Collections(APIView):
 
 
 class OneCollection(APIView):
-    """One collection."""
-
     @answers(serializers.CollectionDetailSerializer)
     def get(self, request: Request, slug: str) -> object:
         """Read a collection with its counts."""
@@ -77,8 +71,6 @@ class OneCollection(APIView):
 
 
 class Members(APIView):
-    """The members of a collection."""
-
     @lists(serializers.MemberSerializer)
     def get(self, request: Request, slug: str) -> Rows:
         """List the members."""
@@ -105,8 +97,6 @@ class Members(APIView):
 
 
 class OneMember(APIView):
-    """One member."""
-
     @takes(serializers.RoleSerializer, gives=serializers.MemberSerializer)
     def patch(self, request: Request, slug: str, username: str) -> object:
         """Give a member another role; a collection keeps at least one admin."""
@@ -120,14 +110,11 @@ class OneMember(APIView):
         remove_member(self.member(request, slug, username), by=person(request))
 
     def member(self, request: Request, slug: str, username: str) -> Membership:
-        """The membership, for an admin of the collection."""
         collection = collection_for(request.user, slug, ADMIN)
         return fetch(collection.memberships.select_related("user"), user__username=username)
 
 
 class Invitations(APIView):
-    """Links by which people become members."""
-
     @lists(serializers.InvitationSerializer, operation_id="collections_invitations_list")
     def get(self, request: Request, slug: str) -> Rows:
         """List the invitations that can still be used."""
@@ -148,8 +135,6 @@ class Invitations(APIView):
 
 
 class OneInvitation(APIView):
-    """An invitation that somebody made."""
-
     @answers()
     def delete(self, request: Request, slug: str, invitation_id: int) -> None:
         """Withdraw an invitation that nobody has used."""
@@ -158,8 +143,6 @@ class OneInvitation(APIView):
 
 
 class Offers(APIView):
-    """Collections that the caller is invited to by name."""
-
     @lists(serializers.OfferedMembershipSerializer)
     def get(self, request: Request) -> Rows:
         """List the memberships you are offered."""
@@ -167,8 +150,6 @@ class Offers(APIView):
 
 
 class OneOffer(APIView):
-    """One of these."""
-
     @answers(serializers.MemberSerializer)
     def post(self, request: Request, offer_id: int) -> object:
         """Accept: you are a member from now on."""
@@ -181,8 +162,6 @@ class OneOffer(APIView):
 
 
 class Activity(APIView):
-    """What admins did."""
-
     @lists(
         serializers.AdminActionSerializer,
         operation_id="collections_activity_list",

@@ -41,7 +41,6 @@ class ChainCheck:
 
     @property
     def sentence(self) -> str:
-        """The finding, in words."""
         if self.problem:
             whole = f" Lines up to {self.number:,} are whole." if self.number else ""
             return f"{self.problem}{whole}"

@@ -11,7 +11,6 @@ ADDRESS: ContextVar[Callable[[], str | None]] = ContextVar("address", default=la
 
 
 def note_collection(slug: str) -> None:
-    """Remember the collection that somebody was let into."""
     COLLECTION.set(slug)
 
 

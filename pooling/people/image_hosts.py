@@ -1,5 +1,3 @@
-"""The hosts whose images a collection shows in its documents."""
-
 from __future__ import annotations
 
 import re

@@ -91,7 +91,6 @@ def accept_offer(invitation: Invitation, user: User) -> Membership:
 
 @transaction.atomic
 def decline_offer(invitation: Invitation) -> None:
-    """End an offer as whom it is for wishes."""
     Invitation.objects.filter(pk=invitation.pk).update(withdrawn_at=timezone.now())
     record_action(invitation.collection, invitation.user, "membership declined", _subject(invitation))
 
@@ -141,7 +140,6 @@ def withdraw_those_of(author: User, collection: Collection, *, by: User | None) 
 
 
 def open_invitations(collection: Collection) -> list[Invitation]:
-    """Those that can still be used, newest first."""
     return list(_standing(collection.invitations.all()).select_related("invited_by"))
 
 

@@ -21,7 +21,6 @@ MOST_TO_ONE = 3
 
 
 def account(user: User) -> str:
-    """An account as a sender."""
     return f"account {user.pk}"
 
 
@@ -43,6 +42,5 @@ def may_send(*, to: str, by: str, about: str = "") -> bool:
 
 
 def letters_in_the_last_hour(user: User) -> int:
-    """Number of letters that an account has caused."""
     about = Letter.objects.filter(about_sha256=hashed(f"by {account(user)}"))
     return about.filter(at__gte=timezone.now() - HOUR).count()

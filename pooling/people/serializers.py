@@ -1,5 +1,3 @@
-"""Collections, members, invitations and what admins did, as HTTP calls read and write them."""
-
 from __future__ import annotations
 
 from typing import Any

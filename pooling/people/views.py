@@ -1,5 +1,3 @@
-"""Making a collection and changing its name, question and guidelines."""
-
 from __future__ import annotations
 
 from copy import copy
@@ -25,8 +23,6 @@ from pooling.people.membership import change_collection, create_collection, free
 
 
 class CollectionForm(EditForm, GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
-    """Name, question and guidelines of a collection, and which words of its texts mean the same."""
-
     language = forms.ChoiceField(
         choices=LANGUAGES,
         initial=ENGLISH,
@@ -64,11 +60,9 @@ class CollectionForm(EditForm, GroupedForm, forms.ModelForm):  # type: ignore[ty
         self.carry()
 
     def clean_language(self) -> str:
-        """The language that was chosen, or the one that the collection has."""
         return str(self.cleaned_data["language"] or self.instance.language)
 
     def clean_image_hosts(self) -> str:
-        """The hosts, one on each line."""
         try:
             return "\n".join(image_hosts_in(self.cleaned_data["image_hosts"]))
         except InputError as error:
@@ -101,7 +95,6 @@ class NewCollectionForm(CollectionForm):
         self.fields["slug"].widget.attrs["data-follows"] = "name"
 
     def clean_slug(self) -> str:
-        """The short name, or one made from the name."""
         slug = self.cleaned_data["slug"]
         if Collection.objects.filter(slug=slug).exists():
             problem = "A collection with this short name already exists. Choose another one."
@@ -112,7 +105,6 @@ class NewCollectionForm(CollectionForm):
 @login_required
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """A form for a new collection; the person who fills it becomes its admin."""
     require_creator(request.user)
     form = NewCollectionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -136,7 +128,6 @@ def guidelines_preview(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
-    """A form for what annotators read: name, question and guidelines."""
     collection = collection_for(request.user, slug, ADMIN)
     # A model's form writes into its instance, and what differs is looked up in the collection.
     form = CollectionForm(request.POST or None, instance=copy(collection))

@@ -1,5 +1,3 @@
-"""Pools, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -28,8 +26,6 @@ from pooling.tidying.api import Tidied
 
 
 class Pools(APIView):
-    """The pools of a collection."""
-
     @lists(serializers.PoolSerializer, POOLS)
     def get(self, request: Request, slug: str) -> Rows:
         """List the pools."""
@@ -46,8 +42,6 @@ class Pools(APIView):
 
 
 class OnePool(Tidied):
-    """One pool."""
-
     kind = "pool"
 
     @answers(serializers.PoolDetailSerializer)
@@ -57,8 +51,6 @@ class OnePool(Tidied):
 
 
 class PoolPairs(APIView):
-    """The pairs of a pool."""
-
     @lists(
         serializers.PooledPairSerializer,
         operation_id="pools_pairs_list",
@@ -79,8 +71,6 @@ class PoolPairs(APIView):
 
 
 class PoolFile(APIView):
-    """A pool as a file."""
-
     content_negotiation_class = OneKind
 
     @extend_schema(
@@ -96,8 +86,6 @@ class PoolFile(APIView):
 
 
 class PoolExtension(APIView):
-    """The next version of a pool."""
-
     @takes(serializers.ExtensionSerializer, makes=serializers.BuiltPoolSerializer)
     def post(self, request: Request, pool_id: int) -> Made:
         """Extend a pool by runs (by name) or depth: its pairs stay, and only what is new is to be judged.

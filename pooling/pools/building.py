@@ -24,7 +24,7 @@ from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, 
 from pooling.options.option import options_of
 from pooling.pools.results import PoolBuilt, pool_result
 from pooling.ranking.ranking import order_run
-from pooling.runs.left_out import documents_left_out, without_documents
+from pooling.runs.numbered import documents_left_out, without_documents
 from pooling.runs.stored import read_stored_run, runs_named
 from pooling.storage.frames import PAIR_IDS, rows_frame
 from pooling.storage.staging import Staged, staged
@@ -179,7 +179,6 @@ def ranked_texts(
 
 
 def frame_of(pooled: pl.DataFrame, text: pl.DataFrame | None) -> StoredFrame:
-    """A pool's stored frame; empty without a reach."""
     if "frame_size" not in pooled.columns:
         return {}
     sizes = pooled.unique("query_id", maintain_order=True).select("query_id", "frame_size")
@@ -187,7 +186,6 @@ def frame_of(pooled: pl.DataFrame, text: pl.DataFrame | None) -> StoredFrame:
 
 
 def tops_of(frames: Mapping[str, pl.DataFrame], choice: Choice) -> Mapping[str, pl.DataFrame]:
-    """The runs down to the depth of the pool."""
     if choice.reach is None:
         return frames
 

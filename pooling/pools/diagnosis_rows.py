@@ -26,8 +26,6 @@ OWN = '<td class="self">–</td>'
 
 @dataclass(frozen=True)
 class HeatRow:
-    """A run with the cells of its overlap with every run, as HTML."""
-
     number: int
     run: str
     cells: SafeString
@@ -40,7 +38,6 @@ def growth(sizes: Sequence[int]) -> list[Bar]:
 
 
 def distribution(sizes: Sizes) -> list[Bar]:
-    """Queries by the number of their pairs."""
     bins = sizes["bins"]
     largest = max(queries for _, _, queries in bins)
     return [
@@ -112,8 +109,6 @@ def round_numbers(most: int) -> list[int]:
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run in a pool: pairs found, pairs that it alone found, and its near-duplicates."""
-
     run: str
     pairs: int
     alone: int

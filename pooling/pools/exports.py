@@ -16,8 +16,6 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class PoolFormat:
-    """A format of pools: the title of its link, the end of a file's name, its media type, and its pieces."""
-
     title: str
     suffix: str
     media_type: str

@@ -1,5 +1,3 @@
-"""The tables of pools, of the queries of a pool, and of the pairs of one query."""
-
 from __future__ import annotations
 
 from urllib.parse import urlencode

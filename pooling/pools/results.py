@@ -1,5 +1,3 @@
-"""Results of a pool that was built or extended, for the HTTP interface and finished jobs."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -32,7 +30,6 @@ class PoolBuilt(Result):
 
 
 def pool_result(pool: Pool) -> PoolBuilt:
-    """The result of building or extending a pool."""
     return {
         "id": pool.pk,
         "name": pool.name,

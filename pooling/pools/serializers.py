@@ -1,5 +1,3 @@
-"""Pools, as HTTP calls read and write them."""
-
 from __future__ import annotations
 
 from typing import Any, TypedDict
@@ -93,7 +91,6 @@ class PooledPairSerializer(serializers.Serializer[PoolEntry]):
 
     @extend_schema_field(shape(Finder)(many=True))
     def get_found_by(self, entry: PoolEntry) -> list[dict[str, object]]:
-        """The runs that found the pair."""
         names = self.context["runs"]
         return [{"run": names[index], "rank": rank} for index, rank in entry.found_by]
 

@@ -1,5 +1,3 @@
-"""The strategies over HTTP: what there is to choose from."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -26,8 +24,6 @@ class StrategySerializer(serializers.Serializer[Any]):
 
 
 class Strategies(APIView):
-    """The strategies."""
-
     @answers(StrategySerializer(many=True), operation_id="strategies_list")
     def get(self, request: Request) -> object:
         """List them with what each does in a line."""

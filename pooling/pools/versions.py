@@ -159,7 +159,6 @@ def pool_named(collection: Collection, name: str) -> Pool:
 
 
 def other_runs(pool: Pool) -> QuerySet[Run]:
-    """The runs of the collection that a pool does not have."""
     return pool.collection.runs.listed().exclude(pk__in=pool.runs.values("pk")).defer("preflight")
 
 

@@ -1,5 +1,3 @@
-"""Pages of pools: the list, the form that builds one with its figures, one pool with its pairs and files."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -110,8 +108,6 @@ class PoolForm(RunDepthsForm):
 
 @form_fields(Extension, depth={"required": True}, strategy={"required": True, "widget": StrategyChoices})
 class ExtensionForm(RunDepthsForm):
-    """Additions of the next version of a pool."""
-
     GROUPS = {
         FIRST: ("runs", "depth", "name"),
         "Strategy": ("strategy",),
@@ -185,7 +181,6 @@ def _size(tops: Tops, depth: int, own: dict[int, int]) -> int:
 @login_required
 @require_GET
 def pools(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The pools of a collection, newest first."""
     collection = collection_for(request.user, slug)
     rows = Pool.objects.listed().filter(collection=collection).defer("diagnostics")
     table = POOLS.shown(request, rows.select_related("collection", "built_by"), collection)
@@ -196,7 +191,6 @@ def pools(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
-    """A form for a new pool; a large one is built by the background worker."""
     collection = collection_for(request.user, slug, ADMIN)
     if request.headers.get("HX-Request"):
         return answered(request, PoolForm(collection, request.GET), _figures)
@@ -222,7 +216,6 @@ def _figures(form: PoolForm) -> list[Figure]:
 @login_required
 @require_http_methods(["GET", "POST"])
 def extend(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
-    """A form for the next version of a pool: more runs, or a greater depth."""
     pool = _pool(request, slug, pool_id, ADMIN)
     form = ExtensionForm(pool, request.POST or None)
     for name in {"depth"} & request.GET.keys():
@@ -253,7 +246,6 @@ def _pool(request: HttpRequest, slug: str, pool_id: int, roles: tuple[Role, ...]
 @login_required
 @require_GET
 def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
-    """One pool: its facts, sizes, overlap and lone finds; what labels say is fetched by the page."""
     pool = _pool(request, slug, pool_id)
     entries = PoolEntry.objects.filter(pool=pool, document=OuterRef("pk"))
     without_text = pool.collection.documents.filter(Exists(entries), text__isnull=True)
@@ -291,7 +283,6 @@ def pairs(request: HttpRequest, slug: str, pool_id: int) -> HttpResponseBase:
 
 
 def _with_finders(pool: Pool) -> Callable[[list[PoolEntry]], None]:
-    """A function that adds to each pair which runs found it, at which rank."""
     names = pool.diagnostics.get("runs", [])
 
     def prepare(entries: list[PoolEntry]) -> None:

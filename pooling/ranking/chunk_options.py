@@ -10,7 +10,6 @@ from pooling.ranking.chunks import Chunks, read_chunk_map
 
 
 def add_chunk_arguments(add_argument: Callable[..., Any]) -> None:
-    """Two options, of every command that reads runs."""
     add_argument(
         "--collapse-chunks",
         metavar="SEPARATOR",

@@ -40,12 +40,10 @@ class Chunks:
 
     @property
     def words(self) -> str:
-        """The convention, as it is shown next to a number."""
         how = f"id before the last “{self.separator}”" if self.mapping is None else f"by {self.name}"
         return f"best chunk per document ({how})"
 
     def to_dict(self) -> ChunksRule:
-        """As plain values, for what rests on it."""
         if self.mapping is None:
             return {"score": "max", "separator": self.separator, "words": self.words}
         return {"score": "max", "file": self.name, "words": self.words}
@@ -109,7 +107,6 @@ class CollapsedRun:
         return self.frame.height
 
     def note(self, words: str) -> str:
-        """Numbers of chunks and of documents made of them, in a sentence."""
         fewest, most = min(self.after.values(), default=0), max(self.after.values(), default=0)
         depth = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
         kept = "" if self.documents < self.chunks else " No two chunks belonged to the same document."

@@ -226,7 +226,6 @@ def reserve_size(audit_share: float, pooled: int) -> int:
 
 
 def _slices(frame: pl.DataFrame) -> dict[str, range]:
-    """Query -> its rows."""
     starts = query_starts(frame)
     heads = frame["query_id"].gather(starts).to_list()
     edges = pairwise([*starts.tolist(), frame.height])

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from pooling.heavy import Integers, np, npt, pl
-from pooling.ranking.order_options import SCORES, TIES
+
+Ties = Literal["docid", "docid-asc", "file", "rank"]
+Scores = Literal["float64", "float32"]
+
+#: The names, and how a form shows them.
+TIES: dict[str, str] = {
+    "docid": "document id, falling (as trec_eval)",
+    "docid-asc": "document id, rising",
+    "file": "order of the file",
+    "rank": "the file's rank",
+}
+SCORES: dict[str, str] = {"float64": "double", "float32": "single (as trec_eval 9)"}
+
 
 #: The constant of reciprocal rank fusion.
 RRF_K = 60

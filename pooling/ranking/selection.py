@@ -15,8 +15,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pooling.heavy import Booleans, Integers, np
-from pooling.ranking.budget_rules import BATCH, EQUAL, GREEDY, SHARE
 from pooling.ranking.sample import spread_budget
+
+#: The same number of documents for each query, the same share of each pool, or wherever they are relevant.
+EQUAL, SHARE, GREEDY = "equal", "share", "greedy"
+#: Documents that are chosen together.
+BATCH = 10
 
 
 @dataclass(frozen=True)

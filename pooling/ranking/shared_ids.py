@@ -31,8 +31,6 @@ class Side(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """A change that would make ids meet, as the beginning of a sentence, and the share it is good for."""
-
     words: str
     share: float
 

@@ -1,5 +1,3 @@
-"""Runs, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -20,8 +18,7 @@ from pooling.models import Run
 from pooling.people.access import collection_for, run_for
 from pooling.runs.lists import RUNS
 from pooling.runs.stored import RowsOfRun, RunImported
-from pooling.storage.api import _import, imports
-from pooling.storage.serializers import UploadSerializer
+from pooling.storage.api import UploadSerializer, _import, imports
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied
@@ -78,8 +75,6 @@ PARQUET = "application/vnd.apache.parquet"
 
 
 class Runs(APIView):
-    """The runs of a collection."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @lists(RunSerializer, RUNS)
@@ -95,8 +90,6 @@ class Runs(APIView):
 
 
 class OneRun(Tidied):
-    """One run."""
-
     kind = "run"
 
     @answers(RunDetailSerializer, also={304: None})
@@ -108,8 +101,6 @@ class OneRun(Tidied):
 
 
 class RunRows(APIView):
-    """The rows of a run."""
-
     @lists(
         RunRowSerializer,
         operation_id="runs_rows_list",
@@ -121,8 +112,6 @@ class RunRows(APIView):
 
 
 class RunFile(APIView):
-    """The rows of a run as a file."""
-
     content_negotiation_class = OneKind
 
     @extend_schema(operation_id="runs_file", responses={**FILE, 304: None})

@@ -1,5 +1,3 @@
-"""The table of runs."""
-
 from __future__ import annotations
 
 from pooling.models import Run

@@ -18,12 +18,25 @@ from django.db.models import Count, Max
 
 from pooling.heavy import np, pl
 from pooling.merging.preview import NumberedTops, number_tops
-from pooling.models import Collection, Query, Run
+from pooling.models import Collection, Document, Query, Run
 from pooling.ranking.ranking import order_run
-from pooling.runs.left_out import documents_left_out, without_documents
 from pooling.runs.stored import read_stored_run
 from pooling.storage.storing import disk_errors_named
 from pooling.tidying.kept import ARCHIVED_OR_DELETED
+
+
+def documents_left_out(collection: Collection) -> list[str]:
+    rows = Document.everything.filter(ARCHIVED_OR_DELETED, collection=collection).order_by("pk")
+    return list(rows.values_list("external_id", flat=True))
+
+
+def without_documents(top: pl.DataFrame, documents: list[str]) -> pl.DataFrame:
+    """The top of a run without some documents; what is left moves up."""
+    if not documents:
+        return top
+    gone = pl.DataFrame({"document_id": documents}, schema={"document_id": pl.String})
+    return top.join(gone, on="document_id", how="anti", maintain_order="left")
+
 
 # Tops are numbered down to the first of these that is deep enough: most changes of depth need no more.
 CEILINGS = (100, 200, 500, 1_000, 10_000, 100_000)
@@ -58,7 +71,6 @@ def _folder(collection: Collection, runs: Sequence[Run], ceiling: int) -> Path:
 
 
 def _make(collection: Collection, runs: Sequence[Run], folder: Path) -> None:
-    """Write the files into a separate folder, then move that into place."""
     ceiling = int(folder.name.partition("-")[0])
     # Cut while reading, so that many deep runs need the memory of their tops alone.
     hidden = documents_left_out(collection)

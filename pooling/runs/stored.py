@@ -29,7 +29,6 @@ from pooling.models import Collection, Run
 from pooling.ranking.chunk_rule import ChunksRule
 from pooling.ranking.chunks import Chunks, collapse_chunks
 from pooling.ranking.shared_ids import offered
-from pooling.runs.engine_records import EngineRecord
 from pooling.runs.ir_metadata import keep_metadata, metadata_of
 from pooling.runs.known_documents import notes_on_documents
 from pooling.signals import run_imported
@@ -38,6 +37,32 @@ from pooling.storage.imports import FIRST_ROWS, PreviewTable, Showing, importer
 from pooling.storage.storing import LONGEST_ID, check_id, checked_name, disk_errors_named, sha256_of
 from pooling.texts.by_text import with_ids
 from pooling.tidying.kinds import undo_address
+
+
+class Latency(TypedDict):
+    """Milliseconds from sending a request to the end of its answer, over the queries."""
+
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+    max: float
+
+
+class EngineRecord(TypedDict):
+    """The live engine that a run is of: how it was asked, and how long it took; `settings` hold no key."""
+
+    id: int
+    name: str
+    settings: dict[str, object]
+    asked_from: str
+    asked_until: str
+    queries: int
+    without_hits: int
+    requests: int
+    retries: int
+    latency_ms: Latency
+
 
 COLUMNS = ("query_id", "document_id", "score", "rank")
 
@@ -60,8 +85,6 @@ class RunPreflight(StoredPreflight):
 
 @dataclass(frozen=True)
 class _Source:
-    """The file a run came from, and how a run with the same checksum is spoken of."""
-
     file_name: str
     sha256: str
     again: str = "The same file was already imported as"
@@ -144,7 +167,6 @@ def read_new_run(
 
 
 def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, CollapsedChunks]:
-    """The run with documents in place of their chunks, and what is kept of that."""
     try:
         collapsed = collapse_chunks(run_file.frame, chunks, run_file.name)
     except ValueError as error:
@@ -170,7 +192,6 @@ def _name_exists(name: str) -> InputError:
 
 
 def _described(collection: Collection, name: str, run_file: RunFile, source: _Source) -> Run:
-    """The run's row, not yet saved, with what the preflight found."""
     frame = run_file.frame
     _check_ids(frame, source.file_name)
     query_ids = list(collection.queries.values_list("external_id", flat=True))
@@ -326,7 +347,6 @@ class RunProvenance(TypedDict):
 
 
 def provenance_of(run: Run) -> RunProvenance:
-    """A run in a result that rests on it: name, checksum, and the rule for chunks."""
     chunks = run.preflight.get("chunks")
     provenance: RunProvenance = {"name": run.name, "sha256": run.sha256}
     if chunks:

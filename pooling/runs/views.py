@@ -1,5 +1,3 @@
-"""Pages of runs: the list, one run with its preflight, and the form that imports some."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -22,14 +20,10 @@ from pooling.tables.answers import answer
 
 
 class ManyFiles(forms.ClearableFileInput):
-    """A file input for several files."""
-
     allow_multiple_selected = True
 
 
 class ManyFilesField(forms.FileField):
-    """One or several files, as a list."""
-
     widget = ManyFiles
 
     def clean(self, data: Any, initial: Any = None) -> Any:
@@ -40,8 +34,6 @@ class ManyFilesField(forms.FileField):
 
 
 class RunsForm(GroupedForm, forms.Form):
-    """One or several run files, with a name where there is one file."""
-
     GROUPS = {FIRST: ("file",), "Name and chunks": ("name", "collapse_chunks")}
 
     file = ManyFilesField(
@@ -67,7 +59,6 @@ class RunsForm(GroupedForm, forms.Form):
 @login_required
 @require_GET
 def runs(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The runs of a collection."""
     collection = collection_for(request.user, slug)
     rows = Run.objects.listed().filter(collection=collection).defer("preflight")
     table = RUNS.shown(request, rows.select_related("collection", "imported_by"), collection)
@@ -78,7 +69,6 @@ def runs(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_GET
 def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
-    """Figures of a run, and the findings of its preflight."""
     run = run_for(request.user, run_id)
     if run.collection.slug != slug:
         raise Http404

@@ -1,11 +1,10 @@
-"""Importing an uploaded file over HTTP."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
@@ -13,6 +12,14 @@ from rest_framework.serializers import Serializer
 from pooling.interface.api import Call, made, parsed, person, takes
 from pooling.people.access import ADMIN, collection_for
 from pooling.storage.imports import previewed, take_in
+
+
+class UploadSerializer(serializers.Serializer[Any]):
+    """A file to import, and the name of a run: other files may come with one as well, and have none here."""
+
+    file = serializers.FileField()
+    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
+
 
 #: Of calls that import what can be previewed.
 PREVIEW = OpenApiParameter(

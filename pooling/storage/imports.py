@@ -170,7 +170,6 @@ def take_in(
 def import_now(
     collection: Collection, kind: str, path: Path, *, file_name: str, user: User | None, **options: Any
 ) -> Result:
-    """Import a file of the local disk at once."""
     with _refusals_of_the_file():
         return IMPORTERS[kind](
             collection,

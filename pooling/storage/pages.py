@@ -51,8 +51,6 @@ COUNTS = {
 
 
 class Waiting(TypedDict):
-    """An upload that waits for its import: its name in storage, and what was asked for."""
-
     upload: str
     file_name: str
     kind: str
@@ -80,7 +78,6 @@ class Preview:
 
     @property
     def asks(self) -> bool:
-        """True where the import should wait for an answer."""
         return bool(self.problem) or self.is_large or any(table.asks for table in self.tables)
 
 
@@ -230,7 +227,6 @@ def import_page(
 
 
 def files_of(form: forms.Form) -> list[UploadedFile[Any]]:
-    """The file of a valid form, or its files."""
     files = form.cleaned_data["file"]
     return list(files) if isinstance(files, list) else [files]
 
@@ -262,7 +258,6 @@ def _import_previewed(
 
 
 def _done(request: HttpRequest, collection: Collection, outcomes: Sequence[Result | Job]) -> HttpResponse:
-    """On to what was imported or to its job, of several runs to their list."""
     if len(outcomes) == 1:
         return go_on(request, outcomes[0])
     _say(request, outcomes)

@@ -1,5 +1,3 @@
-"""Pictures that are drawn once and then kept."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

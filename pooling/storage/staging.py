@@ -90,7 +90,6 @@ class Staged:
             return max(0, int(cursor.rowcount))
 
     def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows that a statement finds."""
         with connection.cursor() as cursor:
             cursor.execute(statement, parameters or None)
             return list(cursor.fetchall())

@@ -36,7 +36,6 @@ def sha256_of(path: Path) -> str:
 
 
 def keys_of(rows: Any, ids: Iterable[str]) -> dict[str, int]:
-    """The keys of the queries, documents or other rows that have these external ids."""
     keys: dict[str, int] = {}
     # No row has an id with a NUL, and PostgreSQL cannot be asked for one.
     wanted = (one for one in dict.fromkeys(ids) if "\0" not in one)
@@ -124,7 +123,6 @@ def insert_frame(model: type[Model], frame: pl.DataFrame) -> None:
 
 
 def insert_into(table: str, frame: pl.DataFrame) -> None:
-    """The same for a table by its name as a statement writes it."""
     if connection.vendor == "postgresql":
         copy_frame(table, frame)
         return
@@ -188,7 +186,6 @@ def _insertion(model: type[Model], fields: Sequence[str]) -> str:
 
 
 def _names(model: type[Model], fields: Sequence[str]) -> tuple[str, str]:
-    """The table of a model and the columns of some of its fields, as a statement writes them."""
     table = connection.ops.quote_name(model._meta.db_table)
     return table, ", ".join(_column(model, name) for name in fields)
 
@@ -208,7 +205,6 @@ def tell_the_planner(model: type[Model], rows: int) -> None:
 
 
 def copy_rows(statement: str, rows: Iterable[Sequence[Any]]) -> None:
-    """Send rows with PostgreSQL's COPY."""
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as copy:
         for row in rows:
             copy.write_row(row)

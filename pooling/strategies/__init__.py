@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pooling.heavy import pl
-from pooling.strategies import audited, bandits, fronts, learned, orders, sampling, static, weighting
+from pooling.strategies import audited, bandits, fronts, learned, orders, static, weighting
 from pooling.strategies.base import Strategy
 from pooling.strategies.candidates import Candidates, candidates_of, candidates_of_query
 
@@ -56,7 +56,6 @@ class Kind:
 
     @property
     def group(self) -> str:
-        """Under which heading it is offered."""
         if self.samples or self.audit_share:
             return SAMPLES
         return LEARNING if self.make.learns else FIXED
@@ -64,7 +63,7 @@ class Kind:
     @property
     def samples(self) -> bool:
         """The chosen pairs are a random sample with probabilities of their own."""
-        return self.make is sampling.Sampling
+        return self.make is static.Sampling
 
     @property
     def greedy(self) -> type[Strategy]:
@@ -77,13 +76,11 @@ class Kind:
             raise ValueError("The strategy sampling is a random sample already; leave the audit share at 0.")
 
     def with_probabilities(self, pooled: pl.DataFrame, *, seed: int = 0) -> pl.DataFrame:
-        """The pooled frame with the inclusion probabilities of the strategy, where it has its own."""
         if not self.samples:
             return pooled
         return orders.sampling_probabilities(pooled, seed)
 
     def start(self, candidates: Mapping[str, Candidates], *, seed: int = 0) -> Strategy:
-        """A strategy that has been told nothing yet."""
         return self.make(candidates, seed=seed)
 
     def __call__(
@@ -132,7 +129,7 @@ STRATEGIES: dict[str, Kind] = {
             "learns from all queries which runs to trust; found the most in our measurements",
         ),
         Kind("disagreement", static.Disagreement, "documents that distinguish two systems first; finds few"),
-        Kind("sampling", sampling.Sampling, "a random order with known probabilities, for estimates"),
+        Kind("sampling", static.Sampling, "a random order with known probabilities, for estimates"),
         Kind(
             "hybrid",
             audited.Hybrid,
@@ -156,7 +153,6 @@ RECOMMENDED: dict[str, str] = {
 
 
 def grouped() -> dict[str, list[Kind]]:
-    """The strategies by the heading under which they are offered."""
     groups: dict[str, list[Kind]] = {FIXED: [], LEARNING: [], SAMPLES: []}
     for kind in STRATEGIES.values():
         groups[kind.group].append(kind)

@@ -126,7 +126,6 @@ class Hybrid(Audited):
 
 
 def drawing(one: Candidates, seed: int) -> Integers:
-    """The audit order over the numbers of a query's documents."""
     return audit_order(one.query_id, pl.Series(one.documents, dtype=pl.String), seed)
 
 

@@ -6,9 +6,8 @@ import heapq
 from collections.abc import Mapping
 
 from pooling.heavy import Booleans, Floats, Integers, np
-from pooling.strategies.base import RunStatistics
+from pooling.strategies.base import RunStatistics, stream
 from pooling.strategies.candidates import Candidates, Cursors
-from pooling.strategies.chance import stream
 
 
 class PlayedRuns(RunStatistics):

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping
 from typing import ClassVar
 
-from pooling.heavy import Booleans, Floats, np
+from pooling.heavy import Booleans, Floats, NDArray, np
 from pooling.strategies.candidates import Candidates
+
+
+def stream(seed: int, *names: str, event: int = 0) -> np.random.Philox:
+    """A counter-based generator of its own for each seed, names and event number (0, 1, 2 …)."""
+    key = hashlib.blake2b("\0".join((str(seed), *names)).encode(), digest_size=16).digest()
+    # Events lie 2^64 blocks apart, so they never overlap.
+    return np.random.Philox(key=np.frombuffer(key, dtype="<u8").astype(np.uint64), counter=event << 64)
+
+
+def uniforms(source: np.random.Philox, count: int) -> NDArray[np.float64]:
+    """`count` numbers in (0, 1], from raw bits: the same on every platform and in every version of NumPy."""
+    return ((source.random_raw(count) >> np.uint64(11)).astype(np.float64) + 1) / 2.0**53
+
 
 #: The label of a document that has none.
 UNKNOWN = -1
@@ -60,7 +74,6 @@ class Strategy:
         return [one.documents[number] for number in self.pick(one, is_open, count)]
 
     def open_documents(self, one: Candidates) -> Booleans:
-        """True for the documents without a label."""
         return np.asarray(self.labels[one.query_id] == UNKNOWN)
 
     def probabilities(self, one: Candidates) -> Floats | None:
@@ -91,7 +104,6 @@ class ScoredStrategy(Strategy):
     """Judge what scores highest now; equal scores in RRF order."""
 
     def score(self, one: Candidates) -> Floats:
-        """One score for each document of the query."""
         raise NotImplementedError
 
     def pick(self, one: Candidates, is_open: Booleans, count: int) -> list[int]:

@@ -36,17 +36,14 @@ class Candidates:
 
     @cached_property
     def number(self) -> dict[str, int]:
-        """Document id -> number."""
         return {document: number for number, document in enumerate(self.documents)}
 
     @cached_property
     def run_count(self) -> Integers:
-        """Number of runs that found each document."""
         return np.bincount(self.document, minlength=len(self))
 
     @cached_property
     def best_rank(self) -> Integers:
-        """The best rank of each document."""
         best = np.full(len(self), np.iinfo(np.int64).max)
         np.minimum.at(best, self.document, self.rank)
         return best
@@ -57,7 +54,6 @@ class Candidates:
         return np.append(0, np.cumsum(self.run_count))
 
     def finders(self, number: int) -> Integers:
-        """The runs that found a document."""
         return self.run[self.starts[number] : self.starts[number + 1]]
 
     @cached_property
@@ -84,7 +80,6 @@ class Candidates:
         return position
 
     def total(self, weights: Floats) -> Floats:
-        """Sum by document of one weight for each find."""
         return np.asarray(np.bincount(self.document, weights=weights, minlength=len(self)), dtype=np.float64)
 
 

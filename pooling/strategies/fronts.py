@@ -50,7 +50,6 @@ class MoveToFront(Strategy):
         self.recent = one.query_id
 
     def follow(self, one: Candidates, front: Front, number: int) -> None:
-        """Move the front as the label of a document says."""
         finders = one.finders(number)
         owner = front.current
         if owner is None or owner not in finders:

@@ -106,7 +106,6 @@ class Learned(ScoredStrategy):
         self.weights = None
 
     def row(self, one: Candidates, number: int) -> Floats:
-        """The centred features of a document."""
         x = -self.means[one.query_id]
         rows = slice(one.starts[number], one.starts[number + 1])
         x[one.run[rows]] += self.features[one.query_id][rows]

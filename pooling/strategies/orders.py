@@ -5,7 +5,7 @@ from __future__ import annotations
 from pooling.heavy import np, pl
 from pooling.strategies.base import Strategy
 from pooling.strategies.candidates import candidates_of
-from pooling.strategies.sampling import Sampling
+from pooling.strategies.static import Sampling
 
 
 def order_by_depth(merged: pl.DataFrame) -> pl.DataFrame:

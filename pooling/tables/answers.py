@@ -11,9 +11,9 @@ from django.shortcuts import redirect, render
 from django.utils import translation
 
 from pooling.interface.downloads import streamed
-from pooling.tables.remembered import remember_columns
 from pooling.tables.shown import TableView
 from pooling.tables.state import column_names
+from pooling.tables.table import remember_columns
 
 CSV = "text/csv; charset=utf-8"
 

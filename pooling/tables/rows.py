@@ -133,7 +133,6 @@ def page_of_rows(rows: Rows, number: str, count: int, per_page: int = PER_PAGE) 
 
 
 def only(rows: Rows, keys: Sequence[str], key_of: Callable[[Any], object]) -> Rows:
-    """The rows with those keys."""
     if isinstance(rows, QuerySet):
         return rows.filter(pk__in=[int(key) for key in keys if key.isdecimal() and len(key) < 19])
     return [row for row in rows if str(key_of(row)) in keys]

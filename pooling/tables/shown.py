@@ -33,8 +33,6 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell as the template shows it."""
-
     html: str
     title: str
     style: str
@@ -117,23 +115,17 @@ class Chip(NamedTuple):
 
 
 class ChipGroup(NamedTuple):
-    """A filter with its choices."""
-
     title: str
     chips: list[Chip]
 
 
 class ColumnChoice(NamedTuple):
-    """A column that can be shown or left out."""
-
     key: str
     title: str
     is_shown: bool
 
 
 class Action(NamedTuple):
-    """Something to do with the chosen rows, and its address."""
-
     title: str
     address: str
 
@@ -256,7 +248,6 @@ class TableView:
 
     @property
     def offered(self) -> list[Action]:
-        """Actions that the person may do with chosen rows."""
         if self.collection is None:
             return []
         slug = self.collection.slug
@@ -277,12 +268,10 @@ class TableView:
 
     @property
     def pairs_without_search(self) -> list[tuple[str, str]]:
-        """The state that goes along with other search words."""
         return self._pairs_without("q")
 
     @property
     def pairs_without_columns(self) -> list[tuple[str, str]]:
-        """The state that goes along with other columns."""
         return self._pairs_without("columns")
 
     @property
@@ -310,7 +299,6 @@ class TableView:
 
     @property
     def empty_address(self) -> str:
-        """The address of the one thing to do, for those who may."""
         empty = self.look.empty
         if not (empty.view and self.collection and self.is_admin):
             return ""

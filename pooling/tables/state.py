@@ -30,12 +30,10 @@ class Names:
     is_stored: bool = True
 
     def sorts(self, column: Column) -> bool:
-        """The rows can be sorted by the column."""
         return column.sort is not False and (column.order is not None or not self.is_stored)
 
     @property
     def by_default(self) -> tuple[str, ...]:
-        """Columns that are shown until somebody chooses."""
         return tuple(column.key for column in self.columns if not column.hidden)
 
     def columns_among(self, keys: list[str]) -> tuple[str, ...]:
@@ -48,8 +46,6 @@ class Names:
 
 @dataclass(frozen=True)
 class State:
-    """A table's order, search words, choices of filters, columns, and page."""
-
     names: Names
     sort: str
     search: str = ""
@@ -100,14 +96,12 @@ class State:
         return "?" + urlencode([*self.pairs(), *((self.names.prefix + name, value) for name, value in more)])
 
     def sorted(self, sort: str) -> State:
-        """The rows in another order, from the first page."""
         return replace(self, sort=sort, page="1")
 
     def on_page(self, number: int) -> State:
         return replace(self, page=str(number))
 
     def narrowed(self, name: str, choice: str) -> State:
-        """Another choice of a filter, from the first page."""
         return replace(self, filters={**self.filters, name: choice}, page="1")
 
     def with_columns(self, columns: tuple[str, ...]) -> State:
@@ -142,5 +136,4 @@ def read_state(parameters: QueryDict, names: Names) -> State:
 
 
 def column_names(parameters: QueryDict, names: Names) -> list[str]:
-    """Names of columns, in one value or in several."""
     return ",".join(parameters.getlist(f"{names.prefix}columns")).split(",")

@@ -31,21 +31,54 @@ remembers the columns that a person chose.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.models import AnonymousUser
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.context_processors import csrf
 
+from pooling.account_models import Preferences
 from pooling.models import Collection
-from pooling.tables.actions import added_to
 from pooling.tables.columns import BulkAction, Column, Empty, Filter
-from pooling.tables.remembered import remembered_columns
 from pooling.tables.rows import PER_PAGE, Rows, in_order, narrowed, number_of, only, page_of_rows
 from pooling.tables.shown import Look, TableView
 from pooling.tables.state import Names, read_state
+
+MOST_TABLES = 100
+
+
+def remembered_columns(request: HttpRequest, table: str) -> list[str]:
+    """The columns last chosen; empty for none."""
+    kept = getattr(getattr(request, "user", None), "preferences", None)
+    return list(kept.columns.get(table, [])) if kept else []
+
+
+def remember_columns(request: HttpRequest, table: str, columns: Sequence[str]) -> None:
+    """Keep a choice; an empty one means the table's own columns again."""
+    if isinstance(request.user, AnonymousUser):
+        return
+    kept, _ = Preferences.objects.get_or_create(user=request.user)
+    kept.columns.pop(table, None)
+    if columns and len(kept.columns) < MOST_TABLES:
+        kept.columns[table] = list(columns)
+    kept.save(update_fields=["columns"])
+
+
+_ADDED: dict[str, list[BulkAction]] = defaultdict(list)
+
+
+def add_actions(table: str, *actions: BulkAction) -> None:
+    """Offer actions at the foot of the table of that name; one that is there already is replaced."""
+    names = {action.name for action in actions}
+    _ADDED[table] = [one for one in _ADDED[table] if one.name not in names] + list(actions)
+
+
+def added_to(table: str) -> tuple[BulkAction, ...]:
+    return tuple(_ADDED.get(table, ()))
 
 
 def _nothing(rows: list[Any]) -> None:

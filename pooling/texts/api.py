@@ -1,5 +1,3 @@
-"""Queries and documents, over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -15,9 +13,8 @@ from pooling.interface.api import answers, parsed, versioned
 from pooling.interface.shapes import shape
 from pooling.models import Document, Query
 from pooling.people.access import collection_for, fetch
-from pooling.storage import serializers as storage_serializers
-from pooling.storage.api import _import, imports
-from pooling.storage.serializers import UploadSerializer
+from pooling.storage import api as storage_serializers
+from pooling.storage.api import UploadSerializer, _import, imports
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
 from pooling.texts.importing import ImportSummary
@@ -32,8 +29,6 @@ class DocumentsUploadSerializer(UploadSerializer):
 
 
 class DocumentsQuerySerializer(serializers.Serializer[Any]):
-    """Which documents."""
-
     pool = serializers.IntegerField(required=False, min_value=1, help_text="Only documents of this pool.")
 
 
@@ -75,8 +70,6 @@ SUMMARY = shape(ImportSummary, more=("detail", "url"))
 
 
 class Queries(APIView):
-    """The queries of a collection."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @lists(QueryTextSerializer, QUERIES, operation_id="collections_queries_list")
@@ -91,8 +84,6 @@ class Queries(APIView):
 
 
 class Documents(APIView):
-    """The documents of a collection."""
-
     parser_classes = [MultiPartParser, FormParser]
 
     @lists(
@@ -114,8 +105,6 @@ class Documents(APIView):
 
 
 class OneQuery(Tidied):
-    """One query."""
-
     kind = "query"
 
     @answers(QueryTextSerializer)
@@ -125,8 +114,6 @@ class OneQuery(Tidied):
 
 
 class OneDocument(Tidied):
-    """One document."""
-
     kind = "document"
 
     @answers(DocumentTextSerializer, also={304: None})

@@ -1,5 +1,3 @@
-"""The tables of queries and documents."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -61,7 +59,6 @@ def chosen_pool(parameters: Mapping[str, str], collection: Collection) -> Pool |
 
 
 def documents_of(collection: Collection, pool: Pool | None) -> QuerySet[Document]:
-    """All of them, or those of a pool; fetches the start of each text."""
     rows = Document.objects.listed().filter(collection=collection).order_by("pk").defer("text", "metadata")
     rows = rows.annotate(start=Left("text", 300))
     if pool:

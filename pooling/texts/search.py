@@ -104,13 +104,10 @@ class TextMatches:
 
 
 class TextsIndexed(Result):
-    """The result of indexing: how many texts that took."""
-
     texts: int
 
 
 def index_texts(collection: Collection, progress: Progress | None = None) -> int:
-    """Bring the index up to date and return how many texts that took."""
     progress = progress or (lambda share, detail: None)
     TextIndex.objects.get_or_create(collection=collection)
     # Before looking: an import that ends after this says so again.
@@ -231,7 +228,6 @@ def _missing(collection: Collection, after: int, limit: int) -> list[int]:
 
 
 def _index(collection: Collection, documents: Sequence[int]) -> None:
-    """Index some documents, in the order of their keys, in the transaction that is open."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(_POSTGRES_INDEX, [list(documents)])

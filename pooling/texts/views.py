@@ -1,5 +1,3 @@
-"""Pages of queries and documents, each a list with the form that imports more."""
-
 from __future__ import annotations
 
 from collections import defaultdict
@@ -22,16 +20,12 @@ from pooling.texts.lists import DOCUMENTS, QUERIES, chosen_pool, documents_of
 
 
 class QueriesForm(forms.Form):
-    """A file of queries."""
-
     file = forms.FileField(
         label="File of queries", help_text="BEIR queries.jsonl, JSON, CSV, TSV or Parquet; also gzipped."
     )
 
 
 class DocumentsForm(forms.Form):
-    """A corpus file."""
-
     file = forms.FileField(
         label="Corpus file", help_text="BEIR corpus.jsonl, JSON, CSV, TSV or Parquet; also gzipped. Any size."
     )
@@ -75,7 +69,6 @@ def _in_words(window: object, share: object, strata: list[tuple[Any, Any, int]])
 @login_required
 @require_http_methods(["GET", "POST"])
 def queries(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The queries of a collection, found by id or words; posting a file imports it."""
     collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
     form = QueriesForm(request.POST, request.FILES) if request.method == "POST" else QueriesForm()
     if request.method == "POST" and (
@@ -91,7 +84,6 @@ def queries(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "POST"])
 def documents(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The documents of a collection; posting a corpus file imports it."""
     collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
     form = DocumentsForm(request.POST, request.FILES) if request.method == "POST" else DocumentsForm()
     if request.method == "POST" and (

@@ -1,5 +1,3 @@
-"""Renaming, archiving, deleting and restoring over HTTP, at the address of each thing."""
-
 from __future__ import annotations
 
 from typing import Any, ClassVar
@@ -31,7 +29,6 @@ KEYS = (
 
 
 def thing_for(request: Request, kind: str, *, deleted: bool = False, **address: Any) -> Kept:
-    """Fetch a thing for an admin of its collection: one that is there, or one that is deleted."""
     rows = KINDS[kind].model.everything.filter(deleted_at__isnull=not deleted)
     where = {_lookup(kind, name): value for name, value in address.items()}
     thing = fetch(rows.order_by("-deleted_at"), **where)
@@ -40,14 +37,12 @@ def thing_for(request: Request, kind: str, *, deleted: bool = False, **address: 
 
 
 def _lookup(kind: str, name: str) -> str:
-    """The name in a query for a part of an address."""
     if name == "slug" and kind != "collection":
         return "collection__slug"
     return "pk" if name in KEYS else name
 
 
 def described(thing: Kept, **more: object) -> Response:
-    """A thing as every call here answers."""
     kind = kind_of(thing)
     return Response(
         {
@@ -72,8 +67,6 @@ def described(thing: Kept, **more: object) -> Response:
 
 
 class Tidied(APIView):
-    """One thing: its name, whether it is archived, and its deletion."""
-
     kind: ClassVar[str] = ""
 
     @takes(serializers.TidyChangeSerializer, gives=serializers.TidiedSerializer)
@@ -96,8 +89,6 @@ class Tidied(APIView):
 
 
 class Restored(APIView):
-    """The way back."""
-
     kind: ClassVar[str] = ""
 
     @takes(serializers.RestoreSerializer, gives=serializers.TidiedSerializer)
@@ -109,8 +100,6 @@ class Restored(APIView):
 
 
 class TidiedCollection(Tidied, OneCollection):
-    """One collection, with its counts."""
-
     kind = "collection"
 
     @takes(CollectionChangeSerializer, gives=serializers.ChangedCollectionSerializer)
@@ -133,8 +122,6 @@ class TidiedCollection(Tidied, OneCollection):
 
 
 class TidiedThings(APIView):
-    """What was archived or deleted in a collection."""
-
     @lists(
         serializers.TidiedThingSerializer,
         operation_id="collections_tidied_list",

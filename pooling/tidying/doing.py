@@ -54,7 +54,6 @@ def rename(thing: Kept, name: str, *, by: User | None = None) -> None:
 
 
 def archive(thing: Kept, archived: bool = True, *, by: User | None = None) -> None:
-    """Take a thing out of lists, forms and defaults, or put it back."""
     kind = kind_of(thing)
     if not kind.archived:
         raise InputError(f"An {kind.noun} cannot be archived.", conflict=True)
@@ -166,7 +165,6 @@ def _is_unique(kind: Kind) -> bool:
 
 
 def _free_slug(collection: Collection) -> str:
-    """The collection's short name, with a number if another collection has it now."""
     slug = collection.slug
     taken = set(Collection.objects.values_list("slug", flat=True))
     numbers = ("", *(f"-{number}" for number in range(2, len(taken) + 3)))

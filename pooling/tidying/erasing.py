@@ -83,7 +83,6 @@ def erase_in_background() -> None:
 
 
 def erase(thing: Kept) -> None:
-    """Erase one thing for good, with its files."""
     if isinstance(thing, Collection):
         erase_collection(thing)
         return
@@ -97,7 +96,6 @@ def erase(thing: Kept) -> None:
 
 
 def erase_collection(collection: Collection) -> None:
-    """Erase a collection with everything in it, judgments and files included."""
     kinds = [kind for kind in KINDS.values() if kind.model is not Collection]
     files = [name for kind in kinds for name in stored_files(kind.rows_of(collection))]
     with transaction.atomic():

@@ -19,8 +19,6 @@ Row = TypeVar("Row", bound=models.Model, covariant=True)
 
 
 class KeptQuerySet(models.QuerySet[Row]):
-    """Rows that can be archived or deleted."""
-
     def listed(self) -> KeptQuerySet[Row]:
         """Those that lists, forms and defaults offer: not archived."""
         return self.filter(archived_at=None)
@@ -30,11 +28,9 @@ class PresentManager(models.Manager[Row]):
     """Things that are not deleted; archived ones are among them."""
 
     def get_queryset(self) -> KeptQuerySet[Row]:
-        """Without deleted rows."""
         return KeptQuerySet(self.model, using=self._db).filter(deleted_at=None)
 
     def listed(self) -> KeptQuerySet[Row]:
-        """Those that lists, forms and defaults offer: not archived."""
         return self.get_queryset().listed()
 
 

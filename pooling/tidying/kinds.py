@@ -16,8 +16,8 @@ from django.urls import reverse
 
 from pooling.formats.wording import counted
 from pooling.models import Collection
-from pooling.tables.actions import add_actions
 from pooling.tables.columns import BulkAction
+from pooling.tables.table import add_actions
 from pooling.tidying.kept import Kept
 
 # So many of a kind are named where a sentence counts them all.
@@ -53,7 +53,6 @@ class Kind:
         return str(getattr(thing, self.label))
 
     def rows_of(self, collection: Collection) -> Any:
-        """Those of a collection, deleted ones among them."""
         rows: Any = self.model.everything.all()
         if self.model is Collection:
             return rows.filter(pk=collection.pk)

@@ -37,14 +37,11 @@ class TidiedThing:
 
 @dataclass(frozen=True)
 class TidiedList:
-    """A list of them, newest first, and how many more there are."""
-
     rows: Sequence[TidiedThing]
     more: int
 
 
 def archived_in(collection: Collection) -> TidiedList:
-    """One query for each kind."""
     return _listed(collection, deleted=False)
 
 

@@ -1,5 +1,3 @@
-"""Things that can be archived or deleted, as HTTP calls read and write them."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Pages that rename, archive, delete and restore: one question page for every kind, and the archive."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -105,7 +103,6 @@ def tidied(request: HttpRequest, slug: str) -> HttpResponseBase:
 @login_required
 @require_http_methods(["GET", "POST"])
 def tidy(request: HttpRequest, slug: str, kind: str, thing_id: int) -> HttpResponse:
-    """One thing: another name, the archive, its deletion with what depends on it, and the way back."""
     collection = collection_for(request.user, slug, ADMIN)
     its_kind = _kind(kind)
     thing = fetch(its_kind.rows_of(collection).filter(erased_at=None), pk=thing_id)
@@ -140,7 +137,6 @@ def tidy(request: HttpRequest, slug: str, kind: str, thing_id: int) -> HttpRespo
 @login_required
 @require_safe
 def tidy_chosen(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
-    """Things that depend on the rows chosen in a list, with the buttons that put these away."""
     collection = collection_for(request.user, slug, ADMIN)
     keys = [key for name in request.GET for key in request.GET.getlist(name)]
     chosen = [f"{kind}:{key}" for key in dict.fromkeys(keys)]
@@ -153,7 +149,6 @@ def tidy_chosen(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
 @login_required
 @require_POST
 def collection_restore(request: HttpRequest, collection_id: int) -> HttpResponse:
-    """Restore a deleted collection, for its admins."""
     collection = fetch(deleted_collections_of(request.user), pk=collection_id)
     try:
         restore(collection, name=request.POST.get("name") or None, by=person(request))
@@ -193,7 +188,6 @@ def _done(request: HttpRequest, collection: Collection, kind: Kind, thing: Kept)
 
 
 def _many(request: HttpRequest, collection: Collection) -> HttpResponse:
-    """Archive, delete, or take back what was chosen in a list."""
     action, by = request.POST.get("action", ""), person(request)
     # From the buttons of a list, or from the one of a message.
     chosen = request.POST.getlist("things") or request.GET.get("things", "").split(",")
@@ -281,7 +275,6 @@ def _things(collection: Collection, names: Sequence[str]) -> list[Kept]:
 
 
 def _to(thing: Kept, kind: Kind, collection: Collection) -> HttpResponse:
-    """The page of a thing, or where these are listed."""
     if hasattr(thing, "get_absolute_url"):
         return redirect(thing.get_absolute_url())
     return redirect(kind.list_url(collection, thing))

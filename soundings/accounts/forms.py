@@ -1,5 +1,3 @@
-"""The site's forms: sign-in, passwords, members and invitations."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -25,8 +23,6 @@ from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME
 
 
 class SignInForm(AuthenticationForm):
-    """User name and password."""
-
     error_messages = {
         "invalid_login": _("Wrong name or password. Both are case-sensitive."),
         "inactive": _("This account is disabled. Ask the person who runs this site."),
@@ -41,8 +37,6 @@ HELP_ON_PASSWORDS = _("At least ten characters, and not a common word.")
 
 
 class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]
-    """A new password, twice."""
-
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["new_password1"].label = _("New password")
@@ -52,8 +46,6 @@ class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]
 
 
 class ChangePasswordForm(NewPasswordForm, PasswordChangeForm):
-    """The old password once and the new one twice."""
-
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["old_password"].label = _("Your password now")
@@ -72,8 +64,6 @@ class ForgotPasswordForm(PasswordResetForm):
 
 
 class TokenForm(forms.Form):
-    """A token for a program."""
-
     name = forms.CharField(
         label=_("Name"),
         max_length=LONGEST_NAME,
@@ -90,8 +80,6 @@ class TokenForm(forms.Form):
 
 
 class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
-    """A new account for somebody who was invited."""
-
     class Meta:
         model = get_user_model()
         fields = ["username", "email"]
@@ -109,14 +97,10 @@ class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
 
 
 class RoleForm(forms.Form):
-    """A role for somebody who is a member already."""
-
     role = forms.ChoiceField(choices=Role.choices)
 
 
 class MemberForm(RoleForm):
-    """Somebody with an account, and the role they get."""
-
     username = forms.CharField(
         label="User name",
         max_length=150,
@@ -130,8 +114,6 @@ class MemberForm(RoleForm):
 
 
 class InvitationForm(RoleForm):
-    """A role for somebody who may not have an account yet."""
-
     email = forms.EmailField(
         label="Email address (optional)",
         required=False,

@@ -70,7 +70,6 @@ def _invite(request: HttpRequest, collection: Collection) -> HttpResponse:
 @require_POST
 @login_required
 def invitation_withdraw(request: HttpRequest, slug: str, invitation_id: int) -> HttpResponse:
-    """End an invitation that nobody has used yet."""
     collection = collection_for(request.user, slug, ADMIN)
     invitation = get_object_or_404(collection.invitations, pk=invitation_id)
     try:
@@ -84,7 +83,6 @@ def invitation_withdraw(request: HttpRequest, slug: str, invitation_id: int) -> 
 @require_POST
 @login_required
 def offer_accept(request: HttpRequest, offer_id: int) -> HttpResponse:
-    """Join a collection whose admin has asked for it."""
     user = person(request)
     member = accept_offer(fetch(offers_to(user), pk=offer_id), user)
     messages.success(request, _welcome(member))
@@ -101,7 +99,6 @@ def offer_decline(request: HttpRequest, offer_id: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @sensitive_post_parameters()
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Join with the account one is signed in with, or with a new one."""
     try:
         offer = invitation_of(token)
     except InputError as error:

@@ -84,7 +84,6 @@ class Languages(LocaleMiddleware):
 
 @receiver(user_logged_in)
 def bring_language(request: HttpRequest, user: User, **sent: Any) -> None:
-    """Note the language of the account for the answer."""
     kept = Preferences.objects.filter(user=user).values_list("language", flat=True).first()
     if kept in dict(settings.LANGUAGES):
         request.language_of_account = kept  # type: ignore[attr-defined]

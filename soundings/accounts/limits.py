@@ -1,5 +1,3 @@
-"""Limits of an account that the site sets, and how much of each is left."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -61,8 +59,6 @@ class LimitsSerializer(serializers.Serializer[Any]):
 
 
 class Limits(APIView):
-    """The limits of the caller."""
-
     @answers(LimitsSerializer, operation_id="limits_retrieve")
     def get(self, request: Request) -> object:
         """The limits that the site sets for your account, and what is left of them."""

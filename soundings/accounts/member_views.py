@@ -137,7 +137,6 @@ def members(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_POST
 @login_required
 def member_role(request: HttpRequest, slug: str, member_id: int) -> HttpResponse:
-    """Give a member another role."""
     collection = collection_for(request.user, slug, ADMIN)
     member = get_object_or_404(collection.memberships.select_related("user"), pk=member_id)
     form = RoleForm(request.POST)
@@ -184,6 +183,5 @@ def _in_words(outcome: Membership | Invitation) -> str:
 
 
 def _to_members(request: HttpRequest, slug: str) -> HttpResponse:
-    """Back to the list, or home for somebody who has just given up the right to see it."""
     member = collections_of(request.user).filter(slug=slug).exists()
     return redirect("members", slug) if member else redirect("home")

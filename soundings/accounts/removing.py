@@ -24,7 +24,7 @@ from django_tasks_db.models import DBTaskResult
 from labeling.models import Bookmark, Lease, Queue
 from labeling.models.imports import ImportedAnnotator
 from labeling.models.labels import QrelsRelease
-from labeling.queues.handing_back import hand_back
+from labeling.queues.changes import hand_back
 from pooling.account_models import ApiToken, Preferences, SeenSession
 from pooling.interface.problems import InputError
 from pooling.models import Invitation, Job, Membership, Role
@@ -123,7 +123,6 @@ def _forget(user: User, name: str, email: str) -> None:
 
 
 def _rename(user: User, name: str, pseudonym: str) -> None:
-    """Put the pseudonym where a name was written down."""
     ImportedAnnotator.objects.filter(user=user).update(name=pseudonym)
     kind = ContentType.objects.get_for_model(get_user_model())
     about = LogEntry.objects.filter(content_type=kind, object_id=str(user.pk))

@@ -31,8 +31,6 @@ from soundings.sign_in.passwords import has_password
 
 
 class DeletionForm(forms.Form):
-    """The password once more."""
-
     password = forms.CharField(
         label=gettext_lazy("Your password"),
         max_length=4096,
@@ -42,8 +40,6 @@ class DeletionForm(forms.Form):
 
 
 class NameForm(forms.Form):
-    """The user name, from people who have no password."""
-
     name = forms.CharField(
         label=gettext_lazy("Your user name"),
         max_length=150,
@@ -95,8 +91,6 @@ class DeletedSerializer(serializers.Serializer[Any]):
 
 
 class OneAccount(APIView):
-    """An account, for site admins."""
-
     @answers(DeletedSerializer, operation_id="accounts_destroy")
     def delete(self, request: Request, username: str) -> object:
         """Delete an account for good; its judgments stay under a pseudonym. Only for site admins."""

@@ -119,8 +119,6 @@ MOST_SESSIONS = 50
 
 
 class BySessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
-    """What the schema says of sessions."""
-
     target_class = "soundings.accounts.authentication.BySession"
 
 
@@ -208,8 +206,6 @@ def _require_second_factor(request: Request, user: User, code: str) -> None:
 
 
 class Tokens(APIView):
-    """The tokens of the caller."""
-
     @lists(ListedTokenSerializer)
     def get(self, request: Request) -> Rows:
         """List your tokens that work; the tokens themselves are shown only when they are created."""
@@ -217,8 +213,6 @@ class Tokens(APIView):
 
 
 class OneToken(APIView):
-    """One of these."""
-
     @answers()
     def delete(self, request: Request, token_id: int) -> None:
         """Revoke a token of yours."""

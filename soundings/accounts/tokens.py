@@ -60,7 +60,6 @@ def make_token(
 
 
 def tokens_of(user: User) -> QuerySet[ApiToken]:
-    """The tokens of an account that work, newest first."""
     lasting = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
     return ApiToken.objects.filter(lasting, user=user, password_sha256=hashed(user.password))
 

@@ -31,12 +31,10 @@ Supports = Mapping[tuple[str, str, str], tuple[str, tuple[int, int] | None]]
 
 
 def bring_facts(collection: Collection, examples: Path, user: User) -> FactImport:
-    """Import the facts of the example."""
     return import_facts(collection, examples / "facts.jsonl", user=user)
 
 
 def open_facts(pool: Pool, seed: int, user: User) -> Queue:
-    """Put the pool's relevant documents into a queue of facts, and a few of the others."""
     return open_fact_queue(pool, FactQueueOptions(audit_share=0.05, seed=seed), name=QUEUE_NAME, user=user)
 
 

@@ -43,8 +43,7 @@ from pooling.pools.versions import extend_pool
 from pooling.runs.stored import import_run
 from pooling.texts.importing import import_documents, import_queries
 from pooling.tidying.erasing import erase_collection
-from soundings.demo.annotators import SimulatedAnnotators
-from soundings.demo.clock import DemoClock
+from soundings.demo.annotators import DemoClock, SimulatedAnnotators
 from soundings.demo.fact_judging import bring_facts, judge_facts, open_facts
 from soundings.installation.first_use import (
     DEMO_ADMIN,
@@ -75,8 +74,6 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Cast:
-    """The demo's people; the passwords are new each time."""
-
     admin: User
     simulated: list[User]
     passwords: dict[str, str]
@@ -84,8 +81,6 @@ class Cast:
 
 @dataclass(frozen=True)
 class Stage:
-    """Common to the steps: the files, the people, the calendar, and who hears of each step."""
-
     examples: Path
     cast: Cast
     clock: DemoClock
@@ -152,7 +147,6 @@ def _account(name: str, password: str | None, *, runs_site: bool = False) -> Use
 
 
 def start_collection(stage: Stage) -> Collection:
-    """The collection with its guidelines and members."""
     collection = create_collection(
         stage.admin,
         slug=SLUG,
@@ -170,7 +164,6 @@ def start_collection(stage: Stage) -> Collection:
 
 
 def import_everything(collection: Collection, stage: Stage) -> list[Run]:
-    """Queries, documents, runs and gold questions, through the functions behind the pages and commands."""
     queries = import_queries(collection, stage.examples / "queries.jsonl", user=stage.admin)
     documents = import_documents(collection, stage.examples / "corpus.jsonl")
     stage.say(f"Imported {queries.created} queries with tags and {documents.created} documents.")
@@ -257,7 +250,6 @@ def judge_main_pool(collection: Collection, runs: list[Run], stage: Stage) -> Po
 
 
 def watch_and_replay(collection: Collection, stage: Stage) -> None:
-    """Steps that need labels: a canary, strategies replayed, and indexes compared."""
     canary = create_canary(
         collection,
         CanaryDefinition(name="Recall of every run", measure="recall@10"),
@@ -289,7 +281,6 @@ def watch_and_replay(collection: Collection, stage: Stage) -> None:
 
 
 def import_better_run(collection: Collection, stage: Stage) -> Run:
-    """The run of the second week; the canary measures it."""
     run = import_run(collection, stage.examples / LATER_RUN, user=stage.admin)
     _finish_jobs(collection)
     stage.say(f"A week later: imported “{run.name}”, an improved “lsa”; the canary has measured it.")
@@ -323,7 +314,6 @@ def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> Pool:
 
 
 def leave_some_to_judge(pool: Pool, run: Run, stage: Stage) -> None:
-    """A deeper version of the pool, which nobody has begun to judge."""
     deeper = extend_pool(
         pool,
         user=stage.admin,
@@ -342,7 +332,6 @@ def leave_some_to_judge(pool: Pool, run: Run, stage: Stage) -> None:
 
 
 def judge_what_answers_need(main: Pool, stage: Stage) -> None:
-    """Facts of the queries, and which documents support them, judged in part."""
     done = bring_facts(main.collection, stage.examples, stage.admin)
     queue = open_facts(main, SEED, stage.admin)
     made, left = judge_facts(queue, _annotators(stage, SEED + 3), stage.examples)
@@ -368,7 +357,6 @@ def _finish_jobs(collection: Collection) -> None:
 
 
 def release_and_report(collection: Collection, name: str, runs: list[Run], stage: Stage) -> Report:
-    """Freeze the labels under a name and measure the runs with them."""
     release = release_qrels(collection, name=name, user=stage.admin)
     report = create_report(
         collection,
@@ -402,7 +390,6 @@ class DemoRow(TypedDict):
 
 
 def report_rows(report: Report) -> list[DemoRow]:
-    """One row per run, the best first."""
     result: EvaluationResult = report.result
     recall, truth = f"recall@{TABLE_K}", true_recall()
     rows: list[DemoRow] = []

@@ -64,13 +64,10 @@ class Contents(TypedDict):
 
 
 class ArchiveWriter:
-    """A backup while it is written."""
-
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
 
     def add(self, name: str, chunks: Iterable[bytes], *, packed: bool) -> Part:
-        """Write a file of the archive; runs are packed in themselves."""
         digest, size = hashlib.sha256(), 0
         info = zipfile.ZipInfo(name)
         info.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
@@ -82,7 +79,6 @@ class ArchiveWriter:
         return {"name": name, "size": size, "sha256": digest.hexdigest()}
 
     def finish(self, contents: Contents) -> None:
-        """Write the list of all."""
         self._archive.writestr(LIST, json.dumps(contents, ensure_ascii=False), zipfile.ZIP_DEFLATED)
 
 
@@ -108,8 +104,6 @@ def new_archive(path: Path) -> Iterator[ArchiveWriter]:
 
 
 class Archive:
-    """A backup that is read."""
-
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         self._path, self._archive = path, archive
         self.contents = self._contents()
@@ -151,7 +145,6 @@ class Archive:
         return self._archive.open(part["name"])
 
     def lines(self, table: Table) -> Iterator[list[object]]:
-        """The rows of a table."""
         with self.open(table) as file:
             for line in file:
                 yield json.loads(line)
@@ -177,12 +170,10 @@ def open_archive(path: Path) -> Iterator[Archive]:
 
 
 def damaged(path: Path, name: str) -> InputError:
-    """The error of a part that is not as it was written."""
     return InputError(f"{path} is damaged at {name}. Nothing was restored. Use another copy.", field="file")
 
 
 def newer(path: Path, contents: Contents) -> InputError:
-    """The error of a backup that this version cannot know."""
     version = contents.get("version", "?")
     return InputError(
         f"{path} was made by a newer version of Soundings ({version}). Install that version, then restore.",

@@ -24,8 +24,6 @@ EXAMPLE = "s3://bucket?endpoint=https://s3.example.org or file:///path"
 
 
 class Backend(TypedDict, total=False):
-    """A storage or a cache as Django's settings name it."""
-
     BACKEND: Required[str]
     LOCATION: str
     KEY_PREFIX: str

@@ -64,14 +64,12 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
             raise ImproperlyConfigured(f"{var}: {error}; write for instance 10.0.0.0/8.") from None
 
     def switch(self, var: str, *, default: bool) -> bool:
-        """Whether something is on."""
         chosen = str(self.str(var, default=str(default))).strip()
         if chosen.lower() not in ON | OFF:
             raise ImproperlyConfigured(f"{var} is “{chosen}”; choose from true, false.")
         return chosen.lower() in ON
 
     def whole(self, var: str, *, default: int, least: int = 0, most: int | None = None) -> int:
-        """A whole number within its bounds."""
         number = int(self.int(var, default=default))
         if number < least or (most is not None and number > most):
             bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
@@ -99,7 +97,6 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
         return key
 
     def hosts(self, var: str, default: Sequence[str]) -> list[str]:
-        """The names of a list, at least one."""
         names = [name.strip() for name in self.list(var, default=default) if name.strip()]
         if not names:
             raise ImproperlyConfigured(f"{var} is empty; write for instance labels.example.org, or unset it.")
@@ -143,11 +140,9 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
         return file_storage(var, self.str(var, default=""))
 
     def shared(self, var: str) -> Backend:
-        """The cache that several processes share, by its address."""
         return shared_cache(var, self.str(var, default=""))
 
     def mail(self, var: str) -> dict[str, Any]:
-        """The mail server of a URL, as Django writes it."""
         try:
             server = dict(self.email_url_config(self.str(var)))
             if server["EMAIL_HOST"] or not server["EMAIL_BACKEND"].endswith(".smtp.EmailBackend"):
@@ -169,7 +164,6 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
         return sender
 
     def database(self, var: str, default: str) -> dict[str, Any]:
-        """The database of a URL, as Django writes it."""
         database = self._ours(self.str(var, default=default))
         if database is None:  # without the value, which holds a password
             raise ImproperlyConfigured(

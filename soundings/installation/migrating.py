@@ -45,8 +45,6 @@ class CreateModels(Operation):
 
 
 class QuickExecutor(MigrationExecutor):
-    """Creates the models of a migration together."""
-
     def apply_migration(self, state: ProjectState, migration: Migration, *args: Any, **options: Any) -> Any:
         """Apply it, with each row of new models as one step."""
         steps: list[Operation] = []
@@ -59,12 +57,10 @@ class QuickExecutor(MigrationExecutor):
 
 
 def newest(executor: MigrationExecutor) -> Sequence[MigrationName]:
-    """The migrations that this version ends with."""
     return list(executor.loader.graph.leaf_nodes())
 
 
 def missing_migrations() -> int:
-    """Number of migrations that the tables are behind."""
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(newest(executor)))
 

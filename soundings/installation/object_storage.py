@@ -54,7 +54,6 @@ class ObjectStorage(S3Storage):  # type: ignore[misc]  # untyped
         return _patient_answer(lambda: bool(super(ObjectStorage, self).exists(name)))
 
     def listdir(self, path: str) -> Any:
-        """Folders and files in a folder."""
         return _patient_answer(lambda: super(ObjectStorage, self).listdir(path))
 
 

@@ -91,7 +91,6 @@ def _require_migrations(path: Path, archive: Archive) -> None:
 
 
 def _migrations(archive: Archive) -> set[MigrationName]:
-    """Migrations that made the tables of the backup."""
     return {(app, name) for app, name in archive.contents["migrations"]}
 
 
@@ -156,7 +155,6 @@ def _let_wait_for_references() -> None:
 
 
 def _continue_numbers(models: list[type[Model]]) -> None:
-    """New rows get numbers after those that came."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), models):
             cursor.execute(statement)

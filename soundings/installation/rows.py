@@ -24,7 +24,6 @@ INSTEAD: dict[str, dict[str, object]] = {"pooling_textindex": {"is_behind": True
 
 
 def models_of(apps: object) -> list[type[Model]]:
-    """Every table that a backup holds, by name."""
     models = [
         model
         for model in apps.get_models(include_auto_created=True)  # type: ignore[attr-defined]

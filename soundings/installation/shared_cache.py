@@ -22,7 +22,6 @@ class SharedCache(RedisCache):
         return _or(default, lambda: super(SharedCache, self).get(key, default, version))
 
     def set(self, key: Any, value: Any, timeout: Any = ..., version: int | None = None) -> None:
-        """Keep a value for a time."""
         kept = {} if timeout is ... else {"timeout": timeout}
         _or(None, lambda: super(SharedCache, self).set(key, value, version=version, **kept))
 
@@ -39,7 +38,6 @@ class SharedCache(RedisCache):
         return number
 
     def delete(self, key: Any, version: int | None = None) -> bool:
-        """Forget a value; whether there was one."""
         return _or(False, lambda: super(SharedCache, self).delete(key, version))
 
 

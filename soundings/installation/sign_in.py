@@ -32,8 +32,6 @@ LONGEST_NAME = 40
 
 
 class GroupRole(NamedTuple):
-    """A role in a collection that the members of a group have."""
-
     group: str
     slug: str
     role: str

@@ -33,8 +33,6 @@ def kept_by_nobody(get_response: View) -> View:
 
 
 def interface_version(get_response: View) -> View:
-    """Middleware: say in every answer of the HTTP interface which version of it this is."""
-
     def answer(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         if request.path.startswith("/api/"):

@@ -16,7 +16,6 @@ class CompressedStatic(GZipMiddleware):
     """Middleware: style sheets, scripts and drawings take a quarter of the way; goes before WhiteNoise."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Smaller where it is a whole text."""
         is_text = response.get("Content-Type", "").startswith(TEXTS)
         is_static = request.path.startswith(settings.STATIC_URL)
         if response.status_code == HTTPStatus.OK and is_static and is_text:

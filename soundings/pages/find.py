@@ -56,8 +56,6 @@ class Destination:
 
 @dataclass(frozen=True)
 class Kind:
-    """Finds of one kind."""
-
     label: str
     rows: list[Destination]
     # Of the rows, where it is not that of the page.
@@ -65,7 +63,6 @@ class Kind:
 
     @property
     def fit(self) -> int:
-        """That of its best row."""
         return min(row.fit for row in self.rows)
 
 
@@ -241,7 +238,6 @@ def _existing(model: Any, collection: Collection, ids: Iterable[str]) -> set[str
 
 
 def _listed(address: str, collection: Collection, row: Query | Document) -> str:
-    """The list of queries or documents with this one alone."""
     return f"{reverse(address, args=[collection.slug])}?{urlencode({'q': row.external_id})}"
 
 
@@ -290,8 +286,6 @@ class FoundKindSerializer(serializers.Serializer[Any]):
 
 
 class Find(APIView):
-    """Anything by its name or id."""
-
     @answers(
         FoundKindSerializer(many=True),
         also={404: PROBLEM},

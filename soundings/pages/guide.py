@@ -55,8 +55,6 @@ PAGES = {
 
 @dataclass(frozen=True)
 class GuidePage:
-    """One page of the guide: its name in the address, its title, its Markdown."""
-
     name: str
     title: str
     text: str
@@ -88,7 +86,6 @@ class Section:
 
 @cache
 def sections() -> tuple[Section, ...]:
-    """All sections of all pages, in the order of the guide."""
     return tuple(section for name in PAGES for section in _sections_of(guide_page(name)))
 
 
@@ -127,7 +124,6 @@ def with_focus(html: SafeString) -> SafeString:
 
 @require_safe
 def guide(request: HttpRequest, page: str = "") -> HttpResponse:
-    """One page of the guide next to the list of all; without a name, go to the first."""
     if not page:
         return redirect("guide_page", "start")
     if page not in PAGES:

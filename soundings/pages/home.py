@@ -21,7 +21,7 @@ from labeling.models import Item, Queue
 from labeling.progress.of_collection import Judging, judging_of
 from labeling.progress.of_queues import QueueState, queue_states
 from labeling.qrels.judgment_views import JUDGMENT_FORMATS
-from labeling.qrels.unreleased import unreleased_count
+from labeling.qrels.labels import unreleased_count
 from pooling.interface.markdown import render_markdown
 from pooling.interface.pages import page_of, person, speak
 from pooling.models import Collection, Pool, PoolEntry, Role
@@ -122,7 +122,6 @@ def _is_audit_answered(queue: QueueState) -> bool:
 
 
 def _unopened(pool: Pool | None) -> tuple[int, str] | None:
-    """The newest pool where it has no queue."""
     if pool is None or pool.queues.filter(kind=Queue.Kind.PAIRS).exists():
         return None
     return pool.pk, pool.name
@@ -162,7 +161,6 @@ def _unsettled(history: Sequence[ReportSummary]) -> UnsettledPair | None:
 @require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """A page of one's collections with role, progress and next step; the first visit shows the steps."""
     page = page_of(request, home_rows(person(request)))
     listed = listed_collections(person(request), page)
     only_judges = only_annotates(person(request))
@@ -184,7 +182,6 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """A collection's overview: results, what is next and how far it is; for an annotator the queues."""
     collection = collection_for(request.user, slug, MEMBERS)
     context: dict[str, Any] = {
         "collection": collection,

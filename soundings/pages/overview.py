@@ -35,8 +35,6 @@ MEASURING, UNFINISHED = ("release and measure", "report"), (Job.State.QUEUED, Jo
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the way: what it is called, what there is, where it is."""
-
     name: str
     detail: str
     url: str
@@ -79,7 +77,6 @@ class Best:
 
 
 def home_collections(user: User) -> QuerySet[Collection]:
-    """The collections that the home page lists."""
     return collections_of(user).filter(archived_at=None)
 
 
@@ -243,7 +240,6 @@ def _deeper(collection: Any) -> NextMove | None:
 
 
 def _of(model: Any) -> QuerySet[Any]:
-    """The rows of a collection that lists show."""
     listed = model.objects.listed() if issubclass(model, Kept) else model.objects.all()
     rows: QuerySet[Any] = listed.filter(collection=OuterRef("pk"))
     return rows

@@ -1,5 +1,3 @@
-"""The health of the site, over HTTP."""
-
 from __future__ import annotations
 
 from rest_framework import serializers
@@ -19,8 +17,6 @@ class SiteHealthSerializer(serializers.Serializer[object]):
 
 
 class SiteHealth(APIView):
-    """How the parts of the site are."""
-
     @answers(SiteHealthSerializer)
     def get(self, request: Request) -> object:
         """Ask database, worker, file storage, disk, cache and mail how they are; for site admins."""

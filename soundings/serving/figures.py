@@ -29,16 +29,12 @@ if TYPE_CHECKING:
 
 
 class QueueLeft(NamedTuple):
-    """Number of open items of an open queue."""
-
     collection: str
     queue: int
     left: int
 
 
 class ModelCost(NamedTuple):
-    """Cost of the pre-labels of a collection."""
-
     collection: str
     currency: str
     cost: float
@@ -136,7 +132,6 @@ def start_counting() -> None:
 
 
 def count_request(method: str, route: str, status: int, seconds: float) -> None:
-    """Count an answer, where anything is counted."""
     for counters in _COUNTERS:
         counters.requests.labels(route, method if method in METHODS else "other", str(status)).inc()
         counters.seconds.labels(route).observe(seconds)
@@ -167,8 +162,6 @@ def exposition() -> tuple[bytes, str]:
 
 
 class SiteCollector:
-    """Figures from the database: jobs, leases, queues, and the cost of models."""
-
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """The figures, at most some seconds old."""
         state: SiteState = cache.get_or_set("site-state", site_state, KEPT_SECONDS)  # type: ignore[assignment]

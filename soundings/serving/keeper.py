@@ -13,7 +13,6 @@ IN_WEB = "SOUNDINGS_WEB_KEEPS_HOUSE"
 
 
 def variables_of_keeper() -> dict[str, str]:
-    """The keeper's own number, for the processes that it starts."""
     return {KEEPER: str(os.getpid())}
 
 

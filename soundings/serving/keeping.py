@@ -127,8 +127,6 @@ class KeptProcess:
 
 
 class Keeper:
-    """Keeps the processes of a plan until told to stop."""
-
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.kept = [KeptProcess(child, plan.variables) for child in plan.children]
@@ -226,7 +224,6 @@ class Answer:
 
     @property
     def problem(self) -> str:
-        """One sentence."""
         if self.status is None:
             return f"The site does not answer: {self.text}."
         return f"The site's page /health/ answers with status {self.status}; the errors above say why."

@@ -41,8 +41,6 @@ EXPECTS = re.compile(rb"\r\nexpect[ \t]*:[ \t]*100-continue[ \t]*(?=\r\n)", re.I
 
 
 class Arrival(Enum):
-    """State of a request that is arriving."""
-
     PART = "part"
     WHOLE = "whole"
     # The head and enough of the body to begin with; a thread reads the rest.
@@ -79,7 +77,6 @@ class TimedSocket(socket.socket):
         self.waited, self.passed_bytes = 0.0, 0
 
     def setblocking(self, flag: bool) -> None:
-        """A socket that blocks does so for a while only."""
         self.settimeout(STALL_SECONDS if flag else 0.0)
         self.waited, self.passed_bytes = 0.0, 0
 
@@ -248,7 +245,6 @@ class Line(TConn):  # type: ignore[misc]  # untyped
         return True
 
     def hand_over(self) -> None:
-        """Give gunicorn's parser what has arrived."""
         self.init()
         self.parser.unreader.unread(bytes(self.received))
         self.received.clear()

@@ -91,7 +91,6 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # untyped
         self.poller.register(line.sock, event, partial(self._on_event, line))
 
     def _on_event(self, line: Line, sock: Any) -> None:
-        """A connection can be read from, or written to."""
         event = self._stop_waiting(line)
         if event == EVENT_WRITE:
             self._go_on(line)
@@ -116,7 +115,6 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # untyped
             self._take_up(line)
 
     def _take_up(self, line: Line) -> None:
-        """Give a request to a thread when it is whole, or as large as a thread should read."""
         try:
             arrival = line.arrival()
         except OSError:
@@ -173,7 +171,6 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # untyped
         return event
 
     def _drop(self, line: Line) -> None:
-        """Close a connection at once."""
         self._stop_waiting(line)
         self.nr_conns -= 1
         line.sock.close()

@@ -82,7 +82,6 @@ def starting(only: str) -> str:
 
 
 def plan_of(host: str, port: int, processes: int, only: str) -> Plan:
-    """The processes of a site, or of one half of it."""
     children = []
     variables = {}
     if only != WORKER:

@@ -72,6 +72,5 @@ def ready(request: HttpRequest) -> JsonResponse:
 @require_safe
 @login_required
 def site_health(request: HttpRequest) -> HttpResponse:
-    """State of database, worker, storage, disk, mail and cache, and versions that run; for site admins."""
     require_site_admin(request.user)
     return render(request, "soundings/site_health.html", {"checks": site_checks()})

@@ -25,13 +25,10 @@ class KeptArbiter(Arbiter):  # type: ignore[misc]  # untyped
 
 
 class Web(WSGIApplication):  # type: ignore[misc]  # untyped
-    """gunicorn with its own options."""
-
     def chdir(self) -> None:
         """Stay here; gunicorn would put this folder first on the path of imports."""
 
     def run(self) -> None:
-        """Answer requests until told to stop."""
         try:
             KeptArbiter(self).run()
         except RuntimeError as error:

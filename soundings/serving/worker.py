@@ -11,7 +11,6 @@ import django
 
 
 def main() -> int:
-    """Do the work of these queues until told to stop."""
     gc.disable()  # nothing of what is loaded is garbage
     django.setup()
     from soundings.serving.work import Work  # Cut: it needs models, and these a Django that is set up

@@ -11,8 +11,6 @@ from soundings.sign_in.taking_in import PROVIDER
 
 
 class LinkPage(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Links of accounts to subjects of the provider."""
-
     fields = ("user", "uid")
     raw_id_fields = ("user",)
     list_display = ("user", "uid", "last_login")

@@ -1,5 +1,3 @@
-"""Set-up where a provider or a second factor is in use."""
-
 from __future__ import annotations
 
 from django.apps import AppConfig
@@ -12,7 +10,6 @@ class SignInConfig(AppConfig):
     verbose_name = "Sign-in"
 
     def ready(self) -> None:
-        """Show under /admin/ what site admins need."""
         from django.contrib import admin
 
         from soundings.installation.sign_in import LIBRARY, OFF

@@ -1,5 +1,3 @@
-"""The forms of the second factor."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -29,8 +27,6 @@ class CodeForm(forms.Form):
 
 
 class TurnOnForm(CodeForm):
-    """The first code of an app, and the password once more."""
-
     password = forms.CharField(
         label=_("Your password"),
         max_length=4096,

@@ -96,7 +96,6 @@ def end_sessions(user: User, sessions: QuerySet[SeenSession]) -> int:
 
 @forgets_old
 def forget_ended_sessions(now: datetime) -> None:
-    """Delete the rows of sessions that ended by themselves."""
     Session.objects.filter(expire_date__lt=now).delete()
     before = now - timedelta(seconds=settings.SESSION_COOKIE_AGE)
     SeenSession.objects.filter(seen_at__lt=before).delete()

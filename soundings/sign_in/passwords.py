@@ -49,7 +49,6 @@ def no_passwords() -> str:
 
 
 def refuse_password(request: HttpRequest) -> HttpResponse:
-    """The answer to a password where the site has none."""
     return render(request, "soundings/no_passwords.html", {"problem": no_passwords()}, status=403)
 
 

@@ -55,7 +55,6 @@ class CompanyAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # unty
     def list_apps(
         self, request: HttpRequest | None, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """The one provider."""
         ours = the_provider()
         wanted = {"server_url": ours.issuer, "oauth_pkce_enabled": True}
         return [
@@ -70,13 +69,10 @@ class CompanyAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # unty
         ]
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, **more: Any) -> None:
-        """Our own page instead of theirs."""
         raise ImmediateHttpResponse(_refuse_of(request)(request, _in_words(**more)))
 
 
 class Signing(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # untyped
-    """The way to the provider and back."""
-
     def __init__(self, request: HttpRequest, finish: Finish | None = None) -> None:
         super().__init__(request, PROVIDER)
         self.finish = finish
@@ -94,7 +90,6 @@ class Signing(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # untyped
         return config
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
-        """The address to which the provider sends people back."""
         return request.build_absolute_uri(reverse("provider_return"))
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: Any, **kwargs: Any) -> NoReturn:

@@ -46,7 +46,6 @@ def provider_start(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def provider_return(request: HttpRequest) -> HttpResponse:
-    """The address to which the provider sends people back, with its claims."""
     if settings.OIDC is None:
         raise Http404
     # Cut: the library is an extra

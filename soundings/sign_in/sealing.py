@@ -1,5 +1,3 @@
-"""Encryption of django-allauth's secrets of second factors."""
-
 from __future__ import annotations
 
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -18,5 +16,4 @@ class SealedSecrets(DefaultMFAAdapter):  # type: ignore[misc]  # untyped
         return unseal(encrypted_text)
 
     def get_totp_label(self, user: AbstractBaseUser) -> str:
-        """The name that one signs in with."""
         return user.get_username()

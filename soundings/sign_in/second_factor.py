@@ -121,7 +121,6 @@ def guesses_codes(request: Any) -> bool:
 
 
 def what_to_enter(request: HttpRequest, user: User) -> str:
-    """The sentence after a wrong code."""
     if takes_two_codes(request, user):
         return _(
             "Too many wrong codes were entered. Enter two codes with a space between them: the one that your "
@@ -238,7 +237,6 @@ def turn_on(request: HttpRequest, user: User, code: str) -> bool:
 
 @transaction.atomic
 def turn_off(user: User) -> None:
-    """Go back to the password alone."""
     _rows(user).delete()
     record_action(None, user, "second factor turned off", user)
 
@@ -257,7 +255,6 @@ def has_proved(request: HttpRequest) -> bool:
 
 
 def recovery_codes(user: User) -> list[str]:
-    """Those that were not used yet."""
     row = _rows(user).filter(type=RECOVERY).first()
     return [str(code) for code in row.wrap().get_unused_codes()] if row else []
 

@@ -1,5 +1,3 @@
-"""The pages of the second factor: the code at sign-in, turning it on and off, and recovery codes."""
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -47,7 +45,6 @@ def where_on(view: View) -> View:
 @never_cache
 @sensitive_post_parameters("code")
 def second_factor_code(request: HttpRequest) -> HttpResponse:
-    """The second step of signing in."""
     step = factor.first_step_of(request)
     if step is None:
         messages.error(request, _("Too much time has passed. Sign in again."))
@@ -128,7 +125,6 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
 @login_required
 @sensitive_post_parameters("code")
 def second_factor_codes(request: HttpRequest) -> HttpResponse:
-    """One's recovery codes, for some minutes after a code."""
     user = person(request)
     if not factor.asks_for_code(user):
         return redirect("second_factor")
@@ -146,7 +142,6 @@ def second_factor_codes(request: HttpRequest) -> HttpResponse:
 @where_on
 @login_required
 def second_factor_codes_file(request: HttpRequest) -> HttpResponse:
-    """The recovery codes as a text file."""
     user = person(request)
     if not (factor.asks_for_code(user) and factor.has_proved(request)):
         return redirect("second_factor_codes")
@@ -162,7 +157,6 @@ def second_factor_codes_file(request: HttpRequest) -> HttpResponse:
 @where_on
 @login_required
 def second_factor_codes_new(request: HttpRequest) -> HttpResponse:
-    """Other recovery codes instead of these."""
     user = person(request)
     if factor.asks_for_code(user) and factor.has_proved(request):
         factor.renew_recovery_codes(user)

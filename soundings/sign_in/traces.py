@@ -27,7 +27,6 @@ def rows_about(user: User, label: tuple[str, str]) -> QuerySet[Any] | None:
 
 
 def own_rows(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
-    """Kind, rows and columns for the download of one's data."""
     for kind, (label, columns) in OWN_TABLES.items():
         rows = rows_about(user, label)
         if rows is not None:

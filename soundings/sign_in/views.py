@@ -1,5 +1,3 @@
-"""One's sessions: listed with the account, ended one by one or all others at once, on pages and over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any
@@ -27,7 +25,6 @@ from soundings.sign_in.keeping import browser_in_words, end_sessions, sessions_o
 @require_POST
 @login_required
 def session_end(request: HttpRequest, session_id: int) -> HttpResponse:
-    """Sign out of one of one's sessions."""
     user = person(request)
     session = get_object_or_404(sessions_of(user), pk=session_id)
     end_sessions(user, sessions_of(user).filter(pk=session.pk))
@@ -59,8 +56,6 @@ class SessionSerializer(serializers.ModelSerializer[SeenSession]):
 
 
 class Sessions(APIView):
-    """The sessions of the caller."""
-
     @lists(SessionSerializer)
     def get(self, request: Request) -> Rows:
         """List the browsers in which you are signed in, the last used first."""
@@ -75,8 +70,6 @@ class Sessions(APIView):
 
 
 class OneSession(APIView):
-    """One of these."""
-
     @answers()
     def delete(self, request: Request, session_id: int) -> None:
         """Sign out of a browser."""

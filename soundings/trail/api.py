@@ -1,5 +1,3 @@
-"""The trail over HTTP: its lines, and whether it is whole."""
-
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase
@@ -27,8 +25,6 @@ CHOOSING = [
 
 
 class TrailLines(APIView):
-    """All lines."""
-
     @extend_schema(
         operation_id="site_trail_lines",
         parameters=[*CHOOSING, OpenApiParameter("collection", str, description="Its short name.")],
@@ -42,8 +38,6 @@ class TrailLines(APIView):
 
 
 class TrailCheck(APIView):
-    """Whether lines are missing or changed."""
-
     @answers(
         shape(ChainCheck, "Checked", more=["newest"]),
         operation_id="site_trail_check",
@@ -56,8 +50,6 @@ class TrailCheck(APIView):
 
 
 class ActivityLines(APIView):
-    """The lines of a collection."""
-
     @extend_schema(operation_id="collections_activity_lines", parameters=CHOOSING, responses=FILE)
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         """Download what happened in a collection as JSON lines; for its admins."""

@@ -43,8 +43,6 @@ FIRST_DAY, LAST_DAY = date(1900, 1, 1), date(9000, 1, 1)
 
 
 class TrailForm(forms.Form):
-    """The lines that somebody wants to see."""
-
     who = forms.CharField(required=False, max_length=150, label="Who", help_text="A user name.")
     collection = forms.SlugField(required=False, max_length=60, help_text="Its short name.")
     since = forms.DateField(required=False, widget=forms.DateInput(attrs={"type": "date"}), label="From")

@@ -53,14 +53,12 @@ def activity_lines(rows: QuerySet[AdminAction]) -> Iterator[str]:
 
 
 def actor_name(row: AdminAction) -> str:
-    """As people read it."""
     if row.actor_id is None:
         return "not signed in" if row.address_sha256 else "a command"
     return row.actor.get_username() if row.actor else f"account {row.actor_id}"
 
 
 def with_names(rows: QuerySet[AdminAction]) -> QuerySet[AdminAction]:
-    """The rows with what tells who and where."""
     return rows.select_related("actor", "about", "collection")
 
 

@@ -1,5 +1,3 @@
-"""Trail of the site, for site admins, and of a collection, for its admins."""
-
 from __future__ import annotations
 
 from urllib.parse import urlencode
@@ -78,7 +76,6 @@ TRAIL = Table(
 @require_safe
 @login_required
 def activity(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """A collection's trail, newest first."""
     collection = collection_for(request.user, slug, ADMIN)
     form = CollectionTrailForm(request.GET)
     rows = collection.admin_actions.all()

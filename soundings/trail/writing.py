@@ -52,7 +52,6 @@ def _write_download(request: HttpRequest, response: HttpResponseBase) -> None:
 
 
 def on_sign_in(sender: object, user: User, **more: object) -> None:
-    """Write down that somebody signed in."""
     record_action(None, user, "signed in")
 
 
@@ -91,7 +90,6 @@ def _fields(message: str) -> Iterator[str]:
 
 
 def listen() -> None:
-    """Hear of sign-ins and of changes under /admin/."""
     user_logged_in.connect(on_sign_in, dispatch_uid="trail of sign-ins")
     post_save.connect(on_change, sender=LogEntry, dispatch_uid="trail of changes")
     post_delete.connect(on_account_removed, sender=get_user_model(), dispatch_uid="trail of accounts")

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from labeling.adaptive.options import AdaptiveOptions
-from labeling.exposure.control_arm import is_blind
+from labeling.exposure.showing import is_blind
 from labeling.exposure.use import PrelabelUse, change_use
 from labeling.judging.leases import claim
 from labeling.judging.submissions import Submission

@@ -6,8 +6,7 @@ import random
 
 import polars as pl
 
-from pooling.merging.merging import merge_runs
-from pooling.ranking.score_sums import with_score_sums
+from pooling.merging.merging import merge_runs, with_score_sums
 from pooling.strategies import Candidates, candidates_of, candidates_of_query
 
 SCHEMA = {"query_id": pl.String, "document_id": pl.String, "score": pl.Float64}

@@ -20,7 +20,7 @@ from django.contrib.auth.signals import user_logged_in, user_logged_out
 from docs.rooms import PACKAGES, modules
 from pooling.jobs.kinds import KINDS, LASTING, WORK
 from pooling.storage.imports import IMPORTERS, SHOWING
-from pooling.tables.actions import _ADDED
+from pooling.tables.table import _ADDED
 from pooling.tidying import erasing, kinds
 
 def count(table):

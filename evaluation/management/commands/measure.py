@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.models import Report
 from evaluation.reports.measuring import Measuring, request_measuring
-from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rules import RULES_IN_WORDS
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
 

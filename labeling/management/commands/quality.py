@@ -7,8 +7,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.progress.tables import queue_named
+from labeling.quality.api import QualitySerializer
 from labeling.quality.figures import queue_quality
-from labeling.quality.serializers import QualitySerializer
 from labeling.quality.tables import quality_table
 from pooling.interface.commands import InputCommand
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.qrels.releases import release_qrels
 from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand

@@ -90,7 +90,6 @@ def _refuse_two_indexes(lists: Mapping[Any, list[Mapping[Any, Any]]]) -> None:
 
 
 def _reason(error: Any) -> str:
-    """The engine's reason, wherever it says so."""
     while isinstance(error, Mapping):
         error = error.get("reason") or error.get("error") or error.get("type")
     return excerpt(error)[1:-1] if error else "no reason is given"

@@ -48,14 +48,12 @@ class Ids:
 
     @classmethod
     def of(cls, strings: pl.Series) -> Ids:
-        """The ids of a String column."""
         length = strings.str.len_bytes().to_numpy().astype(np.int64)
         text = strings.str.join("").item() if len(strings) else ""
         return cls(codes_of((text or "").encode()), np.cumsum(length) - length, length, strings)
 
     @classmethod
     def join(cls, parts: Sequence[Ids]) -> Ids:
-        """The ids of several texts, one after the other."""
         size = np.array([len(part.codes) for part in parts])
         start = np.concatenate([part.start for part in parts])
         start += np.repeat(np.cumsum(size) - size, [len(part) for part in parts])
@@ -73,7 +71,6 @@ class Ids:
         return replace(self[rows], strings=None if self.strings is None else self.strings.gather(rows))
 
     def series(self) -> pl.Series:
-        """The ids as a String column."""
         return pl.Series(self.to_list(), dtype=pl.String) if self.strings is None else self.strings
 
     def to_list(self) -> list[str]:

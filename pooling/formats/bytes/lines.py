@@ -13,8 +13,6 @@ FIRST_PRINTED, PRINTED = 33, 94  # of ASCII
 
 @dataclass(frozen=True)
 class Layout:
-    """Meaning of the columns in one of the two TREC formats."""
-
     kind: str
     columns: tuple[str, ...]
     expected: str

@@ -23,7 +23,6 @@ from pooling.formats.sources import Source
 
 
 def facts_of(source: Source, records: Iterable[Record]) -> Iterator[FactRecord]:
-    """Facts of our own form."""
     for line, record in records:
         query = checked_id(source, line, "query", needed(source, line, record, "query_id"))
         fact = checked_id(source, line, "fact", needed(source, line, record, "fact_id"))
@@ -83,7 +82,6 @@ def _query(source: Source, line: int, record: Mapping[str, Any], *, fact_id: str
 
 
 def needed(source: Source, line: int, record: Mapping[str, Any], name: str) -> Any:
-    """A field that must be there."""
     if record.get(name) is None:
         fields = excerpt(", ".join(map(str, record)), 80)
         raise source.error(line, f"no {name} among the fields {fields}", f"Add {name}.")
@@ -101,7 +99,6 @@ def text_of(source: Source, line: int, record: Mapping[str, Any], name: str) -> 
 
 
 def importance_of(source: Source, line: int, record: Mapping[str, Any]) -> Importance:
-    """vital by default."""
     value = record.get("importance", "vital")
     for importance in IMPORTANCES:
         if value == importance:

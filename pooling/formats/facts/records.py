@@ -65,7 +65,6 @@ def support_frame(supports: Iterable[SupportRecord] = ()) -> pl.DataFrame:
 
 
 def support_records(frame: pl.DataFrame) -> Iterator[SupportRecord]:
-    """The rows of a frame of supports one by one."""
     for query, fact, document, weight, line, start, end in frame.iter_rows():
         yield SupportRecord(query, fact, document, weight, line, None if start is None else (start, end))
 

@@ -50,7 +50,6 @@ def _text(lines: pl.DataFrame) -> bytes:
 
 
 def _as_json(rows: pl.DataFrame, name: str) -> pl.Expr:
-    """Each text of a column as a string of JSON, made once."""
     texts = rows[name].unique()
     return pl.col(name).replace_strict(texts, [json.dumps(one, ensure_ascii=False) for one in texts])
 

@@ -53,7 +53,6 @@ def json_elements(source: Source, member: str | None = None) -> Iterator[tuple[i
 
 
 def first_sign(source: Source) -> str:
-    """The first character that is not a blank."""
     return _Text(source).peek()
 
 
@@ -69,8 +68,6 @@ def _elements(text: _Text) -> Iterator[tuple[int, Any]]:
 
 
 class _Text:
-    """The text of a file from a place on, with what was read and dropped counted in lines."""
-
     def __init__(self, source: Source) -> None:
         self.source, self.line = source, 1
         self._blocks = source.blocks(1 << 18)
@@ -105,7 +102,6 @@ class _Text:
         self.take()
 
     def value(self) -> Any:
-        """The next value, whole."""
         self.peek()
         while True:
             try:
@@ -147,7 +143,6 @@ class _Text:
         return self.line + self._text.count("\n", self._at, place)
 
     def _more(self) -> bool:
-        """Read on, dropping what was passed."""
         if self._ended:
             return False
         if len(self._text) - self._at > MAX_LINE_BYTES:

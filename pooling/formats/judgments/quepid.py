@@ -97,7 +97,6 @@ def _texts(fields: Any) -> tuple[str, str | None]:
 
 
 def query_of_pair(record: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Text and information need of a pair's query, where the pair has no id for it."""
     plain = {plain_name(name): record[name] for name in reversed(list(record))}
     if any(name in plain for name in QUERY if name not in QUERIES) or not any(
         name in plain for name in DOCUMENT

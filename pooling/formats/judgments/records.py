@@ -136,7 +136,6 @@ def field_of(record: Mapping[str, Any], chosen_name: str, usual: Sequence[str]) 
 
 
 def pair_of(source: Source, line: int, fields: Mapping[str, Any], names: Names) -> tuple[str, bool, str]:
-    """Query, whether that may be a text, and document id of a task's fields."""
     ids = [name for name in QUERY if name.endswith("id")]
     query, by_text = field_of(fields, names.query, ids), bool(names.query)
     if query is None and not names.query:

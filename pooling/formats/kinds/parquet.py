@@ -1,5 +1,3 @@
-"""Runs, qrels and texts in Parquet."""
-
 from __future__ import annotations
 
 import io

@@ -4,21 +4,66 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pooling.formats.answers.predictions import lists_of_predictions
 from pooling.formats.answers.rank_eval import is_rank_eval, lists_of_rank_eval
-from pooling.formats.answers.ranked_lists import list_of_record, pairs_in
 from pooling.formats.bytes.nesting import loads, problem_of
 from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.judgments.elements import first_sign, json_elements
+from pooling.formats.names import HIT_ID, HIT_SCORE, LISTS, QUERY, RELEVANCE, column_named
 from pooling.formats.registry import Format, Record, Target
 from pooling.formats.rows import Row, checked_id
 from pooling.formats.sources import Source
 from pooling.formats.tables import Roles
 from pooling.formats.values import BadValueError, parse_relevance, parse_score
 from pooling.heavy import pl
+
+SHAPES = "Write {query: {document: number}}, or {query: [document, …]} with the best first."
+
+
+def pairs_in(entries: Any, kind: str) -> list[tuple[Any, Any]]:
+    """(document, number) of each entry of a list, in order. Without numbers a document of a run has -rank,
+    and one of qrels is relevant.
+
+    BadValueError for anything else, and where only some entries have a number.
+    """
+    if not isinstance(entries, list | tuple):
+        raise BadValueError("neither an object nor a list", SHAPES)
+    pairs = [_pair(entry, kind) for entry in entries]
+    missing = sum(number is None for _, number in pairs)
+    if missing and missing == len(pairs):
+        return [(document, -rank if kind == "run" else 1) for rank, (document, _) in enumerate(pairs, 1)]
+    if missing:
+        raise BadValueError(f"{missing:,} of {len(pairs):,} entries have no number", "Give all of them one.")
+    return pairs
+
+
+def _pair(entry: Any, kind: str) -> tuple[Any, Any]:
+    if isinstance(entry, Mapping):
+        names = [name for name in entry if isinstance(name, str)]
+        document = column_named(names, HIT_ID)
+        number = column_named(names, HIT_SCORE if kind == "run" else (*RELEVANCE, "_score"))
+        if document is None:
+            raise BadValueError(
+                f"an entry without an id among {excerpt(', '.join(names), 80)}", "Name it _id."
+            )
+        return entry[document], None if number is None else entry[number]
+    if isinstance(entry, list | tuple):
+        if len(entry) != 2:
+            raise BadValueError(f"{excerpt(entry)} is no pair of id and number", SHAPES)
+        return entry[0], entry[1]
+    return entry, None
+
+
+def list_of_record(record: Mapping[str, Any]) -> tuple[Any, Sequence[Any]] | None:
+    """The query and the ranked list of a record that has both, such as {"query_id": …, "results": […]}."""
+    query, results = column_named(record, QUERY), column_named(record, LISTS)
+    if query is None or results is None or not isinstance(record[results], list):
+        return None
+    return record[query], record[results]
+
 
 #: Bytes of one JSON object from elsewhere that is a whole run (16 MiB). In memory it takes 25 times as many.
 MAX_JSON_BYTES = 16 * 2**20
@@ -127,7 +172,6 @@ def json_object_of(source: Source) -> dict[str, Any]:
 
 
 def ranx_text(frame: pl.DataFrame, target: Target) -> str:
-    """Of a run the scores, of qrels the relevance."""
     value = "score" if "score" in frame.columns else "relevance"
     nested: dict[str, dict[str, float]] = {}
     for query, document, number in frame.select("query_id", "document_id", value).iter_rows():
@@ -136,7 +180,6 @@ def ranx_text(frame: pl.DataFrame, target: Target) -> str:
 
 
 def array_records(source: Source, member: str | None = None) -> Iterator[Record]:
-    """The objects of a JSON array, or of the array that is this member of one object."""
     for line, element in json_elements(source, member):
         if not isinstance(element, dict):
             raise source.error(line, "an element that is not an object", "Write [{…}, {…}].")

@@ -10,9 +10,8 @@ from typing import Any
 from pooling.formats.writing import write_run, write_text
 from pooling.interface.commands import InputCommand
 from pooling.interleaving.outcomes import clear_lines, served_run
-from pooling.interleaving.rendering import verdict_text
 from pooling.interleaving.served import read_impressions, read_served
-from pooling.interleaving.verdicts import judge
+from pooling.interleaving.verdicts import judge, verdict_text
 from pooling.storage.storing import disk_errors_named
 
 

@@ -14,5 +14,4 @@ class Command(BaseCommand):
     help = "Erase what was deleted more than thirty days ago, with its files. `serve` does it every hour."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say how many things that were."""
         self.stdout.write(f"{counted(erase_old(), 'thing')} erased.")

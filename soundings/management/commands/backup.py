@@ -16,8 +16,6 @@ from soundings.installation.taking import is_read_only, take_backup
 
 
 class Command(InputCommand):
-    """Write database and files, as one moment had them, to a new file."""
-
     help = "Write database and files to one file; the site goes on."
 
     def add_arguments(self, parser: CommandParser) -> None:

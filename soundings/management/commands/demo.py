@@ -40,8 +40,6 @@ class Command(InputCommand):
 
 
 class Steps:
-    """Prints each step with its number."""
-
     def __init__(self, console: Console) -> None:
         self.console = console
         self.count = 0
@@ -58,7 +56,6 @@ def _console() -> Console:
 
 
 def show_table(console: Console, demo: Demo) -> None:
-    """Each run's estimated recall, next to the truth and to what was found so far."""
     title = f"Recall@{TABLE_K} of the whole collection, and of what was found so far"
     table = Table(title=title, title_justify="left")
     table.add_column("run")
@@ -96,7 +93,6 @@ def _cells(row: DemoRow) -> list[str]:
 
 
 def show_people(console: Console, demo: Demo, host: str, port: int, *, served: bool) -> None:
-    """Names that can sign in, with passwords that were made just now."""
     console.print()
     console.print("Sign in as (created for this demo, shown only once):", highlight=False)
     may = {DEMO_ADMIN: "sees everything in this collection", DEMO_ANNOTATOR: "judges the remaining pairs"}

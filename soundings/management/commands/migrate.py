@@ -15,8 +15,6 @@ migrate.MigrationExecutor = QuickExecutor  # type: ignore[attr-defined]  # the s
 
 
 class Command(migrate.Command):
-    """Bring the tables up to date."""
-
     def handle(self, *args: Any, **options: Any) -> Any:
         """On an empty database Django would print nothing before it has planned everything."""
         creates = options["verbosity"] and not (options["plan"] or options["check_unapplied"])

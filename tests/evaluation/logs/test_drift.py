@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.logs.distances import mmd2, psi, psi_p, squared_jensen_shannon, tell_apart
-from evaluation.logs.features import features, script_of
+from evaluation.logs.report import features, script_of
 from tests.evaluation.logs.helpers import drift, ran
 from tests.testdata import DATA, needs_data
 

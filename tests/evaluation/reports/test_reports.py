@@ -10,7 +10,7 @@ import pytest
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
-from evaluation.failures.worst_queries import worst_queries
+from evaluation.failures.stored_queries import worst_queries
 from evaluation.models import Report
 from evaluation.report_store.files import relevant_of, scan_per_query
 from evaluation.reports.making import ReportRequest, request_report

@@ -7,8 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.consensus.rules import GOLD, NEEDED, RULES, VERDICTS, Ballots, decide
+from labeling.consensus.rules import GOLD, NEEDED, RULES, RULES_IN_WORDS, VERDICTS, Ballots, decide
 
 WORDS = {"+": "relevant", "-": "not_relevant", "?": "cannot_judge"}
 PEOPLE = ("ada", "ben", "cleo", "dan", "eve")

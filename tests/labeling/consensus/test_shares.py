@@ -21,8 +21,7 @@ from labeling.consensus.clustered import (
     share_over_queries,
     too_few,
 )
-from labeling.consensus.shares import Share, clopper_pearson, difference_of, share_of
-from labeling.consensus.wilson import wilson
+from labeling.consensus.shares import Share, clopper_pearson, difference_of, share_of, wilson
 
 counts = st.integers(1, 60).flatmap(lambda labels: st.tuples(st.integers(0, labels), st.just(labels)))
 #: Labels with a weight each and the query they are of.

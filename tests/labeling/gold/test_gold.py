@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
 
-from labeling.consensus.wilson import wilson
+from labeling.consensus.shares import wilson
 from labeling.gold.places import FIRST_ITEMS, Shares, gold_places, wants_relevant
 from labeling.gold.posterior import (
     PAUSE,

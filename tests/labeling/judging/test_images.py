@@ -15,8 +15,7 @@ from labeling.adjudication.waiting import unsettled_items
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.judging.images import MOST_IMAGES, image_of, is_allowed
 from labeling.judging.leases import claim
-from labeling.judging.offers import offers_of
-from labeling.judging.rich import rich_html
+from labeling.judging.offers import offers_of, rich_html
 from labeling.models import Queue
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from labeling.items.passages import strongest_sentence
 from labeling.judging.flow import reflowed
 from labeling.judging.leases import claim
-from labeling.judging.offers import facts_of, offers_of
-from labeling.judging.rich import LONGEST_SOURCE, rich_html
+from labeling.judging.offers import LONGEST_SOURCE, facts_of, offers_of, rich_html
 from labeling.judging.sentences import query_size
 from labeling.models import Queue
 from tests.labeling.helpers import make_queue

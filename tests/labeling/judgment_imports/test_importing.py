@@ -21,7 +21,7 @@ from labeling.judgment_imports.choices import ImportChoices
 from labeling.judgment_imports.importing import JudgmentsImported, import_judgments
 from labeling.models import Item, Judgment, JudgmentEvent, JudgmentImport, Lease, Queue
 from labeling.progress.counts import queue_progress
-from labeling.progress.hours import hours_by_day
+from labeling.progress.own_views import hours_by_day
 from labeling.qrels.judgments import judgment_rows
 from labeling.qrels.labels import current_labels
 from labeling.quality.figures import queue_quality

@@ -23,8 +23,8 @@ from labeling.progress.judged_share import judged_share
 from labeling.qrels.labels import current_labels
 from labeling.qrels.releases import release_qrels
 from labeling.queues import redundancy
+from labeling.queues.changes import hand_back
 from labeling.queues.costs import change_prices
-from labeling.queues.handing_back import hand_back
 from labeling.queues.opening import change_state, open_queue
 from labeling.queues.redundancy import change_redundancy, has_unfinished_change
 from pooling.interface.problems import InputError

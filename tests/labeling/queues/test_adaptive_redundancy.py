@@ -16,7 +16,7 @@ from labeling.judging.verdicts import undo
 from labeling.models import Item, Queue
 from labeling.progress.counts import queue_progress
 from labeling.qrels.labels import current_labels
-from labeling.queues.opening_jobs import open_or_start
+from labeling.queues.opening import open_or_start
 from labeling.queues.options import QueueOptions
 from labeling.queues.redundancy import change_redundancy, has_unfinished_change
 from pooling.interface.problems import InputError

@@ -8,7 +8,7 @@ from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from labeling.models import Item, Queue
-from labeling.queues.opening_jobs import open_or_start
+from labeling.queues.opening import open_or_start
 from labeling.queues.options import QueueOptions
 from pooling.interface.problems import InputError
 from pooling.models import Job, Pool

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from pooling.formats import FormatError, name_of, read_qrels, read_run, write_qrels, write_run
 from pooling.formats.bytes.lines import QRELS, RUN
-from pooling.formats.bytes.shape import shape_of
 from pooling.formats.sources import Source
-from pooling.formats.trec import read_careful, read_plain, read_tidied
+from pooling.formats.trec import read_careful, read_plain, read_tidied, shape_of
 from tests.testdata import DATA, needs_data
 
 GOOD = b"q1 Q0 a 1 2.5 t\nq1 Q0 b 2 1.5 t\nq2 Q0 a 1 -1e-3 t\n"

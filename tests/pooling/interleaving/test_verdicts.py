@@ -12,7 +12,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from pooling.interleaving.outcomes import first_outcomes
-from pooling.interleaving.sequential import anytime_p, confidence_sequence, e_value, sign_test
+from pooling.interleaving.verdicts import anytime_p, confidence_sequence, e_value, sign_test
 from tests.testdata import DATA, needs_data
 
 

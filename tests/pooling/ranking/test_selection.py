@@ -7,8 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from pooling.ranking.budget_rules import EQUAL, GREEDY, SHARE
-from pooling.ranking.selection import Batch, Standing, next_batches, spread, spread_handed
+from pooling.ranking.selection import (
+    EQUAL,
+    GREEDY,
+    SHARE,
+    Batch,
+    Standing,
+    next_batches,
+    spread,
+    spread_handed,
+)
 
 POOL = 30
 

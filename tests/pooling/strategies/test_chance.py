@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pooling.strategies import STRATEGIES
-from pooling.strategies.chance import stream, uniforms
-from pooling.strategies.sampling import Sampling
+from pooling.strategies.base import stream, uniforms
+from pooling.strategies.static import Sampling
 from tests.pooling.pools_at_random import query_of
 
 ONE = query_of("abcdef", "fedghi", name="q1")

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pooling.merging.merging import build_pool, merge_runs
-from pooling.ranking.score_sums import with_score_sums
+from pooling.merging.merging import build_pool, merge_runs, with_score_sums
 from pooling.strategies import DEFAULT_ADAPTIVE, STRATEGIES, Strategy, candidates_of, strategy_named
 from tests.pooling.pools_at_random import pool_of, random_pool, random_runs, runs_of
 

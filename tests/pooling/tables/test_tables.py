@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 
 from pooling.models import Collection, Query, Run
 from pooling.runs.lists import RUNS
-from pooling.tables.actions import add_actions
 from pooling.tables.columns import BulkAction, Choice, Column, Empty, Filter
 from pooling.tables.natural import natural_key
 from pooling.tables.shown import TableView
-from pooling.tables.table import Table
+from pooling.tables.table import Table, add_actions
 from pooling.texts.lists import QUERIES
 from tests.world import World
 
@@ -264,7 +263,7 @@ def test_admins_are_offered_what_viewers_are_not(vera: Client, world: World) -> 
 
 
 def test_a_later_room_adds_an_action_once(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
-    monkeypatch.setattr("pooling.tables.actions._ADDED", {"scores": []})
+    monkeypatch.setattr("pooling.tables.table._ADDED", {"scores": []})
     for title in ("Archive", "Archive these"):
         add_actions("scores", BulkAction("archive", title, "runs", admin_only=False))
     offered = shown(SCORES, ROWS, collection=world.collection).offered

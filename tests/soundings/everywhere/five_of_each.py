@@ -21,8 +21,7 @@ from labeling.models import (
 )
 from pooling.account_models import ApiToken
 from pooling.engine_models import Engine
-from pooling.job_models import Job
-from pooling.models import AdminAction, Invitation, Membership, Pool, PoolRun, Run, TextImport
+from pooling.models import AdminAction, Invitation, Job, Membership, Pool, PoolRun, Run, TextImport
 from tests.evaluation.canary_cast import make_canary
 from tests.labeling.helpers import judge
 from tests.soundings.everywhere.one_of_each import OneOfEach

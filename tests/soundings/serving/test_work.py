@@ -15,8 +15,7 @@ from pytest_django import Settings
 
 from pooling.tidying import erasing
 from pooling.tidying.erasing import erase_in_background
-from soundings.serving.tasks import waiting_queues
-from soundings.serving.work import Lane, Work
+from soundings.serving.work import Lane, Work, waiting_queues
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
