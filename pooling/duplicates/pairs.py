@@ -92,11 +92,12 @@ def _jaccard(sets: ShingleSets, first: Integers, second: Integers, many: int) ->
     for some in _blocks(sizes[first] + sizes[second]):
         both = rows[first[some]].multiply(rows[second[some]])
         shared[some] = np.diff(both.tocsr().indptr)
-    return shared / np.maximum(sizes[first] + sizes[second] - shared, 1)
+    jaccard: Floats = shared / np.maximum(sizes[first] + sizes[second] - shared, 1)
+    return jaccard
 
 
 def _blocks(work: Integers) -> Iterator[Integers]:
-    """Rows in turn, so many that their work comes to about `_AT_ONCE`; those without any are left out."""
+    """Rows in turn, their work about `_AT_ONCE` each time; those without any are left out."""
     rows = np.flatnonzero(work)
     total = np.cumsum(work[rows])
     for number in range(int(total[-1]) // _AT_ONCE + 1 if len(rows) else 0):

@@ -141,4 +141,7 @@ def _sets(kinds: list[tuple[Integers, Integers]], count: int) -> ShingleSets:
 def distinct(numbers: Integers) -> Integers:
     """Each number once, rising. NumPy's `unique` takes many times as long where most come again."""
     rising = np.sort(numbers)
-    return rising[np.concatenate((np.ones(min(len(rising), 1), dtype=np.bool_), rising[1:] != rising[:-1]))]
+    is_new = np.ones(len(rising), dtype=np.bool_)
+    is_new[1:] = rising[1:] != rising[:-1]
+    once: Integers = rising[is_new]
+    return once
