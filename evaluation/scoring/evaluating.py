@@ -58,7 +58,7 @@ from evaluation.scoring.strangers import (
     refuse_strangers,
 )
 from evaluation.scoring.strata import Stratum, rows_by_tag
-from evaluation.scoring.wording import usual_cutoff
+from evaluation.scoring.wording import AS_GIVEN, UNION, usual_cutoff
 from pooling.chunks.given import Records
 from pooling.formats.parts import PlainRows, in_threads
 from pooling.heavy import Booleans, np, pl
@@ -224,7 +224,7 @@ def evaluate(
         run, columns = _evaluated(name, scored, unjudged, scope)
         evaluated.append((replace(run, unjudged=top), columns))
     interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
-    settings: MeasuredHow = {"interval": interval, "pool": _pool_in_words(pool)}
+    settings: MeasuredHow = {"interval": interval, "pool": AS_GIVEN if pool is not None else UNION}
     measured = None if asked is None else asked.measured(retrieved, conventions, queries, interval)
     notes += () if measured is None else measured.notes
     if chunks is not None:
@@ -446,7 +446,3 @@ def _figure(
 
 def _plain(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
-
-
-def _pool_in_words(pool: Source | None) -> str:
-    return "union of the runs' first K" if pool is None else "as given, and the runs' first K"

@@ -10,6 +10,8 @@ from pooling.formats.wording import counted
 
 USUAL_LEVEL = 0.95
 TOO_FEW = "too few queries for an interval"
+#: Pools that a measure is over: without one of its own, and with one.
+UNION, AS_GIVEN = "union of the runs' first K", "as given, and the runs' first K"
 
 
 def usual_cutoff(cutoffs: Sequence[int]) -> int:

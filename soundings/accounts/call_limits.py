@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
-from pooling.interface.counting import counted
 from rest_framework import status
 from rest_framework.exceptions import APIException
 from rest_framework.throttling import BaseThrottle
+
+from pooling.interface.counting import counted
 
 if TYPE_CHECKING:  # the module of views reads this one
     from rest_framework.request import Request
