@@ -274,13 +274,13 @@ def chances(
     """
     if not is_sampled.any():
         return np.zeros(len(query))
-    x, of, y = features[is_sampled], query[is_sampled], label[is_sampled]
+    drawn = _Drawn(features[is_sampled], query[is_sampled], label[is_sampled], queries)
     best = VARIANCES.index(VARIANCE)
-    fits = {best: _fit(x, of, y, queries, VARIANCE, np.zeros(x.shape[1]))}
+    fits = {best: drawn.fit(VARIANCE, np.zeros(features.shape[1]))}
     for step in (1, -1):
         while 0 <= (at := best + step) < len(VARIANCES):
             if at not in fits:
-                fits[at] = _fit(x, of, y, queries, VARIANCES[at], fits[best].coefficients)
+                fits[at] = drawn.fit(VARIANCES[at], fits[best].coefficients)
             if fits[at].likelihood <= fits[best].likelihood:
                 break
             best = at
@@ -302,30 +302,40 @@ class _Fit:
     weights: Floats
 
 
-def _fit(x: Floats, of: Integers, y: Floats, queries: int, variance: float, start: Floats) -> _Fit:
-    """x (s, p), of (s,), y (s,): features, query and label of what was drawn.
+@dataclass(frozen=True)
+class _Drawn:
+    """features (s, p), query (s,), label (s,) of what was drawn."""
 
-    Climbs the marginal likelihood by Newton's method; in each step the weights of the intercepts are fixed.
-    """
-    points, shares = np.polynomial.hermite_e.hermegauss(POINTS)
-    intercepts, prior = points * np.sqrt(variance), np.log(shares / shares.sum())
-    ridge = np.append(RIDGE_OF_MEAN, np.full(x.shape[1] - 1, RIDGE))
-    beta, is_relevant = start, y[:, None] == 1
-    for _ in range(100):
-        odds = (x @ beta)[:, None] + intercepts
-        chance = special.expit(odds)
-        logs = special.log_expit(np.where(is_relevant, odds, -odds))
-        joint = np.column_stack([np.bincount(of, one, queries) for one in logs.T]) + prior
-        likelihood = special.logsumexp(joint, axis=1)
-        weights = np.exp(joint - likelihood[:, None])
-        own = weights[of]
-        slope = x.T @ (own * (y[:, None] - chance)).sum(axis=1) - ridge * beta
-        curve = (x.T * (own * chance * (1 - chance)).sum(axis=1)) @ x + np.diag(ridge)
-        step = np.linalg.solve(curve, slope)
-        largest = float(np.abs(step).max())
-        if largest < 1e-6:
-            break
-        beta = beta + min(1.0, 4 / largest) * step
-    distance = np.log(variance / VARIANCE) / SPREAD
-    whole = likelihood.sum() - (ridge * beta**2).sum() / 2 - distance**2 / 2
-    return _Fit(float(whole), beta, intercepts, weights)
+    features: Floats
+    query: Integers
+    label: Floats
+    queries: int
+
+    def fit(self, variance: float, start: Floats) -> _Fit:
+        """Climbs the marginal likelihood by Newton's method; in each step the weights of the intercepts are
+        fixed. start: coefficients.
+        """
+        points, shares = np.polynomial.hermite_e.hermegauss(POINTS)
+        intercepts, prior = points * np.sqrt(variance), np.log(shares / shares.sum())
+        x, label = self.features, self.label[:, None]
+        ridge = np.append(RIDGE_OF_MEAN, np.full(x.shape[1] - 1, RIDGE))
+        beta = start
+        for _ in range(100):
+            odds = (x @ beta)[:, None] + intercepts
+            chance = special.expit(odds)
+            logs = special.log_expit(np.where(label == 1, odds, -odds))
+            sums = [np.bincount(self.query, one, self.queries) for one in logs.T]
+            joint = np.column_stack(sums) + prior
+            likelihood = special.logsumexp(joint, axis=1)
+            weights = np.exp(joint - likelihood[:, None])
+            own = weights[self.query]
+            slope = x.T @ (own * (label - chance)).sum(axis=1) - ridge * beta
+            curve = (x.T * (own * chance * (1 - chance)).sum(axis=1)) @ x + np.diag(ridge)
+            step = np.linalg.solve(curve, slope)
+            largest = float(np.abs(step).max())
+            if largest < 1e-6:
+                break
+            beta = beta + min(1.0, 4 / largest) * step
+        distance = np.log(variance / VARIANCE) / SPREAD
+        whole = likelihood.sum() - (ridge * beta**2).sum() / 2 - distance**2 / 2
+        return _Fit(float(whole), beta, intercepts, weights)

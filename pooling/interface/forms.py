@@ -164,7 +164,7 @@ def _words(shape: forms.Field, value: Any) -> str:
     """A value as the form says it."""
     if isinstance(shape, forms.BooleanField):
         return "yes" if value else "no"
-    choices: list[tuple[Any, Any]] = flatten_choices(getattr(shape, "choices", []))
+    choices: Iterable[tuple[Any, Any]] = flatten_choices(getattr(shape, "choices", []))
     titles = {str(key): str(title) for key, title in choices}
     return titles.get(str(shape.prepare_value(value)), str(value))
 
