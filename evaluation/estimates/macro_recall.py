@@ -274,13 +274,13 @@ def chances(
     """
     if not is_sampled.any():
         return np.zeros(len(query))
-    drawn = _Drawn(features[is_sampled], query[is_sampled], label[is_sampled], queries)
+    sample = _Sample(features[is_sampled], query[is_sampled], label[is_sampled], queries)
     best = VARIANCES.index(VARIANCE)
-    fits = {best: drawn.fit(VARIANCE, np.zeros(features.shape[1]))}
+    fits = {best: sample.fit(VARIANCE, np.zeros(features.shape[1]))}
     for step in (1, -1):
         while 0 <= (at := best + step) < len(VARIANCES):
             if at not in fits:
-                fits[at] = drawn.fit(VARIANCES[at], fits[best].coefficients)
+                fits[at] = sample.fit(VARIANCES[at], fits[best].coefficients)
             if fits[at].likelihood <= fits[best].likelihood:
                 break
             best = at
@@ -303,7 +303,7 @@ class _Fit:
 
 
 @dataclass(frozen=True)
-class _Drawn:
+class _Sample:
     """features (s, p), query (s,), label (s,) of what was drawn."""
 
     features: Floats
