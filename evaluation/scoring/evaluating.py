@@ -168,7 +168,7 @@ def evaluate(
     conventions = conventions or Conventions()
     measures = [measures] if isinstance(measures, str) else measures
     at_each = cutoffs_array(k).tolist()
-    spans_measured = span_request(measures, at_each, spans, chunk_map)
+    wanted = span_request(measures, at_each, spans, chunk_map)
     measures = [one for one in measures if not is_of_spans(one)]
     thresholds = dict(thresholds or {})
     named_keys = measure_keys([*measures, *thresholds], at_each)
@@ -225,9 +225,7 @@ def evaluate(
         evaluated.append((replace(run, unjudged=top), columns))
     interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
     settings: MeasuredHow = {"interval": interval, "pool": AS_GIVEN if pool is not None else UNION}
-    measured = (
-        None if spans_measured is None else spans_measured.measured(retrieved, conventions, queries, interval)
-    )
+    measured = None if wanted is None else wanted.measured(retrieved, conventions, queries, interval)
     notes += () if measured is None else measured.notes
     if chunks is not None:
         settings["chunks"] = chunks.to_dict()
