@@ -32,7 +32,7 @@ env = Environment()
 DATA_DIR = Path(env.str("SOUNDINGS_DATA", default=str((BASE_DIR if IN_CHECKOUT else Path.cwd()) / "data")))
 
 DEBUG = env.switch("SOUNDINGS_DEBUG", default=False)
-SECRET_KEY = env.secret("SOUNDINGS_SECRET_KEY") or stored_secret_key(DATA_DIR)
+SECRET_KEY = env.str("SOUNDINGS_SECRET_KEY", default="") or stored_secret_key(DATA_DIR)
 close_folder(DATA_DIR)
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = env.hosts("SOUNDINGS_HOSTS", default=LOCAL_HOSTS)
@@ -156,7 +156,7 @@ TASKS = {
 }
 
 # Processes that share these queues: on SQLite, where one writes at a time, a single one does it all.
-WORKER_PROCESSES = env.whole("SOUNDINGS_WORKER_PROCESSES", default=1 if ON_SQLITE else 3, least=1, most=3)
+WORKER_PROCESSES = env.whole("SOUNDINGS_WORKER_PROCESSES", default=1 if ON_SQLITE else 3, least=1)
 
 # A job says as often that its worker lives; 0 means never, and only for tests.
 JOB_BEAT_SECONDS = 5.0
@@ -185,7 +185,7 @@ GOLD_PAUSE = env.choice("SOUNDINGS_GOLD_PAUSE", ("automatic", "proposed"))
 NOTE_DAYS = env.whole("SOUNDINGS_NOTE_DAYS", default=0, most=LONGEST_DAYS)
 
 # What a judgment costs, unless a queue says otherwise.
-PRICE_PER_JUDGMENT = env.amount("SOUNDINGS_PRICE_PER_JUDGMENT", default=0.0, most=10_000)
+PRICE_PER_JUDGMENT = env.amount("SOUNDINGS_PRICE_PER_JUDGMENT", default=0.0, most=1e9)
 CURRENCY = env.str("SOUNDINGS_CURRENCY", default="EUR")
 
 # Servers of language models that pages may use, by base URL. The key of the environment belongs to the first

@@ -23,8 +23,6 @@ ON, OFF = {"true", "on", "ok", "y", "yes", "1"}, {"false", "off", "n", "no", "0"
 # What a request can name: a host, all below a domain (.example.org), an address, or anything (*).
 HOST = re.compile(r"\*|\.?[\w-]+(\.[\w-]+)*|\[[0-9a-f:.]+\]", re.ASCII | re.IGNORECASE)
 MAILBOX = re.compile(r"[^@\s]+@[^@\s]+")
-#: A shorter key can be guessed, and with it everybody's session.
-SHORTEST_KEY = 16
 #: What days may be: a date that is far before or after them would be none.
 LONGEST_DAYS = 36_500
 # What others read: our own processes, the client, the containers, the tests.
@@ -86,15 +84,6 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
         if not least <= number <= most:
             raise ImproperlyConfigured(f"{var} is “{text}”; write a number from {least:g} to {most:,.15g}.")
         return number
-
-    def secret(self, var: str) -> str:
-        """A key that signs; empty where it is not set."""
-        key = str(self.str(var, default=""))
-        if key and len(key) < SHORTEST_KEY:  # without the value
-            raise ImproperlyConfigured(
-                f"{var} is too short; write at least {SHORTEST_KEY} random characters."
-            )
-        return key
 
     def hosts(self, var: str, default: Sequence[str]) -> list[str]:
         names = [name.strip() for name in self.list(var, default=default) if name.strip()]
