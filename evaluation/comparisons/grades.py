@@ -21,6 +21,8 @@ from pooling.formats.wording import counted, plural
 #: Largest corrected p-value, and least share of the unjudged documents that must turn out against the leader.
 CLEARLY = (0.05, 0.5)
 PROBABLY = (0.10, 1 / 3)
+#: The two shares of reports made before the first K of the two runs were counted by themselves: of the pool.
+OF_POOL = {CLEARLY[1]: 1 / 3, PROBABLY[1]: 0.2}
 
 
 class Grade(StrEnum):
@@ -78,7 +80,9 @@ def _labels_hold(one: Comparison, share: float) -> bool:
         return True
     if one.decided_by in (BY_AUDIT, BY_BOUNDS):
         return one.leader == (one.first if one.difference > 0 else one.second)
-    return one.turning is None or one.turning >= share
+    if one.turning is None:
+        return bounds[0] >= 0 if one.difference > 0 else bounds[1] <= 0
+    return one.turning >= (OF_POOL[share] if one.top_bounds is None else share)
 
 
 def _top_bounds(one: Comparison) -> Interval | None:
@@ -108,12 +112,14 @@ def _labels_open(one: Comparison, ahead: str, behind: str, margin: float) -> str
         return f"{begins}: the labels found first favour {ahead}, the audit favours {behind}."
     if one.bounds is None:
         return f"{begins}: there is no bound on how unjudged documents change {titled(one.measure, one.k)}."
+    if one.turning is None:
+        return f"{begins}: the unjudged documents could reverse the order."
     return f"{begins}: the order reverses if {_turned(one, behind)}. {_what_labels_decide(one)}"
 
 
 def _turned(one: Comparison, behind: str) -> str:
-    share, places = percent(one.turning), first_places(one.k or 0)
-    return f"{share} of the unjudged documents in the {places} that would help {behind} are relevant"
+    places = "" if one.top_bounds is None else f" in the {first_places(one.k or 0)}"
+    return f"{percent(one.turning)} of the unjudged documents{places} that would help {behind} are relevant"
 
 
 def _what_labels_decide(one: Comparison) -> str:

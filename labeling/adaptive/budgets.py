@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 
 from django.db.models import Count, Exists
 
-from labeling.adaptive.next_documents import History, handed_in_all
+from labeling.adaptive.next_documents import Entry, History, handed_in_all
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.planners import course_of
 from labeling.adaptive.query_state import read_state
@@ -40,13 +41,16 @@ def budgets_of(
     def handed(given: Mapping[str, int]) -> dict[str, int]:
         return {key: min(many, _handed(int(key), many)) for key, many in given.items()}
 
+    @cache
+    def listed(query: int) -> tuple[list[Entry], History]:
+        state = read_state(queue, query)
+        entries = sorted(state.entries, key=lambda entry: entry.is_beyond)
+        return entries, History(labelled[query], (), 0, state.free, {})
+
     def _handed(query: int, many: int) -> int:
         if many <= left[query]:
             return many
-        state = read_state(queue, query)
-        entries = sorted(state.entries, key=lambda entry: entry.is_beyond)
-        history = History(labelled[query], (), 0, state.free, {})
-        return handed_in_all(course_of(pool, names[query]), entries, history, many)
+        return handed_in_all(course_of(pool, names[query]), *listed(query), many)
 
     named = {f"{key}": size for key, size in sizes.items()}
     rule, floor = options.budget_rule, options.budget_floor

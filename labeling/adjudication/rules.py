@@ -7,8 +7,7 @@ application begin alike, so that it can be undone as a whole.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -16,11 +15,9 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 from django.db.models.functions import Substr
 
-from labeling.adaptive.reordering import locked_selection
 from labeling.adjudication.settling import adjudicate, take_back
 from labeling.adjudication.waiting import UnsettledPair, unsettled_items, unsettled_pairs
 from labeling.gold.rule import ENOUGH_TO_READ, Advice
@@ -37,7 +34,7 @@ RULES = {
     "dawid-skene": "votes weighed by how good people prove to be over all pairs",
     "cannot_judge": "no label, where two people could not judge",
 }
-#: As many pairs are settled at once, in one transaction.
+#: As many pairs are settled at once; each is a transaction.
 AT_ONCE = 500
 #: How the note of a verdict begins that a rule gave.
 BY_RULE = "Settled by rule:"
@@ -139,8 +136,7 @@ def preview(queue: Queue, rule: str, trusted: Sequence[str] | None = None) -> Pr
 
 
 def apply_rule(queue: Queue, admin: User, chosen: Preview, *, digest: str = "") -> Applied:
-    """Settle what the rule decides, the first `AT_ONCE` pairs or none of them; with a `digest`, only what was
-    previewed.
+    """Settle what the rule decides, the first `AT_ONCE` pairs; with a `digest`, only what was previewed.
 
     A pair that somebody settles meanwhile keeps that verdict.
     """
@@ -148,35 +144,31 @@ def apply_rule(queue: Queue, admin: User, chosen: Preview, *, digest: str = "") 
         problem = "Verdicts have come in since the preview, so nothing was settled. Look at it again."
         raise InputError(problem, field="digest", conflict=True)
     batch = f"{_PREFIX}{uuid4().hex[:12]}"
-    decisions = chosen.decisions[:AT_ONCE]
-    with _alone_with_pairs(queue, [one.item.pk for one in decisions]) as items:
+    settled = 0
+    for item, verdict, reason in chosen.decisions[:AT_ONCE]:
+        given = Submission(item.pk, f"{batch}-{item.pk}", verdict, reason, chosen.note)
         # Somebody else may have been quicker.
-        waiting = set(unsettled_items(queue).filter(pk__in=items).values_list("pk", flat=True))
-        for item, verdict, reason in decisions:
-            if item.pk in waiting:
-                adjudicate(
-                    queue, admin, Submission(item.pk, f"{batch}-{item.pk}", verdict, reason, chosen.note)
-                )
-        if waiting:
-            facts = {"rule": chosen.rule, "pairs": len(waiting)}
-            record_action(queue.collection, admin, "pairs settled by a rule", queue.name, **facts)
-    return Applied(batch, len(waiting), chosen.waiting - len(waiting))
+        if unsettled_items(queue).filter(pk=item.pk).exists():
+            adjudicate(queue, admin, given)
+            settled += 1
+    if settled:
+        facts = {"rule": chosen.rule, "pairs": settled}
+        record_action(queue.collection, admin, "pairs settled by a rule", queue.name, **facts)
+    return Applied(batch, settled, chosen.waiting - settled)
 
 
 def undo_rule(queue: Queue, admin: User, batch: str) -> int:
-    """Take back what this admin settled by a rule at one time, all of it or nothing; returns how many pairs
-    wait again."""
+    """Take back what this admin settled by a rule at one time; returns how many pairs wait again."""
     # What a correction has replaced is not taken back: it does not stand.
     standing = Judgment.objects.filter(annotator=admin, is_adjudication=True, event__queue=queue)
     rows = standing.filter(event__key__startswith=f"{batch}-").order_by("event")
     events = list(rows.values_list("event__key", "event__item"))
     if not _is_batch(batch) or not events:
         raise InputError("You have not settled anything by this rule, or it is undone.", field="batch")
-    with _alone_with_pairs(queue, [item for _, item in events]) as items:
-        for key, _ in events:
-            take_back(queue, admin, key)
-        waiting = unsettled_items(queue).filter(pk__in=items).count()
-        record_action(queue.collection, admin, "settling by a rule undone", queue.name, pairs=waiting)
+    for key, _ in events:
+        take_back(queue, admin, key)
+    waiting = unsettled_items(queue).filter(pk__in=[item for _, item in events]).count()
+    record_action(queue.collection, admin, "settling by a rule undone", queue.name, pairs=waiting)
     return waiting
 
 
@@ -200,25 +192,6 @@ def batches(queue: Queue, most: int = 10) -> list[Batch]:
 def singly(rows: QuerySet[Judgment]) -> QuerySet[Judgment]:
     """Those of the adjudications that no rule gave."""
     return rows.exclude(event__key__startswith=_PREFIX)
-
-
-@contextmanager
-def _alone_with_pairs(queue: Queue, items: list[int]) -> Iterator[list[int]]:
-    """One transaction on the pairs of `items`, which nobody else judges until it ends.
-
-    Their items in all queues are locked at its start, in the order in which everybody locks them: taken one
-    pair after another, two who do so would wait for each other.
-    """
-    pairs = set(Item.objects.filter(pk__in=items).values_list("query", "document"))
-    queries, documents = ({pair[place] for pair in pairs} for place in (0, 1))
-    with transaction.atomic():
-        if queue.is_adaptive:
-            # Ordering again locks it before it takes items.
-            locked_selection(queue)
-        rows = Item.objects.filter(query__in=queries, document__in=documents)
-        keys = [pk for pk, *pair in rows.values_list("pk", "query", "document") if tuple(pair) in pairs]
-        list(Item.objects.filter(pk__in=keys).order_by("pk").select_for_update(no_key=True))
-        yield items
 
 
 def _is_batch(batch: str) -> bool:

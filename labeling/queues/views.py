@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from labeling.adaptive.budgets import sizes_of
-from labeling.adaptive.next_documents import Entry, History, handed_in_all
+from labeling.adaptive.next_documents import Course, Entry, History, handed_in_all
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.planners import course_of
 from labeling.adaptive.query_state import labelled_before
@@ -125,10 +125,11 @@ def _handed_in_all(
     # Where relevant documents turn up, a query may come to its end.
     is_greedy = rule == Selection.Rule.GREEDY
     if PoolEntry.everything.filter(pool=pool, is_beyond=True).exists():
-        to_judge, reached = set(entries.values_list(*PAIR)) - settled, labelled_before(pool, needed)
+        to_judge = set(entries.values_list(*PAIR)) - settled
+        listed = _listed(pool, to_judge, labelled_before(pool, needed))
 
         def handed(given: Mapping[str, int]) -> dict[str, int]:
-            return _walked(pool, to_judge, given, reached)
+            return {query: handed_in_all(*listed[query], many) for query, many in given.items()}
 
     else:
         left = Counter(dict(entries.order_by().values_list("query").annotate(Count("pk"))))
@@ -144,23 +145,21 @@ def _handed_in_all(
     return sum(handed(spread_handed(sizes, budget, handed, rule=rule, floor=floor)).values())
 
 
-def _walked(
-    pool: Pool, to_judge: set[Pair], given: Mapping[str, int], reached: Mapping[int, list[int]]
-) -> dict[str, int]:
-    """By query, how many pairs a live order hands out of a pool with a reserve, of the number `given`."""
+def _listed(
+    pool: Pool, to_judge: set[Pair], reached: Mapping[int, list[int]]
+) -> dict[str, tuple[Course, list[Entry], History]]:
+    """By query, how a live order of a pool with a reserve begins."""
     fields = (*PAIR, "query__external_id", "document__external_id", "is_beyond")
     rows = PoolEntry.everything.filter(pool=pool).order_by("query_id", "is_beyond", "position")
     pairs = rows.values_list(*fields).iterator(chunk_size=ROWS_AT_ONCE)
-    handed = {}
+    begun = {}
     for query, group in groupby(pairs, key=itemgetter(0)):
-        if (many := given.get(f"{query}")) is None:
-            continue
         listed = list(group)
         entries = [Entry(document, name, 0.0, (), beyond) for _, document, _, name, beyond in listed]
         free = [entry.document for entry in entries if (query, entry.document) not in to_judge]
         history = History(reached.get(query, ()), (), 0, free, {})
-        handed[f"{query}"] = handed_in_all(course_of(pool, listed[0][2]), entries, history, many)
-    return handed
+        begun[f"{query}"] = course_of(pool, listed[0][2]), entries, history
+    return begun
 
 
 @login_required

@@ -145,7 +145,7 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
 
     def sender(self, var: str, default: str) -> str:
         """The mailbox that mail is from, with a name or without."""
-        sender = str(self.str(var, default=default)).strip()
+        sender = str(self.str(var, default=default)).strip() or default
         if not MAILBOX.fullmatch(parseaddr(sender)[1]):
             raise ImproperlyConfigured(
                 f"{var} is “{sender}”, which is no mail address; write for instance soundings@example.org."

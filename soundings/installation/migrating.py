@@ -45,15 +45,19 @@ class CreateModels(Operation):
 
 
 class QuickExecutor(MigrationExecutor):
-    def apply_migration(self, state: ProjectState, migration: Migration, *args: Any, **options: Any) -> Any:
+    def apply_migration(
+        self, state: ProjectState, migration: Migration, fake: bool = False, fake_initial: bool = False
+    ) -> Any:
         """Apply it, with each row of new models as one step."""
+        if fake or fake_initial:  # Django looks for the single models
+            return super().apply_migration(state, migration, fake, fake_initial)
         steps: list[Operation] = []
         for kind, operations in groupby(migration.operations, type):
             alike = list(operations)
             steps += [CreateModels(alike)] if kind is CreateModel else alike
         together = copy(migration)
         vars(together)["operations"] = steps
-        return super().apply_migration(state, together, *args, **options)
+        return super().apply_migration(state, together)
 
 
 def newest(executor: MigrationExecutor) -> Sequence[MigrationName]:

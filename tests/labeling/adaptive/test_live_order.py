@@ -13,10 +13,10 @@ from labeling.gold.quarantine import impose
 from labeling.judging.leases import claim
 from labeling.judging.verdicts import skip, undo
 from labeling.models import ImportedLabel, Item, QueryPlan, Queue, Selection
-from labeling.queues.figures import workload_of
 from labeling.queues.opening import open_queue
 from labeling.queues.options import QueueOptions
 from labeling.queues.redundancy import change_redundancy
+from labeling.queues.views import workload_of
 from pooling.interface.problems import InputError
 from pooling.models import Document
 from pooling.strategies import STRATEGIES, candidates_of_query

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import count
-
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from labeling.adjudication import rules
 from labeling.adjudication.rules import apply_rule, preview, undo_rule
 from labeling.adjudication.settling import adjudicate
 from labeling.adjudication.waiting import Wanted, unsettled_items
@@ -111,37 +108,6 @@ def test_what_changed_since_the_preview_is_not_settled(world: World, open_pairs:
     with pytest.raises(InputError, match="since the preview"):
         apply_rule(open_pairs, world.ada, now, digest=seen.digest)
     assert apply_rule(open_pairs, world.ada, seen).settled == 4
-
-
-def let_the_third_fail(monkeypatch: pytest.MonkeyPatch, deed: str) -> None:
-    calls, of_one = count(1), getattr(rules, deed)
-
-    def third_fails(*given: object) -> object:
-        if next(calls) == 3:
-            raise InputError("You are no longer an annotator of this collection.")
-        return of_one(*given)
-
-    monkeypatch.setattr(rules, deed, third_fails)
-
-
-def test_a_rule_that_fails_midway_settles_nothing(
-    world: World, open_pairs: Queue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    let_the_third_fail(monkeypatch, "adjudicate")
-    chosen = preview(open_pairs, "trusted", ["cleo"])
-    with pytest.raises(InputError, match="no longer"):
-        apply_rule(open_pairs, world.ada, chosen)
-    assert (waiting(open_pairs), open_pairs.events.filter(is_adjudication=True).count()) == (6, 0)
-
-
-def test_undoing_that_fails_midway_takes_nothing_back(
-    world: World, open_pairs: Queue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done = apply_rule(open_pairs, world.ada, preview(open_pairs, "trusted", ["cleo"]))
-    let_the_third_fail(monkeypatch, "take_back")
-    with pytest.raises(InputError, match="no longer"):
-        undo_rule(open_pairs, world.ada, done.batch)
-    assert (waiting(open_pairs), open_pairs.events.filter(kind="undo").count()) == (1, 0)
 
 
 def test_another_admin_undoes_nobody_elses_rule(world: World, open_pairs: Queue) -> None:

@@ -16,7 +16,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import Settings
 
-from pooling.interface import uploads
+from pooling.interface import counting
 from pooling.models import Document, Job, Pool, Query, Run
 from tests.world import ALPHA, World, run_text
 
@@ -118,7 +118,7 @@ def test_an_account_that_sent_its_files_of_the_hour_is_told_when_to_go_on(
 ) -> None:
     cache.clear()
     now = [1_800_000_000.0]
-    monkeypatch.setattr(uploads.time, "time", lambda: now[0])
+    monkeypatch.setattr(counting.time, "time", lambda: now[0])
     settings.UPLOADS_PER_HOUR = 1
     calls, page = "/api/collections/harbour/runs/", "/collections/harbour/runs/import/"
 
