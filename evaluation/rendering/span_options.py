@@ -11,7 +11,7 @@ from evaluation.measures import key_of, split_name
 from evaluation.rendering.formats import mlflow_text, render_tables
 from evaluation.rendering.span_tables import span_cells, span_json
 from evaluation.rendering.without_labels import checked_figures, labels_and_runs, refuse_of_documents
-from evaluation.scoring.config import Settings
+from evaluation.scoring.config import Settings, read_settings
 from evaluation.scoring.expectations import Check
 from evaluation.scoring.inputs import DEFAULT_CUTOFFS
 from evaluation.scoring.spans import SpanEvaluation, evaluate_spans, is_of_spans, span_keys
@@ -22,6 +22,7 @@ from pooling.ranking.chunks import Chunks
 
 #: What the means rest on.
 _EXCERPTS = "by the excerpts at hand"
+_FILES = {"html": "--html", "per_query": "--per-query"}
 _NOT_OF_SPANS = {
     "against": "--against",
     "weights": "--weights",
@@ -82,6 +83,12 @@ class SpanOptions(NamedTuple):
             return []
         return [f"{self.unused.name}: not used, since no measure over documents was asked for."]
 
+    @property
+    def note_on_files(self) -> str:
+        """A sentence on files that hold measures over documents alone; empty where none is asked for."""
+        files = [written for name, written in _FILES.items() if self.options[name]]
+        return f"{' and '.join(files)} have no measure over excerpts; the table has.\n" if files else ""
+
     def checked(self, runs: Mapping[str, Mapping[str, Any]]) -> list[Check]:
         """Every run's mean over excerpts against every threshold."""
         return checked_figures(runs, self.thresholds, _EXCERPTS)
@@ -120,7 +127,10 @@ def span_options(options: Mapping[str, Any]) -> SpanOptions | None:
     if is_alone and kept:
         raise ValueError(f"{kept[0][0]} is measured over documents; name their labels, and that measure.")
     left = {**options, "measure": others or None, "fail_under": kept or None}
-    cutoffs = [k for group in options["k"] or () for k in group] or DEFAULT_CUTOFFS
+    cutoffs = [k for group in options["k"] or () for k in group]
+    if not cutoffs and options["config"]:
+        cutoffs = list(read_settings(options["config"]).k or ())
+    cutoffs = cutoffs or list(DEFAULT_CUTOFFS)
     keys = span_keys(named, cutoffs)
     every = [key_of(*key) for key in keys] + list(thresholds)
     return SpanOptions(

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -28,6 +28,8 @@ COUNTS = {
     DEDUPLICATED: "duplicates count once, as a group, and later ones leave the list",
 }
 _PAIR = ["query_id", "document_id"]
+#: Measures that tell documents judged as not relevant from those without a label.
+OF_JUDGED = ("bpref", "infap")
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,16 @@ class CountedGroups:
     def is_by_group(self) -> bool:
         return self.count != DOCUMENTS
 
-    def refuse_pool(self, pool: Source | None) -> None:
-        """ValueError for a pool, whose audit drew documents and not groups."""
+    def refuse(self, pool: Source | None, measures: Iterable[str]) -> None:
+        """ValueError for a pool, whose audit drew documents and not groups, and for measures that look at
+        which documents are judged as not relevant, as repeats of a group are.
+        """
+        for measure in measures:
+            if self.count == GROUPS and measure.strip().lower() in OF_JUDGED:
+                raise ValueError(
+                    f"{measure} looks at documents judged as not relevant, as which repeats of a group count "
+                    f"here. Leave it out, or count “{DEDUPLICATED}”."
+                )
         if pool is not None:
             raise ValueError(
                 f"A pool is of documents, and the count “{self.count}” is of groups. Leave the pool out, or "

@@ -45,5 +45,5 @@ def duplicate_options(options: Mapping[str, Any]) -> DuplicateOptions:
         return chosen
     for name, written in _OVER_DOCUMENTS.items():
         if options[name]:
-            raise ValueError(f"{written} counts documents, not groups; leave it out, or --duplicates.")
+            raise ValueError(f"{written} does not count groups; leave it out, or --duplicates.")
     return chosen

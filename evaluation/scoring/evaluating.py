@@ -166,7 +166,7 @@ def evaluate(
     0.5
     """
     conventions = conventions or Conventions()
-    measures = [measures] if isinstance(measures, str) else measures
+    measures = [measures] if isinstance(measures, str) else list(measures)
     at_each = cutoffs_array(k).tolist()
     wanted = span_request(measures, at_each, spans, chunk_map)
     measures = [one for one in measures if not is_of_spans(one)]
@@ -187,7 +187,7 @@ def evaluate(
         sources = {name: RunWithoutQueries(name, one, with_rank, notes) for name, one in sources.items()}
     by_group = groups if groups is not None and groups.is_by_group else None
     if by_group is not None:
-        by_group.refuse_pool(pool)
+        by_group.refuse(pool, measures)
         sources = by_group.runs(sources, conventions, notes, int(cutoffs[-1]))
     pooled = pool_frame(pool)
     if complete or by_group is not None:

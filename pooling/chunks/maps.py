@@ -93,9 +93,10 @@ def read_map(source: Records, what: str = "chunk_map") -> ChunkMap:
     for line, record in records:
         chunk = id_in(file, line, record, CHUNK)
         document = id_in(file, line, record, DOCUMENT)
-        if lines.setdefault(chunk, line) != line:
+        if chunk in lines:
             problem = f"chunk {excerpt(chunk)} appears again (first on line {lines[chunk]})"
             raise file.error(line, problem, "Keep one line for each chunk.")
+        lines[chunk] = line
         places[chunk] = Place(chunk, document, *offsets_in(file, line, record), _checksum(record))
     if not places:
         raise file.empty()

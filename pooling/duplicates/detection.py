@@ -99,10 +99,10 @@ def documents_of(corpus: Path, pooled: pl.Series | None, notes: list[str]) -> It
     wanted = None if pooled is None else set(pooled)
     lines: dict[str, int] = {}
     for one in iterate_documents(corpus):
-        first = lines.setdefault(one.id, one.line)
-        if first != one.line:
-            problem = f"document {excerpt(one.id)} appears again (first on line {first})"
+        if one.id in lines:
+            problem = f"document {excerpt(one.id)} appears again (first on line {lines[one.id]})"
             raise FormatError(corpus.name, one.line, problem, "Give every record a unique id.")
+        lines[one.id] = one.line
         if wanted is None or one.id in wanted:
             yield one
     if pooled is None or wanted is None or wanted <= lines.keys():

@@ -7,6 +7,7 @@ By chains of nearest neighbours (Murtagh, "A survey of recent advances in hierar
 from __future__ import annotations
 
 from pooling.duplicates.pairs import AlikePairs
+from pooling.heavy import np, sparse
 
 
 def complete_linkage(count: int, pairs: AlikePairs) -> list[list[int]]:
@@ -20,6 +21,7 @@ def complete_linkage(count: int, pairs: AlikePairs) -> list[list[int]]:
     >>> complete_linkage(3, chain)
     [[0, 1]]
     """
+    whole, pairs = _whole(count, pairs)
     # Of each group, under its first member: the groups that it can become one with, and how alike they are.
     near: list[dict[int, float]] = [{} for _ in range(count)]
     for first, second, jaccard in zip(*(one.tolist() for one in pairs), strict=True):
@@ -39,7 +41,23 @@ def complete_linkage(count: int, pairs: AlikePairs) -> list[list[int]]:
                 waiting.append(joined)
             else:
                 chain.append(min(group for group, jaccard in groups.items() if jaccard == nearest))
-    return [sorted(group) for group in members if len(group) > 1]
+    return sorted([*whole, *(sorted(group) for group in members if len(group) > 1)])
+
+
+def _whole(count: int, pairs: AlikePairs) -> tuple[list[list[int]], AlikePairs]:
+    """Sets of which every two are alike and none is like another: groups at once, which joined one by one
+    would take the cube of their size. And the pairs of all others."""
+    links = sparse.csr_matrix((np.ones(len(pairs.first)), (pairs.first, pairs.second)), shape=(count, count))
+    _, component = sparse.csgraph.connected_components(links, directed=False)
+    size = np.bincount(component)
+    linked = np.bincount(component[pairs.first], minlength=len(size))
+    is_whole = (size > 1) & (linked == size * (size - 1) // 2)
+    rows = np.flatnonzero(is_whole[component])
+    order = rows[np.argsort(component[rows], kind="stable")]
+    ends = np.flatnonzero(np.diff(component[order], append=-1)) + 1
+    groups = [part.tolist() for part in np.split(order, ends)[:-1]]
+    is_left = ~is_whole[component[pairs.first]]
+    return groups, AlikePairs(*(column[is_left] for column in pairs))
 
 
 def _join(near: list[dict[int, float]], members: list[list[int]], first: int, second: int) -> int:

@@ -16,6 +16,8 @@ from pooling.heavy import Floats, Integers, np, sparse
 
 # So many pairs, or elements of them, are looked at together.
 _AT_ONCE = 4_000_000
+#: More pairs would take several GB.
+MOST_PAIRS = 30_000_000
 # Products of a threshold with a size lie this close to the whole number that they should be.
 _ROUNDING = 1e-9
 
@@ -40,7 +42,14 @@ def alike_pairs(sets: ShingleSets, threshold: float) -> AlikePairs:
     """
     count, many = len(sets.sizes), int(sets.shingles.max(initial=-1)) + 1
     ordered = _rarest_first(sets, many)
-    pairs = [distinct(some) for some in _candidates(ordered, threshold)]
+    pairs: list[Integers] = []
+    for some in _candidates(ordered, threshold):
+        pairs.append(distinct(some))
+        if sum(map(len, pairs)) > MOST_PAIRS:
+            raise ValueError(
+                f"More than {MOST_PAIRS:,} pairs of texts may be near-identical, too many to compare. Raise "
+                "--threshold, or name --pool for the documents of a pool alone."
+            )
     candidates = distinct(np.concatenate(pairs)) if pairs else np.zeros(0, dtype=np.int64)
     first, second = np.divmod(candidates, max(count, 1))
     jaccard = _jaccard(sets, first, second, many)

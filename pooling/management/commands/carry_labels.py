@@ -12,6 +12,7 @@ from pooling.chunks.excerpts import read_excerpts
 from pooling.chunks.maps import read_map
 from pooling.formats.qrels import read_qrels
 from pooling.formats.wording import counted
+from pooling.formats.writing import refuse_over_input
 from pooling.interface.commands import InputCommand
 from pooling.ranking.shared_ids import examples_of
 from pooling.storage.storing import disk_errors_named
@@ -54,6 +55,8 @@ class Command(InputCommand):
         for path in (output, *(() if review is None else (review,))):
             if not path.absolute().parent.is_dir():
                 raise ValueError(f"There is no folder {path.parent}; create it or name another.")
+        for path in (output, rules_path(output), *(() if review is None else (review,))):
+            refuse_over_input(path, *(options[name] for name in ("qrels", "old", "new", "spans")))
         qrels = read_qrels(options["qrels"])
         old, new = read_map(options["old"]), read_map(options["new"])
         excerpts = None if options["spans"] is None else read_excerpts(options["spans"])

@@ -38,7 +38,8 @@ SURE = Comparison(
 
 def opened(turning: float, **changes: Any) -> Comparison:
     """The same with unjudged documents, of which this share turns it."""
-    return replace(SURE, bounds=(-0.2, 0.3), open_pairs=94, turning=turning, **changes)
+    wide: dict[str, Any] = {"bounds": (-0.2, 0.3), "top_bounds": (-0.2, 0.3), "open_pairs": 94}
+    return replace(SURE, **{**wide, "turning": turning, **changes})
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,10 @@ def opened(turning: float, **changes: Any) -> Comparison:
         (opened(0.33), Grade.LABELS),
         (opened(0.5, p_value=0.06), Grade.PROBABLY_BETTER),
         (opened(0.5, p_value=0.11), Grade.QUERIES),
+        # Of reports made before the two first K were counted by themselves, and before any share was.
+        (opened(0.34, top_bounds=None), Grade.CLEARLY_BETTER),
+        (opened(0.33, top_bounds=None), Grade.PROBABLY_BETTER),
+        (replace(opened(0.5, top_bounds=None), turning=None), Grade.LABELS),
         # What is unjudged is in neither first K.
         (replace(SURE, bounds=(-0.2, 0.3), top_bounds=(0.1, 0.1)), Grade.CLEARLY_BETTER),
         (replace(SURE, p_value=0.2, low=-0.01), Grade.QUERIES),

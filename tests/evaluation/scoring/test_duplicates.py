@@ -131,6 +131,13 @@ def test_duplicates_from_python_that_mean_nothing_are_refused() -> None:
     with pytest.raises(ValueError, match="A pool is of documents, and the count “groups” is of groups"):
         counted("groups", pool=pool)
     assert counted("documents", pool=pool).figure("run", "recall", 3)["mean"] == 1 / 4
+    with pytest.raises(ValueError, match="bpref looks at documents judged as not relevant"):
+        counted("groups", measures=["bpref"])
+
+
+def test_measures_may_come_one_by_one() -> None:
+    result = counted("documents", measures=(one for one in ["recall", "precision"]))
+    assert [name for name, _ in result.keys] == ["recall", "precision", "judged"]
 
 
 @pytest.fixture
@@ -193,8 +200,8 @@ def test_a_table_without_groups_changes_nothing_and_says_so(files: list[Path]) -
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--stage1", "run.run"], "--stage1 counts documents, not groups"),
-        (["--facts", "facts.txt"], "--facts counts documents, not groups"),
+        (["--stage1", "run.run"], "--stage1 does not count groups"),
+        (["--facts", "facts.txt"], "--facts does not count groups"),
         (["--against", "run.run"], "--duplicates needs labels, and --against has none"),
     ],
 )

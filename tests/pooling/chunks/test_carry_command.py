@@ -126,6 +126,9 @@ def test_wrong_input_is_one_sentence_and_writes_nothing(
 def test_files_that_cannot_be_written_are_refused_before_the_work(files: Path) -> None:
     with pytest.raises(CommandError, match="--output and --review are one file"):
         ran(files, *BETWEEN, "--output", "new.qrels", "--review", "new.qrels")
+    for name in ("old.qrels", "old.tsv", "new.tsv"):
+        with pytest.raises(CommandError, match=f"{name} is read, so it is not written over"):
+            ran(files, *BETWEEN, "--output", name)
     with pytest.raises(CommandError, match="There is no folder"):
         ran(files, *BETWEEN, "--output", "new.qrels", "--review", "none/review.tsv")
     assert not list(files.glob("new.qrels*"))

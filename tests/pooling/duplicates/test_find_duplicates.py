@@ -113,6 +113,12 @@ def test_what_cannot_be_read_or_written_is_refused(tmp_path: Path) -> None:
     file.write_text('{"_id": "a", "text": "x"}\n' * 2)
     with pytest.raises(CommandError, match=r"twice\.jsonl, line 2: document 'a' appears again"):
         call_command("find_duplicates", file, "--output", output)
+    with pytest.raises(CommandError, match=r"twice\.jsonl is read, so it is not written over"):
+        call_command("find_duplicates", file, "--output", file)
+    array = tmp_path / "array.json"
+    array.write_text('[{"_id": "a", "text": "x"}, {"_id": "a", "text": "x"}]')
+    with pytest.raises(CommandError, match="document 'a' appears again"):
+        call_command("find_duplicates", array, "--output", output)
     with pytest.raises(CommandError, match="no document has a text"):
         ran(tmp_path, {"a": ""})
     with pytest.raises(CommandError, match="There is no folder"):
@@ -120,6 +126,12 @@ def test_what_cannot_be_read_or_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="contains a tab"):
         ran(tmp_path, {"a\tb": BUS, "c": BUS})
     assert not output.exists()
+
+
+def test_too_many_pairs_are_refused_with_a_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pooling.duplicates.pairs.MOST_PAIRS", 2)
+    with pytest.raises(CommandError, match="More than 2 pairs of texts may be near-identical"):
+        ran(tmp_path, {name: f"{BUS} {name}" for name in "abc"})
 
 
 @given(st.lists(st.text("abc ", max_size=14), max_size=8), st.sampled_from([0.3, 0.5, 0.8, 1.0]))
