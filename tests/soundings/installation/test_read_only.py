@@ -69,6 +69,7 @@ def test_a_command_says_which_folder_cannot_be_written(
     assert capsys.readouterr().err.endswith(f"SOUNDINGS_DATA: cannot write to {disk.parent}: {SENTENCE}\n")
 
 
+@pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="a file of SQLite")
 def test_a_backup_reads_it_without_writing_next_to_it(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reader = connection.copy()

