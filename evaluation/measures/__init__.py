@@ -9,6 +9,7 @@ from evaluation.measures.names import mlflow_name, trec_eval_name
 from evaluation.measures.ranked import Grades, RankedLabels, rank_labels
 from evaluation.measures.registry import (
     MEASURES,
+    SPAN_MEASURES,
     Measure,
     TopCounts,
     key_of,
@@ -22,6 +23,7 @@ from pooling.heavy import Floats, Integers
 
 __all__ = [
     "MEASURES",
+    "SPAN_MEASURES",
     "Floats",
     "Grades",
     "Integers",

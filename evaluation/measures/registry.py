@@ -69,6 +69,9 @@ _OTHER_NAMES = {
     "rr": "mrr",
     "recip_rank": "mrr",
 }
+#: Measures over excerpts and their titles; those of MEASURES are over documents.
+SPAN_MEASURES = {"span_recall": "Span recall", "span_precision": "Span precision"}
+
 _NAME = re.compile(r"([a-z][a-z0-9_]*)(?:@([1-9][0-9]*))?")
 
 
@@ -79,6 +82,10 @@ def register(*measures: Measure) -> None:
 
 def measure_named(name: str) -> Measure:
     """The measure of that name; ValueError lists the known ones."""
+    if name in SPAN_MEASURES:
+        raise ValueError(
+            f"{name} is measured over excerpts; name it with --measure or --fail-under together with --spans."
+        )
     if name not in MEASURES:
         raise ValueError(f"There is no measure {name!r}; the measures are {', '.join(MEASURES)}.")
     return MEASURES[name]

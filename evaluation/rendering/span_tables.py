@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from evaluation.measures import key_of
+from evaluation.measures import SPAN_MEASURES, key_of
 from evaluation.rendering.cells import Cells
-from evaluation.scoring.spans import SPAN_MEASURES, SpanEvaluation
+from evaluation.scoring.spans import SpanEvaluation
 from evaluation.scoring.wording import decimal, interval, share_in_words, usual_cutoff
 from pooling.formats.wording import counted
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from evaluation.measures import Floats, key_of
+from evaluation.measures import SPAN_MEASURES, Floats, key_of
 from evaluation.measures.significance import (
     BOOTSTRAP_SAMPLES,
     LEVEL,
@@ -34,9 +34,6 @@ from pooling.inputs.given import Runs, RunSource
 from pooling.inputs.reading import named_runs, run_frame
 from pooling.ranking.ranking import order_run
 from pooling.ranking.shared_ids import Side, no_query_in_common, sentence_on
-
-#: Measures over excerpts, and what people call them.
-SPAN_MEASURES = {"span_recall": "Span recall", "span_precision": "Span precision"}
 
 Key = tuple[str, int]
 

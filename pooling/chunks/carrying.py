@@ -119,7 +119,7 @@ def carry(labels: pl.DataFrame, old: ChunkMap, new: ChunkMap, excerpts: Excerpts
         ids = Side("chunks of the labels", labels["document_id"])
         there = Side(f"chunks of {old.name}", pl.Series(list(old.places), dtype=pl.String))
         raise ValueError(f"No label is of a chunk of {old.name}. {sentence_on(ids, there)}")
-    changed = _changed(old, new)
+    changed = _changed(old, new, {document for _, document in pairs})
     outcomes: list[Outcome] = []
     homeless: dict[str, int] = {}
     unbound: list[Excerpt] = []
@@ -149,7 +149,7 @@ def carry(labels: pl.DataFrame, old: ChunkMap, new: ChunkMap, excerpts: Excerpts
         labels.height - judged.height,
         strangers,
         homeless,
-        sorted(changed & {document for _, document in pairs}),
+        sorted(changed),
         outcomes.count(None),
         unbound,
         sum(one.relevance > 0 for some in pairs.values() for one in some),
@@ -158,14 +158,26 @@ def carry(labels: pl.DataFrame, old: ChunkMap, new: ChunkMap, excerpts: Excerpts
     )
 
 
-def _changed(old: ChunkMap, new: ChunkMap) -> set[str]:
+def _changed(old: ChunkMap, new: ChunkMap, documents: set[str]) -> set[str]:
     """Documents with another text at the same offsets: in these, offsets of old and new do not meet."""
-    texts = {(one.document_id, one.range): one.text_sha256 for one in old.places.values() if one.text_sha256}
     return {
-        one.document_id
-        for one in new.places.values()
-        if one.text_sha256 and texts.get((one.document_id, one.range), one.text_sha256) != one.text_sha256
+        document
+        for document in documents & new.by_document.keys()
+        for place in new.by_document[document].places
+        if any(_differ(place, other) for other in old.overlapping(document, *place.range))
     }
+
+
+def _differ(one: Place, other: Place) -> bool:
+    """Whether two chunks have another text where they overlap, blanks apart; False where a map has none."""
+    if one.range == other.range and one.text_sha256 and other.text_sha256:
+        return one.text_sha256 != other.text_sha256
+    # A text of another length than its range was changed on its way into the map: no offset holds in it.
+    if any(len(place.text) != place.end - place.start for place in (one, other)):
+        return False
+    begin, end = max(one.start, other.start), min(one.end, other.end)
+    texts = [place.text[begin - place.start : end - place.start] for place in (one, other)]
+    return texts[0].split() != texts[1].split()
 
 
 def _bound(excerpts: Sequence[Excerpt], labels: Sequence[OldLabel]) -> list[Excerpt]:

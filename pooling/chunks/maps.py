@@ -23,13 +23,14 @@ TEXT, CHECKSUM = ("text",), ("text_sha256",)
 
 class Place(NamedTuple):
     """A chunk: characters `start` up to `end` of its document, counted from 0. text_sha256: of its text
-    without differences in blanks, "" where the map does not say."""
+    without differences in blanks; text: as the map has it; "" where the map does not say."""
 
     chunk_id: str
     document_id: str
     start: int
     end: int
     text_sha256: str = ""
+    text: str = ""
 
     @property
     def range(self) -> Range:
@@ -97,17 +98,23 @@ def read_map(source: Records, what: str = "chunk_map") -> ChunkMap:
             problem = f"chunk {excerpt(chunk)} appears again (first on line {lines[chunk]})"
             raise file.error(line, problem, "Keep one line for each chunk.")
         lines[chunk] = line
-        places[chunk] = Place(chunk, document, *offsets_in(file, line, record), _checksum(record))
+        places[chunk] = Place(chunk, document, *offsets_in(file, line, record), *_text(record))
     if not places:
         raise file.empty()
     return ChunkMap(Path(file.display_name).name, places)
 
 
-def _checksum(record: Mapping[str, Any]) -> str:
-    """That of the map, or of the text in it."""
-    stated, text = (column_named(record, names) for names in (CHECKSUM, TEXT))
+def _text(record: Mapping[str, Any]) -> tuple[str, str]:
+    """The checksum, that of the map or of the text in it, and the text."""
+    stated, column = (column_named(record, names) for names in (CHECKSUM, TEXT))
+    text = None if column is None else record[column]
+    if not isinstance(text, str):
+        text = None
     if stated is not None and record[stated]:
-        return str(record[stated]).strip().lower()
-    if text is None or not isinstance(record[text], str):
-        return ""
-    return sha256(" ".join(unicodedata.normalize("NFC", record[text]).split()).encode()).hexdigest()
+        checksum = str(record[stated]).strip().lower()
+    elif text is None:
+        checksum = ""
+    else:
+        words = " ".join(unicodedata.normalize("NFC", text).split())
+        checksum = sha256(words.encode()).hexdigest()
+    return checksum, text or ""

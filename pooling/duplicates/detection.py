@@ -13,11 +13,14 @@ from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.records import DocumentRecord, iterate_documents
 from pooling.formats.wording import counted, plural
 from pooling.heavy import Booleans, Integers, np, pl
+from pooling.interface.results import Progress
 from pooling.ranking.shared_ids import Side, sentence_on
 
 SHINGLE, THRESHOLD = 3, 0.8
 #: Of figures that differ, so many characters are quoted.
 _QUOTED = 40
+#: Progress moves after so many texts. A file does not say how many it has: at so many, the bar is halfway.
+_AT_ONCE, _HALF_READ = 1_000, 100_000
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,10 @@ def documents_of(corpus: Path, pooled: pl.Series | None, notes: list[str]) -> It
 
 
 def find_duplicates(
-    documents: Iterable[DocumentRecord], shingle: int = SHINGLE, threshold: float = THRESHOLD
+    documents: Iterable[DocumentRecord],
+    shingle: int = SHINGLE,
+    threshold: float = THRESHOLD,
+    progress: Progress = lambda share, detail: None,
 ) -> Detection:
     """Groups of documents whose title and text are near-identical: every two members share a part of at least
     `threshold` of all their shingles (Jaccard), and have the same figures (words with a digit), by first
@@ -131,9 +137,12 @@ def find_duplicates(
             text = f"{one.title} {one.text}".strip()
             ids.append(one.id)
             length.append(len(text))
+            if len(ids) % _AT_ONCE == 0:
+                progress(0.9 * len(ids) / (len(ids) + _HALF_READ), f"{counted(len(ids), 'text')} read.")
             yield text
 
     texts_read = shingled(texts(), shingle)
+    progress(0.9, f"Comparing {counted(len(ids), 'text')}.")
     return _Corpus(ids, length, texts_read).detected(threshold)
 
 

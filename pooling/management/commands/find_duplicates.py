@@ -18,6 +18,7 @@ from pooling.formats.pools import read_pool
 from pooling.formats.wording import counted
 from pooling.formats.writing import note_on_tabs, refuse_over_input, write_text
 from pooling.interface.commands import InputCommand
+from pooling.interface.terminal import progress_bar
 from pooling.storage.storing import disk_errors_named
 
 
@@ -54,7 +55,8 @@ class Command(InputCommand):
             pooled = read_pool(options["pool"])["document_id"].unique(maintain_order=True)
         notes: list[str] = []
         documents = documents_of(options["corpus"], pooled, notes)
-        detection = find_duplicates(documents, options["shingle"], options["threshold"])
+        with progress_bar("Texts") as progress:
+            detection = find_duplicates(documents, options["shingle"], options["threshold"], progress)
         for note in notes:
             self.stderr.write(self.style.WARNING(note))
         for line in detection.lines():

@@ -121,6 +121,8 @@ def test_tags_in_the_file_need_the_queries(folder: Path, capsys: pytest.CaptureF
         ('measures = ["recall",\n"ndgc"]', 1, "measures", "The measures are recall, precision"),
         ("measures = [5]", 1, "measures: 5", "in quotes"),
         ('measures = ["bpref@5"]', 1, "bpref", "Write bpref for the whole run"),
+        ('measures = ["span_recall@5"]', 1, "span_recall is measured over excerpts", "together with --spans"),
+        ('[thresholds]\n"span_recall@5" = 0.5', 2, "span_recall is measured over excerpts", "--fail-under"),
         ("confidence = 95", 1, "confidence is 95", "such as 0.95"),
         ("confidence = nan", 1, "confidence is nan", "such as 0.95"),
         ('tags = "short"', 1, "tags is 'short'", 'tags = ["short", "long"]'),

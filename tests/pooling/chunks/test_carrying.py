@@ -114,6 +114,15 @@ def test_offsets_carry_nothing_where_the_text_at_them_has_changed() -> None:
     assert list(carrying.changed) == ["d"]
 
 
+@pytest.mark.parametrize(
+    ("new_text", "changed"), [("buses run daily", []), ("trams run daily", ["d"]), ("too short", [])]
+)
+def test_texts_are_compared_where_chunks_overlap_in_part(new_text: str, changed: list[str]) -> None:
+    old, new = chunk_map(("a", 0, 15), text="Night buses run"), chunk_map(("n", 6, 21), text=new_text)
+    carrying = carry(labels(a=0), old, new)
+    assert list(carrying.changed) == changed
+
+
 def test_what_is_left_out_is_counted() -> None:
     of = labels(a=1, b=-1, zz=1)
     carrying = carry(of, OLD, chunk_map(("n", 0, 100)), spans((20, 40), (250, 260)))
