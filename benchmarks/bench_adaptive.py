@@ -29,7 +29,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the site does, before N
 
 from benchmarks.bench_prior import scores_with
 from benchmarks.judging_site import temporary_site
-from evaluation.replays.replaying import (
+from evaluation.plans.replaying import (
     LabelledPool,
     labelled_pool,
     noisy,
@@ -216,7 +216,7 @@ def by_document(pool: LabelledPool, labels: Any) -> dict[str, dict[str, bool]]:
 
 
 def found_by(campaign: Campaign, pool: LabelledPool) -> float:
-    """As `evaluation.replays.replaying`: the mean over queries of the relevant share that the first
+    """As `evaluation.plans.replaying`: the mean over queries of the relevant share that the first
     judgments found.
     """
     shares = []

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from labeling.clicks.impressions import Impressions
-from labeling.clicks.scoring import click_scores
+from pooling.interleaving.click_scores import click_scores
+from pooling.interleaving.impressions import Impressions
 
 MAKE = runpy.run_path(str(Path(__file__).resolve().parent.parent / "examples" / "make_clicks.py"))
 SEARCHES = 2_000

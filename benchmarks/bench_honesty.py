@@ -40,7 +40,7 @@ from evaluation.estimates.macro_recall import macro_recalls
 from evaluation.estimates.sample import AuditSample
 from evaluation.estimates.totals import Remainder, estimated_total, most_missing_in_all
 from evaluation.measures import TopCounts
-from evaluation.replays.replaying import LabelledPool, labelled_pool, rounded_up
+from evaluation.plans.replaying import LabelledPool, labelled_pool, rounded_up
 from evaluation.scoring.coverage import Unjudged, recall_bounds
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.ranking.sample import audit_size

@@ -2,7 +2,7 @@
 
     python -m benchmarks.bench_implausible [--sessions 1000] [--seed 1]
 
-A session has 200 answers; the rule of `labeling.plausibility.signs` looks after every fifth. Careful people
+A session has 200 answers; the rule of `labeling.gold.signs` looks after every fifth. Careful people
 differ in speed, strictness, errors and in how often they open a long document; queries differ in how much is
 relevant (from next to nothing to nearly all); some queues show likely relevant documents first, some have one
 annotator, some a model whose labels are right 65 to 90 % of the time. Paces:
@@ -29,9 +29,9 @@ from math import exp
 from random import Random
 from typing import NamedTuple
 
+from labeling.gold.signs import FEWEST, Answer, Others, examined, others_of
 from labeling.items.passages import WHOLE_TEXT
 from labeling.items.reading import CHARACTERS_PER_WORD, least_ms
-from labeling.plausibility.signs import FEWEST, Answer, Others, examined, others_of
 
 LONG, STEP = 200, 5
 # As in soundings/demo/annotators.py, which needs a database.

@@ -34,7 +34,7 @@ import numpy as np
 from benchmarks.bench_honesty import SETS, ground
 from benchmarks.bench_prediction_powered import COVERAGE, at_least
 from labeling.consensus.agreement import cohen_kappa
-from labeling.worth.figures import Compared, Quality, best_of, quality
+from labeling.quality.worth_figures import Compared, Quality, best_of, quality
 from tests.testdata import DATA
 
 LABELS, MODELS = 100, 10

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from scipy import stats
 
-from evaluation.replays.replaying import BUDGETS, LabelledPool, labelled_pool, replay, with_prior_scores
+from evaluation.plans.replaying import BUDGETS, LabelledPool, labelled_pool, replay, with_prior_scores
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.strategies import STRATEGIES
 from tests.testdata import DATA

@@ -16,7 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, befor
 import numpy as np
 import polars as pl
 
-from evaluation.replays.replaying import LabelledPool, labelled_pool, replay
+from evaluation.plans.replaying import LabelledPool, labelled_pool, replay
 from pooling.merging.merging import merge_runs, with_score_sums
 from pooling.strategies import STRATEGIES, candidates_of
 

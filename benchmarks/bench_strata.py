@@ -3,7 +3,7 @@
     python -m benchmarks.bench_strata [--campaigns 1000] [--labels 150 300] [--seed 0]
 
 One pool of made-up queries, whose labels are all known, is audited again and again by strata of a model's
-scores, as `labeling.worth.strata` plans it (without labels that would tell the rates), and by a simple
+scores, as `labeling.quality.strata` plans it (without labels that would tell the rates), and by a simple
 random sample as large. Counted is how often the 95 % intervals of the number of relevant documents and of
 micro Recall@K hold the truth, and how wide they are against those of the simple random sample, which are made
 the same way. `half` stops at one half of the queue, where the labelled beginning of every stratum counts.
@@ -29,8 +29,8 @@ import polars as pl
 
 from benchmarks.bench_prediction_powered import World, at_least, guess, truths, world
 from evaluation.estimates.intervals import LabelInterval, interval_of_micro_recall, interval_of_total
-from labeling.worth.plans import stratified_design
-from labeling.worth.strata import AuditPlan, plan_by_scores
+from labeling.quality.sample_plans import stratified_design
+from labeling.quality.strata import AuditPlan, plan_by_scores
 
 COVERAGE = 0.92
 MODELS = ("graded", "good", "typical", "learned", "useless", "adverse")

@@ -38,7 +38,7 @@ import polars as pl
 from benchmarks.bench_honesty import SETS, InLeases, label_of
 from benchmarks.judging_site import temporary_site
 from evaluation.estimates.intervals import interval_of_micro_recall
-from evaluation.replays.replaying import LabelledPool, labelled_pool
+from evaluation.plans.replaying import LabelledPool, labelled_pool
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.ranking.ranking import order_run
 from pooling.ranking.sample import audit_size, choose_in_query, spread_budget

@@ -10,17 +10,13 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - facts (pure): which facts the first K documents hold
 - report_store: what is stored of a report
 - charts: pictures of reports
-- replays: strategies replayed on labels that exist
-- estimates: what an audit says of all that a pool holds: the mathematics
-- pool_estimates: the same for stored pools and reports
+- estimates: what an audit says of all that a pool holds: the mathematics, and its use for pools and reports
 - comparisons: whether one run beats another, and what would decide it
 - indexes: approximate indexes against exact search, and latency
 - canaries: runs watched against what was measured before
-- plans: a campaign planned before it begins
-- notebooks: a result as notebooks show, draw, write and log it
-- failures: where a report fails: groups, stages, queries, side by side
-- fact_reports: the facts of a report: held, missed, repeated
-- reports: reports made, shown, compared, exported and shared by a read-only link
+- plans: a campaign planned before it begins, and strategies replayed on labels that exist
+- failures: where a report fails: groups, stages, queries, facts, side by side
+- reports: reports made, shown, compared, exported, shared by a read-only link, and shown in notebooks
 """
 
 from __future__ import annotations
@@ -34,8 +30,8 @@ if TYPE_CHECKING:
     from evaluation.failures.stage_ceiling import ceilings
     from evaluation.failures.table import broken_down
     from evaluation.indexes.recall import recall_against
-    from evaluation.notebooks.evaluating import evaluate
     from evaluation.rendering.tradeoffs import k_reaching, tradeoff_table
+    from evaluation.reports.notebook import evaluate
     from evaluation.scoring.config import read_settings
     from evaluation.scoring.conventions import Conventions
     from evaluation.scoring.results import Evaluation
@@ -70,7 +66,7 @@ _HOMES = {
     "compare_all": "evaluation.comparisons.comparing",
     "comparison_table": "evaluation.comparisons.comparing",
     "deciding_labels": "evaluation.comparisons.comparing",
-    "evaluate": "evaluation.notebooks.evaluating",
+    "evaluate": "evaluation.reports.notebook",
     "evaluate_facts": "evaluation.facts.evaluating",
     "evaluate_spans": "evaluation.scoring.spans",
     "k_reaching": "evaluation.rendering.tradeoffs",

@@ -15,6 +15,8 @@ from evaluation.comparisons.audited import audited_differences
 from evaluation.comparisons.comparing import Method, compare_at
 from evaluation.comparisons.tables import answer_part, comparison_part
 from evaluation.comparisons.verdict import Comparison
+from evaluation.estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
+from evaluation.estimates.pool_file import depth_of_file, design_of_files
 from evaluation.facts.command import (
     FactOptions,
     add_fact_arguments,
@@ -32,8 +34,6 @@ from evaluation.failures.command import (
 )
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from evaluation.logs.applying import refuse_with_weights, weighted_result
-from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
-from evaluation.pool_estimates.pool_file import depth_of_file, design_of_files
 from evaluation.rendering.cells import Part
 from evaluation.rendering.formats import FLAT_FORMATS, render
 from evaluation.rendering.gates import check_gates
@@ -61,7 +61,7 @@ from pooling.formats import read_queries
 from pooling.formats.pools import read_pool
 from pooling.heavy import pl
 from pooling.interface.terminal import Writer
-from pooling.options.arguments import add_option_arguments
+from pooling.options import add_option_arguments
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 
 HELP = "Measure runs against qrels: Recall, Precision, F1 and Success at K, with coverage and bounds."

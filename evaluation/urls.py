@@ -5,16 +5,13 @@ from evaluation.charts import api as chart_api
 from evaluation.charts import views as chart_views
 from evaluation.comparisons import api as comparison_api
 from evaluation.comparisons import views as comparison_views
-from evaluation.fact_reports import api as fact_api
-from evaluation.fact_reports import views as fact_views
+from evaluation.estimates import views as pool_views
 from evaluation.failures import api as where_api
-from evaluation.failures import ceiling, document_recall
+from evaluation.failures import ceiling, document_recall, fact_api, fact_views
 from evaluation.failures import views as where_views
 from evaluation.plans import api as plan_api
+from evaluation.plans import replay_api, replay_views
 from evaluation.plans import views as plan_views
-from evaluation.pool_estimates import views as pool_views
-from evaluation.replays import api as replay_api
-from evaluation.replays import views as replay_views
 from evaluation.reports import api, change_views, measuring_views, sharing_views, trend_views, views
 from pooling.interface.addresses import below, call, page
 from pooling.tidying.api import Restored

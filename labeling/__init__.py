@@ -5,8 +5,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - consensus (pure): one label from several verdicts, and how far people agree
 - items: the items of a queue: numbers, order, slots, passages
 - adaptive: queues whose order follows the labels
-- gold: questions with known answers, repeats, practice, and who is paused
-- plausibility: work that nobody can have done with care, and what an admin decides about it
+- gold: questions with known answers, repeats, practice, signs of careless work, and who is paused
 - facts: facts that answers need, and what documents say of them as labels
 - qrels: labels as they stand, imported, released and written for other tools
 - exposure: which pre-labels people see, and what that does to them
@@ -16,9 +15,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - queues: opening and changing queues, and documents added that no run found
 - judgment_imports: judgments given elsewhere, imported and taken back
 - progress: how far a queue has come, an annotator's own work, and messages about pairs
-- quality: how good the judgments of a queue are
 - prelabels: passes of a model over a queue: prompt, connection, answer
+- quality: how good the judgments of a queue are, and what a model's labels are worth
 - fact_pages: facts written, drafted, confirmed and merged, and documents judged fact by fact
-- clicks (pure): what clicks say of documents
-- worth: what a model is worth, from blind labels and from audits drawn by its scores
 """

@@ -11,6 +11,7 @@ from labeling.fact_pages import support_api as supports_api
 from labeling.fact_pages import support_views as supports
 from labeling.fact_pages import views as fact_keeping
 from labeling.gold import api as gold_api
+from labeling.gold import plausibility_api, plausibility_views
 from labeling.gold import views as gold_views
 from labeling.gold_pages import api as gold_keeping_api
 from labeling.gold_pages import practice_views
@@ -20,8 +21,6 @@ from labeling.judging import choices
 from labeling.judging import views as judging
 from labeling.judgment_imports import api as judgment_import_api
 from labeling.judgment_imports import views as judgment_imports
-from labeling.plausibility import api as plausibility_api
-from labeling.plausibility import views as plausibility_views
 from labeling.prelabels import api as prelabel_api
 from labeling.prelabels import import_calls as prelabel_imports
 from labeling.prelabels import views as prelabel_views
@@ -35,14 +34,13 @@ from labeling.qrels import api as qrels_api
 from labeling.qrels import judgment_views as judgment_downloads
 from labeling.qrels import views as qrels_views
 from labeling.quality import api as quality_api
-from labeling.quality import disagreements
+from labeling.quality import disagreements, score_audit_views
 from labeling.quality import views as quality_views
+from labeling.quality import worth_api as prelabeler_api
+from labeling.quality import worth_views as prelabeler_views
 from labeling.queues import api as queues_api
 from labeling.queues import search_views
 from labeling.queues import views as queues_views
-from labeling.worth import api as prelabeler_api
-from labeling.worth import score_audit_views
-from labeling.worth import views as prelabeler_views
 from pooling.interface.addresses import below, call, page
 from pooling.tidying.api import Restored, Tidied
 

@@ -16,8 +16,7 @@ from pooling.interface.terminal import Writer, progress_bar, tracked
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool, first_rows
 from pooling.merging.streaming import MOST_ROWS, named_paths, pool_as_tsv, pool_in_parts, read_top
-from pooling.options.arguments import add_option_arguments
-from pooling.options.option import options_of
+from pooling.options import add_option_arguments, options_of
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 from pooling.ranking.chunks import Chunks
 from pooling.ranking.shared_ids import COLLAPSE, Side, runs_apart, sentence_on, shared_fraction

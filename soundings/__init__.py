@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluation.comparisons.comparing import compare
-    from evaluation.notebooks.evaluating import evaluate
+    from evaluation.reports.notebook import evaluate
     from evaluation.scoring.in_lists import recall_at_k
     from pooling.formats.qrels import read_qrels
     from pooling.formats.runs import read_run
@@ -47,7 +47,7 @@ __all__ = [
 _HOMES = {
     "Client": "soundings.client.client",
     "compare": "evaluation.comparisons.comparing",
-    "evaluate": "evaluation.notebooks.evaluating",
+    "evaluate": "evaluation.reports.notebook",
     "pool": "soundings.in_memory",
     "read_qrels": "pooling.formats.qrels",
     "read_run": "pooling.formats.runs",

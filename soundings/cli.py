@@ -49,7 +49,7 @@ def _purpose(name: str) -> str:
 FILE_COMMANDS = {
     "evaluate": "evaluation.command_line",
     "pool": "pooling.command_line",
-    "simulate": "evaluation.replays.command",
+    "simulate": "evaluation.plans.replay_command",
 }
 OURS = ("soundings", "pooling", "labeling", "evaluation")
 # Exit code where nobody reads on, as in `soundings evaluate … | head -1`: that of programs that SIGPIPE ends.

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from evaluation.replays import simulation
-from evaluation.replays.replaying import BUDGETS, read_labelled_pool
-from evaluation.replays.simulation import Simulation
+from evaluation.plans import simulation
+from evaluation.plans.replaying import BUDGETS, read_labelled_pool
+from evaluation.plans.simulation import Simulation
 from pooling.heavy import pl
 from pooling.inputs.asking import retriever_run
 from pooling.inputs.given import Keys, Runs, RunSource, Source
@@ -17,7 +17,7 @@ from pooling.inputs.reading import named_runs, run_frame
 from pooling.interface.terminal import progress_bar, whole_installation
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool, first_rows
-from pooling.options.option import options_of
+from pooling.options import options_of
 from pooling.ranking.ranking import order_run
 from pooling.ranking.shared_ids import runs_apart
 from pooling.strategies import STRATEGIES

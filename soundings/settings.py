@@ -355,7 +355,7 @@ SPECTACULAR_SETTINGS = {
         "JobState": "pooling.models.Job.State",
         "LabelRule": "labeling.consensus.rules.RULE_NAMES",
         "QueueState": "labeling.models.Queue.State",
-        "SampleMethod": "labeling.worth.samples.METHODS",
+        "SampleMethod": "labeling.quality.samples.METHODS",
         "SupportVerdict": "labeling.models.SupportVerdict",
         "Verdict": "labeling.models.Verdict",
     },

@@ -36,7 +36,16 @@ MAY_IMPORT = {
     "soundings": set(PACKAGES),
 }
 # What a room may take from the front door of its package or of an earlier one.
-SHARED = ("models", "account_models", "search_models", "engine_models", "access", "signals", "heavy")
+SHARED = (
+    "models",
+    "account_models",
+    "search_models",
+    "engine_models",
+    "access",
+    "signals",
+    "heavy",
+    "options",
+)
 # Folders that are no rooms; Django finds `postgresql` by the name in the settings.
 NO_ROOMS = {"management", "migrations", "models", "postgresql"}
 MOST_MODULES, MOST_FILES = 22, 23
@@ -76,9 +85,9 @@ WITHOUT_NAMES = {
     "pooling/interface/forms.py: clean",
     "pooling/interface/option_fields.py: _absent",
     "pooling/interface/option_fields.py: _bounds",
-    "pooling/options/arguments.py: _absent",
-    "pooling/options/arguments.py: _reading",
-    "pooling/options/option.py: chosen",
+    "pooling/options.py: _absent",
+    "pooling/options.py: _reading",
+    "pooling/options.py: chosen",
     "pooling/runs/depths.py: clean",
     "pooling/runs/views.py: clean",
     "soundings/installation/environment.py: database",

@@ -30,7 +30,7 @@ from pooling.formats.names import (
     TITLE,
 )
 from pooling.merging.choice import Choice
-from pooling.options.option import options_of
+from pooling.options import options_of
 from soundings.installation.sign_in import OF_PROVIDER
 from soundings.pages.guide import PAGES
 

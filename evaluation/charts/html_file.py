@@ -37,7 +37,7 @@ def write_html(
     sentences: Sequence[str] = (),
 ) -> None:
     """Write the evaluation of the command's files to the path under `html`; estimates: of
-    `evaluation.pool_estimates.of_pool`, where a pool was named; sentences: what it begins with."""
+    `evaluation.estimates.of_pool`, where a pool was named; sentences: what it begins with."""
     measure, k = evaluation.example_key()
     interval = evaluation.settings["interval"]
     runs = [Path(path) for path in options["runs"]]

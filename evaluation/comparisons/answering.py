@@ -25,8 +25,8 @@ from evaluation.comparisons.deciding import labels_expected
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
 from evaluation.comparisons.wording import outside_sentence
+from evaluation.estimates.of_pool import Basis, PoolDesign, recall_cutoffs
 from evaluation.measures import Floats
-from evaluation.pool_estimates.of_pool import Basis, PoolDesign, recall_cutoffs
 from evaluation.scoring.config import MARGIN
 from evaluation.scoring.estimate_figures import Estimates, FrameFigures
 from evaluation.scoring.results import Evaluation

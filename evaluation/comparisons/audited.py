@@ -7,7 +7,7 @@ from itertools import combinations
 
 from evaluation.comparisons.verdict import Difference
 from evaluation.estimates.from_audit import difference_estimate, more_labels, within_pool
-from evaluation.pool_estimates.of_pool import Basis, PoolDesign
+from evaluation.estimates.of_pool import Basis, PoolDesign
 from evaluation.scoring.results import Evaluation
 
 

@@ -24,8 +24,8 @@ from evaluation.comparisons.audited import audited_differences
 from evaluation.comparisons.comparing import Method, compare_at
 from evaluation.comparisons.grades import Graded, graded
 from evaluation.comparisons.verdict import Comparison, ComparisonResult
+from evaluation.estimates.of_pool import Basis, recall_cutoffs
 from evaluation.models import Report
-from evaluation.pool_estimates.of_pool import Basis, recall_cutoffs
 from evaluation.report_store.files import (
     LOOK,
     beside,

@@ -18,7 +18,7 @@ from pooling.merging.choice import (
     offered_choice,
     usual_choice,
 )
-from pooling.options.option import Number, Option, chosen, option, options_of, problems_of, same
+from pooling.options import Number, Option, chosen, option, options_of, problems_of, same
 from pooling.strategies import STRATEGIES
 
 K = 10

@@ -17,8 +17,8 @@ POWERED_TITLE = "Estimated with labels and a model's pre-labels"
 
 def estimate_tables(figures: Mapping[str, RunFigures], estimates: Estimates) -> list[Cells]:
     """figures: run -> `recall@k` -> the figure that was measured; estimates: of
-    `evaluation.pool_estimates.of_pool`,
-    and `prediction_powered` of `evaluation.pool_estimates.report_basis`. Where nothing is estimated, a
+    `evaluation.estimates.of_pool`,
+    and `prediction_powered` of `evaluation.estimates.report_basis`. Where nothing is estimated, a
     table without rows and columns says why.
     """
     relevant = estimates["relevant"]

@@ -31,7 +31,7 @@ def render(
     """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the tables for a screen.
 
     with_trade_offs: next to it the table of `evaluation.rendering.tradeoffs`; parts: tables that come after;
-    estimates: of `evaluation.pool_estimates.of_pool`. CSV takes the rows of parts that have some, MLflow no
+    estimates: of `evaluation.estimates.of_pool`. CSV takes the rows of parts that have some, MLflow no
     part, and both no other table.
     """
     if form not in FORMATS:

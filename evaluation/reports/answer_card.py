@@ -16,7 +16,7 @@ from evaluation.comparisons.wording import (
     recall_read_first,
     what_recall_is_of,
 )
-from evaluation.fact_reports.stored import facts_in
+from evaluation.failures.stored_facts import facts_in
 from evaluation.models import Report
 from evaluation.report_store.options import UNWEIGHTED, headline_k
 from evaluation.report_store.settings import weights_in_words

@@ -14,8 +14,8 @@ from evaluation.charts.pdf_report import render_pdf
 from evaluation.charts.stored import CHART_FILES, chart_csv, chart_svg, figures_of, kinds_of, usual_choice
 from evaluation.comparisons.stored import answer_at
 from evaluation.comparisons.wording import answer_in_words
+from evaluation.estimates.score_audit_page import by_scores_cells
 from evaluation.models import Report
-from evaluation.pool_estimates.score_audit_page import by_scores_cells
 from evaluation.rendering.cells import Cells
 from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.rendering.formats import mlflow_text, with_notes

@@ -8,9 +8,9 @@ from typing import Any
 from django import forms
 
 from evaluation.comparisons.answer import best_first
+from evaluation.estimates.pool_choice import pools_to_rest_on
 from evaluation.measures import MEASURES as ALL_MEASURES
 from evaluation.models import Report
-from evaluation.pool_estimates.pool_choice import pools_to_rest_on
 from evaluation.report_store.choices import MEASURES, default_cutoffs, tagged_queries
 from evaluation.report_store.files import run_names
 from evaluation.report_store.options import headline_k
@@ -22,7 +22,7 @@ from labeling.models import QrelsRelease
 from pooling.interface.forms import FIRST, GroupedForm
 from pooling.interface.option_fields import form_field, form_fields
 from pooling.models import Collection, Pool, Run
-from pooling.options.option import Option
+from pooling.options import Option
 
 AS_PRESET = ("", "as the preset says")
 

@@ -17,13 +17,13 @@ from evaluation.comparisons.answering import AnswerRequest, answered
 from evaluation.comparisons.stored import StoredComparisons, compared_runs, store_comparisons, unjudged_frame
 from evaluation.comparisons.tables import answer_part
 from evaluation.comparisons.verdict import Comparison
-from evaluation.fact_reports.making import FactRequest, MeasuredFacts, measured_facts
-from evaluation.fact_reports.stored import store_facts
+from evaluation.estimates.of_pool import Basis, estimates_of, too_large
+from evaluation.estimates.pool_choice import pool_to_rest_on, pools_to_rest_on
+from evaluation.estimates.report_basis import basis_of, powered_of
+from evaluation.estimates.report_score_audit import score_audit_of
+from evaluation.failures.fact_reports import FactRequest, MeasuredFacts, measured_facts
+from evaluation.failures.stored_facts import store_facts
 from evaluation.models import Report
-from evaluation.pool_estimates.of_pool import Basis, estimates_of, too_large
-from evaluation.pool_estimates.pool_choice import pool_to_rest_on, pools_to_rest_on
-from evaluation.pool_estimates.report_basis import basis_of, powered_of
-from evaluation.pool_estimates.report_score_audit import score_audit_of
 from evaluation.rendering.cells import Part
 from evaluation.report_store.choices import (
     MEASURES,

@@ -17,13 +17,13 @@ from evaluation.charts.stored import figures_of, kinds_of
 from evaluation.comparisons.results_table import ResultsTable, earlier_report, means_of, results_table
 from evaluation.comparisons.stored import compared
 from evaluation.comparisons.wording import signed
-from evaluation.fact_reports.stored import fact_table_rows, facts_in
+from evaluation.estimates.page import estimates_context
+from evaluation.estimates.pool_choice import pools_to_rest_on
 from evaluation.failures.by_tag import table_by_tag
+from evaluation.failures.stored_facts import fact_table_rows, facts_in
 from evaluation.failures.stored_queries import worst_queries
 from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
-from evaluation.pool_estimates.page import estimates_context
-from evaluation.pool_estimates.pool_choice import pools_to_rest_on
 from evaluation.report_store.files import (
     cutoffs_of,
     figure_of,

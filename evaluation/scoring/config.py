@@ -27,7 +27,7 @@ from evaluation.scoring.conventions import CHOICES, PRESETS, Conventions
 from pooling.formats.errors import FormatError
 from pooling.formats.errors import excerpt as quoted
 from pooling.formats.sources import require_file
-from pooling.options.option import LARGEST_SEED, Option, option, options_of
+from pooling.options import LARGEST_SEED, Option, option, options_of
 
 LARGEST_FILE = 1 << 20
 #: A difference in mean recall that is too small to matter.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evaluation.scoring.figures import PlainConventions
-from pooling.options.option import Option, option, options_of
+from pooling.options import Option, option, options_of
 from pooling.ranking.ranking import SCORES, TIES, Scores, Ties
 
 ZeroRelevant = Literal["exclude", "zero"]

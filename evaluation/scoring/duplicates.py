@@ -14,12 +14,12 @@ from functools import cached_property
 
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.figures import DuplicatesHow
-from pooling.duplicates.groups import DuplicateGroups, groups_from
 from pooling.formats.wording import counted, plural
 from pooling.heavy import pl
 from pooling.inputs.given import RunSource, Source
 from pooling.inputs.reading import run_frame
 from pooling.ranking.ranking import compared_scores, order_run
+from pooling.texts.duplicate_groups import DuplicateGroups, groups_from
 
 DOCUMENTS, GROUPS, DEDUPLICATED = "documents", "groups", "deduplicated"
 COUNTS = {

@@ -6,8 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Collection
 
 from labeling.adaptive.options import AdaptiveOptions
-from pooling.options.arguments import add_option_arguments
-from pooling.options.option import options_of
+from pooling.options import add_option_arguments, options_of
 
 
 def add_adaptive_arguments(parser: ArgumentParser, *, but: Collection[str] = ()) -> None:

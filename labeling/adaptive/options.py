@@ -10,7 +10,7 @@ from labeling.adaptive.prior_scores import check_prior
 from labeling.models import Selection
 from pooling.interface.problems import InputError
 from pooling.models import Pool
-from pooling.options.option import MOST, chosen, option, problems_of
+from pooling.options import MOST, chosen, option, problems_of
 from pooling.strategies import STRATEGIES
 
 USUAL_LOOKS = 4

@@ -21,7 +21,7 @@ from labeling.qrels.labels import judged_labels
 from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.models import Pool, PoolEntry
-from pooling.options.option import LARGEST_SEED, chosen, option, problems_of
+from pooling.options import LARGEST_SEED, chosen, option, problems_of
 from pooling.people.activity_log import record_action
 from pooling.storage.storing import checked_name, tell_the_planner
 from pooling.texts.importing import lock

@@ -25,7 +25,7 @@ from labeling.gold.scores import gold_answers, gold_rows
 from labeling.items.withdrawn import THERE
 from labeling.models import GoldQuestion, Queue
 from pooling.interface.api import Made, answers, parsed, person, takes
-from pooling.options.option import options_of
+from pooling.options import options_of
 from pooling.people.access import ADMIN, collection_for, fetch, require_role
 from pooling.storage.imports import take_in
 from pooling.tables.calls import lists

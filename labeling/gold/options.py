@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.db import transaction
 
 from labeling.gold.questions import follow_gold_in
 from labeling.models import Queue
+from pooling.interface.forms import EditForm
+from pooling.interface.option_fields import form_fields
 from pooling.interface.problems import InputError
-from pooling.options.option import option, options_of, problems_of
+from pooling.options import option, options_of, problems_of
 from pooling.texts.importing import lock
 
 # Every second item gold is a test, not work.
@@ -86,6 +89,21 @@ class GoldOptions:
             refusal=f"The share of repeats is 0 to {LARGEST_REPEAT_SHARE}, not {{value}}.",
         ),
     )
+
+
+@form_fields(GoldOptions, gold_pause={"required": True})
+class GoldOptionsForm(forms.Form):
+    def clean_repeat_share(self) -> float:
+        """None is no share."""
+        return self.cleaned_data["repeat_share"] or 0.0
+
+
+class GoldSettingsForm(EditForm, GoldOptionsForm):
+    """The same of a queue that is open."""
+
+    def __init__(self, data: Any = None, *, queue: Queue) -> None:
+        super().__init__(data, initial={name: getattr(queue, name) for name in self.base_fields})
+        self.carry()
 
 
 def site_options(**given: Any) -> GoldOptions:

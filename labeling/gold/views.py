@@ -8,10 +8,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
-from labeling.gold.forms import GoldSettingsForm
 from labeling.gold.gaps import queries_without_gold, skips_in
 from labeling.gold.lists import ANSWERS_GIVEN
-from labeling.gold.options import change_options
+from labeling.gold.options import GoldSettingsForm, change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import (
     LONGEST_REASON,

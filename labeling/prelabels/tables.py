@@ -42,7 +42,7 @@ def use_sentence(use: PrelabelUse) -> str:
 
 
 def worth_table(worth: Mapping[str, Any]) -> str:
-    """One model and prompt, as `labeling.worth.api.worth_and_samples` has it."""
+    """One model and prompt, as `labeling.quality.worth_api.worth_and_samples` has it."""
     lines = [
         f"{worth['prelabeler']['name']}: {counted(worth['pairs'], 'pair')}, "
         f"{counted(worth['labels'], 'blind label')}",

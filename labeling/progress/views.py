@@ -13,14 +13,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from labeling.access import queue_for
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.state import endings_sentence, order_progress, plans_of, prior_sentence, query_rows
+from labeling.gold.decisions import questions_for
 from labeling.gold.quarantine import annotator_named, in_quarantine
+from labeling.gold.reader import proposals
 from labeling.gold.scores import gold_rows
 from labeling.judging.blind_counts import own_figures, queues_to_judge
 from labeling.judging.own_work import own_verdicts, own_work
 from labeling.judging.progress_figures import QueueProgress
 from labeling.models import Queue
-from labeling.plausibility.decisions import questions_for
-from labeling.plausibility.reader import proposals
 from labeling.progress.counts import listed_queues, queue_progress
 from labeling.progress.judged_share import judged_share
 from labeling.progress.lists import ANNOTATORS, OWN_QUEUES, OWN_VERDICTS, QUEUES, AnnotatorRow

@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from labeling.gold.decisions import questions_for
 from labeling.judging.own_work import OwnWork, own_work
 from labeling.models import Judgment, JudgmentEvent, PairMessage, Quarantine, Queue, Verdict
-from labeling.plausibility.decisions import questions_for
 from pooling.people.access import collections_of
 
 # How often somebody agrees with the final labels of a queue, as far as the admin lets them know.

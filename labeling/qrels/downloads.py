@@ -19,7 +19,7 @@ from pooling.formats.sources import without_gz
 from pooling.formats.wording import counted, in_a_row
 from pooling.formats.writing import replaced, write_pieces
 from pooling.interface.problems import InputError
-from pooling.options.option import Option, chosen
+from pooling.options import Option, chosen
 from pooling.storage.storing import disk_errors_named
 
 PIECE = 2**20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pooling.options.option import option, options_of
+from pooling.options import option, options_of
 
 
 @dataclass(frozen=True)

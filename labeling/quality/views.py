@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from labeling.access import queue_for
+from labeling.gold.reader import proposals
+from labeling.gold.record import decisions_on
 from labeling.gold.rule import ENOUGH_TO_READ
 from labeling.models import Queue
-from labeling.plausibility.reader import proposals
-from labeling.plausibility.record import decisions_on
 from labeling.progress.counts import listed_queues
 from labeling.quality.facts import AnnotatorQuality, DayFigures, PlaceFigures, QueueQuality
 from labeling.quality.figures import KEPT_SECONDS, queue_quality

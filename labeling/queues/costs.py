@@ -14,7 +14,7 @@ from django.db import transaction
 from labeling.judging.progress_figures import JudgmentCosts
 from labeling.models import Queue
 from pooling.interface.problems import InputError
-from pooling.options.option import option, problems_of
+from pooling.options import option, problems_of
 from pooling.people.activity_log import record_action
 
 HIGHEST_PRICE = 10_000

@@ -6,15 +6,14 @@ from django import forms
 
 from labeling.adaptive.forms import AdaptiveOptionsForm
 from labeling.adaptive.options import AdaptiveOptions
-from labeling.gold.forms import GoldOptionsForm
-from labeling.gold.options import GoldOptions, site_options
+from labeling.gold.options import GoldOptions, GoldOptionsForm, site_options
 from labeling.models import Queue
 from labeling.queues.costs import OwnPrices
 from labeling.queues.options import LATER, LaterOptions, QueueOptions
 from pooling.interface.forms import FIRST, EditForm, GroupedForm
 from pooling.interface.option_fields import form_fields
 from pooling.models import Collection, Pool
-from pooling.options.option import options_of
+from pooling.options import options_of
 
 PRIOR = options_of(AdaptiveOptions)["prior"]
 

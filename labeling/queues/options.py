@@ -10,7 +10,7 @@ from labeling.gold.options import GoldOptions, checked_options, site_options
 from labeling.models import Highlight
 from pooling.interface.problems import InputError
 from pooling.models import Pool
-from pooling.options.option import LARGEST_SEED, chosen, option, problems_of
+from pooling.options import LARGEST_SEED, chosen, option, problems_of
 from pooling.storage.storing import checked_name
 
 MOST_JUDGMENTS_PER_ITEM = 20

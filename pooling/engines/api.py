@@ -20,7 +20,7 @@ from pooling.interface.option_fields import serializer_fields
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.interface.shapes import shape
 from pooling.models import Pool
-from pooling.options.option import options_of
+from pooling.options import options_of
 from pooling.people.access import ADMIN, collection_for, fetch
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows

@@ -18,7 +18,7 @@ from pooling.engines.sql import SqlAsker, checked_statement, database_names
 from pooling.engines.templates import TemplateError, checked_address, checked_body, places_in
 from pooling.engines.web import WebAsker
 from pooling.interface.problems import InputError
-from pooling.options.option import option_rows, options_of, problems_of
+from pooling.options import option_rows, options_of, problems_of
 
 PRIVATE_NETWORKS = "SOUNDINGS_ENGINE_PRIVATE_NETWORKS"
 LONGEST_TEMPLATE = 20_000

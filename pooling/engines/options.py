@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pooling.engines.templates import origin_of
-from pooling.options.option import option
+from pooling.options import option
 
 DEEPEST, MOST_AT_ONCE, LONGEST_TIME_OUT, MOST_HOURS = 1000, 8, 60, 24 * 365
 

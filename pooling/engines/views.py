@@ -23,7 +23,7 @@ from pooling.interface.option_fields import form_fields
 from pooling.interface.pages import go_on, person
 from pooling.interface.problems import refusals
 from pooling.models import Collection, Pool, Run
-from pooling.options.option import chosen, options_of
+from pooling.options import chosen, options_of
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.answers import answer
 

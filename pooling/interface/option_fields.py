@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from django import forms
 from rest_framework import serializers
 
-from pooling.options.option import Option, options_of
+from pooling.options import Option, options_of
 
 FormClass = TypeVar("FormClass", bound=forms.Form)
 SerializerClass = TypeVar("SerializerClass", bound=serializers.Serializer[Any])

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
-from pooling.options.option import LARGEST_SEED, MOST, option, options_of, problems_of
+from pooling.options import LARGEST_SEED, MOST, option, options_of, problems_of
 from pooling.ranking.ranking import SCORES, TIES
 from pooling.ranking.sample import Budget
 from pooling.strategies import STRATEGIES, UnknownStrategyError, grouped, without_audit

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.validators import validate_slug
 from rest_framework import serializers
 
+from pooling.interface.languages import LANGUAGES
 from pooling.models import AdminAction, Collection, Invitation, Membership, Role
-from pooling.options.languages import LANGUAGES
 from pooling.people.invitations import LONGEST_NOTE
 
 

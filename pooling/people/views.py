@@ -12,11 +12,11 @@ from django.urls import reverse_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from pooling.interface.forms import FIRST, EditForm, GroupedForm, show_problem
+from pooling.interface.languages import ENGLISH, LANGUAGES
 from pooling.interface.markdown import render_markdown
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.models import Collection
-from pooling.options.languages import ENGLISH, LANGUAGES
 from pooling.people.access import ADMIN, collection_for, require_creator
 from pooling.people.image_hosts import LONGEST_HOSTS, image_hosts_in
 from pooling.people.membership import change_collection, create_collection, free_slug

@@ -21,7 +21,7 @@ from pooling.merging import merging
 from pooling.merging.choice import Choice
 from pooling.merging.summary import diagnose
 from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run, StoredFrame
-from pooling.options.option import options_of
+from pooling.options import options_of
 from pooling.pools.results import PoolBuilt, pool_result
 from pooling.ranking.ranking import order_run
 from pooling.runs.numbered import documents_left_out, without_documents

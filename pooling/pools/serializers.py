@@ -9,7 +9,7 @@ from pooling.interface.option_fields import serializer_fields
 from pooling.interface.shapes import shape
 from pooling.merging.choice import USUAL_WORDS, Choice
 from pooling.models import Pool, PoolEntry
-from pooling.options.option import options_of
+from pooling.options import options_of
 from pooling.pools.results import PoolBuilt
 from pooling.pools.versions import Extension
 

@@ -20,7 +20,7 @@ from pooling.merging.extension import NothingNewError, extended_pool
 from pooling.merging.merging import without_reserve
 from pooling.merging.summary import diagnose
 from pooling.models import Collection, Job, Pool, Run
-from pooling.options.option import Option, options_of, same
+from pooling.options import Option, options_of, same
 from pooling.pools.building import (
     choice_of,
     count_pairs,

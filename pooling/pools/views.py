@@ -31,7 +31,7 @@ from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_STRATEGY, Choice, of
 from pooling.merging.preview import Tops
 from pooling.merging.stored_diagnosis import PoolDiagnostics
 from pooling.models import Collection, Pool, PoolEntry, Query, Role, Run
-from pooling.options.option import chosen, option_rows, options_of
+from pooling.options import chosen, option_rows, options_of
 from pooling.people.access import ADMIN, READERS, collection_for, pool_for
 from pooling.pools import diagnosis_rows as pictures
 from pooling.pools.building import build_or_start, checked_choice

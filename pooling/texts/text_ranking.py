@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from pooling.heavy import np, pl
+from pooling.interface.languages import ENGLISH
 from pooling.interface.results import Progress
-from pooling.options.languages import ENGLISH
 from pooling.texts.word_forms import LONGEST_WORD, UNSPACED, WORD, stem, unspaced_pairs
 
 #: Documents that are indexed together.

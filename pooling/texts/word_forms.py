@@ -16,7 +16,7 @@ from itertools import pairwise
 from threading import local
 from typing import TYPE_CHECKING
 
-from pooling.options.languages import ENGLISH, LANGUAGES
+from pooling.interface.languages import ENGLISH, LANGUAGES
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer

@@ -20,7 +20,7 @@ from django.contrib.auth.models import User
 from evaluation.canaries.watching import Alerts, CanaryDefinition, create_canary
 from evaluation.indexes.stored import LatencyRequest, request_latency_report
 from evaluation.models import Report
-from evaluation.replays.stored import ReplayRequest, request_replay
+from evaluation.plans.stored_replays import ReplayRequest, request_replay
 from evaluation.reports.making import ReportInput, create_report
 from evaluation.scoring.config import Settings
 from evaluation.scoring.conventions import Conventions

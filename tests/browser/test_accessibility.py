@@ -19,8 +19,8 @@ from evaluation.scoring.conventions import Conventions
 from labeling.judging import views as judging
 from labeling.models import Queue
 from labeling.qrels.releases import release_qrels
-from labeling.worth.audits import AuditDraw, draw_audit
-from labeling.worth.samples import Wanted, open_sample
+from labeling.quality.samples import Wanted, open_sample
+from labeling.quality.score_audits import AuditDraw, draw_audit
 from pooling.models import Membership
 from pooling.pools.building import build_pool
 from soundings.pages.guide import PAGES

@@ -16,8 +16,8 @@ from labeling.qrels.releases import release_qrels
 from pooling.models import Job
 from tests.browser.judging import follow
 from tests.browser.test_accessibility import LOOKS, violations
+from tests.labeling.gold.test_decisions import clicked_queue
 from tests.labeling.helpers import judge, make_adaptive_queue
-from tests.labeling.plausibility.test_decisions import clicked_queue
 from tests.world import World
 
 

@@ -11,7 +11,7 @@ from labeling.models import Queue
 from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
-from pooling.options.arguments import count
+from pooling.options import count
 from pooling.people.membership import collection_named
 
 

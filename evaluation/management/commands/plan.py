@@ -11,8 +11,7 @@ from evaluation.plans.settings import OF_ADAPTIVE, PlanSettings, settings_from
 from evaluation.plans.words import plan_text
 from labeling.adaptive.arguments import add_adaptive_arguments
 from pooling.interface.commands import InputCommand
-from pooling.options.arguments import add_option_arguments
-from pooling.options.option import options_of
+from pooling.options import add_option_arguments, options_of
 from pooling.people.membership import collection_named
 
 

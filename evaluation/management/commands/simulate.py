@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from evaluation.replays.command import HELP, add_arguments, run
+from evaluation.plans.replay_command import HELP, add_arguments, run
 from pooling.interface.commands import InputCommand
 
 

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.prelabels.export import newest_named
-from labeling.worth.audits import AuditDraw, audit_table, draw_audit, plan_audit, prelabels_of_pool
+from labeling.quality.score_audits import AuditDraw, audit_table, draw_audit, plan_audit, prelabels_of_pool
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
 from pooling.pools.versions import pool_named

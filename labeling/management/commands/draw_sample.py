@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.prelabels.options import prelabeler_named
-from labeling.worth.samples import USUAL, Wanted, open_sample
+from labeling.quality.samples import USUAL, Wanted, open_sample
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
 

@@ -13,7 +13,7 @@ from labeling.qrels.registry import EXPORTS
 from labeling.qrels.releases import newest_release, release_named
 from pooling.formats.registry import writing
 from pooling.interface.commands import InputCommand
-from pooling.options.arguments import add_option_arguments, flags_of
+from pooling.options import add_option_arguments, flags_of
 from pooling.people.activity_log import record_action
 from pooling.people.membership import collection_named
 

@@ -16,8 +16,7 @@ from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
-from pooling.options.arguments import add_option_arguments
-from pooling.options.option import options_of
+from pooling.options import add_option_arguments, options_of
 from pooling.people.membership import collection_named
 
 

@@ -7,8 +7,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.prelabels.tables import worth_table
-from labeling.worth.api import worth_and_samples
-from labeling.worth.blind_labels import evidence
+from labeling.quality.blind_labels import evidence
+from labeling.quality.worth_api import worth_and_samples
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.people.membership import collection_named

@@ -13,8 +13,7 @@ from pooling.interface.terminal import progress_bar
 from pooling.merging.choice import USUAL_WORDS, Choice, usual_choice
 from pooling.merging.summary import as_text
 from pooling.models import Collection, Pool
-from pooling.options.arguments import add_option_arguments
-from pooling.options.option import chosen, options_of
+from pooling.options import add_option_arguments, chosen, options_of
 from pooling.people.membership import collection_named
 from pooling.pools.building import build_pool
 from pooling.pools.versions import Extension, extend_pool, other_runs, pool_named

@@ -6,20 +6,20 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from pooling.duplicates.detection import (
-    SHINGLE,
-    THRESHOLD,
-    checked_rule,
-    documents_of,
-    find_duplicates,
-)
-from pooling.duplicates.groups import groups_text
 from pooling.formats.pools import read_pool
 from pooling.formats.wording import counted
 from pooling.formats.writing import note_on_tabs, refuse_over_input, write_text
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from pooling.storage.storing import disk_errors_named
+from pooling.texts.duplicate_groups import groups_text
+from pooling.texts.duplicates import (
+    SHINGLE,
+    THRESHOLD,
+    checked_rule,
+    documents_of,
+    find_duplicates,
+)
 
 
 class Command(InputCommand):

@@ -14,9 +14,9 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from evaluation.comparisons.stored import compared, deciding, turned
+from evaluation.estimates.of_pool import LARGEST
+from evaluation.estimates.stored_sample import read_sample
 from evaluation.models import Report
-from evaluation.pool_estimates.of_pool import LARGEST
-from evaluation.pool_estimates.stored_sample import read_sample
 from evaluation.scoring.config import Settings
 from labeling.models import QrelsRelease
 from labeling.qrels.releases import read_release, release_qrels
@@ -325,7 +325,7 @@ def test_a_pair_turned_round_says_the_same(world: World) -> None:
 
 def test_a_report_that_is_too_large_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert LARGEST > 0
-    monkeypatch.setattr("evaluation.pool_estimates.of_pool.LARGEST", 1)
+    monkeypatch.setattr("evaluation.estimates.of_pool.LARGEST", 1)
     report = make_report(world)
     assert report.result["estimates"]["status"] == "too large"
     assert compared(report) is None

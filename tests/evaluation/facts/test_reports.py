@@ -14,8 +14,8 @@ from django.test import Client
 
 from evaluation.charts.of_facts import context_table, fact_curve_table
 from evaluation.charts.stored import figures_of
-from evaluation.fact_reports.lists import FactsOfRun
-from evaluation.fact_reports.stored import facts_in, fill_others, stale_documents
+from evaluation.failures.fact_lists import FactsOfRun
+from evaluation.failures.stored_facts import facts_in, fill_others, stale_documents
 from evaluation.models import Report
 from evaluation.reports.making import ReportRequest, create_requested
 from evaluation.reports.serializers import ReportResultSerializer

@@ -11,9 +11,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation import Conventions, Evaluation, compare, evaluate
-from pooling.duplicates.pairs import alike_pairs
-from pooling.duplicates.shingles import shingled
 from pooling.formats.records import iterate_documents
+from pooling.texts.shingles import shingled
+from pooling.texts.similar_pairs import alike_pairs
 from tests.testdata import DATA, needs_data
 
 # a1, a2 and a3 are one text, as are b1 and b2. Relevant: a1, a2, c and e; a3 has no label.

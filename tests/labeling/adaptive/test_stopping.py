@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.bench_bounds import rates
-from evaluation.pool_estimates.stored_sample import read_sample
+from evaluation.estimates.stored_sample import read_sample
 from labeling.adaptive import reordering
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.options import AdaptiveOptions

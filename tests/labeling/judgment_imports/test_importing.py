@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from evaluation.pool_estimates.stored_sample import _labelled_before
+from evaluation.estimates.stored_sample import _labelled_before
 from labeling.items.answers import own_answers
 from labeling.judging.leases import claim
 from labeling.judgment_imports.choices import ImportChoices

@@ -21,10 +21,10 @@ from labeling.exposure.use import PrelabelUse, change_use
 from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.prelabels.options import key_for, prelabeler_for
 from labeling.prelabels.passes import PassOptions, run_here, start_pass
+from labeling.quality.score_audit_views import AuditForm
+from labeling.quality.worth import worth_of_all
 from labeling.queues.forms import QueueForm
 from labeling.queues.opening import open_queue
-from labeling.worth.score_audit_views import AuditForm
-from labeling.worth.worth import worth_of_all
 from pooling.models import Document, Pool
 from tests.labeling.helpers import judge, make_pool, make_prelabels, make_queue
 from tests.labeling.model_server import ModelServer

@@ -13,7 +13,6 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from labeling.clicks.scoring import ClickScore, score_lines
 from labeling.models import Judgment, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue
 from labeling.prelabels.export import export_prelabels
 from labeling.prelabels.importing import (
@@ -23,9 +22,10 @@ from labeling.prelabels.importing import (
     withdraw_prelabels,
 )
 from labeling.prelabels.page import models_of
-from labeling.worth.blind_labels import evidence
+from labeling.quality.blind_labels import evidence
 from pooling.formats.errors import FormatError
 from pooling.interface.problems import InputError
+from pooling.interleaving.click_scores import ClickScore, score_lines
 from pooling.models import Document
 from tests.labeling.helpers import judge, make_prelabels, make_queue
 from tests.world import DOCUMENTS, World

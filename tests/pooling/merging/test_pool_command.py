@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 import soundings
 from pooling import command_line
-from pooling.options.arguments import count, share
+from pooling.options import count, share
 from tests.testdata import DATA, needs_data
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,7 +12,7 @@ from pooling.interface.problems import InputError
 from pooling.merging import merging
 from pooling.merging.choice import Choice
 from pooling.models import Document, Pool, PoolEntry
-from pooling.options.option import options_of
+from pooling.options import options_of
 from pooling.pools.building import build_pool, pool_lines, pooled_frame
 from pooling.pools.serializers import PoolRequestSerializer
 from pooling.pools.views import PoolForm

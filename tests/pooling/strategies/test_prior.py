@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.bench_prior import found, judged_pool, scores_with
-from evaluation.replays.replaying import with_prior_scores
+from evaluation.plans.replaying import with_prior_scores
 from pooling.strategies import STRATEGIES, Candidates
 from pooling.strategies.learned import Learned
 from pooling.strategies.prior import with_prior, with_priors

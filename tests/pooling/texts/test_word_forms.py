@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labeling.items.passages import strongest_sentence, term_marks
-from pooling.options.languages import LANGUAGES
+from pooling.interface.languages import LANGUAGES
 from pooling.texts.word_forms import WordForms, forms_of, stem
 
 

@@ -18,8 +18,8 @@ from evaluation.models import CanaryDelivery, Webhook
 from evaluation.report_store.shared_links import Sharing, share
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.gold.questions import NewQuestion, add_question
+from labeling.gold.record import WorkDecision, write_decision
 from labeling.models import JudgmentImport, LabelFile, PairMessage, PrelabelJob
-from labeling.plausibility.record import WorkDecision, write_decision
 from labeling.queues.opening import open_queue
 from pooling.account_models import SeenSession
 from pooling.engines.stored import create_engine
@@ -33,7 +33,7 @@ from soundings.sign_in.keeping import SEEN
 from tests.evaluation.canary_cast import make_canary
 from tests.evaluation.cast import make_report
 from tests.evaluation.indexes.test_latency_reports import make_latency_report
-from tests.evaluation.replays.test_replays import make_replay
+from tests.evaluation.plans.test_replays import make_replay
 from tests.labeling.facts.helpers import bring_facts, fact, fact_queue
 from tests.labeling.helpers import judge, make_prelabels
 from tests.pooling.engines.cast import settings_at

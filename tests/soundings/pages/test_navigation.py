@@ -19,7 +19,7 @@ from soundings.pages.navigation import GROUPS
 from tests.evaluation.canary_cast import make_canary
 from tests.evaluation.cast import make_report
 from tests.evaluation.indexes.test_latency_reports import make_latency_report
-from tests.evaluation.replays.test_replays import make_replay
+from tests.evaluation.plans.test_replays import make_replay
 from tests.labeling.helpers import make_prelabels, make_queue
 from tests.world import World
 

@@ -1,0 +1,140 @@
+"""Arguments and output of `simulate QRELS RUN… --depth N`, without Django."""
+
+from __future__ import annotations
+
+import json
+import math
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluation.plans.replaying import BUDGETS, noise_problem, read_labelled_pool
+from evaluation.plans.simulation import Outcome, Simulation, simulate
+from pooling.formats.wording import counted
+from pooling.interface.terminal import Writer, progress_bar
+from pooling.options import count
+from pooling.ranking.ranking import SCORES, TIES
+from pooling.strategies import STRATEGIES, strategy_named
+
+
+def as_table(simulation: Simulation) -> str:
+    """One line per strategy, best first by what it found at the middle budget, and what was replayed."""
+    budgets = list(next(iter(simulation.outcomes.values())).found)
+    middle = budgets[len(budgets) // 2]
+    ranked = sorted(simulation.outcomes.items(), key=lambda item: -(item[1].found[middle] or 0.0))
+    rows = [headings(simulation, budgets), *(outcome_cells(name, outcome) for name, outcome in ranked)]
+    return "\n".join([*aligned(rows), "", *notes(simulation)]) + "\n"
+
+
+def headings(simulation: Simulation, budgets: Sequence[float]) -> list[str]:
+    shares = [f"{budget:.4g}" for budget in budgets]
+    efforts = [f"{wanted:g}" for wanted in next(iter(simulation.outcomes.values())).effort]
+    return [
+        "strategy",
+        *(f"found@{share}" for share in shares),
+        *(f"effort@{wanted}" for wanted in efforts),
+        *(f"tau@{share}" for share in shares),
+        *(f"error@{share}" for share in shares),
+        *(f"estimated@{share}" for share in shares),
+    ]
+
+
+def outcome_cells(name: str, outcome: Outcome) -> list[str]:
+    figures = (outcome.found, outcome.effort, outcome.tau, outcome.micro_recall_error)
+    columns = [value for values in (*figures, outcome.estimated_recall_error) for value in values.values()]
+    return [name, *("–" if value is None else f"{value:.3f}" for value in columns)]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
+    ]
+
+
+def notes(simulation: Simulation) -> list[str]:
+    pool, settings = simulation.pool, simulation.settings
+    relevant = sum(int(truth.sum()) for truth in pool.truth.values())
+    return [
+        f"{counted(len(pool.runs), 'run')} to depth {pool.depth}: {pool.labelled:,} of "
+        f"{counted(pool.pairs, 'pair')} "
+        f"have a label; the others ({pool.unlabelled_share:.1%}) are left out.",
+        f"{counted(len(pool.candidates), 'query')} with {counted(relevant, 'relevant pair')}; "
+        f"{pool.queries_left_out} without any are left out.",
+        "found, effort: means over queries. tau: the order of the runs against that by all labels.",
+        f"error, estimated: of micro Recall@{settings['k']} from the labels so far, and weighted by 1/π.",
+        f"seeds {settings['seeds']} · noise {settings['noise']:g} · batch {settings['batch']}",
+    ]
+
+
+HELP = "Replay strategies on labels you already have: how soon would each have found what is relevant?"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("qrels", metavar="QRELS", type=Path, help="the labels")
+    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="runs; NAME=FILE names one")
+    parser.add_argument("--depth", metavar="N", type=count, required=True, help="ranks taken of each run")
+    parser.add_argument(
+        "--strategy", metavar="S", nargs="+", action="extend", help="which ones (default: all)"
+    )
+    parser.add_argument(
+        "--budget",
+        metavar="F",
+        nargs="+",
+        action="extend",
+        type=budget,
+        help="shares of each query's pool, rounded up (default: 0.1 0.25 0.5)",
+    )
+    parser.add_argument("--seeds", metavar="N", type=count, default=1, help="repetitions where chance plays")
+    parser.add_argument("--noise", metavar="F", type=noise, default=0.0, help="share of wrong labels")
+    parser.add_argument("--batch", metavar="N", type=count, default=1, help="labels told at a time (1)")
+    parser.add_argument("--min-relevance", metavar="N", type=int, default=1, help="relevant from here (1)")
+    parser.add_argument(
+        "--prior",
+        metavar="FILE",
+        type=Path,
+        help="scores of a model, as a run, to start from",
+    )
+    parser.add_argument("--k", metavar="N", type=count, help="cutoff of the recalls (default: the depth)")
+    parser.add_argument("--ties", choices=TIES, default="docid", help="what settles equal scores")
+    parser.add_argument("--scores", choices=SCORES, default="float64", help="precision of comparisons")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+
+
+def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
+    strategies = list(dict.fromkeys(options["strategy"] or STRATEGIES))
+    for name in strategies:
+        strategy_named(name)
+    given = {name: options[name] for name in ("seeds", "noise", "batch", "k")}
+    budgets = sorted(set(options["budget"] or BUDGETS))
+    of_files = {name: options[name] for name in ("depth", "min_relevance", "ties", "scores", "prior")}
+    pool = read_labelled_pool(options["qrels"], options["runs"], **of_files)
+    with progress_bar("Replaying") as progress:
+        result = simulate(pool, strategies, budgets=budgets, progress=progress, **given)
+    if options["format"] == "json":
+        output.write(f"{json.dumps(result.to_dict(), indent=2)}\n")
+    else:
+        output.write(as_table(result))
+    return 0
+
+
+def budget(text: str) -> float:
+    value = number(text)
+    if not 0 < value <= 1:
+        raise ArgumentTypeError(f"{text!r} is not a share above 0 and up to 1")
+    return value
+
+
+def noise(text: str) -> float:
+    value = number(text)
+    if problem := noise_problem(value):
+        raise ArgumentTypeError(problem)
+    return value
+
+
+def number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

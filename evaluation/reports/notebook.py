@@ -1,0 +1,302 @@
+"""An evaluation that shows itself: as a table in a cell, as pictures, as an HTML file, and in MLflow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, wraps
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from evaluation.charts.html_file import check_html_path, checksum, figures_of, summary_of
+from evaluation.charts.html_report import HtmlReport, render_html
+from evaluation.comparisons.answer import Answer
+from evaluation.comparisons.answering import answered
+from evaluation.comparisons.wording import answer_in_words, of_relevant_count
+from evaluation.estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
+from evaluation.estimates.pool_file import design_of_files
+from evaluation.measures import titled
+from evaluation.rendering.estimate_tables import estimate_tables
+from evaluation.rendering.formats import render_tables, table_cells
+from evaluation.rendering.span_tables import span_cells
+from evaluation.report_store.provenance import Provenance, software_versions
+from evaluation.scoring import evaluating
+from evaluation.scoring.estimate_figures import Estimates
+from evaluation.scoring.figures import as_read, mean_as_read
+from evaluation.scoring.results import Evaluation, decimal, interval, percent
+from pooling.formats.wording import counted
+from pooling.inputs.reading import CHOSEN, pool_table, says_choices
+from pooling.interface.terminal import whole_installation
+
+if TYPE_CHECKING:
+    from evaluation.reports.notebook_pictures import Picture
+
+WITHOUT_AUDIT = (
+    f"The pool has no columns {' and '.join(sorted(CHOSEN))}: bounds cover it, and nothing is estimated."
+)
+Arguments = ParamSpec("Arguments")
+#: More columns do not fit next to each other in a cell.
+MOST_CUTOFFS = 5
+# The colours of the page around it, so that a dark notebook stays dark.
+_STYLE = """<style>
+.soundings { overflow-x: auto }
+.soundings p { margin: .4em 0; max-width: 75ch }
+.soundings small { opacity: .8 }
+.soundings table { border-collapse: collapse }
+.soundings table, .soundings tr, .soundings th, .soundings td { background: none; color: inherit }
+.soundings th, .soundings td { border: 0 solid; border-bottom-width: 1px; padding: 4px 14px 4px 0 }
+.soundings th, .soundings td { border-color: rgba(128, 128, 128, .4); text-align: right; white-space: nowrap }
+.soundings th:first-child { text-align: left }
+</style>
+"""
+
+
+def table_of_cell(result: Evaluation, answer: Answer | None) -> str:
+    """HTML with every text escaped; it takes the colours of the page."""
+    measure, at = result.example_key()
+    cutoffs = _cutoffs([k for name, k in result.keys if name == measure], at)
+    head = "".join(f'<th scope="col">{escape(titled(measure, k))}</th>' for k in cutoffs)
+    judged = f"judged@{at}" if at is not None else f"judged@{int(result.cutoffs[-1])}"
+    rows = []
+    for name in _best_first(result, measure, at):
+        cells = "".join(f"<td>{_figure(result, name, measure, k)}</td>" for k in cutoffs)
+        share = result.runs[name].figures.get(judged)
+        covered = "–" if share is None else percent(mean_as_read(share))
+        rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}<td>{escape(covered)}</td></tr>')
+    sentences = () if answer is None else answer_in_words(answer)
+    best = _best_first(result, measure, at)[:1]
+    line = [f"{name}: {result.convention_line(name, measure, at)}" for name in best]
+    below = [basis_line(result), *line, *result.notes, *result.warnings(), *result.below()]
+    header = f'<th scope="col">run</th>{head}<th scope="col">{escape(judged)}</th>'
+    table = f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    words = _paragraphs(sentences, strong=True), _paragraphs(below, strong=False)
+    return f'{_STYLE}<div class="soundings">{words[0]}{table}{words[1]}</div>'
+
+
+def basis_line(result: Evaluation) -> str:
+    """A line on what the means of the table rest on, and what recall is a recall of."""
+    means = f"Means over queries {result.rests_on}"
+    if "complete" in result.settings or "recall" not in result.measures:
+        return f"{means}."
+    return f"{means}; recall is {of_relevant_count(int(result.labels.relevant.sum()))}."
+
+
+def _cutoffs(cutoffs: list[int | None], at: int | None) -> list[int | None]:
+    if len(cutoffs) <= MOST_CUTOFFS:
+        return cutoffs
+    place = cutoffs.index(at)
+    first = min(max(0, place - MOST_CUTOFFS // 2), len(cutoffs) - MOST_CUTOFFS)
+    return cutoffs[first : first + MOST_CUTOFFS]
+
+
+def _best_first(result: Evaluation, measure: str, k: int | None) -> list[str]:
+    means = {name: result.figure(name, measure, k)["mean"] for name in result.runs}
+    return sorted(result.runs, key=lambda name: -(means[name] or 0.0))
+
+
+def _figure(result: Evaluation, run: str, measure: str, k: int | None) -> str:
+    figure = as_read(result.figure(run, measure, k))
+    return f"{escape(decimal(figure['mean']))}<small>{escape(interval(figure))}</small>"
+
+
+def _paragraphs(sentences: tuple[str, ...] | list[str], *, strong: bool) -> str:
+    """The first of them loud, or all of them quiet."""
+    quiet = [f"<p><small>{escape(one)}</small></p>" for one in sentences]
+    if not strong or not sentences:
+        return "".join(quiet)
+    first, *others = sentences
+    return f"<p><strong>{escape(first)}</strong></p>" + "".join(f"<p>{escape(one)}</p>" for one in others)
+
+
+Value = TypeVar("Value")
+
+# What MLflow takes in the name of a metric on every system; `@` is none of it.
+_OTHER = re.compile(r"[^A-Za-z0-9_\-. ]")
+REPORT = "soundings.html"
+
+
+def log_result(result: Evaluation, html: str) -> None:
+    """Log to the active run; ImportError where MLflow is not installed."""
+    try:
+        import mlflow
+    except ImportError:
+        raise ImportError("to_mlflow needs MLflow: pip install mlflow.") from None
+    mlflow.log_metrics(metrics_of(result))
+    measure, k = result.example_key()
+    lines = {name: result.convention_line(name, measure, k) for name in result.runs}
+    mlflow.set_tags({f"soundings.{name}": line for name, line in _prefixed(lines).items()})
+    mlflow.log_text(html, REPORT)
+
+
+def metrics_of(result: Evaluation) -> dict[str, float]:
+    """Metric -> its mean or an end of its interval, where it is defined.
+
+    `recall@10` of the run bm25 is `recall_at_10`, or `bm25.recall_at_10` where there are several runs.
+    """
+    metrics: dict[str, float] = {}
+    for name, figures in _prefixed({name: result.figures_of(name) for name in result.runs}).items():
+        first = f"{name}." if len(result.runs) > 1 else ""
+        for key, figure in figures.items():
+            named = first + key.replace("@", "_at_")
+            ends = {named: figure["mean"], f"{named}_low": figure["low"], f"{named}_high": figure["high"]}
+            metrics |= {metric: value for metric, value in ends.items() if value is not None}
+    return metrics
+
+
+def _prefixed(of_runs: Mapping[str, Value]) -> dict[str, Value]:
+    """By a name that MLflow takes; two runs whose names become one get numbers."""
+    flat: dict[str, Value] = {}
+    for name, value in of_runs.items():
+        plain = _OTHER.sub("_", name).strip(" .") or "run"
+        number = 2
+        while plain in flat:
+            plain, number = f"{plain}_{number}", number + 1
+        flat[plain] = value
+    return flat
+
+
+@dataclass(frozen=True, repr=False)
+class Result(Evaluation):
+    """Runs × qrels under one set of conventions, as `soundings.evaluate` returns it.
+
+    `summary` and `per_query` are pandas frames, `to_dict` has plain values, `answer` says which run is best
+    and how sure that is. In a notebook the result is a table; `chart` draws it, `to_html` writes a report,
+    `to_mlflow` logs it.
+    """
+
+    def answer(self) -> Answer | None:
+        """The best run at the K nearest 10, how sure that is, and what to do next; None where recall was not
+        measured or is undefined."""
+        with whole_installation():
+            return answered(self, basis=self._basis, estimates=self.estimates())
+
+    def estimates(self) -> Estimates | None:
+        """What the audit of the pool says, as the command has it under `estimates`; None where no pool with
+        an audit was given, or recall was not measured."""
+        with whole_installation():
+            return self._estimates
+
+    @cached_property
+    def _estimates(self) -> Estimates | None:
+        basis = self._basis
+        return None if basis is None else estimates_of(basis, complete="complete" in self.settings)
+
+    @cached_property
+    def _basis(self) -> Basis | None:
+        pool = None if self.pool is None else pool_table(self.pool)
+        if pool is None or not recall_cutoffs(self) or too_large(self):
+            return None
+        design = design_of_files({"pool": pool}, self)
+        return Basis.of(self, design) if design.has_audit else None
+
+    def chart(self, kind: str = "curve", measure: str = "recall", *, dark: bool = False) -> Picture:
+        """A picture of the report: `curve`, `distribution`, `gains`, `relevant`, `precision-recall` or
+        `coverage`.
+
+        An Altair chart, which a notebook shows without a network. Raises ValueError for a kind that there
+        is not, or not for these measures.
+        """
+        with whole_installation():
+            # Cut: a class of Altair's, which loads it
+            from evaluation.reports.notebook_pictures import picture_of
+
+            return picture_of(self, kind, measure, dark=dark)
+
+    def to_html(self, file: str | Path) -> Path:
+        """Write the report as one HTML file with pictures, tables and conventions, which fetches nothing.
+
+        Raises ValueError for a name that does not end in .html, and for a folder that there is not.
+        """
+        path = Path(file)
+        check_html_path(path)
+        path.write_text(self._html(), encoding="utf-8")
+        return path
+
+    def to_mlflow(self) -> None:
+        """Log the means, the ends of their intervals and the coverage to the active run of MLflow, with the
+        HTML report as an artifact; without an active run, MLflow begins one.
+
+        Metrics are called `recall_at_10`, `recall_at_10_low`, `recall_at_10_high`, `judged_at_10`; of
+        several runs, `bm25.recall_at_10`. Raises ImportError where MLflow is not installed.
+        """
+        log_result(self, self._html())
+
+    def _html(self) -> str:
+        with whole_installation():
+            answer = self.answer()
+            return html_of(self, () if answer is None else answer_in_words(answer), self.estimates())
+
+    def _repr_html_(self) -> str:
+        try:
+            answer = self.answer()
+        except ImportError:  # the table needs less than the answer
+            answer = None
+        return table_of_cell(self, answer)
+
+    def __repr__(self) -> str:
+        cells = table_cells(self)
+        noted = replace(cells, notes=(basis_line(self), *cells.notes))
+        spans = [] if self.spans is None else [span_cells(self.spans)]
+        return render_tables([noted, *spans], "table").rstrip()
+
+
+def html_of(result: Evaluation, sentences: Sequence[str], estimates: Estimates | None = None) -> str:
+    """The whole file; sentences: what it begins with."""
+    interval = result.settings["interval"]
+    measure, k = result.example_key()
+    name, sha256 = _named(result.qrels, "qrels")
+    provenance = Provenance(
+        labels=(name, sha256),
+        runs=[(run, _named(source, run)[1]) for run, source in result.sources.items()],
+        software=software_versions(),
+        samples=interval["samples"],
+        seed=interval["seed"],
+        pool=result.settings["pool"],
+        command=_call(result),
+    )
+    only = next(iter(result.runs)) if len(result.runs) == 1 else None
+    report = HtmlReport(
+        title=f"{name}, {counted(len(result.runs), 'run')}",
+        summary=summary_of(result) if only is None else result.convention_line(only, measure, k),
+        figures=figures_of(result),
+        provenance=provenance,
+        notes=[*result.notes, *result.warnings(), *result.below()],
+        measures=result.measures,
+        sentences=sentences,
+        worth=[] if estimates is None else estimate_tables(result.to_dict()["runs"], estimates),
+    )
+    return render_html(report)
+
+
+def _named(source: Any, otherwise: str) -> tuple[str, str]:
+    if isinstance(source, str | Path) and Path(source).is_file():
+        return Path(source).name, checksum(Path(source))
+    return otherwise, ""
+
+
+def _call(result: Evaluation) -> str:
+    interval = result.settings["interval"]
+    conventions = ", ".join(f"{name}={value!r}" for name, value in result.conventions.to_dict().items())
+    duplicates = result.settings.get("duplicates")
+    groups = f", duplicates={duplicates['file']!r}, count={duplicates['count']!r}" if duplicates else ""
+    return (
+        f"soundings.evaluate(qrels, runs, k={result.cutoffs.tolist()}, measures={list(result.measures)}, "
+        f"conventions=Conventions({conventions}), bootstrap_samples={interval['samples']}, "
+        f"seed={interval['seed']}, confidence={interval['level']}{groups})"
+    )
+
+
+def _as_result(measure: Callable[Arguments, Evaluation]) -> Callable[Arguments, Result]:
+    @wraps(measure)
+    def evaluate(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
+        measured = measure(*args, **options)
+        if measured.pool is not None and not says_choices(measured.pool):
+            measured = replace(measured, notes=(*measured.notes, WITHOUT_AUDIT))
+        return Result(**{one.name: getattr(measured, one.name) for one in fields(measured)})
+
+    return evaluate
+
+
+evaluate = _as_result(evaluating.evaluate)

@@ -1,1 +1,0 @@
-"""Options, written down once, and the command options made from them."""
