@@ -1,4 +1,4 @@
-"""The pool behind a report's release, as `pool_estimates.py` wants it."""
+"""The pool behind a report's release, as estimates want it."""
 
 from __future__ import annotations
 
