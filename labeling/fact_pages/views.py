@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -172,8 +173,8 @@ def query_facts(request: HttpRequest, slug: str) -> HttpResponse:
             if not request.headers.get("HX-Request"):
                 messages.success(request, message)
                 return redirect(_address(query))
-    refused = request.POST if problem and request.POST.get("action") == "change" else None
-    context = _context(collection, query, refused) | {"problem": problem, "section": "facts"}
+    row = request.POST if "text" in request.POST else QueryDict()
+    context = _context(collection, query, row, problem) | {"section": "facts"}
     if request.headers.get("HX-Request"):
         return render(request, "labeling/_query_facts.html", context)
     rest = {
@@ -189,6 +190,7 @@ def _address(query: Query) -> str:
     return f"{address}?{urlencode({'query': query.external_id})}"
 
 
+@transaction.atomic
 def _done(request: HttpRequest, collection: Collection, query: Query) -> str:
     user, action = person(request), request.POST.get("action", "")
     if action == "add":
@@ -198,16 +200,18 @@ def _done(request: HttpRequest, collection: Collection, query: Query) -> str:
         fact = add_fact(query, FactDraft(**form.cleaned_data), user=user)
         return f"Fact {fact.external_id} added. {remark_on(fact.text)}".strip()
     chosen = [fact_named(collection, query.external_id, name) for name in request.POST.getlist("fact")]
+    if not chosen:
+        raise InputError("Choose a fact.")
+    # The buttons of a row send its words along.
+    changed = _changed(request, chosen[0], user) if "text" in request.POST else ""
     if action in (Fact.State.CONFIRMED, Fact.State.REJECTED, Fact.State.PROPOSED):
         done = decide_facts(chosen, action, user=user)
         return f"{done} {action}."
-    if not chosen:
-        raise InputError("Choose a fact.")
     if action == "merge":
         into = fact_named(collection, query.external_id, request.POST.get("into", ""))
         merge_facts(chosen[0], into, user=user)
         return f"Fact {chosen[0].external_id} merged into {into.external_id}."
-    return _changed(request, chosen[0], user)
+    return changed
 
 
 def _changed(request: HttpRequest, fact: Fact, user: User) -> str:
@@ -224,8 +228,10 @@ def _first_problem(form: FactForm) -> str:
     return f"{name}: {problems[0]}"
 
 
-def _context(collection: Collection, query: Query, refused: QueryDict | None = None) -> dict[str, object]:
-    """The lists of facts; the row of a change that was `refused` keeps what its person wrote."""
+def _context(collection: Collection, query: Query, row: QueryDict, problem: str) -> dict[str, object]:
+    """The lists of facts; the `row` that was sent keeps what its person wrote where that is refused, and all
+    others keep it in any case.
+    """
     state = Fact.State
     every = list(Fact.objects.filter(query=query).select_related("merged_into").order_by("position", "pk"))
     confirmed = [fact for fact in every if fact.state == state.CONFIRMED]
@@ -233,13 +239,15 @@ def _context(collection: Collection, query: Query, refused: QueryDict | None = N
     options = {fact.pk: _option(fact) for fact in confirmed}
     for fact in every:
         fact.remark = remark_on(fact.text)  # type: ignore[attr-defined]
-        written = refused if refused and refused.get("fact") == fact.external_id else None
+        fact.is_sent = row.get("fact") == fact.external_id  # type: ignore[attr-defined]
+        written = row if problem and fact.is_sent else None  # type: ignore[attr-defined]
         fact.form = FactChangeForm(written, fact=fact)  # type: ignore[attr-defined]
         others = (option for key, option in options.items() if key != fact.pk)
         fact.others = mark_safe("".join(others))  # type: ignore[attr-defined]  # noqa: S308  escaped one by one
     return {
         "collection": collection,
         "query": query,
+        "problem": problem,
         "proposed": [fact for fact in every if fact.state == state.PROPOSED],
         "confirmed": confirmed,
         "aside": [fact for fact in every if fact.state in (state.REJECTED, state.MERGED)],

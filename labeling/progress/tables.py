@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from labeling.judging.progress_figures import Cost, QueueProgress
+from labeling.judging.progress_figures import Cost, Pace, QueueProgress
 from labeling.models import Queue
 from labeling.progress.judged_share import JudgedShare
 from pooling.formats.wording import counted
@@ -49,8 +49,8 @@ def status_table(progress: QueueProgress, judged_at: Sequence[JudgedShare]) -> s
         f"Pairs: {items['total']:,}; {items['done']:,} settled, {items['adjudication']:,} in adjudication, "
         f"{waiting['free']:,} free, {waiting['leased']:,} held, {waiting['second_opinion']:,} waiting for "
         "another opinion.",
-        f"Pace: {pace['per_day']:,.0f} verdicts a day by {counted(pace['annotators'], 'person', 'people')}; "
-        f"{_seconds(pace['median_seconds'])} each, 90 % within {_seconds(pace['p90_seconds'])}.",
+        f"{_pace_words(pace)}; {_seconds(pace['median_seconds'])} each, 90 % within "
+        f"{_seconds(pace['p90_seconds'])}.",
         *(progress["order"]["sentences"] if progress["order"] else ["The order is fixed."]),
         f"Ends: {progress['end_date'] or 'not known'}; by annotators, {', '.join(teams)}.",
     ]
@@ -64,6 +64,13 @@ def status_table(progress: QueueProgress, judged_at: Sequence[JudgedShare]) -> s
     head = ("run", "judged@K", "now", "when done")
     rows = [(row["run"], f"@{row['k']}", rounded(row["now"]), rounded(row["when_done"])) for row in judged_at]
     return "\n".join([*lines, *(["", *columns([head, *rows])] if rows else [])])
+
+
+def _pace_words(pace: Pace) -> str:
+    if not pace["annotators"]:
+        return "Pace: no verdict in the last seven days"
+    people = counted(pace["annotators"], "person", "people")
+    return f"Pace: {pace['per_day']:,.0f} verdicts a day by {people}"
 
 
 def _cost_line(cost: Cost) -> str:

@@ -163,7 +163,8 @@ def _page(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpRe
         "adaptive": (order := order_progress(queue)),
         "form": form,
         "is_paused": person(request).get_username() in paused,
-        "can_measure": _is_judged(progress) and _has_news(queue.collection),
+        "is_judged": (is_judged := _is_judged(progress)),
+        "can_measure": is_judged and _has_news(queue.collection),
         "implausible": proposals(queue) if queue.collection.role == Role.ADMIN else [],  # type: ignore[attr-defined]
     }
     if order:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
+from django.db.models import QuerySet
+
 from pooling.interface.problems import InputError
 from pooling.models import Pool, PoolEntry, Query
 from pooling.pools.building import TSV, pool_lines
@@ -27,15 +29,21 @@ def label_studio_tasks(pool: Pool) -> Iterator[str]:
 
     People who judge must not see what a run thought of a document: neither rank nor score is in it, nor
     whether an answer is known, and the documents of a query come in an order drawn from their ids.
+    `InputError` at once where there is none.
     """
     queries = Query.objects.filter(pool_entries__pool=pool).distinct().order_by("pk")
+    chosen = pool.entries.filter(document__deleted_at=None, inclusion_probability__isnull=False)
+    if not chosen.filter(query__in=queries.order_by()).exists():
+        problem = f"Pool “{pool.name}” has no pair to judge whose query and document are there"
+        raise InputError(f"{problem}, so the file would be empty. Restore them, or choose another pool.")
+    return _tasks(queries, chosen)
+
+
+def _tasks(queries: QuerySet[Query], chosen: QuerySet[PoolEntry]) -> Iterator[str]:
     yield "["
     number = 0
     for query in queries.iterator(BATCH):
-        chosen = pool.entries.filter(
-            query=query, document__deleted_at=None, inclusion_probability__isnull=False
-        )
-        keys = dict(chosen.values_list("pk", "document__external_id"))
+        keys = dict(chosen.filter(query=query).values_list("pk", "document__external_id"))
         shuffled_keys = sorted(
             keys, key=lambda key: sha256(f"{query.external_id}\n{keys[key]}".encode()).digest()
         )

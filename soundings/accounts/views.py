@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -72,10 +73,11 @@ class ChangePassword(auth.PasswordChangeView):
             raise PermissionDenied(_("Your account has no password: you sign in without one."))
         return super().dispatch(request, *args, **named)
 
+    @method_decorator(transaction.atomic)
     def form_valid(self, form: ChangePasswordForm) -> HttpResponse:  # type: ignore[override]
+        answer = super().form_valid(form)
         record_action(None, form.user, "password changed")
         messages.success(self.request, _("Your password is changed."))
-        answer = super().form_valid(form)
         # The session has another key now, by which it can be ended elsewhere.
         note_use(self.request, form.user)
         return answer
@@ -108,10 +110,12 @@ class NewPassword(auth.PasswordResetConfirmView):
     form_class = NewPasswordForm
     success_url = reverse_lazy("sign_in")
 
+    @method_decorator(transaction.atomic)
     def form_valid(self, form: NewPasswordForm) -> HttpResponse:  # type: ignore[override]
+        answer = super().form_valid(form)
         record_action(None, form.user, "password changed", by="link")
         # Tries at the old password shut nobody out of the new one; tries at other names still count against
         # the addresses that they came from.
         reset(username=form.user.get_username())
         messages.success(self.request, _("Your password is changed. Sign in with it."))
-        return super().form_valid(form)
+        return answer

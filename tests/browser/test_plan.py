@@ -64,3 +64,19 @@ def test_without_scripts_the_form_is_a_plain_one(page_of: Callable[..., Page], w
     page.get_by_label("beta", exact=True).check()
     page.get_by_role("button", name="Plan", exact=True).click()
     expect(page.locator("#plan .facts")).to_contain_text("Pairs down to the depth6")
+
+
+def test_a_phone_folds_the_tables_of_a_plan_and_a_wide_window_has_them(
+    page_of: Callable[..., Page], world: World
+) -> None:
+    world.import_runs()
+    page = page_of(world.ada, **PHONE)
+    page.goto(f"/collections/{world.collection.slug}/plan/")
+    cost = page.get_by_role("table", name=re.compile("By number of annotators"))
+    expect(page.locator("#plan .facts")).to_be_visible()
+    expect(cost).to_have_count(0)
+    page.get_by_text("By number of annotators", exact=True).click()
+    expect(cost).to_be_visible()
+    page = page_of(world.ada)
+    page.goto(f"/collections/{world.collection.slug}/plan/")
+    expect(page.get_by_role("table", name=re.compile("By number of annotators"))).to_be_visible()

@@ -15,7 +15,15 @@ from labeling.models import Fact, FactVersion
 from pooling.formats.errors import FormatError
 from pooling.interface.problems import InputError
 from pooling.models import Query
-from tests.labeling.facts.helpers import bring_facts, fact, fact_queue, facts_file, json_lines, say
+from tests.labeling.facts.helpers import (
+    bring_facts,
+    bring_proposal,
+    fact,
+    fact_queue,
+    facts_file,
+    json_lines,
+    say,
+)
 from tests.testdata import DATA, needs_data
 from tests.world import World
 
@@ -200,3 +208,46 @@ def test_confirmed_facts_are_downloaded_as_the_file_that_imports_them(
     assert str(import_facts(world.collection, file, user=world.ada)) == "0 new, 3 as before"
     client.force_login(world.ben)
     assert client.get(f"{address}/facts/").status_code in (403, 404)
+
+
+@pytest.mark.parametrize("name", ["facts", "supports", "diversity", "nuggets"])
+def test_a_file_of_facts_that_would_be_empty_is_refused(world: World, client: Client, name: str) -> None:
+    client.force_login(world.ada)
+    refused = client.get(f"/api/collections/harbour/facts/files/{name}/")
+    assert refused.status_code == 400
+    assert "would be empty" in refused.json()["detail"]
+
+
+QUERY = "/collections/harbour/facts/query/?query=q1"
+
+
+def row_of(client: Client, fact_id: str, **written: str) -> dict[str, str]:
+    """What the row of a fact sends, with these words in its fields."""
+    row = next(one for one in client.get(QUERY).context["proposed"] if one.external_id == fact_id)
+    fields = {name: str(row.form.initial[name]) for name in ("text", "importance", "group")}
+    before = {row.form[name].html_initial_name: value for name, value in fields.items()}
+    return {"fact": fact_id, **before, **fields, **written}
+
+
+@pytest.mark.parametrize(
+    ("action", "state"), [("confirmed", "confirmed"), ("rejected", "rejected"), ("merge", "merged")]
+)
+def test_every_button_of_a_row_stores_the_words_written_in_it(
+    world: World, client: Client, action: str, state: str
+) -> None:
+    bring_facts(world)
+    bring_proposal(world)
+    client.force_login(world.ada)
+    sent = row_of(client, "maybe", text="Night buses cost two coins.", action=action, into="lines")
+    client.post(QUERY, sent)
+    changed = fact(world, "maybe")
+    assert (changed.text, changed.state) == ("Night buses cost two coins.", state)
+
+
+def test_a_fact_is_not_confirmed_in_words_that_cannot_be(world: World, client: Client) -> None:
+    bring_proposal(world)
+    client.force_login(world.ada)
+    page = client.post(QUERY, row_of(client, "maybe", text="", group="Fares", action="confirmed"))
+    assert "This field is required" in page.context["problem"]
+    assert fact(world, "maybe").state == "proposed"
+    assert page.context["proposed"][0].form["group"].value() == "Fares"

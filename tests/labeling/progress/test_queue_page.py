@@ -17,7 +17,7 @@ from pytest_django import Settings
 
 from labeling.gold.quarantine import impose
 from labeling.judging.leases import claim
-from labeling.models import Item, Lease, Queue
+from labeling.models import Item, JudgmentEvent, Lease, Queue
 from labeling.progress.counts import queue_progress
 from labeling.progress.judged_share import judged_share
 from labeling.qrels.labels import current_labels
@@ -386,3 +386,17 @@ def test_a_judged_queue_is_to_be_measured_until_a_release_has_its_labels(
     assert not is_offered()
     judge(queue, world.ben, leases[0].item_id, "not_relevant")
     assert is_offered()
+
+
+def test_a_settled_queue_without_news_neither_invites_to_judge_nor_has_a_pace(world: World) -> None:
+    queue, client = make_queue(world, pairs=2), signed_in(world.ada)
+    page = client.get(f"/queues/{queue.pk}/").content.decode()
+    assert f'<a class="button primary" href="/queues/{queue.pk}/judge/">Judge</a>' in page
+    judge_first(queue, world.ben, 2)
+    JudgmentEvent.objects.update(created_at=NOW - timedelta(days=8))
+    page = client.get(f"/queues/{queue.pk}/").content.decode()
+    assert f'<a class="button" href="/queues/{queue.pk}/judge/">Judge</a>' in page
+    assert "a day by 0" not in page
+    assert "no verdict in the last seven days" in page
+    call_command("queue_status", "harbour", queue.name, stdout=(status := StringIO()))
+    assert "Pace: no verdict in the last seven days;" in status.getvalue()

@@ -9,9 +9,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from rest_framework.test import APIClient
 
-from pooling.models import PoolEntry
+from pooling.models import Document, PoolEntry
 from tests.world import DOCUMENTS, QUERIES, World
 
 
@@ -97,3 +98,17 @@ def test_an_id_that_would_add_lines_or_columns_is_refused_in_tsv(world: World, o
         exported(world, pool.name)
     tasks = json.loads(exported(world, pool.name, "--format", "label-studio"))
     assert any("q9" in task["data"]["query_id"] + task["data"]["document_id"] for task in tasks)
+
+
+def test_tasks_of_which_none_is_left_are_refused(world: World) -> None:
+    pool = world.build_pool()
+    Document.objects.update(deleted_at=timezone.now())
+    with pytest.raises(CommandError, match="has no pair to judge"):
+        exported(world, pool.name, "--format", "label-studio")
+    assert not (world.folder / "pool.out").exists()
+    client = Client()
+    client.force_login(world.vera)
+    page = client.get(reverse("pool_download", args=["harbour", pool.pk]), {"format": "label-studio"})
+    assert page.status_code == 302
+    call = client.get(f"/api/pools/{pool.pk}/file/", {"format": "label-studio"})
+    assert (call.status_code, call.json()["detail"][:4]) == (400, "Pool")

@@ -7,8 +7,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from _pytest.monkeypatch import MonkeyPatch
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import OperationalError
 from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import reverse
@@ -104,6 +106,17 @@ def test_accounts_tokens_and_passwords(world: World, site_admin: Client) -> None
         ("token revoked", "nightly"),
         ("password changed", ""),
     ]
+
+
+def test_a_password_that_could_not_be_stored_has_no_line(world: World, monkeypatch: MonkeyPatch) -> None:
+    def fail(*args: object, **options: object) -> None:
+        raise OperationalError("disk full")
+
+    ben, new = signed_in(world.ben), "a new passphrase"
+    monkeypatch.setattr(User, "save", fail)
+    with pytest.raises(OperationalError):
+        ben.post("/password/", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
+    assert ("password changed", "") not in written()
 
 
 def test_rights_given_under_admin(world: World, site_admin: Client) -> None:
