@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from evaluation.measures import Floats, Integers
 from evaluation.scoring.coverage import negative_keys, unjudged_in_pool
+from evaluation.scoring.duplicates import GroupedRun
 from evaluation.scoring.results import Evaluation
 from pooling.heavy import Booleans, np, npt, pd, pl
 from pooling.inputs.reading import pool_frame, run_frame
@@ -174,8 +175,11 @@ def _unjudged_top(evaluation: Evaluation, name: str, judged: pl.DataFrame, depth
     conventions = evaluation.order_of_sources
     if name not in evaluation.sources:
         raise ValueError(f"Run {name} cannot be read again, so its unjudged documents are not known.")
-    frame = run_frame(name, evaluation.sources[name], with_rank=conventions.ties == "rank")
+    source = evaluation.sources[name]
+    frame = run_frame(name, source, with_rank=conventions.ties == "rank")
     top = order_run(frame, ties=conventions.ties, scores=conventions.scores, depth=depth)
+    if isinstance(source, GroupedRun) and source.groups.later is not None:
+        top = top.filter(~pl.col("document_id").is_in(source.groups.later.implode()))
     return _numbered(evaluation, top).join(judged, on=_PAIR, how="anti").select(*_PAIR, "position")
 
 
