@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from django import forms
@@ -18,15 +18,17 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
-from evaluation.comparisons.stored import PAIR, UNJUDGED
+from evaluation.comparisons.stored import PAIR, UNJUDGED, compared
 from evaluation.failures.stage_ceiling import RecallCeiling, ceilings
+from evaluation.measures.hajek import Design
 from evaluation.models import Report
 from evaluation.report_store.choices import conventions_from
 from evaluation.report_store.completing import completed_labels
 from evaluation.report_store.files import beside, run_names, runs_of, scan_beside
 from evaluation.report_store.options import headline_k
 from evaluation.scoring.evaluating import evaluate
-from pooling.heavy import pl
+from evaluation.scoring.results import Evaluation
+from pooling.heavy import np, pl
 from pooling.interface.api import answers
 from pooling.interface.pages import page_of
 from pooling.interface.problems import InputError
@@ -66,12 +68,14 @@ class CeilingRow:
     """One ranker over the first K1 documents of the first stage: shares of all relevant documents.
 
     elsewhere: documents in its first K that the first stage does not hand on; they are left out of its order.
+    queries: in the means, which are weighted as those of the report.
     """
 
     run: str
     k1: int
     recall: RecallCeiling
     elsewhere: int
+    queries: int
 
     @property
     def bars(self) -> list[tuple[str, float, float]]:
@@ -104,14 +108,28 @@ def ceiling_rows(
     try:
         pool = pooled.join(labels, on="query_id", how="semi")
         evaluation = evaluate(labels, frames, [choice.k], ["recall"], conventions, pool=pool)
-        result = ceilings(evaluation, {choice.stage1: first}, wanted)
+        result = ceilings(_weighted(evaluation, report), {choice.stage1: first}, wanted)
     except ValueError as error:
         raise InputError(str(error)) from error
     return [
-        CeilingRow(run, k1, one.by_k[choice.k].recall, one.elsewhere)
+        CeilingRow(run, k1, one.by_k[choice.k].recall, one.elsewhere, result.queries)
         for run, by_k1 in result.runs.items()
         for k1, one in by_k1.items()
     ]
+
+
+def _weighted(evaluation: Evaluation, report: Report) -> Evaluation:
+    weights = _weights_of(report)
+    if weights is None:
+        return evaluation
+    each = np.array([weights.get(query, 0.0) for query in evaluation.labels.query_ids.to_list()])
+    return replace(evaluation, design=Design(each, np.ones(len(each)), np.zeros(len(each), dtype=np.int64)))
+
+
+def _weights_of(report: Report) -> dict[str, float] | None:
+    """Query -> weight in the report's means, where these are taken back to a log."""
+    comparisons = compared(report)
+    return None if comparisons is None else comparisons.stored.get("weights")
 
 
 def _pool_of(report: Report, k: int) -> pl.DataFrame:
@@ -141,6 +159,7 @@ def report_ceiling(request: HttpRequest, report_id: int) -> HttpResponse:
         "choice": choice,
         "runs": run_names(report),
         "cutoffs": report.options["k"],
+        "is_weighted": _weights_of(report) is not None,
     }
     try:
         page = page_of(
@@ -164,6 +183,7 @@ class CeilingSerializer(serializers.Serializer[Any]):
     low = serializers.FloatField(source="recall.low", help_text="Of the ceiling, whatever the labels.")
     high = serializers.FloatField(source="recall.high")
     elsewhere = serializers.IntegerField(help_text="Documents that the first stage does not hand on.")
+    queries = serializers.IntegerField(help_text="With a relevant label; weighted as the report’s means.")
 
 
 class CeilingsSerializer(serializers.Serializer[Any]):

@@ -47,8 +47,11 @@ def ceiling_cells(result: Ceilings) -> Cells:
 
 
 def _notes(result: Ceilings) -> list[str]:
+    queries = counted(result.queries, "query") + (
+        ", weighted as the other means" if result.is_weighted else ""
+    )
     notes = [
-        f"Recall over {counted(result.queries, 'query')}: found by the run among the first K1 documents of "
+        f"Recall over {queries}: found by the run among the first K1 documents of "
         f"{result.stage1}, lost by it there, and missed by {result.stage1}; the three add up to 1.",
         "ceiling: what the best order of the same K1 documents finds; bounds: whatever the labels of the "
         "unjudged documents; best: what K places can hold.",

@@ -75,11 +75,13 @@ class CeilingOfRun:
 
 @dataclass(frozen=True)
 class Ceilings:
-    """stage1: the name of the run. queries: in the means. runs: ranker -> K1 -> its figures."""
+    """stage1: the name of the run. queries: in the means. runs: ranker -> K1 -> its figures. is_weighted: the
+    means are taken back to the log that the queries were drawn from."""
 
     stage1: str
     queries: int
     runs: Mapping[str, Mapping[int, CeilingOfRun]]
+    is_weighted: bool = False
 
     def to_dict(self) -> dict[str, dict[str, dict[str, RecallCeiling | GainCeiling | int]]]:
         """{ranker: {"100": {"recall@10": {...}, "ndcg@10": {...}, ..., "elsewhere": 0}}}; under `recall` and
@@ -101,7 +103,8 @@ def ceilings(evaluation: Evaluation, stage1: Runs, k1: Sequence[int] = DEFAULT_K
     """Each run's use of the first K1 documents of `stage1`, at each K of the evaluation.
 
     Documents that a ranker lacks follow in stage 1's order. The means are over the evaluation's queries with
-    a relevant label; a query that stage 1 lacks counts 0, or is left out where the conventions skip it.
+    a relevant label, weighted as its own; a query that stage 1 lacks counts 0, or is left out where the
+    conventions skip it.
     Raises ValueError (FormatError for a file) as `evaluate` does.
 
     >>> from evaluation import evaluate
@@ -122,7 +125,7 @@ def ceilings(evaluation: Evaluation, stage1: Runs, k1: Sequence[int] = DEFAULT_K
     if not stage.counted.any():
         raise ValueError(f"No query with a relevant label is left to measure the ceiling of {name} on.")
     runs = {run: _of_run(stage, run, wanted) for run in evaluation.runs}
-    return Ceilings(name, int(stage.counted.sum()), runs)
+    return Ceilings(name, int(stage.counted.sum()), runs, evaluation.weights is not None)
 
 
 def _ordered(
@@ -157,7 +160,13 @@ class _Stage:
         if self.evaluation.conventions.missing == "skip":
             answered = np.bincount(self.handed["query"].to_numpy(), minlength=labels.query_count) > 0
             counted &= answered
-        return counted
+        weights = self.evaluation.weights
+        return counted if weights is None else counted & (weights > 0)
+
+    def mean(self, values: Floats) -> float:
+        """Of (Q,) values, over the queries that count."""
+        weights, counted = self.evaluation.weights, self.counted
+        return float(np.average(values[counted], weights=None if weights is None else weights[counted]))
 
     @cached_property
     def labels(self) -> pl.DataFrame:
@@ -239,9 +248,9 @@ def _at_each_k(stage: _Stage, order: pl.DataFrame, k1: int) -> dict[int, Ceiling
     by_cutoff = {}
     for column, k in enumerate(stage.cutoffs.tolist()):
         counts = _Counts(stage.evaluation.labels.relevant_count, handed, inside, stage.outside(k1, k))
-        recall = _recall(counts, hits[:, column], k, stage.counted)
+        recall = _recall(stage, counts, hits[:, column], k)
         best = np.maximum(stage.best_gain[:, column], np.finfo(float).tiny)
-        mean, ceiling = (_mean(values[:, column] / best, stage.counted) for values in (gained, reachable))
+        mean, ceiling = (stage.mean(values[:, column] / best) for values in (gained, reachable))
         gain: GainCeiling = {"ceiling": ceiling, "found": mean, "lost": ceiling - mean, "missed": 1 - ceiling}
         by_cutoff[k] = CeilingAt(recall, gain)
     return by_cutoff
@@ -257,15 +266,12 @@ class _Counts:
     outside: Integers
 
 
-def _recall(counts: _Counts, hits: Floats, k: int, counted: npt.NDArray[np.bool_]) -> RecallCeiling:
+def _recall(stage: _Stage, counts: _Counts, hits: Floats, k: int) -> RecallCeiling:
     relevant = np.maximum(counts.relevant, 1)
     low, high = ceiling_bounds(
         k, counts.relevant, counts.handed, inside=counts.inside, outside=counts.outside
     )
-
-    def mean(values: Floats) -> float:
-        return _mean(values, counted)
-
+    mean = stage.mean
     return {
         "ceiling": mean(np.minimum(k, counts.handed) / relevant),
         "found": mean(hits / relevant),
@@ -301,7 +307,3 @@ def ceiling_bounds(
     low = np.minimum(ceiling(none, outside), ceiling(inside, outside))
     high = ceiling(np.minimum(np.maximum(k - handed, 0), inside), 0)
     return low, high
-
-
-def _mean(values: Floats, counted: npt.NDArray[np.bool_]) -> float:
-    return float(values[counted].mean())

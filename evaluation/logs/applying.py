@@ -215,7 +215,6 @@ def _outside(count: int) -> str:
 _UNWEIGHTED = {
     "by": "--by",
     "html": "--html",
-    "stage1": "--stage1",
     "facts": "--facts",
     "spans": "--spans",
     "trade_offs": "--trade-offs",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from evaluation.measures import Floats, Integers, TopCounts, share
@@ -62,25 +63,32 @@ def unjudged_in_pool(pool: pl.DataFrame, labels: Labels) -> pl.DataFrame:
     return _key_frame(numbers, pair_keys(labels.queries, count, Ids.of(unjudged["document_id"])))
 
 
-def unjudged_keys(run: OrderedRun, places: Places, labels: Labels, deepest: int) -> pl.DataFrame:
+def unjudged_keys(
+    run: OrderedRun, places: Places, labels: Labels, deepest: int, *, later: pl.Series | None = None
+) -> pl.DataFrame:
     """The documents without a label in the first `deepest` of every query: its number, the pair's key, and
-    its place."""
+    its place. later: ids of documents that cannot be relevant."""
     position = np.arange(len(run.documents)) - np.repeat(run.start, run.depth) + 1
     query = np.repeat(run.query, run.depth)
     chosen = (position <= deepest) & (query >= 0)
     chosen[places.row[labels.judged[places.pair]]] = False
+    if later is not None:
+        rows = np.flatnonzero(chosen)
+        chosen[rows[run.documents.take(rows).series().is_in(later.implode()).to_numpy()]] = False
     return _key_frame(query[chosen], run.keys[chosen], position[chosen])
 
 
 def unjudged_by_union(
     labels: Labels,
     runs: Mapping[str, ScoredRun],
-    keys: Iterable[pl.DataFrame],
+    keys: Mapping[str, Sequence[pl.DataFrame]],
     *,
     pool: pl.DataFrame | None = None,
+    counts_keys: bool = False,
     progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Unjudged]:
-    """Of each run. keys: `unjudged_keys` of them all. pool: `unjudged_in_pool` of one that was given.
+    """Of each run. keys: the `unjudged_keys` of its parts. pool: `unjudged_in_pool` of one that was given.
+    counts_keys: not all that is unjudged has a key, so that those in the first K are counted by them.
     progress: called with the share that is done.
 
     Keys stand for documents here: two of one query's n documents share one with a chance of about n² / 2⁶⁵,
@@ -92,7 +100,7 @@ def unjudged_by_union(
     front = [negative_keys(labels)]
     if pool is not None:
         front.append(pool.with_columns(position=pl.lit(0, dtype=pl.UInt32)))
-    frames = [_by_query(frame) for frame in (*keys, *front)]
+    frames = [_by_query(frame) for frame in (*chain.from_iterable(keys.values()), *front)]
     queries = [frame["query"].to_numpy() for frame in frames]
     # A table of the pairs of a few queries stays in a processor's cache: a third of the time of one of all.
     step = max(1, count * _PAIRS_AT_ONCE // max(sum(map(len, frames)), 1))
@@ -108,6 +116,8 @@ def unjudged_by_union(
     by_run = {}
     for name, run in runs.items():
         in_top = run.counts.retrieved - run.counts.judged
+        if counts_keys:
+            in_top = sum(_by_cutoff(part, count, cutoffs) for part in keys[name])
         by_run[name] = Unjudged(in_top, union - in_top)
     return by_run
 

@@ -97,6 +97,13 @@ class CountedGroups:
             (pl.col("document_id").cum_count().over("group_id").cast(pl.Int64) - 1).alias("nth"),
         )
 
+    @cached_property
+    def later(self) -> pl.Series | None:
+        """Ids of places that add nothing, whatever their label: of groups named before in the same list."""
+        if self.count != GROUPS:
+            return None
+        return self.members.filter(pl.col("nth") > 0)["document_id"]
+
     def runs(
         self, sources: Mapping[str, RunSource], conventions: Conventions, notes: list[str], deepest: int
     ) -> dict[str, RunSource]:

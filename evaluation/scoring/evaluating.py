@@ -48,7 +48,7 @@ from evaluation.scoring.inputs import (
 )
 from evaluation.scoring.results import Evaluation, RunEvaluation
 from evaluation.scoring.scorer import Scorer, Worked
-from evaluation.scoring.scoring import Labels, ScoredRun, join_parts, label_pairs
+from evaluation.scoring.scoring import ScoredRun, join_parts, label_pairs
 from evaluation.scoring.spans import is_of_spans, span_request
 from evaluation.scoring.strangers import (
     notes_on_first_lines,
@@ -203,9 +203,10 @@ def evaluate(
         raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
     refuse_strange_pool(pooled, labels, queries=queries)
     notes += notes_on_negatives(labels)
-    keyed = len(sources) > 1 or pooled is not None
+    later = None if by_group is None else by_group.later
+    keyed = len(sources) > 1 or pooled is not None or later is not None
     how = None if groups is None else groups.to_dict()
-    scorer = Scorer(labels, cutoffs, order_of_sources(conventions, how), queries, keyed)
+    scorer = Scorer(labels, cutoffs, order_of_sources(conventions, how), queries, keyed, later)
     recalled = [at for name, at in named_keys if name == "recall" and at is not None]
     places = usual_cutoff(recalled) if recalled else 0
     progress = progress or (lambda share, detail: None)
@@ -300,7 +301,7 @@ def _score_all(
     for name, run in scored.items():
         refuse_strangers(name, sources[name], run, scorer.labels, queries=scorer.queries)
         notes += [note for note in notes_on_first_lines(name, sources[name]) if note not in notes]
-    unjudged = _unjudged(scorer.labels, count, scored, worked)
+    unjudged = _unjudged(scorer, count, scored, worked)
     return [(name, scored[name], unjudged[name], _first(worked[name], count.places)) for name in sources]
 
 
@@ -314,21 +315,24 @@ def _first(parts: Sequence[Worked], places: int) -> pl.DataFrame | None:
 
 
 def _unjudged(
-    labels: Labels,
+    scorer: Scorer,
     count: _UnjudgedCount,
     scored: Mapping[str, ScoredRun],
     worked: Mapping[str, Sequence[Worked]],
 ) -> dict[str, Unjudged]:
     """Per run the documents without a label: in its own first K, and in the rest of the pool at K."""
-    if count.pool is None and len(scored) == 1:
+    labels = scorer.labels
+    if not scorer.keyed:
         return {name: unjudged_in_one(labels, run) for name, run in scored.items()}
 
     def of_counting(share: float) -> None:
         count.progress(0.2 * share, "Counting documents without a label.")
 
-    keys = [done.keys for parts in worked.values() for done in parts if done.keys is not None]
+    keys = {name: [done.keys for done in parts if done.keys is not None] for name, parts in worked.items()}
     pooled = None if count.pool is None else unjudged_in_pool(count.pool, labels)
-    return unjudged_by_union(labels, scored, keys, pool=pooled, progress=of_counting)
+    return unjudged_by_union(
+        labels, scored, keys, pool=pooled, counts_keys=scorer.later is not None, progress=of_counting
+    )
 
 
 def _evaluated(

@@ -28,7 +28,7 @@ class Scorer:
     """Called with some whole queries of a run: what they come to.
 
     keyed: whether to tell what no label covers, pair by pair; for a single run counting is enough. queries:
-    only these.
+    only these. later: ids of documents that need no label: see `CountedGroups.later`.
     """
 
     labels: Labels
@@ -36,12 +36,15 @@ class Scorer:
     conventions: Conventions
     queries: Collection[str] | None
     keyed: bool
+    later: pl.Series | None = None
 
     def __call__(self, rows: pl.DataFrame | PlainRows) -> Worked:
         run = arrange_run(only_queries(rows, self.queries), self.labels, self.conventions)
         part = score_part(run, self.labels, self.cutoffs, self.conventions)
         deepest = int(self.cutoffs[-1])
-        return Worked(part, unjudged_keys(run, part.places, self.labels, deepest) if self.keyed else None)
+        if not self.keyed:
+            return Worked(part, None)
+        return Worked(part, unjudged_keys(run, part.places, self.labels, deepest, later=self.later))
 
     @property
     def with_rank(self) -> bool:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from evaluation.measures import Floats, Integers
 from evaluation.scoring.coverage import negative_keys, unjudged_in_pool
+from evaluation.scoring.duplicates import GroupedRun
 from evaluation.scoring.results import Evaluation
 from pooling.heavy import Booleans, np, npt, pd, pl
 from pooling.inputs.reading import pool_frame, run_frame
@@ -86,8 +87,9 @@ class DifferenceBounds:
     """(Q,) least and largest difference per query, NaN where it does not count for both runs.
 
     open_pairs: unjudged documents that only one of the runs has. top: least and largest mean difference where
-    only what the runs have in their first k is unjudged. turning: see `turning_share`. weights: (Q,) how much
-    each query counts; None: once.
+    only what the runs have in their first k is unjudged. turning: see `turning_share`. elsewhere: unjudged
+    documents of the pool in neither first k, of queries in which the hits of the two differ, and the number
+    of these queries. weights: (Q,) how much each query counts; None: once.
     """
 
     lower: Floats
@@ -95,6 +97,7 @@ class DifferenceBounds:
     open_pairs: int
     top: Point | None = None
     turning: float | None = None
+    elsewhere: tuple[int, int] = (0, 0)
     weights: Floats | None = None
 
     def mean(self) -> tuple[float, float] | None:
@@ -172,8 +175,11 @@ def _unjudged_top(evaluation: Evaluation, name: str, judged: pl.DataFrame, depth
     conventions = evaluation.order_of_sources
     if name not in evaluation.sources:
         raise ValueError(f"Run {name} cannot be read again, so its unjudged documents are not known.")
-    frame = run_frame(name, evaluation.sources[name], with_rank=conventions.ties == "rank")
+    source = evaluation.sources[name]
+    frame = run_frame(name, source, with_rank=conventions.ties == "rank")
     top = order_run(frame, ties=conventions.ties, scores=conventions.scores, depth=depth)
+    if isinstance(source, GroupedRun) and source.groups.later is not None:
+        top = top.filter(~pl.col("document_id").is_in(source.groups.later.implode()))
     return _numbered(evaluation, top).join(judged, on=_PAIR, how="anti").select(*_PAIR, "position")
 
 
@@ -211,7 +217,10 @@ def difference_bounds(
     turning = turning_share(limits, counted, weights)
     least, most = limits(1.0)
     top = (_mean(least, counted, weights), _mean(most, counted, weights)) if counted.any() else None
-    return DifferenceBounds(lower, upper, int((mine + other)[counted].sum()), top, turning, weights)
+    alone = int((mine + other)[counted].sum())
+    left = rest * (counted & (ahead != 0) & (measure == "recall"))
+    elsewhere = int(left.sum()), int(np.count_nonzero(left))
+    return DifferenceBounds(lower, upper, alone, top, turning, elsewhere, weights)
 
 
 def counted_for_both(evaluation: Evaluation, pair: tuple[str, str]) -> Booleans:

@@ -160,6 +160,75 @@ def test_a_pool_that_nobody_judged_widens_the_bounds_and_changes_no_sentence() -
     assert [graded(one).grade for one in ahead] == [Grade.CLEARLY_BETTER] * 2
 
 
+def test_a_sentence_names_what_the_rest_of_the_pool_could_reverse() -> None:
+    # a leads in nine queries by the one document that is relevant, b in q9, nobody in q10. With all 20 others
+    # relevant where a leads the mean is (9/21 - 1 + 0) / 11; those of q10 change nothing.
+    qrels = {f"q{at}": {"d": 1, "x": 0} for at in range(11)}
+    finds, misses = {"d": 1.0}, {"x": 1.0}
+    runs = {
+        "a": {query: misses if query == "q9" else finds for query in qrels},
+        "b": {query: finds if query in ("q9", "q10") else misses for query in qrels},
+    }
+    others = [(f"q{at}", f"{number}") for at in range(11) if at != 9 for number in range(20)]
+    pool = pl.DataFrame(others, schema=["query_id", "document_id"], orient="row")
+
+    one = compare(evaluate(qrels, runs, k=1, pool=pool), "a", "b")
+    assert (one.top_bounds, one.elsewhere_pairs, one.elsewhere_queries) == ((8 / 11, 8 / 11), 180, 9)
+    assert one.bounds is not None
+    assert one.bounds[0] == pytest.approx((9 / 21 - 1) / 11)
+    assert graded(one).sentence == (
+        "a is probably better than b, unless enough of the 180 unjudged documents elsewhere in the pool "
+        "(9 queries) are relevant where a leads."
+    )
+    most = {f"q{at}": {**qrels[f"q{at}"], **{f"{number}": 1 for number in range(20)}} for at in range(9)}
+    assert (compare(evaluate(qrels | most, runs, k=1), "a", "b").difference or 0) < 0
+    assert (
+        compare(
+            evaluate(qrels, runs, k=1, measures=["precision"], pool=pool), "a", "b", "precision"
+        ).elsewhere_pairs
+        == 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"turning": 0.714},
+            "a is clearly better than b, unless more than 71.4 % of the unjudged documents in the first 10 "
+            "that would help b are relevant, or fewer and enough of the 30 unjudged documents elsewhere in "
+            "the pool (4 queries) are relevant where a leads.",
+        ),
+        (
+            {"turning": None, "top_bounds": (0.1, 0.1), "elsewhere_pairs": 1, "elsewhere_queries": 1},
+            "a is clearly better than b, unless the 1 unjudged document elsewhere in the pool "
+            "(1 query) is relevant where a leads.",
+        ),
+        # The audit or the bounds decide.
+        ({"turning": 0.714, "estimated": (0.02, 0.2), "estimate": 0.1}, "a is clearly better than b."),
+        ({"turning": None, "top_bounds": (0.1, 0.1), "bounds": (0.01, 0.2)}, "a is clearly better than b."),
+        (
+            {"difference": 0.004, "low": 0.001, "high": 0.009, "turning": None, "top_bounds": (0.0, 0.01)},
+            "a and b do not differ by more than 0.01 in Recall@10, unless enough of the 30 unjudged "
+            "documents elsewhere in the pool (4 queries) are relevant where one of them leads.",
+        ),
+        (
+            {
+                "difference": 0.004,
+                "low": 0.001,
+                "high": 0.009,
+                "top_bounds": (0.0, 0.01),
+                "bounds": (-0.01, 0.01),
+            },
+            "a and b do not differ by more than 0.01 in Recall@10.",
+        ),
+    ],
+)
+def test_what_else_could_reverse_it_is_told_once(changes: dict[str, Any], sentence: str) -> None:
+    one = replace(opened(0.714, elsewhere_pairs=30, elsewhere_queries=4), **changes)
+    assert graded(one).sentence == sentence
+
+
 @pytest.mark.parametrize(
     ("p_value", "queries", "end"),
     [

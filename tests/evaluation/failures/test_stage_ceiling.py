@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from evaluation import evaluate
 from evaluation.failures.stage_ceiling import ceiling_bounds, ceilings
+from evaluation.measures.hajek import Design
 from evaluation.scoring.conventions import Conventions
 from tests.testdata import DATA, needs_data
 
@@ -49,6 +51,18 @@ def test_queries_that_stage_1_lacks_count_0_or_are_left_out() -> None:
     skipping = Conventions(missing="skip")
     skipped = ceilings(evaluate(LABELS, RANKER, k=3, conventions=skipping), stage1, [3])
     assert (skipped.queries, skipped.runs["ranker"][3].by_k[3].recall["ceiling"]) == (1, 1.0)
+
+
+def test_the_means_are_weighted_as_those_of_the_evaluation() -> None:
+    result = evaluate(LABELS, RANKER, k=[1, 2])
+    # q1 counts three times as much as q2; what is outside the draw has no weight.
+    for weights, found, queries in (([3.0, 1.0], (3 / 3 + 1) / 4, 2), ([0.0, 1.0], 1.0, 1)):
+        design = Design(np.array(weights), np.ones(2), np.zeros(2, dtype=np.int64))
+        made = ceilings(replace(result, design=design), STAGE1, [3])
+        at = made.runs["ranker"][3].by_k[1]
+        assert (made.queries, made.is_weighted) == (queries, True)
+        assert at.recall["found"] == pytest.approx(found)
+        assert at.recall["found"] + at.recall["lost"] + at.recall["missed"] == pytest.approx(1)
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.data(), st.integers(0, 3), st.integers(0, 3))

@@ -203,6 +203,13 @@ def test_the_command_weighs_and_says_so(files: Path) -> None:
     assert "1 labelled query is outside the draw" in notes
 
 
+def test_the_ceiling_of_a_ranker_is_weighted_too(files: Path) -> None:
+    asked = ("--queries", "queries.jsonl", "--weights", "traffic", "--k", "2", "--stage1", "one.run")
+    told = json.loads(ran(files, "qrels.txt", "one.run", *asked, "--format", "json")[0])
+    assert told["ceilings"]["one"]["10"]["recall"]["found"] == told["runs"]["one"]["recall@2"]["mean"]
+    assert "weighted as the other means" in ran(files, "qrels.txt", "one.run", *asked)[0].replace("\n", " ")
+
+
 WRONG = {
     "--weights needs the drawn queries": ("--weights", "traffic"),
     "--by is not weighted": ("--weights", "traffic", "--queries", "queries.jsonl", "--by", "tag"),

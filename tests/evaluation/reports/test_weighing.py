@@ -255,3 +255,16 @@ def test_form_and_call_take_the_setting(world: World) -> None:
     assert api.post("/api/collections/harbour/reports/", {"weights": "x"}, format="json").status_code == 400
     form = signed_in(world.ada).get(reverse("report_new", args=["harbour"])).content.decode()
     assert "A drawn query counts" in form
+
+
+def test_a_ceiling_is_weighted_as_the_report(world: World) -> None:
+    draw(world)
+    report = make_report(world)
+    client = signed_in(world.vera)
+    (row,) = client.get(f"/api/reports/{report.pk}/ceiling/?stage1=alpha&k=1").json()["rows"]
+    # All that beta has first is among alpha's three.
+    assert (row["run"], row["elsewhere"], row["queries"]) == ("beta", 0, 3)
+    assert row["found"] == pytest.approx(mean(report, "beta"))
+    assert row["found"] + row["lost"] + row["missed"] == pytest.approx(1)
+    page = client.get(f"/reports/{report.pk}/ceiling/?stage1=alpha&k=1").content.decode()
+    assert "3 queries with a relevant label, weighted as in the report" in page

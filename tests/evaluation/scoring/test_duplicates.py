@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
+import random
 from pathlib import Path
 
 import polars as pl
@@ -68,6 +70,50 @@ def test_an_unjudged_group_stays_unjudged_in_all_its_places() -> None:
     assert bounds[0] == 0
     assert bounds[1] is not None
     assert bounds[1] > 0
+
+
+@pytest.mark.parametrize("count", ["groups", "deduplicated"])
+@pytest.mark.parametrize("names", [["one"], ["one", "two"]])
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_are_the_extremes_over_all_labels_of_the_unjudged_groups(
+    count: str, names: list[str], seed: int
+) -> None:
+    chance = random.Random(seed)
+    documents = [*GROUPS, "c", "e", "f"]
+    qrels = {f"q{at}": {"z": 1, chance.choice(documents): chance.choice([0, 1, 1])} for at in range(2)}
+    runs = {name: {query: chance.sample(["z", *documents], 6) for query in qrels} for name in names}
+    result = evaluate(qrels, runs, k=[2, 4], duplicates=GROUPS, count=count)
+
+    def heads(query: str, k: int) -> set[str]:
+        """The groups in anybody's first k, which is the pool, and those with a label."""
+        tops = [result_list(one[query], count)[:k] for one in runs.values()]
+        return {GROUPS.get(one, one) for top in tops for one in top} - {
+            GROUPS.get(one, one) for one in qrels[query]
+        }
+
+    for k in (2, 4):
+        unjudged = [(query, group) for query in qrels for group in sorted(heads(query, k))]
+        values: dict[str, list[float]] = {name: [] for name in names}
+        for labels in itertools.product((0, 1), repeat=len(unjudged)):
+            full = {query: dict(labelled) for query, labelled in qrels.items()}
+            for (query, group), label in zip(unjudged, labels, strict=True):
+                full[query][group] = label
+            made = evaluate(full, runs, k=k, duplicates=GROUPS, count=count, bootstrap_samples=1)
+            for name in names:
+                values[name].append(made.figure(name, "recall", k)["mean"] or 0.0)
+        for name in names:
+            bounds = result.figure(name, "recall", k)["bounds"]
+            assert bounds == pytest.approx([min(values[name]), max(values[name])])
+        if len(names) == 2:
+            gaps = [one - two for one, two in zip(*values.values(), strict=True)]
+            between = compare(result, "one", "two", f"recall@{k}", samples=1, permutations=1).bounds
+            assert between == pytest.approx((min(gaps), max(gaps)))
+
+
+def result_list(documents: list[str], count: str) -> list[str]:
+    """A list with what its places stand for."""
+    groups = [GROUPS.get(one, one) for one in documents]
+    return list(dict.fromkeys(groups)) if count == "deduplicated" else groups
 
 
 def test_what_was_in_order_stays_in_order_where_scores_are_equal() -> None:
