@@ -40,9 +40,14 @@ def modules() -> list[str]:
 
 
 @cache
+def tree_of(path: str) -> ast.Module:
+    """A module as Python reads it: once for all who ask."""
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+@cache
 def imports_of(path: str) -> tuple[Import, ...]:
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    return tuple(_imports(tree.body, path, on_load=True))
+    return tuple(_imports(tree_of(path).body, path, on_load=True))
 
 
 def _imports(body: list[ast.stmt], path: str, on_load: bool) -> Iterator[Import]:

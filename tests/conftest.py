@@ -11,14 +11,18 @@ import sys
 import tempfile
 from asyncio import events
 from collections.abc import Callable, Generator, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 import vl_convert
 from django.conf import settings as settings_now
+from django.contrib.auth import login
+from django.contrib.auth.models import User
+from django.http import HttpRequest
 from django.middleware.csrf import CSRF_SECRET_LENGTH
-from django.test import TransactionTestCase, override_settings
+from django.test import Client, TransactionTestCase, override_settings
 from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -100,6 +104,8 @@ def _alike(django_test_environment: None) -> Iterator[None]:
     with quick, pytest.MonkeyPatch.context() as patch:
         # A page's hidden token spells nothing: a test looked for `n1` on a page, and a random token held it.
         patch.setattr("django.middleware.csrf._get_new_csrf_string", lambda: "A" * CSRF_SECRET_LENGTH)
+        # A browser that is signed in needs no session from before, which would be thrown away.
+        patch.setattr(Client, "_login", _signed_in)
         # A test that commits leaves no row, and no table is filled anew.
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda case: empty_tables())
         # Reports of the one collection have the same pictures again and again; no library draws them twice.
@@ -125,6 +131,17 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+def _signed_in(client: Client, user: User, backend: str | None = None) -> None:
+    """Sign in as Django's test client does, but for the session that it makes first and deletes."""
+    request = HttpRequest()
+    engine = import_module(settings_now.SESSION_ENGINE)
+    is_new = settings_now.SESSION_COOKIE_NAME not in client.cookies
+    request.session = engine.SessionStore() if is_new else client.session
+    login(request, user, backend)
+    request.session.save()
+    client._set_login_cookies(request)
 
 
 def _kept(draw: Callable[..., Any]) -> Callable[..., Any]:

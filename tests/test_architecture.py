@@ -26,6 +26,7 @@ from docs.rooms import (
     place_of,
     rooms_of,
     root_of,
+    tree_of,
 )
 
 # A stage may import itself and the stages before it in the way of the data; the site may import everything.
@@ -132,7 +133,7 @@ def functions_of(packages: tuple[str, ...]) -> tuple[Function, ...]:
         Function(path, node)
         for path in modules()
         if path.partition("/")[0] in packages
-        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     )
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from docs.rooms import PACKAGES, ROOT, modules, tree_of
 
 PLACES = [
     "README.md",
@@ -49,7 +50,8 @@ PHRASES = {
     r"\bas ever\b": "as always, or leave it out",
     r"\bthe way of the data\b": "from runs to a report",
 }
-FORBIDDEN = re.compile("|".join(f"(?:{phrase})" for phrase in PHRASES), re.IGNORECASE)
+# All begin with a word, so nothing else is tried at the places between.
+FORBIDDEN = re.compile(rf"\b(?:{'|'.join(PHRASES)})", re.IGNORECASE)
 # Not text that people read: code, template tags, and the examples of the voice itself.
 UNREAD = re.compile(r"`[^`\n]*`|\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|^\| \d+\. .*$", re.MULTILINE | re.DOTALL)
 
@@ -63,13 +65,17 @@ ENDS = re.compile(rf"</?(?:{BLOCKS}|t(?:able|body|d|h|head|r))\b[^>]*>|(?<=[.!?]
 
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Line and text of what people read in a file: all of a template or page, the strings of a module."""
-    source = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
-        for node in ast.walk(ast.parse(source)):
+        for node in nodes_of(str(path.relative_to(ROOT))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.lineno, node.value
     else:
-        yield 1, source
+        yield 1, path.read_text(encoding="utf-8")
+
+
+@cache
+def nodes_of(path: str) -> list[ast.AST]:
+    return list(ast.walk(tree_of(path)))
 
 
 def found_in(text: str) -> list[tuple[int, str]]:
@@ -107,25 +113,26 @@ KEYS = {
 }
 
 
-def names_of(tree: ast.AST) -> Iterator[str]:
+def names_of(nodes: list[ast.AST]) -> Iterator[str]:
     """What a module calls its variables, arguments, attributes, functions and classes."""
-    for node in ast.walk(tree):
+    for node in nodes:
         for part in ("id", "arg", "attr", "name"):
             if isinstance(name := getattr(node, part, None), str):
                 yield name
 
 
-def words_of(name: str) -> set[str]:
-    return set(re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower().split("_"))
+@cache
+def words_of(name: str) -> frozenset[str]:
+    return frozenset(re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower().split("_"))
 
 
-@pytest.mark.parametrize("package", ["pooling", "labeling", "evaluation", "soundings"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_names_are_nouns(package: str) -> None:
-    paths = [path for path in (ROOT / package).rglob("*.py") if "migrations" not in path.parts]
     assert [
-        f"{path.relative_to(ROOT)}: {name}"
-        for path in paths
-        for name in sorted(set(names_of(ast.parse(path.read_text(encoding="utf-8")))) - KEYS)
+        f"{path}: {name}"
+        for path in modules()
+        if path.startswith(f"{package}/")
+        for name in sorted(set(names_of(nodes_of(path))) - KEYS)
         if VERBS & words_of(name)
     ] == []
 
@@ -144,16 +151,16 @@ OTHERS = {
 }
 
 
-def own_names(tree: ast.AST) -> Iterator[tuple[str, bool]]:
+def own_names(nodes: list[ast.AST]) -> Iterator[tuple[str, bool]]:
     """Each name that a module gives to something, and True for a member of a class."""
     members = {
         id(part)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         for line in node.body
         for part in (line, getattr(line, "target", None), *getattr(line, "targets", ()))
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         is_use = isinstance(getattr(node, "ctx", None), ast.Load)
         if not is_use and not isinstance(node, ast.Attribute | ast.keyword | ast.alias):
             for part in ("id", "arg", "name"):
@@ -161,14 +168,13 @@ def own_names(tree: ast.AST) -> Iterator[tuple[str, bool]]:
                     yield name, id(node) in members
 
 
-@pytest.mark.parametrize("package", ["pooling", "labeling", "evaluation", "soundings"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_what_is_found_is_named_by_what_it_is(package: str) -> None:
-    paths = [(path.relative_to(ROOT), path) for path in (ROOT / package).rglob("*.py")]
     assert [
-        f"{place}: {name}"
-        for place, path in paths
-        if "migrations" not in place.parts
-        for name, is_member in sorted(set(own_names(ast.parse(path.read_text(encoding="utf-8")))))
+        f"{path}: {name}"
+        for path in modules()
+        if path.startswith(f"{package}/")
+        for name, is_member in sorted(set(own_names(nodes_of(path))))
         if MORE_VERBS & words_of(name) and name not in (MEMBERS if is_member else OTHERS)
     ] == []
 

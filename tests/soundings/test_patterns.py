@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from docs.rooms import ROOT, modules
+from docs.rooms import ROOT, modules, tree_of
 
 LENGTH = 100_000
 #: After a beginning, and for pairs: long enough for a quadratic pattern to take seconds.
@@ -48,7 +48,7 @@ def patterns() -> dict[re.Pattern[Any], set[str]]:
     for path, text in texts.items():
         if not re.search(r"^import re\b", text, flags=re.MULTILINE):
             continue
-        tree = ast.parse(text)
+        tree = tree_of(path)
         module = import_module(path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
         named |= {name: value for name, value in vars(module).items() if isinstance(value, re.Pattern)}
         assigned = [one for one in tree.body if isinstance(one, ast.Assign | ast.AnnAssign)]

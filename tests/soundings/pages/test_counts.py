@@ -6,11 +6,14 @@ import io
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import transaction
 from django.test import Client
+from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
 
 from evaluation.estimates.finds import pool_finds
@@ -25,13 +28,13 @@ from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import skip, undo
 from labeling.models import Item, Judgment, Queue, Verdict
 from labeling.progress.counts import queue_progress
-from labeling.progress.judged_share import judged_share, judged_share_of_pool
-from labeling.qrels.labels import current_labels
+from labeling.progress.judged_share import judged_share
 from labeling.qrels.releases import import_qrels, read_release, release_qrels
 from labeling.queues.opening import open_queue
 from pooling.pools.building import build_pool
-from tests.labeling.helpers import judge, make_queue
-from tests.world import World
+from tests.labeling.helpers import judge
+from tests.soundings.everywhere.conftest import settings_of
+from tests.world import World, make_world
 
 GOLD = GoldOptions(gold_first_share=0.3, gold_share=0.3, practice_questions=0, repeat_share=0.2)
 
@@ -93,10 +96,30 @@ def campaign(world: World) -> Queue:
     return queue
 
 
+@pytest.fixture(scope="module")
+def judged_once(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[World, Queue]]:
+    folder = tmp_path_factory.mktemp("campaign")
+    with django_db_blocker.unblock(), transaction.atomic():
+        with settings_of(folder):
+            world = make_world(folder)
+            made = campaign(world)
+        yield world, made
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def world(judged_once: tuple[World, Queue], db: None, settings: Settings) -> World:
+    """The world of the one campaign; what a test does to it is rolled back after the test."""
+    settings.MEDIA_ROOT = judged_once[0].folder / "files"
+    return judged_once[0]
+
+
 @pytest.fixture(params=["judged", "paused", "released"])
-def queue(request: pytest.FixtureRequest, world: World) -> Queue:
+def queue(request: pytest.FixtureRequest, world: World, judged_once: tuple[World, Queue]) -> Queue:
     """The queue of `campaign`: as it is, with one person paused, and after a release was made."""
-    made = campaign(world)
+    made = Queue.objects.get(pk=judged_once[1].pk)
     if request.param == "paused":
         impose(made, world.cleo, by=world.ada)
     if request.param == "released":
@@ -195,50 +218,10 @@ def test_what_has_a_label_is_counted_alike_on_the_pool_in_judged_at_k_and_in_a_r
         assert row["now"] == pytest.approx(len(labelled & set(top)) / len(top))
 
 
-def test_a_gold_question_counts_as_a_label_before_a_queue_holds_it(world: World) -> None:
-    pool = world.build_pool(depth=2)
-    add_question(world.collection, NewQuestion(query="q1", document="d1", answer="relevant"))
-
-    finds = pool_finds(pool)
-
-    assert finds is not None
-    assert finds["labelled"] == 1
-    # d1 is one of the two documents of q1 in each run, and there are three queries.
-    assert {row["run"]: row["now"] for row in judged_share_of_pool(pool)} == pytest.approx(
-        {"alpha": 1 / 6, "beta": 1 / 6}
-    )
-
-
-def test_a_pair_with_too_few_verdicts_by_a_pause_shows_its_imported_label(
-    world: World, client: Client
+def test_the_answers_of_somebody_restored_are_all_accounted_for(
+    world: World, client: Client, judged_once: tuple[World, Queue]
 ) -> None:
-    queue = make_queue(world, needed=2, pairs=2)
-    path = world.folder / "known.qrels"
-    path.write_text("q1 0 d1 1\nq1 0 d2 1\n")
-    import_qrels(world.collection, path, user=world.ada)
-    first, second = queue.items.filter(order_key__gt=0).order_by("document__external_id")
-    for person in (world.ben, world.cleo):
-        judge(queue, person, first.pk, "not_relevant")
-    judge(queue, world.ben, second.pk, "not_relevant")
-
-    def labels() -> dict[str, tuple[int, str]]:
-        rows = current_labels(world.collection).frame.select("document_id", "relevance", "source").rows()
-        return {document: (relevance, source) for document, relevance, source in rows}
-
-    # The second has one verdict of two: nobody is paused, and judging goes on.
-    assert labels() == {"d1": (0, "human")}
-    impose(queue, world.cleo, by=world.ada)
-    assert labels() == {"d1": (1, "imported")}
-    assert current_labels(world.collection).counts["not_final"] == 1
-    client.force_login(world.ada)
-    why = client.get("/collections/harbour/labels/", {"query": "q1", "document": "d1"}).content.decode()
-    assert "from an imported file" in why
-    lift(queue, world.cleo, by=world.ada)
-    assert labels() == {"d1": (0, "human")}
-
-
-def test_the_answers_of_somebody_restored_are_all_accounted_for(world: World, client: Client) -> None:
-    queue = campaign(world)
+    queue = judged_once[1]
     client.force_login(world.ada)
 
     page = client.get(f"/queues/{queue.pk}/gold/cleo/").content.decode()

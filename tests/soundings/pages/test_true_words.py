@@ -58,13 +58,12 @@ class Campaign:
     def judge(self, queue: Queue, at_most: int = 1_000, by: User | None = None) -> int:
         """How many pairs were handed out and judged, gold questions aside; without `by`, by Ben."""
         by, judged = by or self.world.ben, 0
-        for _ in range(at_most):
-            lease = next(iter(claim(queue, by, 1).leases), None)
-            if lease is None:
-                break
-            judged += lease.item.state == Item.State.OPEN
-            name = lease.item.document.external_id
-            judge(queue, by, lease.item_id, "relevant" if is_relevant(name) else "not_relevant")
+        while leases := claim(queue, by, min(5, at_most)).leases if at_most else []:
+            at_most -= len(leases)
+            for lease in leases:
+                judged += lease.item.state == Item.State.OPEN
+                name = lease.item.document.external_id
+                judge(queue, by, lease.item_id, "relevant" if is_relevant(name) else "not_relevant")
         return judged
 
     def measure(self, name: str, *k: int) -> Report:
@@ -196,8 +195,11 @@ COUNTED = {
 }
 
 
-@pytest.mark.parametrize("known", [False, True], ids=["nothing known", "some known"])
-@pytest.mark.parametrize("case", COUNTED)
+#: What changes the count where some pairs have a label already, and where none has.
+CASES = [(case, True) for case in COUNTED] + [("a fixed order", False), ("the budget of the pool", False)]
+
+
+@pytest.mark.parametrize(("case", "known"), CASES)
 def test_form_list_pages_and_annotator_count_a_queue_alike(
     campaign: Campaign, case: str, known: bool
 ) -> None:

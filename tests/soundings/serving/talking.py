@@ -39,4 +39,4 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 
 def content(size: int) -> bytes:
     """So many bytes, each place of which can be told from the others."""
-    return b"".join(b"%015d\n" % place for place in range(0, size + 16, 16))[:size]
+    return b"".join(b"%0255d\n" % place for place in range(0, size + 256, 256))[:size]

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -209,11 +210,12 @@ def test_as_many_workers_as_wanted_share_all_kinds_of_work(
     assert [child.command[1:] for child in plan.children] == queues
 
 
-def test_the_port_may_come_from_the_environment(tmp_path: Path) -> None:
+def test_the_port_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        refused = manage(tmp_path, "serve", PORT=str(port))
-    assert refused.stderr.startswith(f"Port {port} on 127.0.0.1 is in use")
+        monkeypatch.setenv("PORT", str(port))
+        with pytest.raises(CommandError, match=rf"^Port {port} on 127\.0\.0\.1 is in use"):
+            call_command("serve")
 
 
 def test_tables_that_are_behind_are_left_alone_on_request(tmp_path: Path) -> None:
