@@ -86,16 +86,21 @@ def best_passage(
     if len(text) <= WHOLE_TEXT:
         return None
     sentences = list(sentences_in(text))
+    first, last = _densest(text, sentences, marks, forms) if marks else next(_windows(sentences))
+    start, end = sentences[first][0], sentences[last - 1][1]
+    return start, start + len(text[start:end].rstrip())
+
+
+def _densest(
+    text: str, sentences: Sequence[tuple[int, int]], marks: Sequence[tuple[int, int]], forms: WordForms
+) -> tuple[int, int]:
     words = _stems_by_sentence(text, sentences, marks, forms)
-    weights = _weights(words)
     windows = list(_windows(sentences))
-    densities = list(_densities(words, windows, weights))
+    densities = list(_densities(words, windows, _weights(words)))
     highest = max(densities)
     best = [window for window, density in zip(windows, densities, strict=True) if density == highest]
     # The middle one of equals has its words in the middle.
-    first, last = best[len(best) // 2] if marks else windows[0]
-    start, end = sentences[first][0], sentences[last - 1][1]
-    return start, start + len(text[start:end].rstrip())
+    return best[len(best) // 2]
 
 
 def sentences_in(text: str) -> Iterator[tuple[int, int]]:

@@ -53,7 +53,7 @@ def label_preview(collection: Collection, path: Path, file_name: str) -> list[Pr
             "Contradict labels made here",
             "The label made here stays and counts. The file’s label is kept, and counts only if the verdicts "
             "here no longer do.",
-            _against_people(collection, frame),
+            _against_people(frame, _made_here(collection)),
         ),
         PreviewTable("First labels", COLUMNS[:3], _rows(frame), frame.height),
     ]
@@ -64,16 +64,21 @@ def _against_imports(collection: Collection, frame: pl.DataFrame) -> pl.DataFram
     return _differing(frame, rows_frame(imports, **PAIR_IDS, here="relevance", source="source_name"))
 
 
-def _against_people(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame:
-    labels = _made_here(collection).rename({"relevance": "here"})
-    made_here = labels.with_columns(pl.col("source").replace(SOURCES))
+def _against_people(frame: pl.DataFrame, made_here: pl.DataFrame) -> pl.DataFrame:
+    labels = made_here.rename({"relevance": "here"})
+    named = labels.with_columns(pl.col("source").replace(SOURCES))
     # People say relevant or not; files may have grades.
     both = frame.with_columns(grade=pl.col("relevance").clip(upper_bound=1))
-    return _differing(both, made_here, by="grade").drop("grade")
+    return _differing(both, named, by="grade").drop("grade")
 
 
 def _made_here(collection: Collection) -> pl.DataFrame:
     return current_labels(collection).frame.filter(pl.col("source") != "imported")
+
+
+def _has_own(collection: Collection) -> bool:
+    """Somebody judged, or a gold question may be a label; most collections of files alone have neither."""
+    return collection.judgments.exists() or collection.gold_questions.exists()
 
 
 def _differing(frame: pl.DataFrame, others: pl.DataFrame, by: str = "relevance") -> pl.DataFrame:
@@ -205,13 +210,15 @@ def _left_out_note(rows: list[Row], queries: dict[str, int]) -> list[str]:
 
 
 def _beside_people(collection: Collection, frame: pl.DataFrame) -> list[str]:
-    notes = []
-    if (against := _against_people(collection, frame)).height:
+    if not _has_own(collection):
+        return []
+    notes, made_here = [], _made_here(collection)
+    if (against := _against_people(frame, made_here)).height:
         pair = "query {}, document {}".format(*against.row(0)[:2])
         labels = f"{counted(against.height, 'label')} {plural(against.height, 'contradicts', 'contradict')}"
         notes.append(f"{labels} labels made here, which stay and count ({pair}).")
     graded = frame.filter(pl.col("relevance") > 1)
-    if many := graded.join(_made_here(collection), on=PAIR, how="semi").height if graded.height else 0:
+    if many := graded.join(made_here, on=PAIR, how="semi").height if graded.height else 0:
         notes.append(GRADES_UNUSED.format(labels=counted(many, "label")))
     return notes
 

@@ -80,31 +80,33 @@ READERS: list[Callable[..., Any] | None] = [
 ]
 
 
-@pytest.mark.parametrize("reader", READERS)
 def test_a_frame_or_file_of_the_pool_tells_in_python_what_its_file_tells_the_command(
-    folder: Path, capsys: pytest.CaptureFixture[str], reader: Callable[..., Any] | None
+    folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = json.loads(printed(folder, capsys, "--format", "json"))
     paths = [folder / name for name in ("greedy.run", "other.run")]
-    pool: Any = folder / "pool.tsv"
-    if reader is not None:
-        pool = reader(pool, **{"separator" if reader is pl.read_csv else "sep": "\t"})
-    result = soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pool)
+    for reader in READERS:
+        pool: Any = folder / "pool.tsv"
+        if reader is not None:
+            pool = reader(pool, **{"separator" if reader is pl.read_csv else "sep": "\t"})
+        result = soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pool)
 
-    found, answer = result.estimates(), result.answer()
-    assert found is not None
-    assert answer is not None
-    for name in ("status", "queries", "sample", "relevant", "missing", "runs", "frame"):
-        assert found[name] == told["estimates"][name], name  # type: ignore[literal-required]
-    for name in ("basis", "recall", "low", "high", "run"):
-        assert getattr(answer, name) == told["answer"][name], name
+        found, answer = result.estimates(), result.answer()
+        assert found is not None
+        assert answer is not None
+        for name in ("status", "queries", "sample", "relevant", "missing", "runs", "frame"):
+            assert found[name] == told["estimates"][name], name  # type: ignore[literal-required]
+        for name in ("basis", "recall", "low", "high", "run"):
+            assert getattr(answer, name) == told["answer"][name], name
+        if reader in (pl.read_csv, pd.read_csv):
+            pairs = pool[["query_id", "document_id"]]
+            bare = soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pairs)
+            assert bare.estimates() is None
+            assert bare.notes[-1].startswith(
+                "The pool has no columns in_audit and inclusion_probability: bounds"
+            )
+        assert not any("The pool has no columns" in note for note in result.notes)
     assert "Estimated from the audit</h2>" in result.to_html(folder / "report.html").read_text()
-    if reader in (pl.read_csv, pd.read_csv):
-        pairs = pool[["query_id", "document_id"]]
-        bare = soundings.evaluate(folder / "qrels.txt", paths, k=3, pool=pairs)
-        assert bare.estimates() is None
-        assert bare.notes[-1].startswith("The pool has no columns in_audit and inclusion_probability: bounds")
-    assert not any("The pool has no columns" in note for note in result.notes)
 
 
 def test_a_frame_that_is_no_pool_is_refused_as_its_file_is(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations
 
@@ -25,30 +25,35 @@ def pairs_of(documents: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def total(found: AuditSample) -> Fraction:
-    """Σ y/π, with π from the counts of the remainder."""
-    (row,) = found.strata.to_dicts()
-    certain = found.sample.filter(pl.col("relevant") & (pl.col("inclusion_probability") == 1)).height
-    # A remainder that was drawn whole is certain by its probability too.
-    if row["remainder"] in (0, row["sampled"]):
-        return Fraction(certain)
-    return certain + Fraction(row["remainder"] * row["relevant"], row["sampled"])
+def totals(found: AuditSample) -> dict[str, Fraction]:
+    """Σ y/π of each query, with π from the counts of the remainder."""
+    sure = found.sample.filter(pl.col("relevant") & (pl.col("inclusion_probability") == 1))["query_id"]
+    certain = Counter(sure.to_list())
+    return {
+        # A remainder that was drawn whole is certain by its probability too.
+        row["query_id"]: Fraction(certain[row["query_id"]])
+        + (0 if drawn in (0, rest) else Fraction(rest * row["relevant"], drawn))
+        for row in found.strata.to_dicts()
+        for rest, drawn in [(row["remainder"], row["sampled"])]
+    }
 
 
 def campaigns(
     frame: str, pooled: int, budget: int, drawn: int, others: str, relevant: str
-) -> Iterator[tuple[int, AuditSample]]:
-    """A pool of the first documents of a frame, where only drawn ones have a row beyond it, for every order
-    of its audit, and how many orders are alike; another pool chose `others`, and all that anybody chose is
-    judged."""
+) -> tuple[dict[str, int], AuditSample]:
+    """A pool of the first documents of a frame, where only drawn ones have a row beyond it: a query for every
+    order of its audit, and how many orders are alike; another pool chose `others`, and all that anybody chose
+    is judged."""
     orders: Counter[tuple[int, str]] = Counter()
     for order in permutations(range(len(frame))):
         reached, sample = walk(np.array(order), budget, drawn, pooled)
         orders[reached, "".join(sorted(frame[number] for number in sample))] += 1
-    for (reached, audit), count in orders.items():
-        rows = [
+    rows, labels, pairs = [], [], []
+    for number, (reached, audit) in enumerate(orders):
+        query, judged = f"q{number}", {*frame[:reached], *audit, *others}
+        rows += [
             (
-                "q",
+                query,
                 name,
                 1,
                 int(name not in audit),
@@ -58,16 +63,20 @@ def campaigns(
             for at, name in enumerate(frame)
             if at < pooled or name in audit
         ]
-        design = pl.DataFrame(rows, schema=dict(list(SCHEMA.items())[:6]), orient="row").with_columns(
-            known=pl.lit(False),
-            cannot_judge=pl.lit(False),
-            frame_size=pl.lit(len(frame), dtype=pl.Int64),
-            is_beyond=~pl.col("document_id").is_in(list(frame[:pooled])),
-        )
-        judged = {*frame[:reached], *audit, *others}
-        labels = labels_of("".join(judged & set(relevant)), "".join(judged - set(relevant)))
-        inside = pairs_of(sorted(judged)).with_columns(is_inside=pl.col("document_id").is_in(list(frame)))
-        yield count, audit_sample(*with_others(design, labels, pairs_of(others), inside))
+        labels += [(query, name, name in relevant) for name in sorted(judged)]
+        pairs += [(query, name) for name in others]
+    pair = dict.fromkeys(PAIR, pl.String)
+    design = pl.DataFrame(rows, schema=dict(list(SCHEMA.items())[:6]), orient="row").with_columns(
+        known=pl.lit(False),
+        cannot_judge=pl.lit(False),
+        frame_size=pl.lit(len(frame), dtype=pl.Int64),
+        is_beyond=~pl.col("document_id").is_in(list(frame[:pooled])),
+    )
+    judged_pairs = pl.DataFrame(labels, schema={**pair, "relevant": pl.Boolean}, orient="row")
+    inside = judged_pairs.select(PAIR).with_columns(is_inside=pl.col("document_id").is_in(list(frame)))
+    chosen = pl.DataFrame(pairs, schema=pair, orient="row")
+    counts = {f"q{number}": count for number, count in enumerate(orders.values())}
+    return counts, audit_sample(*with_others(design, judged_pairs, chosen, inside))
 
 
 @pytest.mark.parametrize("relevant", ["c", "adez", "bcf", "abcdef", "z"])
@@ -76,10 +85,13 @@ def test_over_all_draws_the_estimate_is_what_the_frame_and_the_labels_hold(
     others: str, relevant: str
 ) -> None:
     """Six documents in the frame, two of them in the pool, three drawn; z is in another pool alone."""
-    found = list(campaigns("abcdef", 2, 4, 3, others, relevant))
+    counts, found = campaigns("abcdef", 2, 4, 3, others, relevant)
 
-    there = set(relevant) & {*"abcdef", *others}
-    assert sum(count * total(one) for count, one in found) / sum(count for count, _ in found) == len(there)
+    there, estimated = set(relevant) & {*"abcdef", *others}, totals(found)
+    assert estimated.keys() == counts.keys()
+    assert sum(count * estimated[query] for query, count in counts.items()) == len(there) * sum(
+        counts.values()
+    )
 
 
 def test_a_choice_that_is_half_labelled_takes_nothing_out() -> None:

@@ -157,23 +157,18 @@ def test_two_runs_are_compared_with_interval_and_bounds(world: World, client: Cl
     assert (figures["first"], figures["second"]) == ("alpha", "beta")
 
 
-@pytest.mark.parametrize(
-    ("named", "status", "field", "sentence"),
-    [
+def test_no_run_of_a_comparison_is_guessed(world: World, client: Client) -> None:
+    report = report_of(world)
+    client.force_login(world.vera)
+    for named, status, field, sentence in [
         ("run=alpha&against=alpha", 400, "against", "alpha would be compared with itself."),
         ("run=alpha&against=gamma", 404, "against", "This report has no run “gamma”."),
         ("run=alpha", 400, "against", "required"),
         ("against=alpha", 400, "run", "required"),
-    ],
-)
-def test_no_run_of_a_comparison_is_guessed(
-    world: World, client: Client, named: str, status: int, field: str, sentence: str
-) -> None:
-    report = report_of(world)
-    client.force_login(world.vera)
-    refused = client.get(f"/api/reports/{report.pk}/facts/difference/?{named}")
-    assert (refused.status_code, list(refused.json()["fields"])) == (status, [field])
-    assert sentence in refused.json()["fields"][field]
+    ]:
+        refused = client.get(f"/api/reports/{report.pk}/facts/difference/?{named}")
+        assert (refused.status_code, list(refused.json()["fields"])) == (status, [field])
+        assert sentence in refused.json()["fields"][field]
 
 
 @pytest.mark.parametrize("with_labels", [True, False])

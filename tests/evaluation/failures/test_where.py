@@ -199,17 +199,15 @@ def test_groups_by_tag_say_that_they_overlap_and_queries_without_weight_are_name
     assert "Only queries in no group by tag." in get(client, report, "queries/?by=tag&ungrouped=1")
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
+def test_a_query_string_without_sense_falls_back(world: World, client: Client) -> None:
+    report = make_report(world)
+    client.force_login(world.vera)
+    for address in [
         "where/?by=colour&measure=x&k=7&threshold=2&run=no&order=x",
         "queries/?run=x&k=x&sort=x&page=99",
         "queries/?by=tag",
-    ],
-)
-def test_a_query_string_without_sense_falls_back(world: World, client: Client, address: str) -> None:
-    client.force_login(world.vera)
-    assert "alpha" in get(client, make_report(world), address)
+    ]:
+        assert "alpha" in get(client, report, address)
 
 
 def test_a_group_that_is_gone_is_said(world: World, client: Client) -> None:
@@ -412,9 +410,9 @@ def test_the_calls_give_what_the_pages_show(world: World) -> None:
     assert beside["a"]["documents"][0]["label"] == "not_relevant"
 
 
-@pytest.mark.parametrize(
-    ("address", "status", "field"),
-    [
+def test_a_call_that_asks_for_what_is_not_there_names_the_field(world: World) -> None:
+    report = make_report(world)
+    for address, status, field in [
         ("breakdown/?by=colour", 400, "by"),
         ("breakdown/?measure=warmth", 400, "measure"),
         ("breakdown/?k=7", 400, "k"),
@@ -433,13 +431,9 @@ def test_the_calls_give_what_the_pages_show(world: World) -> None:
         ("queries/detail/", 400, "query"),
         ("queries/detail/?query=q1&a=gamma", 400, "a"),
         ("queries/detail/?query=nobody", 404, "query"),
-    ],
-)
-def test_a_call_that_asks_for_what_is_not_there_names_the_field(
-    world: World, address: str, status: int, field: str
-) -> None:
-    response = call(world, make_report(world), address)
-    assert (response.status_code, list(response.json()["fields"])) == (status, [field])
+    ]:
+        response = call(world, report, address)
+        assert (response.status_code, list(response.json()["fields"])) == (status, [field]), address
 
 
 def test_measures_over_the_whole_run_have_no_k(world: World, client: Client) -> None:
@@ -457,13 +451,11 @@ def test_labels_are_of_the_release_and_grades_are_told(world: World, client: Cli
     assert "relevant (3)" in get(client, report, "queries/detail/?query=q1&k=1")
 
 
-@pytest.mark.parametrize("kind", ["csv", "svg", "png"])
-def test_a_breakdown_is_the_same_file_from_the_page_and_from_the_call(
-    world: World, client: Client, kind: str
-) -> None:
+def test_a_breakdown_is_the_same_file_from_the_page_and_from_the_call(world: World, client: Client) -> None:
     report = make_report(world)
     client.force_login(world.vera)
-    page = client.get(f"/reports/{report.pk}/where/download/{kind}/?by=relevant&k=1")
-    answer = call(world, report, f"breakdown/files/{kind}/?by=relevant&k=1")
-    assert answer["Content-Disposition"] == page["Content-Disposition"]
-    assert answer.content == page.getvalue()
+    for kind in ["csv", "svg", "png"]:
+        page = client.get(f"/reports/{report.pk}/where/download/{kind}/?by=relevant&k=1")
+        answer = call(world, report, f"breakdown/files/{kind}/?by=relevant&k=1")
+        assert answer["Content-Disposition"] == page["Content-Disposition"]
+        assert answer.content == page.getvalue()

@@ -145,7 +145,7 @@ def reference() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 @pytest.mark.parametrize("n", [100, 200])
 def test_intervals_hold_the_truth_over_many_draws(n: int) -> None:
     expected, log = reference()
-    sizes, draws = log["frequency"], 2000
+    sizes, draws = log["frequency"], 800
     names = np.array(strata_by_traffic(sizes.tolist()))
     strata = {name: np.flatnonzero(names == name) for name in ("head", "torso", "tail")}
     shares = allocated({name: sizes[rows] for name, rows in strata.items()}, n)

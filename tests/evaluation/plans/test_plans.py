@@ -269,9 +269,9 @@ def test_a_query_that_no_run_answers_is_counted(world: World) -> None:
     assert planned(world)["thin"]["without"] == 1
 
 
-@pytest.mark.parametrize(
-    ("asked", "field"),
-    [
+def test_what_will_not_do_is_one_sentence_beside_its_field(world: World, client: Client) -> None:
+    world.import_runs()
+    for asked, field in [
         ({"depth": 0}, "depth"),
         ({"strategy": "none"}, "strategy"),
         ({"runs": "gamma"}, "runs"),
@@ -290,19 +290,14 @@ def test_a_query_that_no_run_answers_is_counted(world: World) -> None:
         ({**ADAPTIVE, "audit_share": 0, "stop_missing": 0.1}, "stop_missing"),
         ({"judgments_per_item": 3, "most_judgments_per_item": 2}, "most_judgments_per_item"),
         ({"audit_share": 0.1, "reach": 9}, "reach"),
-    ],
-)
-def test_what_will_not_do_is_one_sentence_beside_its_field(
-    world: World, client: Client, asked: dict[str, Any], field: str
-) -> None:
-    world.import_runs()
-    refused = client_of(world.ada).get(API, asked)
-    assert refused.status_code == 400
-    assert field in refused.json()["fields"]
-    client.force_login(world.ada)
-    page = client.get(PAGE, asked).content.decode()
-    assert 'role="alert"' in page
-    assert "Cost and days" not in page
+    ]:
+        refused = client_of(world.ada).get(API, asked)
+        assert refused.status_code == 400
+        assert field in refused.json()["fields"]
+        client.force_login(world.ada)
+        page = client.get(PAGE, asked).content.decode()
+        assert 'role="alert"' in page
+        assert "Cost and days" not in page
 
 
 def test_without_runs_there_is_nothing_to_plan(world: World, client: Client) -> None:

@@ -38,9 +38,10 @@ def test_found_effort_and_curves_come_back_by_strategy(world: World) -> None:
     assert [replay["id"] for replay in client_of(world.vera).get(ADDRESS).json()] == [made.data["id"]]
 
 
-@pytest.mark.parametrize(
-    ("body", "field", "words"),
-    [
+def test_a_refusal_names_field_and_reason(world: World) -> None:
+    world.import_runs()
+    make_release(world)
+    for body, field, words in [
         ({"release": "none such"}, "release", "There is “labels”"),
         ({"runs": ["gamma"]}, "runs", "gamma"),
         ({"runs": "alpha"}, "runs", ""),
@@ -53,16 +54,12 @@ def test_found_effort_and_curves_come_back_by_strategy(world: World) -> None:
         ({"noise": 0.5}, "noise", "from 0 to below 0.5"),
         ({"batch": 0}, "batch", "1 to 100,000"),
         ({"k": 99}, "k", "between 1 and the depth"),
-    ],
-)
-def test_a_refusal_names_field_and_reason(world: World, body: dict[str, Any], field: str, words: str) -> None:
-    world.import_runs()
-    make_release(world)
-    response = post(world, **body)
-    assert response.status_code == 400
-    assert field in response.data["fields"]
-    assert words in response.data["detail"]
-    assert not Replay.objects.exists()
+    ]:
+        response = post(world, **body)
+        assert response.status_code == 400
+        assert field in response.data["fields"]
+        assert words in response.data["detail"]
+        assert not Replay.objects.exists()
 
 
 def test_much_work_is_answered_with_a_job(

@@ -84,9 +84,8 @@ def test_labels_that_a_strategy_chose_are_known_as_such(world: World) -> None:
     assert chosen == [{"name": "part", "strategy": "depth", "chosen_count": 3, "pair_count": part.pair_count}]
 
 
-@pytest.mark.parametrize(
-    ("options", "field", "words"),
-    [
+def test_what_cannot_be_replayed_is_one_sentence_by_its_field(world: World) -> None:
+    for options, field, words in [
         ({"release": "none such"}, "release", "There is “labels”"),
         ({"runs": ["gamma"]}, "runs", "gamma"),
         ({"runs": []}, "runs", "at least one run"),
@@ -101,15 +100,11 @@ def test_labels_that_a_strategy_chose_are_known_as_such(world: World) -> None:
         ({"batch": 0}, "batch", "1 to 100,000"),
         ({"depth": 2, "k": 3}, "k", "between 1 and the depth, 2"),
         ({"name": "x" * 201}, "name", "at most 200"),
-    ],
-)
-def test_what_cannot_be_replayed_is_one_sentence_by_its_field(
-    world: World, options: dict[str, Any], field: str, words: str
-) -> None:
-    with pytest.raises(InputError, match=words) as refused:
-        make_replay(world, **options)
-    assert field in refused.value.fields
-    assert not Replay.objects.exists()
+    ]:
+        with pytest.raises(InputError, match=words) as refused:
+            make_replay(world, **options)
+        assert field in refused.value.fields
+        assert not Replay.objects.exists()
 
 
 def test_without_labels_or_without_a_relevant_one_there_is_nothing_to_replay(world: World) -> None:

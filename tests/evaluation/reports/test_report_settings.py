@@ -147,27 +147,22 @@ def test_a_file_with_a_tag_that_no_query_has_is_refused_when_it_is_sent(ready: W
     assert not Report.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
+def test_the_form_says_what_is_wrong(ready: World, client: Client) -> None:
+    client.force_login(ready.ada)
+    form = client.get(reverse("report_new", args=[SLUG])).context["form"]
+    data = {name: held for name in form.fields if (held := form[name].value()) not in (None, "")}
+    for field, value, words in [
         ("confidence", "95", "less than or equal to 0.999"),
         ("thresholds", "recall@1: 0.4", "one threshold to a line"),
         ("thresholds", "recall = 0.4", "names no K"),
         ("thresholds", "recall@1 = 4", "from 0 to 1"),
         ("at_own_k", "ndgc@10", "There is no measure"),
         ("samples", "1000000", "from 1 to 100,000"),
-    ],
-)
-def test_the_form_says_what_is_wrong(
-    ready: World, client: Client, field: str, value: str, words: str
-) -> None:
-    client.force_login(ready.ada)
-    form = client.get(reverse("report_new", args=[SLUG])).context["form"]
-    data = {name: held for name in form.fields if (held := form[name].value()) not in (None, "")}
-    response = client.post(reverse("report_new", args=[SLUG]), {**data, field: value})
+    ]:
+        response = client.post(reverse("report_new", args=[SLUG]), {**data, field: value})
 
-    assert words in response.content.decode()
-    assert not Report.objects.exists()
+        assert words in response.content.decode()
+        assert not Report.objects.exists()
 
 
 def test_without_tags_the_form_offers_none(world: World, client: Client) -> None:
@@ -227,9 +222,8 @@ def test_a_convention_beside_the_object_wins_over_it(ready: World) -> None:
     assert Report.objects.get().options["conventions"]["missing"] == "zero"
 
 
-@pytest.mark.parametrize(
-    ("body", "field", "words"),
-    [
+def test_a_refusal_over_http_names_the_field(ready: World) -> None:
+    for body, field, words in [
         ({"confidence": 95}, "confidence", "such as 0.95"),
         ({"tags": ["rare"]}, "tags", "the tags are short"),
         ({"minimum_queries": 0}, "minimum_queries", "whole number"),
@@ -238,17 +232,13 @@ def test_a_convention_beside_the_object_wins_over_it(ready: World) -> None:
         ({"conventions": {"ties": "luck"}}, "ties", "docid-asc"),
         ({"samples": 10**9}, "samples", "100,000"),
         ({"measures": ["bpref@5"]}, "measures", "no cutoff"),
-    ],
-)
-def test_a_refusal_over_http_names_the_field(
-    ready: World, body: dict[str, Any], field: str, words: str
-) -> None:
-    response = post(ready, **body)
+    ]:
+        response = post(ready, **body)
 
-    assert response.status_code == 400
-    assert field in response.data["fields"]
-    assert words in response.data["detail"]
-    assert not Report.objects.exists()
+        assert response.status_code == 400
+        assert field in response.data["fields"]
+        assert words in response.data["detail"]
+        assert not Report.objects.exists()
 
 
 def test_sparse_labels_and_strata_agree_with_a_report_of_their_own(world: World) -> None:

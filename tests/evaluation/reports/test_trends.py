@@ -146,16 +146,12 @@ def test_the_call_gives_what_the_page_shows(world: World, client: Client, three:
     assert [point["difference"] for point in runs["beta"]] == [None, 0.25]
 
 
-@pytest.mark.parametrize(
-    "parameter", ["k=7", "k=x", "measure=warmth", "report=x", "report=99", f"report={10**30}"]
-)
 @pytest.mark.usefixtures("three")
-def test_a_call_for_what_the_reports_do_not_have_names_it(
-    world: World, client: Client, parameter: str
-) -> None:
+def test_a_call_for_what_the_reports_do_not_have_names_it(world: World, client: Client) -> None:
     client.force_login(world.vera)
-    refused = client.get(f"{CALL}?{parameter}")
-    assert (refused.status_code, list(refused.json()["fields"])) == (400, [parameter.partition("=")[0]])
+    for parameter in ["k=7", "k=x", "measure=warmth", "report=x", "report=99", f"report={10**30}"]:
+        refused = client.get(f"{CALL}?{parameter}")
+        assert (refused.status_code, list(refused.json()["fields"])) == (400, [parameter.partition("=")[0]])
 
 
 def test_without_two_reports_the_call_has_no_runs(world: World, client: Client) -> None:

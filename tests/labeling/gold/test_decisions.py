@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from labeling.gold.reader import proposals, proposals_in
 from labeling.gold.record import decisions_on
 from labeling.judging.leases import claim
@@ -109,9 +107,10 @@ def test_a_question_is_shown_to_the_annotator_and_answered_once(world: World) ->
     assert "No, it is &lt;b&gt;empty&lt;/b&gt;." in quality
 
 
-@pytest.mark.parametrize(
-    ("sent", "field", "words"),
-    [
+def test_a_decision_that_cannot_be_made_is_refused(world: World) -> None:
+    queue = clicked_queue(world)
+    address = f"/api/queues/{queue.pk}/implausible/"
+    for sent, field, words in [
         ({"annotator": "cleo", "decision": "ignore"}, "annotator", "nothing to decide about “cleo”"),
         ({"annotator": "ben", "decision": "dismiss"}, "decision", "Choose one of pause, ask and ignore."),
         ({"annotator": "ben", "decision": "ask", "question": " "}, "question", "Write what you want to ask."),
@@ -120,19 +119,13 @@ def test_a_question_is_shown_to_the_annotator_and_answered_once(world: World) ->
             "question",
             "at most 500 characters",
         ),
-    ],
-)
-def test_a_decision_that_cannot_be_made_is_refused(
-    world: World, sent: dict[str, str], field: str, words: str
-) -> None:
-    queue = clicked_queue(world)
-    address = f"/api/queues/{queue.pk}/implausible/"
-    response = signed_in(world.ada).post(address, sent, content_type="application/json")
-    assert response.status_code in (400, 404)
-    assert field in response.json()["fields"]
-    page = signed_in(world.ada).post(f"/queues/{queue.pk}/decisions/", sent, follow=True)
-    assert words in page.content.decode()
-    assert decisions_on(queue) == []
+    ]:
+        response = signed_in(world.ada).post(address, sent, content_type="application/json")
+        assert response.status_code in (400, 404)
+        assert field in response.json()["fields"]
+        page = signed_in(world.ada).post(f"/queues/{queue.pk}/decisions/", sent, follow=True)
+        assert words in page.content.decode()
+        assert decisions_on(queue) == []
 
 
 def test_a_question_is_read_and_answered_over_http(world: World) -> None:

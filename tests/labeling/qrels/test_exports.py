@@ -284,9 +284,8 @@ def test_deleted_queries_and_documents_are_in_no_export(world: World, release: Q
         assert b"Buses run all night" not in content
 
 
-@pytest.mark.parametrize(
-    ("format", "options", "sentence"),
-    [
+def test_what_a_format_cannot_be_made_of_is_one_sentence(world: World, release: QrelsRelease) -> None:
+    for format, options, sentence in [
         ("rank-eval", ["--k", "3"], "rank-eval needs the option “--index” (where the documents are: the"),
         ("rank-eval", ["--index", "i", "--request", "{"], "The search request is not JSON"),
         ("rank-eval", ["--index", "i", "--request", "[]"], "The search request is not a JSON object."),
@@ -309,12 +308,8 @@ def test_deleted_queries_and_documents_are_in_no_export(world: World, release: Q
         ("srw", ["--run", "alpha"], "“--run” is no option of srw. Leave it out."),
         ("srw", ["--min-relevance", "2"], "“--min-relevance” is no option of srw. Leave it out."),
         ("trec", ["--index", "i"], "“--index” is no option of trec. Leave it out."),
-    ],
-)
-def test_what_a_format_cannot_be_made_of_is_one_sentence(
-    world: World, release: QrelsRelease, format: str, options: list[str], sentence: str
-) -> None:
-    assert refusal(world, format, *options).startswith(sentence)
+    ]:
+        assert refusal(world, format, *options).startswith(sentence)
 
 
 def test_facts_that_nobody_judged_are_no_empty_file(world: World) -> None:

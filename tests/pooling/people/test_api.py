@@ -128,9 +128,14 @@ def test_large_work_answers_with_a_job(
     assert (job["state"], job["result"]["pairs"]) == ("done", 6)
 
 
-@pytest.mark.parametrize(
-    ("change", "field", "status"),
-    [
+@pytest.mark.parametrize("background", [True, False])
+def test_a_refused_pool_names_its_field_at_once(
+    world: World, client: Client, settings: Settings, background: bool
+) -> None:
+    settings.BACKGROUND_POOL_PAIRS = 0 if background else 5000
+    world.build_pool()
+    client.force_login(world.ada)
+    for change, field, status in [
         ({"depth": 0}, "depth", 400),
         ({"depths": {"alpha": 0}}, "depths", 400),
         ({"depths": {"beta": 3}}, "depths", 400),
@@ -142,25 +147,10 @@ def test_large_work_answers_with_a_job(
         ({"ties": "coin"}, "ties", 400),
         ({"seed": 2**64}, "seed", 400),
         ({"name": "first pool"}, "name", 409),
-    ],
-)
-@pytest.mark.parametrize("background", [True, False])
-def test_a_refused_pool_names_its_field_at_once(
-    world: World,
-    client: Client,
-    settings: Settings,
-    change: dict[str, Any],
-    field: str,
-    status: int,
-    background: bool,
-) -> None:
-    settings.BACKGROUND_POOL_PAIRS = 0 if background else 5000
-    world.build_pool()
-    client.force_login(world.ada)
-    answer = post(
-        client, "collections/harbour/pools/", {"name": "p", "runs": ["alpha"], "depth": 2, **change}
-    )
-    assert answer.status_code == status
-    assert field in answer.json()["fields"]
-    assert world.collection.pools.count() == 1
-    assert not world.collection.jobs.exists()
+    ]:
+        body: dict[str, Any] = {"name": "p", "runs": ["alpha"], "depth": 2, **change}
+        answer = post(client, "collections/harbour/pools/", body)
+        assert answer.status_code == status
+        assert field in answer.json()["fields"]
+        assert world.collection.pools.count() == 1
+        assert not world.collection.jobs.exists()

@@ -94,10 +94,11 @@ def test_all_runs_of_a_track_go_in_at_once_and_are_summed_up(
 ) -> None:
     client.force_login(world.ada)
     address = reverse("run_import", args=["harbour"])
-    files = [upload(f"run{number}.run", run_text(ALPHA)) for number in range(101)]
+    files = [upload(f"run{number}.run", run_text(ALPHA)) for number in range(6)]
     page = text_of(client.post(address, {"file": files}, follow=True))
-    assert "101 files were imported: Run “run0”, Run “run1”, Run “run2” and 98 more." in page
-    assert world.collection.runs.count() == 101
+    assert "6 files were imported: Run “run0”, Run “run1”, Run “run2” and 3 more." in page
+    assert world.collection.runs.count() == 6
+    assert settings.DATA_UPLOAD_MAX_NUMBER_FILES > 100, "a track has more runs than Django allows files"
     settings.DATA_UPLOAD_MAX_NUMBER_FILES = 2
     answer = client.post(address, {"file": files[:3]})
     assert answer.status_code == 400
@@ -258,14 +259,14 @@ def test_a_page_that_is_not_there_is_the_nearest_one(world: World, client: Clien
     assert "night bus" in text_of(client.get(reverse("queries", args=["harbour"]), {"page": page}))
 
 
-@pytest.mark.parametrize("text", ["%", "' OR 1=1", "9" * 40])
-def test_odd_searches_are_answered(world: World, client: Client, text: str) -> None:
+def test_odd_searches_are_answered(world: World, client: Client) -> None:
     pool = world.build_pool()
     client.force_login(world.vera)
-    for address in (*(reverse(name, args=["harbour"]) for name in READ), pool.get_absolute_url()):
-        assert client.get(address, {"q": text, "pool": text}).status_code in (200, 404)
-    pairs = reverse("pool_pairs", args=["harbour", pool.pk])
-    assert client.get(pairs, {"query": text}).status_code == 404
+    for text in ["%", "' OR 1=1", "9" * 40]:
+        for address in (*(reverse(name, args=["harbour"]) for name in READ), pool.get_absolute_url()):
+            assert client.get(address, {"q": text, "pool": text}).status_code in (200, 404)
+        pairs = reverse("pool_pairs", args=["harbour", pool.pk])
+        assert client.get(pairs, {"query": text}).status_code == 404
 
 
 @pytest.mark.usefixtures("everyone_creates")

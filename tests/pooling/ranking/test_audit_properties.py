@@ -17,9 +17,9 @@ from pooling.strategies.audited import Audited, Hybrid, campaign
 from tests.pooling.pools_at_random import pool_of, random_pool, runs_of
 
 GREEDY = ["depth", "mtf", "maxmean", "hedge", "learned"]
-#: Two runs that share c, over six documents.
-SIX = pool_of(runs_of(q=["acd", "bcef"]))
-TRUTHS = ["a", "be", "acf", "abcdef"]
+#: Two runs that share c, over five documents: of six, each test would try six times as many orders.
+FIVE = pool_of(runs_of(q=["acd", "bce"]))
+TRUTHS = ["a", "be", "acd", "abcde"]
 
 
 def audited(one: Candidates, order: Sequence[int], greedy: str = "maxmean") -> Audited:
@@ -82,7 +82,7 @@ def test_unreached_audit_documents_and_their_labels_never_change_the_next_pick(d
 def mean_estimate(
     judge: Callable[[Audited], None], truth: str, greedy: str, make: type[Audited] = Audited
 ) -> Fraction:
-    one = only(SIX)
+    one = only(FIVE)
     relevant = [document in truth for document in one.documents]
     total, draws = Fraction(0), 0
     for order in permutations(range(len(one))):
@@ -95,14 +95,14 @@ def mean_estimate(
 
 @pytest.mark.parametrize("greedy", ["maxmean", "hedge"])
 @pytest.mark.parametrize("truth", TRUTHS)
-@pytest.mark.parametrize(("budget", "audit"), [(3, 1), (4, 2), (5, 1), (5, 3)])
+@pytest.mark.parametrize(("budget", "audit"), [(2, 1), (3, 2), (4, 1), (4, 3)])
 def test_over_all_draws_the_estimate_is_right_when_audit_hits_are_free(
     greedy: str, truth: str, budget: int, audit: int
 ) -> None:
     """The budgets include those that use the audit up, where the last judgment goes to a new audit
     document.
     """
-    one = only(SIX)
+    one = only(FIVE)
 
     def judge(strategy: Audited) -> None:
         campaign(strategy, one, budget=budget, audit=audit, answer=lambda n: one.documents[n] in truth)
@@ -118,7 +118,7 @@ def test_over_all_draws_the_estimate_is_right_when_audit_hits_count(
     """The greedy part stops after a number of documents, those of the audit counted; a used-up audit is
     renewed.
     """
-    one = only(SIX)
+    one = only(FIVE)
     relevant = [document in truth for document in one.documents]
 
     def judge(strategy: Audited) -> None:
@@ -132,7 +132,7 @@ def test_over_all_draws_the_estimate_is_right_when_audit_hits_count(
 
 
 @pytest.mark.parametrize("truth", TRUTHS)
-@pytest.mark.parametrize("judgments", [1, 2, 4, 5])
+@pytest.mark.parametrize("judgments", [1, 2, 3, 4])
 def test_over_all_draws_the_estimate_of_the_hybrid_is_right_after_any_number(
     truth: str, judgments: int
 ) -> None:
@@ -168,8 +168,8 @@ def test_the_hybrid_gives_each_document_the_probability_it_had() -> None:
 
 
 def test_a_leased_audit_document_is_reached_but_not_handed_out_twice() -> None:
-    one = only(SIX)
-    strategy: Strategy = audited(one, [0, 1, 2, 3, 4, 5])
+    one = only(FIVE)
+    strategy: Strategy = audited(one, [0, 1, 2, 3, 4])
     assert isinstance(strategy, Audited)
     leased = one.documents[strategy.draw(one) or 0]
     assert leased not in strategy.next("q", 2, taken=[leased])
