@@ -10,13 +10,12 @@ from django.views.decorators.http import require_POST
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.models import Report
 from evaluation.report_store.links import link_to
-from evaluation.reports.changes import PlainChange, PlainChanges, PlainFigureChange, changes_as_dict
+from evaluation.reports.changes import PlainChanges, PlainFigureChange, changes_as_dict
 from evaluation.reports.making import request_again
 from evaluation.reports.serializers import ReportSerializer
 from pooling.interface.api import Made, answers, parsed, takes
@@ -41,7 +40,6 @@ def report_again(request: HttpRequest, report_id: int) -> HttpResponse:
     return redirect(again)
 
 
-shape(PlainChange, "Change")
 shape(PlainFigureChange, "FigureChange")
 
 
@@ -66,11 +64,11 @@ class ReportChanges(APIView):
         operation_id="reports_changes",
         parameters=[OpenApiParameter("since", int, required=True, description="An earlier report.")],
     )
-    def get(self, request: Request, report_id: int) -> Response:
+    def get(self, request: Request, report_id: int) -> PlainChanges:
         """The figures of the runs that both reports have, side by side, and what changed in between."""
         after = report_for(request.user, report_id)
         since = request.query_params.get("since", "")
         before = after.collection.reports.filter(pk=int(since)).first() if since.isdecimal() else None
         if before is None:
             raise InputError("Name another report of this collection in since.", field="since")
-        return Response(changes_as_dict(before, after))
+        return changes_as_dict(before, after)

@@ -30,6 +30,8 @@ EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class Change:
+    """Something in which two reports differ."""
+
     what: str
     before: str
     after: str
@@ -146,14 +148,6 @@ def _same(change: FigureChange) -> bool:
     )
 
 
-class PlainChange(TypedDict):
-    """Something in which two reports differ."""
-
-    what: str
-    before: str
-    after: str
-
-
 class PlainFigureChange(TypedDict):
     """A mean in both reports; k is null over the whole run."""
 
@@ -172,7 +166,7 @@ class PlainChanges(TypedDict):
     before: int
     after: int
     equal: Annotated[bool, "The same runs, and the same figures in all they share."]
-    changed: list[PlainChange]
+    changed: list[Change]
     figures: list[PlainFigureChange]
 
 
@@ -181,10 +175,7 @@ def changes_as_dict(before: Report, after: Report) -> PlainChanges:
         "before": before.pk,
         "after": after.pk,
         "equal": are_equal(before, after),
-        "changed": [
-            {"what": change.what, "before": change.before, "after": change.after}
-            for change in what_changed(before, after)
-        ],
+        "changed": what_changed(before, after),
         "figures": [
             {
                 "measure": measure,

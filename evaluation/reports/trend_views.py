@@ -19,7 +19,7 @@ from evaluation.charts.over_time import over_time_size, runs_over_time
 from evaluation.comparisons.wording import signed
 from evaluation.measures import MEASURES, titled
 from evaluation.report_store.files import chart_key, usual_cutoff
-from evaluation.reports.changes import PlainChange, are_equal
+from evaluation.reports.changes import Change, are_equal
 from evaluation.reports.trends import (
     MOST_REPORTS,
     Point,
@@ -126,7 +126,7 @@ class TrendReportSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     release = serializers.CharField()
     created_at = serializers.DateTimeField()
-    changes = shape(PlainChange, "Change")(many=True, help_text="Of the first report: none.")
+    changes = shape(Change)(many=True, help_text="Of the first report: none.")
 
 
 class TrendPointSerializer(serializers.Serializer[Any]):

@@ -57,20 +57,20 @@ def hold_item(item: FactItem, annotator: User, *, now: datetime | None = None) -
         _hold(item, annotator, item.queue, now or timezone.now())
 
 
-def skip_item(item: FactItem, annotator: User, *, now: datetime | None = None) -> None:
+def skip_item(item: FactItem, annotator: User) -> None:
     """Give a document back that the person holds; they get it again when nothing else is left for them."""
-    now = now or timezone.now()
+    now = timezone.now()
     leases = FactLease.objects.filter(item=item, annotator=annotator, expires_at__gt=now)
     leases.update(expires_at=now, skipped_at=now)
 
 
-def give_back(queue: Queue, annotator: User, lease: datetime | None, *, now: datetime | None = None) -> int:
+def give_back(queue: Queue, annotator: User, lease: datetime | None) -> int:
     """Give back the document that the person holds, so that others get it at once; how many were given back.
 
     lease: until when the person's page says that it holds it. A page that was loaded again holds it until
     later, and what the one before it sends on leaving takes nothing away from it.
     """
-    now = now or timezone.now()
+    now = timezone.now()
     leases = FactLease.objects.filter(item__queue=queue, annotator=annotator, expires_at__gt=now)
     if lease is not None:
         leases = leases.filter(expires_at=lease)

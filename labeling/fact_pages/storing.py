@@ -66,16 +66,14 @@ class PageOutcome:
     left: int
 
 
-def store_page(
-    queue: Queue, annotator: User, item: FactItem, page: FactPage, *, now: datetime | None = None
-) -> PageOutcome:
+def store_page(queue: Queue, annotator: User, item: FactItem, page: FactPage) -> PageOutcome:
     """Store the verdicts of a page, all or none.
 
     `InputError` for a document that the person was not given, for a fact that is no confirmed fact of the
     query, for one whose meaning has changed since it was shown, and for evidence that is not in the text. A
     page that settles pairs is an admin's, who needs no document in hand; who may send one is asked before.
     """
-    now = now or timezone.now()
+    now = timezone.now()
     _check(page)
     with transaction.atomic():
         item = _locked(queue, item)
@@ -105,13 +103,13 @@ def store_page(
     return PageOutcome("stored", len(events), left)
 
 
-def undo_page(queue: Queue, annotator: User, *, now: datetime | None = None) -> FactItem | None:
+def undo_page(queue: Queue, annotator: User) -> FactItem | None:
     """Take the person's last page in the queue back, and hold its document again; None where there is none.
 
     What they had said of these facts before counts again. `InputError` where the queue is not open: after a
     reload the document would not come back.
     """
-    now = now or timezone.now()
+    now = timezone.now()
     last = pages_given(queue, annotator).order_by("-pk").first()
     if last is None:
         return None

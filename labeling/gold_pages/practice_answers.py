@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
@@ -69,9 +68,7 @@ class Practised:
     is_right: bool
 
 
-def answer_practice(
-    queue: Queue, annotator: User, submission: Submission, *, now: datetime | None = None
-) -> PracticeExplanation:
+def answer_practice(queue: Queue, annotator: User, submission: Submission) -> PracticeExplanation:
     """Take a verdict on a question of the round and say what is right, and why.
 
     `InputError` for an item that is not among the round's questions, and for a verdict that is refused.
@@ -80,7 +77,7 @@ def answer_practice(
     question = questions_of_round(queue).get((item.query_id, item.document_id)) if item else None
     if item is None or question is None:
         raise InputError(_("This question is not part of the practice round."), field="item")
-    outcome = record_judgment(queue, annotator, replace(submission, practises=True), now=now)
+    outcome = record_judgment(queue, annotator, replace(submission, practises=True))
     if outcome.status == "rejected":
         raise InputError(outcome.detail)
     return PracticeExplanation(

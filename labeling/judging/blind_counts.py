@@ -161,13 +161,13 @@ def tell_left(queue: Queue, user: User, left: int, now: datetime) -> None:
     rows.update(left=left, answers=done, told_at=now)
 
 
-def blind_progress(queue: Queue, user: User, *, now: datetime | None = None) -> QueueProgress:
+def blind_progress(queue: Queue, user: User) -> QueueProgress:
     """`queue_progress` for an annotator: the same keys, filled from their own work; null is not told.
 
     Items and judgments are what this person answered and what is left for them; pace, times and end date
     are their own.
     """
-    now = now or timezone.now()
+    now = timezone.now()
     own = own_figures(queue, user, now=now)
     done, left, seconds = own["done"], own["left"], own["active_seconds"]
     leases = _leases(queue, user, now).aggregate(many=Count("pk"), since=Min("leased_at"))

@@ -7,7 +7,7 @@ one of the labels that a release would have now.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, NotRequired, TypedDict
 
 from django.core.cache import cache
@@ -42,9 +42,9 @@ class JudgedShare(TypedDict):
     when_done: float
 
 
-def judged_share(queue: Queue, *, now: datetime | None = None) -> list[JudgedShare]:
+def judged_share(queue: Queue) -> list[JudgedShare]:
     """A row for each run and K (10 and the run's depth in the pool); of a large queue up to a minute old."""
-    now = now or timezone.now()
+    now = timezone.now()
     key = f"judged-share-{queue.pk}-{queue.opened_at.timestamp()}"
     state = state_of_labels(queue.collection)
     if kept := cache.get(key):

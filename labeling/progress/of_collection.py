@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from django.db.models import Count, QuerySet
 from django.utils import timezone
@@ -38,12 +38,10 @@ class Judging:
         return 100 * (self.pairs - self.left) // self.pairs if self.pairs else 0
 
 
-def judging_of(
-    collection: Collection, states: Sequence[QueueState], *, now: datetime | None = None
-) -> Judging:
+def judging_of(collection: Collection, states: Sequence[QueueState]) -> Judging:
     """The judging of a collection, of which `states` are all queues; as many database queries for any
     number."""
-    now = now or timezone.now()
+    now = timezone.now()
     going = [one for one in states if one.state != Queue.State.CLOSED]
     recent = collection.judgment_events.filter(
         kind=JudgmentEvent.Kind.VERDICT,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q
@@ -53,14 +51,14 @@ def send_message(queue: Queue, author: User, item: int, text: str, *, key: str) 
     return message, True
 
 
-def answer_message(message: PairMessage, text: str, *, by: User, now: datetime | None = None) -> PairMessage:
+def answer_message(message: PairMessage, text: str, *, by: User) -> PairMessage:
     """Answer a message; a second answer replaces the first. `InputError` for an empty or long text."""
     text = text.strip()
     if not text:
         raise InputError("Write an answer first.", field="answer")
     if len(text) > LONGEST_MESSAGE:
         raise InputError(f"An answer may have at most {LONGEST_MESSAGE} characters.", field="answer")
-    message.answer, message.answered_by, message.answered_at = text, by, now or timezone.now()
+    message.answer, message.answered_by, message.answered_at = text, by, timezone.now()
     message.save(update_fields=["answer", "answered_by", "answered_at"])
     return message
 

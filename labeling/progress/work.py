@@ -26,12 +26,12 @@ ENOUGH, ROUNDED_TO, NEWEST = 50, 5, 1_000
 BATCH = 500
 
 
-def agreement_with_labels(queue: Queue, user: User, *, now: datetime | None = None) -> int | None:
+def agreement_with_labels(queue: Queue, user: User) -> int | None:
     """In per cent, to the nearest 5, as of the day before; None where the queue does not tell, or too few
     of the pairs have a label that does not rest on this person alone."""
     if not queue.tells_agreement:
         return None
-    now = now or timezone.now()
+    now = timezone.now()
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     own = Judgment.objects.opinions().filter(annotator=user, event__queue=queue, judged_at__lt=midnight)
     newest = own.order_by("-event").values_list(*PAIR)

@@ -16,9 +16,6 @@ from labeling.quality.blind_labels import Evidence, evidence
 from labeling.quality.worth_facts import (
     AnswerCounts,
     BestOfSeveral,
-    CalibrationBin,
-    CalibrationFigures,
-    ConfusionCounts,
     Interval,
     NamedFigure,
     QueryWorth,
@@ -27,9 +24,7 @@ from labeling.quality.worth_facts import (
 )
 from labeling.quality.worth_figures import (
     Best,
-    Calibration,
     Compared,
-    Confusion,
     Quality,
     best_of,
     quality,
@@ -112,8 +107,8 @@ def worth(prelabeler: Prelabeler, all_evidence: Mapping[int, Evidence] | None = 
         "saved": _interval(figures.saved),
         "shares": [_named_figure(figures, name, *words) for name, words in SHARES.items()],
         "numbers": [_named_figure(figures, name, *words) for name, words in NUMBERS.items()],
-        "confusion": _confusion(figures.confusion),
-        "calibration": _calibration(figures.calibration),
+        "confusion": figures.confusion,
+        "calibration": figures.calibration,
         "cost": {"per_pair": each, "currency": _currency(prelabeler)},
         "by_tag": [
             {
@@ -131,36 +126,6 @@ def worth(prelabeler: Prelabeler, all_evidence: Mapping[int, Evidence] | None = 
 
 def _best(all_evidence: Mapping[int, Evidence]) -> Best | None:
     return best_of({key: one.compared for key, one in all_evidence.items()})
-
-
-def _confusion(confusion: Confusion) -> ConfusionCounts:
-    return {
-        "both": confusion.both,
-        "model_only": confusion.model_only,
-        "person_only": confusion.person_only,
-        "neither": confusion.neither,
-    }
-
-
-def _calibration(calibration: Calibration) -> CalibrationFigures:
-    bins: list[CalibrationBin] = [
-        {
-            "low": part.low,
-            "high": part.high,
-            "score": part.score,
-            "relevant": {
-                "value": part.relevant.value,
-                "low": part.relevant.low,
-                "high": part.relevant.high,
-                "count": part.relevant.count,
-                "labels": part.relevant.labels,
-                "method": part.relevant.method,
-                "why": part.relevant.why,
-            },
-        }
-        for part in calibration.bins
-    ]
-    return {"bins": bins, "error": calibration.error, "brier": calibration.brier}
 
 
 def _best_of_several(best: Best | None, prelabeler: Prelabeler) -> BestOfSeveral | None:

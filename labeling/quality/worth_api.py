@@ -16,6 +16,7 @@ from labeling.quality import worth_facts as facts
 from labeling.quality.blind_labels import Evidence
 from labeling.quality.samples import METHODS, USUAL, Wanted, open_sample, samples_of
 from labeling.quality.worth import worth, worth_of_all
+from labeling.quality.worth_figures import ShareOfBin
 from labeling.queues.opening import LARGEST_SEED
 from labeling.queues.score_order import order_or_start
 from pooling.interface.api import answers, made, parsed, person, takes
@@ -28,8 +29,7 @@ from pooling.tables.rows import Rows
 
 shape(facts.BestOfSeveral, "Best")
 shape(facts.StratumOfSample, "Stratum")
-shape(facts.ShareOfBin, "BinShare")
-shape(facts.CalibrationBin, "Bin")
+shape(ShareOfBin, "BinShare")
 
 
 shape(facts.SampleRow, "Sample")
@@ -62,8 +62,6 @@ class WorthAndSamples(facts.Worth):
     samples: list[facts.SampleRow]
 
 
-shape(facts.ConfusionCounts, "Confusion")
-shape(facts.CalibrationFigures, "Calibration")
 shape(facts.CostOfPair, "WorthCost")
 WorthSerializer = shape(WorthAndSamples, "Worth")
 

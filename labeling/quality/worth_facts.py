@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, TypedDict
 
 from labeling.models import Prelabeler, Queue
+from labeling.quality.worth_figures import Calibration, Confusion
 from pooling.interface.results import PAGE_ONLY
 
 MOST_QUERIES = 200
@@ -58,44 +59,6 @@ class WorthRow(AnswerCounts):
     best: Annotated[BestOfSeveral | None, BEST]
 
 
-class ConfusionCounts(TypedDict):
-    """Pairs by what people and the model call relevant."""
-
-    both: int
-    model_only: int
-    person_only: int
-    neither: int
-
-
-class ShareOfBin(TypedDict):
-    """The share of a bin's pairs that people found relevant; no interval below eight queries."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    why: Annotated[str, PAGE_ONLY]
-    count: int
-    labels: int
-    method: Annotated[str, PAGE_ONLY]
-
-
-class CalibrationBin(TypedDict):
-    """Pairs whose score lies in [low, high)."""
-
-    low: float
-    high: float
-    score: Annotated[float, "Mean."]
-    relevant: ShareOfBin
-
-
-class CalibrationFigures(TypedDict):
-    """Test of scores as chances: expected calibration error and Brier score."""
-
-    bins: list[CalibrationBin]
-    error: float | None
-    brier: float | None
-
-
 class CostOfPair(TypedDict):
     """Cost of a pre-label; null where nothing is known or priced."""
 
@@ -136,8 +99,8 @@ class Worth(AnswerCounts):
     saved: Annotated[Interval, SAVED]
     shares: list[NamedFigure]
     numbers: list[NamedFigure]
-    confusion: ConfusionCounts
-    calibration: CalibrationFigures
+    confusion: Confusion
+    calibration: Calibration
     cost: CostOfPair
     by_tag: list[TagWorth]
     by_query: Annotated[list[QueryWorth], f"Worst first, at most {MOST_QUERIES}."]

@@ -17,6 +17,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated, TypedDict
 
 from labeling.consensus.agreement import Figure
 from labeling.consensus.clustered import (
@@ -98,7 +99,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Confusion:
-    """Pairs by what the person and the model said of them, unweighted."""
+    """Pairs by what people and the model call relevant."""
 
     both: int
     model_only: int
@@ -106,24 +107,33 @@ class Confusion:
     neither: int
 
 
+class ShareOfBin(TypedDict):
+    """The share of a bin's pairs that people found relevant; no interval below eight queries."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    count: int
+    labels: int
+
+
 @dataclass(frozen=True)
 class Bin:
-    """Pairs whose score lies in [low, high) (the last bin holds its end too): the mean score, and how many of
-    them people found relevant.
-    """
+    """Pairs whose score lies in [low, high)."""
 
+    # The last bin holds its end too.
     low: float
     high: float
-    score: float
-    relevant: Share
+    score: Annotated[float, "Mean."]
+    relevant: Annotated[Share, ShareOfBin]
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Test of scores as chances: `error` is the expected calibration error, the mean distance of a bin's
-    score from its share (Naeini et al., 2015); `brier` the mean squared distance of score and label (Brier,
-    1950)."""
+    """Test of scores as chances: expected calibration error and Brier score."""
 
+    # The mean distance of a bin's score from its share (Naeini et al., 2015), and the mean squared distance
+    # of score and label (Brier, 1950).
     bins: tuple[Bin, ...]
     error: float | None
     brier: float | None

@@ -19,7 +19,8 @@ from labeling.models import Prelabeler
 from labeling.prelabels.forms import SIZES
 from labeling.quality.samples import METHODS, USUAL, Wanted, open_sample, samples_of
 from labeling.quality.worth import worth, worth_of_all
-from labeling.quality.worth_facts import CalibrationBin, WorthRow
+from labeling.quality.worth_facts import WorthRow
+from labeling.quality.worth_figures import Bin
 from labeling.queues.score_order import order_in_words, order_or_start
 from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, VARIANTS, finished, to_svg
@@ -39,13 +40,13 @@ def picture_size(*, narrow: bool = False) -> tuple[int, int]:
     return (340, 320) if narrow else (480, 400)
 
 
-def calibration_chart(bins: Sequence[CalibrationBin], *, dark: bool, narrow: bool) -> alt.LayerChart:
+def calibration_chart(bins: Sequence[Bin], *, dark: bool, narrow: bool) -> alt.LayerChart:
     """The share of relevant over the mean score of each bin, with 95 % intervals, next to the diagonal of a
     model whose scores are chances; bins as in `labeling.quality.worth.worth`.
     """
     theme = DARK if dark else LIGHT
     table = pd.DataFrame(
-        [{"score": row["score"], **row["relevant"]} for row in bins],
+        [{"score": row.score, **vars(row.relevant)} for row in bins],
         columns=["score", *SHARE],
     ).astype(float)
     scale = alt.Scale(domain=[0, 1], nice=False)
@@ -78,7 +79,7 @@ def calibration_chart(bins: Sequence[CalibrationBin], *, dark: bool, narrow: boo
     return finished(layers, picture_size(narrow=narrow), theme)
 
 
-def calibration_svg(bins: Sequence[CalibrationBin], variant: str) -> bytes:
+def calibration_svg(bins: Sequence[Bin], variant: str) -> bytes:
     """The picture as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     return to_svg(calibration_chart(bins, dark=variant.startswith("dark"), narrow=variant.endswith("narrow")))
 
@@ -178,7 +179,7 @@ def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpR
     prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
     if variant not in VARIANTS:
         raise Http404("No such chart.")
-    bins = worth(prelabeler)["calibration"]["bins"]
+    bins = worth(prelabeler)["calibration"].bins
     key = f"calibration-{hashlib.sha256(repr(bins).encode()).hexdigest()}-{variant}"
     content = cache.get_or_set(key, lambda: calibration_svg(bins, variant), KEPT_SECONDS)
     return HttpResponse(content, content_type="image/svg+xml")

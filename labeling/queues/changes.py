@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -20,14 +19,14 @@ from pooling.models import Job
 from pooling.people.activity_log import record_action
 
 
-def hand_back(queue: Queue, annotator: User, *, by: User | None = None, now: datetime | None = None) -> int:
+def hand_back(queue: Queue, annotator: User, *, by: User | None = None) -> int:
     """Return all that somebody holds in a queue, and say how many items that were.
 
     Verdicts that are still on their way from them are taken as late ones always are.
     """
     with transaction.atomic():
         leases = Lease.objects.filter(annotator=annotator, item__queue=queue)
-        returned = release(queue, annotator, list(leases.values_list("token", flat=True)), now=now)
+        returned = release(queue, annotator, list(leases.values_list("token", flat=True)))
         if returned:
             facts = {"queue": queue.name, "pairs": returned}
             record_action(queue.collection, by, "work handed back", annotator, **facts)

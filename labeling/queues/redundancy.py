@@ -51,7 +51,6 @@ def change_redundancy(
     most: int | None = None,
     *,
     by: User | None = None,
-    now: datetime | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Have every pair of a queue need this many judgments; returns how many items had other bounds.
@@ -60,7 +59,7 @@ def change_redundancy(
     settles those that have enough. Judgments beyond the need stay and count. `InputError` for a closed queue,
     a number that will not do, or when somebody else changes it at the same time.
     """
-    now, progress = now or timezone.now(), progress or (lambda share, detail: None)
+    now, progress = timezone.now(), progress or (lambda share, detail: None)
     _check(queue, judgments_per_item, most)
     if judgments_per_item > 1:
         progress(0.0, "Drawing the order of second opinions.")

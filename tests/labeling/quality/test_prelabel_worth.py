@@ -105,7 +105,7 @@ def test_a_verdict_after_the_pre_label_was_seen_is_no_blind_label(world: World) 
 
 def test_every_figure_comes_from_the_blind_labels(judged: Queue, prelabeler: Prelabeler) -> None:
     found = worth(prelabeler)
-    assert found["confusion"] == {"both": 16, "model_only": 24, "person_only": 24, "neither": 16}
+    assert vars(found["confusion"]) == {"both": 16, "model_only": 24, "person_only": 24, "neither": 16}
     shares = {one["name"]: one["value"] for one in found["shares"]}
     assert shares["missed"] == pytest.approx(0.6)
     assert shares["elusion"] == pytest.approx(0.6)
@@ -113,7 +113,7 @@ def test_every_figure_comes_from_the_blind_labels(judged: Queue, prelabeler: Pre
     assert found["verdict"].startswith("On 80 blind labels of 8 queries there is no evidence that this model")
     assert [(row["tag"], row["labels"]) for row in found["by_tag"]] == [("even", 40), ("odd", 40)]
     assert (len(found["by_query"]), found["by_query"][0]["missed"]) == (8, 3)
-    assert [(one["low"], one["relevant"]["labels"]) for one in found["calibration"]["bins"]] == [
+    assert [(one.low, one.relevant.labels) for one in found["calibration"].bins] == [
         (0.2, 40),
         (0.8, 40),
     ]
@@ -137,7 +137,7 @@ def test_negatives_and_positives_judged_at_unequal_shares_weigh_by_how_many_ther
     found = worth(prelabeler)
     assert found["weighed"]
     cells = found["confusion"]
-    assert cells["person_only"] + cells["neither"] == 9
+    assert cells.person_only + cells.neither == 9
     called = next(one["value"] for one in found["shares"] if one["name"] == "called")
     assert called == pytest.approx(0.5)
 
@@ -172,7 +172,7 @@ def test_a_label_that_an_audit_drew_weighs_by_its_inclusion_probability(
     # stand for four each: neither is relevant, and m7 is called so.
     assert shares["prevalence"] == pytest.approx(2 / 10)
     assert shares["precision"] == pytest.approx(2 / 6)
-    assert found["confusion"]["model_only"] == 8
+    assert found["confusion"].model_only == 8
 
 
 def called_first(document: Document) -> tuple[bool, int]:
