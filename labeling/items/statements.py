@@ -361,8 +361,9 @@ def left_of_queries(queue: Queue, annotator: User, queries: SomeOf[int]) -> dict
 
 
 def numbers(keys: SomeOf[int], values: dict[str, object]) -> str:
-    """Keys as a statement lists them, added to its `values`: one text for all keys is planned once. No row has
-    the key 0.
+    """Keys as a statement lists them, added to its `values`: one text for all keys is planned once.
+
+    No row has the key 0.
     """
     named = {f"key_{place}": key for place, key in enumerate(keys or [0])}
     values.update(named)
