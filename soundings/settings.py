@@ -6,8 +6,6 @@ The variables are described in the README under "Settings".
 import os
 from pathlib import Path
 
-from csp.constants import NONE, SELF
-
 from labeling.prelabels.costs import price_table
 from pooling.interface.assets import ASSETS_DIR, BASE_DIR, IN_CHECKOUT
 from soundings.installation.data_folder import (
@@ -58,7 +56,6 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "axes",
-    "csp",
 ]
 
 MIDDLEWARE = [
@@ -66,7 +63,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "soundings.pages.compressing.CompressedStatic",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "soundings.pages.caching.content_policy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -270,16 +267,6 @@ ACCOUNT_DELETION = env.choice("SOUNDINGS_ACCOUNT_DELETION", ("everyone", "site-a
 # How long a token of a program works where nobody says otherwise; 0 is as long as the password.
 TOKEN_DAYS = env.whole("SOUNDINGS_TOKEN_DAYS", default=90, most=LONGEST_DAYS)
 
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [SELF],
-        "img-src": [SELF, "data:"],
-        "object-src": [NONE],
-        "base-uri": [NONE],
-        "form-action": [SELF],
-        "frame-ancestors": [NONE],
-    },
-}
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "soundings.pages.refusing.form_expired"
 SECURE_REFERRER_POLICY = "same-origin"

@@ -70,6 +70,5 @@ def with_images(html: str, hosts: Several[str]) -> str:
 def allow_images(response: Response, collection: Collection) -> Response:
     """The page of documents, which may load the images that its collection allows and no others."""
     if hosts := collection.image_hosts.split():
-        addresses = [f"https://{host}" for host in hosts]
-        response._csp_update = {"img-src": addresses}  # type: ignore[attr-defined]  # read by django-csp
+        response.image_addresses = [f"https://{host}" for host in hosts]  # type: ignore[attr-defined]
     return response

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Field, Model
 
 Row = TypeVar("Row", bound=Model)
@@ -45,12 +46,12 @@ def rows(
     """
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        records = cursor.fetchall()
+        records, database = cursor.fetchall(), cursor.db
     instances = []
     for row in records:
-        instance, place = _instance(model, row, 0)
+        instance, place = _instance(database, model, row, 0)
         for name, other in (related or {}).items():
-            value, place = _instance(other, row, place)
+            value, place = _instance(database, other, row, place)
             setattr(instance, name, value)
         for name, fact in zip(extra, row[place:], strict=True):
             setattr(instance, name, fact)
@@ -66,17 +67,16 @@ def add_rows(instances: Sequence[Model]) -> None:
     if not instances:
         return
     insertion, row, fields = _insertion(type(instances[0]), connection.vendor)
-    values = [
-        field.get_db_prep_save(getattr(instance, field.attname), connection)
-        for instance in instances
-        for field in fields
-    ]
     with connection.cursor() as cursor:
+        values = [
+            field.get_db_prep_save(getattr(instance, field.attname), cursor.db)
+            for instance in instances
+            for field in fields
+        ]
         cursor.execute(insertion.format(rows=", ".join([row] * len(instances))), values)
-        keys = cursor.fetchall()
-    for instance, (key,) in zip(instances, keys, strict=True):
-        instance.pk = key
-        instance._state.adding, instance._state.db = False, connection.alias
+        for instance, (key,) in zip(instances, cursor.fetchall(), strict=True):
+            instance.pk = key
+            instance._state.adding, instance._state.db = False, cursor.db.alias
 
 
 @cache
@@ -90,15 +90,17 @@ def _insertion(model: type[Model], vendor: str) -> tuple[str, str, list[Field[An
     return f"{into} VALUES {{rows}} RETURNING {name_of(key.column)}", row, fields
 
 
-def _instance(model: type[Row], row: Sequence[Any], start: int) -> tuple[Row, int]:
+def _instance(
+    database: BaseDatabaseWrapper, model: type[Row], row: Sequence[Any], start: int
+) -> tuple[Row, int]:
     """The instance whose columns begin at `start`, and where the next ones begin."""
-    layout = _layout(model, connection.vendor)
+    layout = _layout(model, database.vendor)
     end = start + len(layout.names)
     values = list(row[start:end])
     for place, column, conversions in layout.conversions:
         for convert in conversions:
-            values[place] = convert(values[place], column, connection)
-    return model.from_db(connection.alias, layout.names, values), end
+            values[place] = convert(values[place], column, database)
+    return model.from_db(database.alias, layout.names, values), end
 
 
 @cache
