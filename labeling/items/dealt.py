@@ -53,7 +53,7 @@ WHERE {is_free}
   {passing_over}
   AND NOT EXISTS (SELECT 1 FROM labeling_dealt dealt WHERE dealt.item_id = item.id
     AND dealt.bookmark_id = %(bookmark)s AND dealt.stretch = item.{key} / {keys})
-ORDER BY item.{key} LIMIT %(count)s
+ORDER BY item.{key} LIMIT {count}
 """
 # Those whose place a check has taken, and that were put off before some place.
 PUT_OFF = """
@@ -61,7 +61,7 @@ SELECT item.id, item.query_id, item.{key} FROM labeling_dealt dealt
 JOIN labeling_item item ON item.id = dealt.item_id
 WHERE dealt.bookmark_id = %(bookmark)s AND dealt.put_off AND dealt.place <= %(before)s
   AND {is_free}
-ORDER BY item.{key} LIMIT %(count)s
+ORDER BY item.{key} LIMIT {count}
 """
 
 # Gold questions of some queries that the person was never asked, in an order that hangs on two numbers.
@@ -148,17 +148,18 @@ def undealt(
         key=key_column(keys),
         keys=STRETCH_KEYS,
         is_free=is_free(keys),
+        count=count,
         passing_over="" if skipped_too else NOT_SKIPPED,
     )
-    values = {**free_values(bookmark, keys, count, now), **_of(bookmark, now)}
+    values = {**free_values(bookmark, keys, now), **_of(bookmark, now)}
     return [Undealt(*row) for row in _rows(statement, values)]
 
 
 def put_off(bookmark: Bookmark, before: int, count: int, now: datetime) -> list[Undealt]:
     """The first `count` free items that were put off at place `before` or earlier, not locked."""
     keys = _order(bookmark)
-    values = {**free_values(bookmark, keys, count, now), **_of(bookmark, now), "before": before}
-    statement = PUT_OFF.format(key=key_column(keys), is_free=is_free(keys))
+    values = {**free_values(bookmark, keys, now), **_of(bookmark, now), "before": before}
+    statement = PUT_OFF.format(key=key_column(keys), is_free=is_free(keys), count=count)
     return [Undealt(*row) for row in _rows(statement, values)]
 
 
@@ -173,12 +174,8 @@ def unused_gold(
         "factor": 1 + draw % 999_983,
         "summand": draw // 999_983 % 1_000_003,
     }
-    return [
-        (query, item, answer)
-        for query, item, answer in _rows(
-            UNUSED_GOLD.format(queries=numbers(queries), not_judged=NOT_JUDGED), values
-        )
-    ]
+    statement = UNUSED_GOLD.format(queries=numbers(queries, values), not_judged=NOT_JUDGED)
+    return [(query, item, answer) for query, item, answer in _rows(statement, values)]
 
 
 def store_deal(bookmark: Bookmark, dealt: Iterable[Dealt]) -> None:

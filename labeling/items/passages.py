@@ -45,8 +45,9 @@ def term_marks(query: str, text: str, forms: WordForms = ENGLISH_FORMS) -> list[
         return []
     marks: list[tuple[int, int]] = []
     for match in WORD.finditer(text):
-        word, start = match.group(), match.start()
+        word = match.group()
         if not word.isascii() and UNSPACED.search(word):
+            start = match.start()
             marks += [(start + first, start + last) for first, last in spans_of_pairs(word, wanted)]
         elif len(word) <= LONGEST_WORD and forms.stem(word) in wanted:
             marks.append(match.span())

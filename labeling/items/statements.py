@@ -50,7 +50,7 @@ JOIN pooling_query query ON query.id = item.query_id
 JOIN pooling_document document ON document.id = item.document_id
 WHERE {is_free}
   {and_only}
-ORDER BY {order} LIMIT %(count)s {lock}
+ORDER BY {order} LIMIT {count} {lock}
 """
 ITEMS_BY_ID = """
 SELECT {columns} FROM labeling_item item
@@ -216,20 +216,24 @@ def lock_free_items(
     Rows that others hold are passed over; with `waiting` they are waited for, in the order of primary keys.
     The text of a document may be left out, see `text_bytes`.
     """
-    values = free_values(bookmark, keys, count, now)
-    return _free_items(keys, values, "" if skipped_too else NOT_SKIPPED, waiting=waiting)
+    values = free_values(bookmark, keys, now)
+    return _free_items(keys, count, values, "" if skipped_too else NOT_SKIPPED, waiting=waiting)
 
 
 def lock_these_items(
     bookmark: Bookmark, items: SomeOf[int], now: datetime, *, waiting: bool = False
 ) -> list[Item]:
     keys = Keys(in_second_order=bookmark.in_second_order)
-    values = free_values(bookmark, keys, len(items), now)
-    return _free_items(keys, values, f"AND item.id IN ({numbers(items)})", waiting=waiting)
+    values = free_values(bookmark, keys, now)
+    and_only = f"AND item.id IN ({numbers(items, values)})"
+    return _free_items(keys, len(items), values, and_only, waiting=waiting)
 
 
-def _free_items(keys: Keys, values: dict[str, object], and_only: str, *, waiting: bool) -> list[Item]:
+def _free_items(
+    keys: Keys, count: int, values: dict[str, object], and_only: str, *, waiting: bool
+) -> list[Item]:
     statement = FREE_ITEMS.format(
+        count=count,
         columns=_item_columns(),
         is_free=is_free(keys),
         # With the sum the index of primary keys is not walked through the items of every queue.
@@ -242,8 +246,9 @@ def _free_items(keys: Keys, values: dict[str, object], and_only: str, *, waiting
 
 def items_by_id(keys: SomeOf[int]) -> list[Item]:
     """Items with query and document, as those of `lock_free_items` but not locked."""
-    statement = ITEMS_BY_ID.format(columns=_item_columns(), items=numbers(keys))
-    return rows(statement, [], Item, related=ITEM_RELATED, extra=["text_bytes"])
+    values: dict[str, object] = {}
+    statement = ITEMS_BY_ID.format(columns=_item_columns(), items=numbers(keys, values))
+    return rows(statement, values, Item, related=ITEM_RELATED, extra=["text_bytes"])
 
 
 def key_column(keys: Keys) -> str:
@@ -255,15 +260,16 @@ def is_free(keys: Keys) -> str:
     return IS_FREE.format(key=key_column(keys), has_room=HAS_ROOM, not_judged=NOT_JUDGED)
 
 
-def free_values(bookmark: Bookmark, keys: Keys, count: int, now: datetime) -> dict[str, object]:
-    """The values that `is_free` needs, and a limit."""
+def free_values(bookmark: Bookmark, keys: Keys, now: datetime) -> dict[str, object]:
+    """The values that `is_free` needs. The limit is none of them: PostgreSQL keeps a plan only where it can
+    tell how few rows are wanted.
+    """
     return {
         "queue": bookmark.queue_id,
         "annotator": bookmark.annotator_id,
         "first": keys.first,
         "last": keys.last,
         "now": connection.ops.adapt_datetimefield_value(now),
-        "count": count,
     }
 
 
@@ -346,17 +352,22 @@ def left_of_queries(queue: Queue, annotator: User, queries: SomeOf[int]) -> dict
     """
     if not queries:
         return {}
-    statement = LEFT_OF_QUERIES.format(
-        queries=numbers(queries), checks=CHECKS_ANSWERED if queue.hides_items else ""
-    )
+    values: dict[str, object] = {"queue": queue.pk, "annotator": annotator.pk}
+    checks = CHECKS_ANSWERED if queue.hides_items else ""
+    statement = LEFT_OF_QUERIES.format(queries=numbers(queries, values), checks=checks)
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"queue": queue.pk, "annotator": annotator.pk})
+        cursor.execute(statement, values)
         return {query: max(1, left) for query, left in cursor.fetchall()}
 
 
-def numbers(keys: SomeOf[int]) -> str:
-    """Keys as a statement lists them; no row has the key 0."""
-    return ", ".join(str(int(key)) for key in keys) or "0"
+def numbers(keys: SomeOf[int], values: dict[str, object]) -> str:
+    """Keys as a statement lists them, added to its `values`: one text for all keys is planned once.
+
+    No row has the key 0.
+    """
+    named = {f"key_{place}": key for place, key in enumerate(keys or [0])}
+    values.update(named)
+    return ", ".join(f"%({name})s" for name in named)
 
 
 def _item_columns() -> str:

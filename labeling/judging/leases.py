@@ -34,6 +34,7 @@ from labeling.models import Bookmark, Item, Judgment, Lease, Queue
 from labeling.models.words import SAME_PAIR
 from labeling.signals import items_claimed, queue_emptied
 from pooling.models import Document
+from pooling.storage.rows import add_rows
 
 # Hiding of a model's doubt of one's own verdict: the state of the pair must not show it.
 #
@@ -345,7 +346,7 @@ def _lease(queue: Queue, items: Iterable[Item], annotator: User, now: datetime) 
     expires_at = now + timedelta(seconds=queue.lease_seconds)
     leases = [Lease(item=item, annotator=annotator, leased_at=now, expires_at=expires_at) for item in items]
     if leases:
-        Lease.objects.bulk_create(leases)
+        add_rows(leases)
         ordinary = [lease.item for lease in leases if lease.item.state not in SLOTLESS]
         store(((item, _with_lease(item, expires_at)) for item in ordinary), always=queue.hides_items)
     return leases

@@ -33,6 +33,7 @@ from labeling.judging.submissions import Submission, facts_of, problem_with
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Prelabel, Queue, Verdict
 from labeling.signals import verdict_recorded
 from pooling.interface.problems import InputError
+from pooling.storage.rows import add_rows
 
 UNDO_REACH = 20
 STORED, STORED_BEFORE = "Stored.", "Already saved; nothing changed."
@@ -238,7 +239,7 @@ def _append(
     now: datetime,
     **facts: Any,
 ) -> JudgmentEvent:
-    return JudgmentEvent.objects.create(
+    event = JudgmentEvent(
         collection_id=queue.collection_id,
         queue=queue,
         item_id=pair.pk if isinstance(pair, Item) else pair.item_id,
@@ -250,6 +251,8 @@ def _append(
         created_at=now,
         **facts,
     )
+    add_rows([event])
+    return event
 
 
 class _JudgmentFacts(TypedDict):
@@ -293,15 +296,15 @@ def _project(event: JudgmentEvent, judgments: list[Judgment], quarantine: int | 
                 setattr(judgment, name, value)
             judgment.save(update_fields=list(changes))
             return
-    judgments.append(
-        Judgment.objects.create(
-            collection_id=event.collection_id,
-            query_id=event.query_id,
-            document_id=event.document_id,
-            annotator_id=event.annotator_id,
-            **facts,
-        )
+    judgment = Judgment(
+        collection_id=event.collection_id,
+        query_id=event.query_id,
+        document_id=event.document_id,
+        annotator_id=event.annotator_id,
+        **facts,
     )
+    add_rows([judgment])
+    judgments.append(judgment)
 
 
 def _fill_slots(

@@ -71,7 +71,7 @@ class WordForms:
 
     def stem(self, word: str) -> str:
         """The common part of a word's forms, after folding case; accents fold in English alone."""
-        return stem(word, self.language)
+        return _stem_of(word, self.language)
 
     def looked_for(self, query: str) -> frozenset[str]:
         """The stems that a query looks for: its words and their synonyms, no stop words or single letters.

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.judging.leases import MOST_BYTES, claim, release, renew
+from labeling.judging.offers import offers_of
 from labeling.judging.verdicts import skip
 from labeling.models import Item, Lease
 from labeling.queues.opening import change_state
@@ -221,3 +224,22 @@ def test_a_claim_takes_few_queries(
         claim(queue, world.ben, 1)
     with django_assert_max_num_queries(14):  # and on to the next
         claim(queue, world.ben, 3)
+
+
+def test_pairs_of_any_query_are_read_in_the_same_words_so_that_a_database_plans_them_once(
+    world: World,
+) -> None:
+    queue = make_queue(world)
+    statements: list[set[str]] = []
+
+    def note(execute: Any, statement: str, *rest: Any) -> Any:
+        statements[-1].add(statement)
+        return execute(statement, *rest)
+
+    leases = claim(queue, world.ben, 6).leases
+    with connection.execute_wrapper(note):
+        for lease in (leases[0], leases[-1]):
+            statements.append(set())
+            offers_of(queue, world.ben, [lease])
+    first, last = statements
+    assert first == last
