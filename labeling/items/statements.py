@@ -352,7 +352,7 @@ def left_of_queries(queue: Queue, annotator: User, queries: SomeOf[int]) -> dict
     """
     if not queries:
         return {}
-    values: dict[str, object] = {"queue": queue.pk, "annotator": annotator.pk}
+    values: dict[str, int] = {"queue": queue.pk, "annotator": annotator.pk}
     checks = CHECKS_ANSWERED if queue.hides_items else ""
     statement = LEFT_OF_QUERIES.format(queries=numbers(queries, values), checks=checks)
     with connection.cursor() as cursor:
@@ -360,7 +360,7 @@ def left_of_queries(queue: Queue, annotator: User, queries: SomeOf[int]) -> dict
         return {query: max(1, left) for query, left in cursor.fetchall()}
 
 
-def numbers(keys: SomeOf[int], values: dict[str, object]) -> str:
+def numbers(keys: SomeOf[int], values: dict[str, Any]) -> str:
     """Keys as a statement lists them, added to its `values`: one text for all keys is planned once.
 
     No row has the key 0.

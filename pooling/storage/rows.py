@@ -84,10 +84,10 @@ def _insertion(model: type[Model], vendor: str) -> tuple[str, str, list[Field[An
     """The statement, the places of one of its `rows`, and the fields that go there."""
     name_of, key = connection.ops.quote_name, model._meta.pk
     fields = [field for field in model._meta.concrete_fields if field is not key]
-    columns = ", ".join(name_of(field.column) for field in fields)
+    columns = ", ".join(name_of(str(field.column)) for field in fields)
     into = f"INSERT INTO {name_of(model._meta.db_table)} ({columns})"
     row = f"({', '.join(['%s'] * len(fields))})"
-    return f"{into} VALUES {{rows}} RETURNING {name_of(key.column)}", row, fields
+    return f"{into} VALUES {{rows}} RETURNING {name_of(str(key.column))}", row, fields
 
 
 def _instance(
