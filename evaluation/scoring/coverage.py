@@ -117,7 +117,7 @@ def unjudged_by_union(
     for name, run in runs.items():
         in_top = run.counts.retrieved - run.counts.judged
         if counts_keys:
-            in_top = sum(_by_cutoff(part, count, cutoffs) for part in keys[name])
+            in_top = sum((_by_cutoff(part, count, cutoffs) for part in keys[name]), np.zeros_like(in_top))
         by_run[name] = Unjudged(in_top, union - in_top)
     return by_run
 

@@ -203,10 +203,10 @@ def evaluate(
         raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
     refuse_strange_pool(pooled, labels, queries=queries)
     notes += notes_on_negatives(labels)
-    later = None if by_group is None else by_group.later
-    keyed = len(sources) > 1 or pooled is not None or later is not None
+    keyed = len(sources) > 1 or pooled is not None or by_group is not None
     how = None if groups is None else groups.to_dict()
-    scorer = Scorer(labels, cutoffs, order_of_sources(conventions, how), queries, keyed, later)
+    order, later = order_of_sources(conventions, how), None if by_group is None else by_group.later
+    scorer = Scorer(labels, cutoffs, order, queries, keyed, later)
     recalled = [at for name, at in named_keys if name == "recall" and at is not None]
     places = usual_cutoff(recalled) if recalled else 0
     progress = progress or (lambda share, detail: None)
@@ -310,7 +310,6 @@ def _first(parts: Sequence[Worked], places: int) -> pl.DataFrame | None:
     frames = [done.keys for done in parts if done.keys is not None]
     if not places or not frames:
         return None
-
     return pl.concat([frame.filter(pl.col("position") <= places) for frame in frames])
 
 
@@ -321,17 +320,16 @@ def _unjudged(
     worked: Mapping[str, Sequence[Worked]],
 ) -> dict[str, Unjudged]:
     """Per run the documents without a label: in its own first K, and in the rest of the pool at K."""
-    labels = scorer.labels
     if not scorer.keyed:
-        return {name: unjudged_in_one(labels, run) for name, run in scored.items()}
+        return {name: unjudged_in_one(scorer.labels, run) for name, run in scored.items()}
 
     def of_counting(share: float) -> None:
         count.progress(0.2 * share, "Counting documents without a label.")
 
     keys = {name: [done.keys for done in parts if done.keys is not None] for name, parts in worked.items()}
-    pooled = None if count.pool is None else unjudged_in_pool(count.pool, labels)
+    pooled = None if count.pool is None else unjudged_in_pool(count.pool, scorer.labels)
     return unjudged_by_union(
-        labels, scored, keys, pool=pooled, counts_keys=scorer.later is not None, progress=of_counting
+        scorer.labels, scored, keys, pool=pooled, counts_keys=scorer.later is not None, progress=of_counting
     )
 
 
