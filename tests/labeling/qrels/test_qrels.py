@@ -16,6 +16,7 @@ from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.test import Client
 
+from labeling.gold.questions import NewQuestion, add_question
 from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, QrelsRelease
 from labeling.qrels.downloads import export_file
@@ -173,6 +174,20 @@ def test_imported_labels_count_where_nobody_judged_and_lose_where_somebody_did(w
     ]
     counts = ("contradictions", "human", "imported", "pooled_not_judged", "relevant")
     assert [labels.counts[name] for name in counts] == [1, 2, 2, 1, 3]
+
+
+def test_a_file_contradicts_the_answer_of_a_gold_question_that_nobody_judged(world: World) -> None:
+    make_pool(world)
+    add_question(world.collection, NewQuestion("q1", "d1", "relevant"))
+    done = import_text(world, "q1 0 d1 0\n")
+    assert "1 label contradicts labels made here, which stay and count (query q1, document d1)." in done.notes
+
+
+def test_where_nobody_made_a_label_an_import_reduces_none(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("labeling.qrels.imported.current_labels")
+    assert not any("made here" in note for note in import_text(world, "q1 0 d1 2\n").notes)
 
 
 def test_labels_that_people_s_labels_replace_are_counted_by_import_and_release(
