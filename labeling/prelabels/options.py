@@ -19,7 +19,7 @@ from labeling.prelabels.costs import Prices, price_table
 from labeling.prelabels.prompting import BINARY, GRADED, HIGHEST_GRADE, Prompt, prompt_for
 from pooling.interface.problems import InputError
 from pooling.models import Collection
-from pooling.people.access import is_site_admin
+from pooling.people.access import runs_site
 from pooling.people.activity_log import record_action
 from pooling.storage.secrets import seal, unseal
 from pooling.storage.storing import checked_name
@@ -103,7 +103,7 @@ def uses_site_key(collection: Collection, base_url: str) -> bool:
 
 def may_use_site_key(by: User | None) -> bool:
     """True for somebody who may spend on the key; None is the site itself, at a terminal."""
-    return by is None or settings.SITE_KEY_USERS == "admins" or is_site_admin(by)
+    return by is None or settings.SITE_KEY_USERS == "admins" or runs_site(by)
 
 
 def missing_key(collection: Collection, base_url: str, by: User | None = None) -> str:

@@ -54,13 +54,14 @@ def fetch(rows: QuerySet[Row], **conditions: object) -> Row:
     return row
 
 
-def is_site_admin(user: User | AnonymousUser) -> bool:
+def runs_site(user: User | AnonymousUser) -> bool:
+    """Site admins, and the first account, which has no rights in the collections of others."""
     return user.is_staff or user.is_superuser
 
 
 def may_create_collections(user: User | AnonymousUser) -> bool:
     """The people who run the site may, or everyone with an account if the setting says so."""
-    return is_site_admin(user) or (user.is_authenticated and settings.COLLECTION_CREATORS == "everyone")
+    return runs_site(user) or (user.is_authenticated and settings.COLLECTION_CREATORS == "everyone")
 
 
 def require_creator(user: User | AnonymousUser) -> None:

@@ -28,7 +28,7 @@ from labeling.queues.changes import hand_back
 from pooling.account_models import ApiToken, Preferences, SeenSession
 from pooling.interface.problems import InputError
 from pooling.models import Invitation, Job, Membership, Role
-from pooling.people.access import is_site_admin
+from pooling.people.access import runs_site
 from pooling.people.activity_log import record_action
 from pooling.people.invitations import withdraw_those_of
 from soundings.sign_in.traces import forget_sign_in
@@ -79,7 +79,7 @@ def _refuse(user: User, by: User | None) -> None:
     if not user.is_active and user.get_username() == pseudonym_of(user.pk):
         raise InputError("This account is deleted already.", conflict=True)
     others = get_user_model().objects.select_for_update().filter(is_active=True).exclude(pk=user.pk)
-    if is_site_admin(user) and not any(is_site_admin(other) for other in others):
+    if runs_site(user) and not any(runs_site(other) for other in others):
         raise InputError(
             "This is the last site admin. Make another account a site admin first.", conflict=True
         )

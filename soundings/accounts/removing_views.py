@@ -24,7 +24,7 @@ from pooling.interface.api import answers
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
-from pooling.people.access import FOR_SITE_ADMINS, SiteAdminNeededError, is_site_admin
+from pooling.people.access import FOR_SITE_ADMINS, SiteAdminNeededError, runs_site
 from pooling.people.membership import account_named
 from soundings.accounts.removing import delete_account, may_delete_oneself
 from soundings.sign_in.passwords import has_password
@@ -94,7 +94,7 @@ class OneAccount(APIView):
     @answers(DeletedSerializer, operation_id="accounts_destroy")
     def delete(self, request: Request, username: str) -> object:
         """Delete an account for good; its judgments stay under a pseudonym. Only for site admins."""
-        if not is_site_admin(request.user):
+        if not runs_site(request.user):
             raise SiteAdminNeededError(FOR_SITE_ADMINS)
         pseudonym = delete_account(account_named(username), by=api.person(request))
         return {"pseudonym": pseudonym}

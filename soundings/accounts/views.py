@@ -73,10 +73,10 @@ class ChangePassword(auth.PasswordChangeView):
             raise PermissionDenied(_("Your account has no password: you sign in without one."))
         return super().dispatch(request, *args, **named)
 
-    @method_decorator(transaction.atomic)
     def form_valid(self, form: ChangePasswordForm) -> HttpResponse:  # type: ignore[override]
-        answer = super().form_valid(form)
-        record_action(None, form.user, "password changed")
+        with transaction.atomic():
+            answer = super().form_valid(form)
+            record_action(None, form.user, "password changed")
         messages.success(self.request, _("Your password is changed."))
         # The session has another key now, by which it can be ended elsewhere.
         note_use(self.request, form.user)
@@ -110,10 +110,10 @@ class NewPassword(auth.PasswordResetConfirmView):
     form_class = NewPasswordForm
     success_url = reverse_lazy("sign_in")
 
-    @method_decorator(transaction.atomic)
     def form_valid(self, form: NewPasswordForm) -> HttpResponse:  # type: ignore[override]
-        answer = super().form_valid(form)
-        record_action(None, form.user, "password changed", by="link")
+        with transaction.atomic():
+            answer = super().form_valid(form)
+            record_action(None, form.user, "password changed", by="link")
         # Tries at the old password shut nobody out of the new one; tries at other names still count against
         # the addresses that they came from.
         reset(username=form.user.get_username())

@@ -215,3 +215,32 @@ def test_leaving_gives_the_document_back_and_a_reload_keeps_it(
 
 def held_by(user: User) -> int:
     return FactLease.objects.filter(annotator=user, expires_at__gt=timezone.now()).count()
+
+
+def test_facts_below_the_fold_of_their_list_do_not_lengthen_a_phones_page(
+    world: World, live_server: LiveServer, page_of: PageOf
+) -> None:
+    many_facts(world, 9)
+    queue = fact_queue(world)
+    page = page_of(world.ben, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    open_facts(page, queue.pk)
+    bottom = "document.querySelector('main').getBoundingClientRect().bottom"
+    assert page.evaluate(f"document.documentElement.scrollHeight <= Math.max(innerHeight, {bottom}) + 1")
+
+
+def test_words_not_yet_saved_outlive_what_is_done_to_another_row(
+    world: World, live_server: LiveServer, page_of: PageOf
+) -> None:
+    many_facts(world, 2)
+    page = page_of(world.ada)
+    page.goto("/collections/harbour/facts/query/?query=q1")
+    page.get_by_label("Fact n2", exact=True).fill("Not saved yet.")
+    page.get_by_label("Fact n1", exact=True).fill("Said better.")
+    page.get_by_role("button", name="Save n1").click()
+    expect(page.get_by_text("n1, version 2")).to_be_visible()
+    expect(page.get_by_label("Fact n2", exact=True)).to_have_value("Not saved yet.")
+    page.get_by_label("Fact n1", exact=True).fill("Said best.")
+    page.get_by_role("button", name="Save n1").click()
+    expect(page.get_by_text("n1, version 3")).to_be_visible()
+    page.get_by_role("button", name="Save n2").click()
+    expect(page.get_by_text("n2, version 2")).to_be_visible()

@@ -94,3 +94,13 @@ def test_an_arabic_document_runs_from_right_to_left_and_its_evidence_is_stored_w
     all_saved(page)
     event = JudgmentEvent.objects.get()
     assert event.document.text[event.span_start : event.span_end] == DECIDES
+
+
+def test_reasons_have_room_on_a_phone_that_is_not_in_english(
+    page_in: Callable[..., Page], world: World, queue: Queue
+) -> None:
+    page = page_in(world.ben, "de", viewport={"width": 390, "height": 844}, has_touch=True)
+    open_judging(page, queue)
+    page.keyboard.press("x")
+    reason = page.get_by_role("button", name="Dafür braucht es Fachwissen")
+    assert reason.evaluate("one => parseFloat(getComputedStyle(one).paddingLeft)") >= 10

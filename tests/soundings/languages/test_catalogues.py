@@ -61,6 +61,20 @@ def test_a_translation_has_the_placeholders_and_tags_of_its_string(path: Path) -
     assert wrong == []
 
 
+#: Second words for what a language has one word for: signing in, a browser; a page, what is left, an admin.
+SECOND_WORDS = {
+    "ja": "サインイン|サインアウト|ブラウザ(?!ー)",
+    "hi": "पृष्ठ(?!भूमि)|(?<!वि)शेष(?!ज्ञ)|किसी व्यवस्थापक",
+}
+
+
+@each
+def test_a_language_has_one_word_for_one_thing(path: Path) -> None:
+    second = re.compile(SECOND_WORDS.get(path.parts[-3], "(?!)"))
+    forms = [form for entry in polib.pofile(str(path)) for form in forms_of(entry)]
+    assert [form for form in forms if second.search(form)] == []
+
+
 @each
 def test_what_is_compiled_is_what_the_catalogue_says(path: Path) -> None:
     with path.with_suffix(".mo").open("rb") as file:
