@@ -37,7 +37,7 @@ def html_of(result: Evaluation, sentences: Sequence[str], estimates: Estimates |
         summary=summary_of(result) if only is None else result.convention_line(only, measure, k),
         figures=figures_of(result),
         provenance=provenance,
-        notes=[*result.notes, *result.warnings(), *result.below()],
+        notes=[*result.notes, *result.left_out(), *result.warnings(), *result.below()],
         measures=result.measures,
         sentences=sentences,
         worth=[] if estimates is None else estimate_tables(result.to_dict()["runs"], estimates),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from evaluation.charts.html_file import check_html_path
 from evaluation.comparisons.answer import Answer
@@ -21,7 +19,7 @@ from evaluation.pool_estimates.pool_file import design_of_files
 from evaluation.rendering.formats import render_tables, table_cells
 from evaluation.rendering.span_tables import span_cells
 from evaluation.scoring.estimate_figures import Estimates
-from evaluation.scoring.figures import as_read, mean_as_read
+from evaluation.scoring.figures import as_read, mean_as_read, mlflow_metrics, mlflow_runs
 from evaluation.scoring.results import Evaluation, decimal, interval, percent
 from pooling.inputs.reading import pool_table
 from pooling.interface.terminal import whole_installation
@@ -60,7 +58,14 @@ def table_of_cell(result: Evaluation, answer: Answer | None) -> str:
     sentences = () if answer is None else answer_in_words(answer)
     best = _best_first(result, measure, at)[:1]
     line = [f"{name}: {result.convention_line(name, measure, at)}" for name in best]
-    below = [basis_line(result), *line, *result.notes, *result.warnings(), *result.below()]
+    below = [
+        basis_line(result),
+        *line,
+        *result.notes,
+        *result.left_out(),
+        *result.warnings(),
+        *result.below(),
+    ]
     header = f'<th scope="col">run</th>{head}<th scope="col">{escape(judged)}</th>'
     table = f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     words = _paragraphs(sentences, strong=True), _paragraphs(below, strong=False)
@@ -102,10 +107,8 @@ def _paragraphs(sentences: tuple[str, ...] | list[str], *, strong: bool) -> str:
     return f"<p><strong>{escape(first)}</strong></p>" + "".join(f"<p>{escape(one)}</p>" for one in others)
 
 
-Value = TypeVar("Value")
-
-# What MLflow takes in the name of a metric on every system; `@` is none of it.
-_OTHER = re.compile(r"[^A-Za-z0-9_\-. ]")
+# What MLflow does not take in the name of a metric on every system.
+_OTHER = r"[^\w\-. ]"
 REPORT = "soundings.html"
 
 
@@ -115,38 +118,13 @@ def log_result(result: Evaluation, html: str) -> None:
         import mlflow
     except ImportError:
         raise ImportError("to_mlflow needs MLflow: pip install mlflow.") from None
-    mlflow.log_metrics(metrics_of(result))
+    names = mlflow_runs(result.runs, _OTHER)
+    figures = {name: result.figures_of(name) for name in result.runs}
+    mlflow.log_metrics(mlflow_metrics(figures, names, separator="."))
     measure, k = result.example_key()
-    lines = {name: result.convention_line(name, measure, k) for name in result.runs}
-    mlflow.set_tags({f"soundings.{name}": line for name, line in _prefixed(lines).items()})
+    lines = {f"soundings.{name}": result.convention_line(run, measure, k) for run, name in names.items()}
+    mlflow.set_tags(lines)
     mlflow.log_text(html, REPORT)
-
-
-def metrics_of(result: Evaluation) -> dict[str, float]:
-    """Metric -> its mean or an end of its interval, where it is defined.
-
-    `recall@10` of the run bm25 is `recall_at_10`, or `bm25.recall_at_10` where there are several runs.
-    """
-    metrics: dict[str, float] = {}
-    for name, figures in _prefixed({name: result.figures_of(name) for name in result.runs}).items():
-        first = f"{name}." if len(result.runs) > 1 else ""
-        for key, figure in figures.items():
-            named = first + key.replace("@", "_at_")
-            ends = {named: figure["mean"], f"{named}_low": figure["low"], f"{named}_high": figure["high"]}
-            metrics |= {metric: value for metric, value in ends.items() if value is not None}
-    return metrics
-
-
-def _prefixed(of_runs: Mapping[str, Value]) -> dict[str, Value]:
-    """By a name that MLflow takes; two runs whose names become one get numbers."""
-    flat: dict[str, Value] = {}
-    for name, value in of_runs.items():
-        plain = _OTHER.sub("_", name).strip(" .") or "run"
-        number = 2
-        while plain in flat:
-            plain, number = f"{plain}_{number}", number + 1
-        flat[plain] = value
-    return flat
 
 
 @dataclass(frozen=True, repr=False)
