@@ -262,7 +262,8 @@ def _add_gates(parser: ArgumentParser) -> None:
         "--job-summary",
         metavar="FILE",
         nargs="?",
-        const="",
+        const=Path(),
+        type=Path,
         help="append thresholds and tables to FILE as Markdown (default: that of GITHUB_STEP_SUMMARY)",
     )
 
@@ -272,9 +273,7 @@ def _add_comparisons(parser: ArgumentParser) -> None:
     group.add_argument(
         "--compare", action="store_true", help="whether one run beats another, and what would decide it"
     )
-    group.add_argument(
-        "--test", choices=("randomisation", "t"), default="randomisation", help="paired test (randomisation)"
-    )
+    group.add_argument("--test", choices=("randomisation", "t"), help="paired test (randomisation)")
     group.add_argument(
         "--correction",
         choices=("holm", "benjamini-hochberg", "none"),
@@ -332,7 +331,7 @@ def _answer(
     if options["format"] in ("csv", "latex") and not options["html"]:
         return []
 
-    test = options["test"] if options["compare"] else usual_test(result)
+    test = options["test"] or ("randomisation" if options["compare"] else usual_test(result))
     method = Method(test, options["correction"])
     request = AnswerRequest(_margin(settings), method, names_k=settings.k is not None)
     answer = answered(result, request, basis=basis, made=made, estimates=estimates)
@@ -355,7 +354,7 @@ def _comparisons(
     cutoffs = recall_cutoffs(result)
     if not cutoffs:
         raise ValueError("--compare compares recall; name recall among the measures.")
-    method = Method(options["test"], options["correction"])
+    method = Method(options["test"] or "randomisation", options["correction"])
     if basis is None:
         return compare_at(result, cutoffs, method=method)
     audited = audited_differences(basis, list(result.runs), cutoffs)

@@ -10,7 +10,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import NoReturn, TextIO
 
-from pooling.interface.terminal import not_installed, readable, refuse_odd_texts
+from pooling.interface.terminal import not_installed, readable, refuse_odd_arguments
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("pooling", "labeling", "evaluation", "soundings")
@@ -55,7 +55,9 @@ OURS = ("soundings", "pooling", "labeling", "evaluation")
 # Exit code where nobody reads on, as in `soundings evaluate … | head -1`: that of programs that SIGPIPE ends.
 # 1 would say that a threshold was not met, and 0 that all was written.
 UNREAD = 141
-NEW_DATABASE = "If it is new, run migrate (serve and demo do so); otherwise check DATABASE_URL."
+NEW_DATABASE = (
+    "If it is new or of an earlier version, run migrate (serve and demo do so); otherwise check DATABASE_URL."
+)
 
 
 class OneLineParser(ArgumentParser):
@@ -81,7 +83,7 @@ def run_on_files(arguments: list[str]) -> None:
         return
     keep_freed_memory()
     try:
-        refuse_odd_texts(vars(options))
+        refuse_odd_arguments(vars(options))
         code = command.run(vars(options), sys.stdout, sys.stderr)
     except BrokenPipeError:
         raise
@@ -213,3 +215,7 @@ def _on_disk_that_is_read_only() -> str:
 def _refuse(problem: str) -> NoReturn:
     print(" ".join(problem.split()), file=sys.stderr)
     sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

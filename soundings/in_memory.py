@@ -126,7 +126,8 @@ def simulate(
     - `prior`: scores of a model, as a run, for strategies that start from them.
     - `min_relevance`, `ties`, `scores`: as in `Conventions`.
 
-    `Simulation.outcomes` has the figures by strategy, `to_dict` all of it as plain values.
+    `Simulation.outcomes` has the figures by strategy, `to_dict` all of it as plain values. What the readers
+    notice, and ids that do not meet, are given as warnings.
     Raises ValueError for values out of range and where no query has a relevant document in the pool.
 
     >>> labels = {"q1": {"a": 0, "b": 1, "c": 0}}
@@ -137,6 +138,8 @@ def simulate(
     labelled = read_labelled_pool(
         qrels, runs, depth=depth, min_relevance=min_relevance, ties=ties, scores=scores, prior=prior
     )
+    for note in labelled.notes:
+        warnings.warn(note, stacklevel=2)
     names = list(strategies or STRATEGIES)
     with whole_installation():
         return simulation.simulate(

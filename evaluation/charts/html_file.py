@@ -15,6 +15,7 @@ from evaluation.report_store.provenance import Provenance, command_of, software_
 from evaluation.scoring.config import Settings
 from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.results import Evaluation
+from pooling.formats.registry import named_file
 from pooling.formats.wording import plural
 
 SUFFIXES = (".html", ".htm")
@@ -40,15 +41,15 @@ def write_html(
     `evaluation.estimates.of_pool`, where a pool was named; sentences: what it begins with."""
     measure, k = evaluation.example_key()
     interval = evaluation.settings["interval"]
-    runs = [Path(path) for path in options["runs"]]
+    runs = [named_file(path)[1] for path in options["runs"]]
     provenance = Provenance(
-        labels=(options["qrels"].name, checksum(options["qrels"])),
+        labels=(options["qrels"].name, checksum(options["qrels"]) if options["qrels"].is_file() else ""),
         runs=[(path.name, checksum(path)) for path in runs],
         software=software_versions(),
         samples=interval["samples"],
         seed=interval["seed"],
         pool=evaluation.settings["pool"],
-        command=_command(settings, evaluation, options, runs),
+        command=_command(settings, evaluation, options),
     )
     first = next(iter(evaluation.runs))
     report = HtmlReport(
@@ -56,7 +57,7 @@ def write_html(
         summary=evaluation.convention_line(first, measure, k) if len(runs) == 1 else summary_of(evaluation),
         figures=figures_of(evaluation),
         provenance=provenance,
-        notes=[*evaluation.warnings(), *evaluation.below()],
+        notes=[*evaluation.notes, *evaluation.left_out(), *evaluation.warnings(), *evaluation.below()],
         measures=evaluation.measures,
         sentences=sentences,
         worth=[] if estimates is None else estimate_tables(evaluation.to_dict()["runs"], estimates),
@@ -82,7 +83,7 @@ def summary_of(evaluation: Evaluation) -> str:
     return f"{line}{evaluation.inputs_in_words}"
 
 
-def _command(settings: Settings, evaluation: Evaluation, options: Mapping[str, Any], runs: list[Path]) -> str:
+def _command(settings: Settings, evaluation: Evaluation, options: Mapping[str, Any]) -> str:
     """The line with every convention and number spelled out, and the other files that were read."""
     from dataclasses import replace
 
@@ -95,12 +96,12 @@ def _command(settings: Settings, evaluation: Evaluation, options: Mapping[str, A
         seed=interval["seed"],
         confidence=interval["level"],
     )
-    command = command_of(
-        spelled, str(options["qrels"]), [str(path) for path in runs], complete=options["complete"]
-    )
-    for name in ("pool", "queries", "tag", "duplicates", "count"):
-        if options[name]:
-            command += f" --{name} {shlex.quote(str(options[name]))}"
+    runs = [str(path) for path in options["runs"]]
+    command = command_of(spelled, str(options["qrels"]), runs, complete=options["complete"])
+    for name in ("pool", "queries", "tag", "duplicates", "count", "chunk_map", "collapse_chunks"):
+        values = options[name] if isinstance(options[name], list) else [options[name]]
+        for value in filter(None, values):
+            command += f" --{name.replace('_', '-')} {shlex.quote(str(value))}"
     if settings.tags:
         command += f" --by-tag {shlex.join(settings.tags)}"
     return command

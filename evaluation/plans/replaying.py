@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from evaluation.scoring.conventions import Conventions
+from pooling.formats.wording import counted, plural
 from pooling.heavy import Booleans, Floats, Integers, np, pl
 from pooling.inputs.given import Runs, RunSource, Source
 from pooling.inputs.reading import named_runs, qrels_frame, run_frame
 from pooling.interface.results import Progress
 from pooling.merging.merging import merge_runs, with_score_sums
 from pooling.ranking.ranking import order_run
+from pooling.ranking.shared_ids import Side, sentence_on, shared_fraction
 from pooling.strategies import Candidates, Kind, Strategy, candidates_of
 from pooling.strategies.base import stream, uniforms
 from pooling.strategies.fronts import GlobalMoveToFront
@@ -43,7 +45,7 @@ class LabelledPool:
     """The pairs of a pool that have a label, by query; queries without a relevant one are left out.
 
     `truth` is parallel to the documents of `candidates`. `pairs` and `labelled` count the whole pool of the
-    queries that have labels at all, and those of its pairs with a label.
+    queries that have labels at all, and those of its pairs with a label. `notes` say what reading left out.
     """
 
     candidates: dict[str, Candidates]
@@ -53,6 +55,7 @@ class LabelledPool:
     pairs: int
     labelled: int
     queries_left_out: int
+    notes: tuple[str, ...] = ()
 
     @property
     def unlabelled_share(self) -> float:
@@ -71,17 +74,18 @@ def labelled_pool(
 ) -> LabelledPool:
     """Merge the runs to `depth` and keep what the qrels label; negative labels are none.
 
-    Raises ValueError when no query has a relevant pair in its pool.
+    Raises ValueError when no query has a relevant pair in its pool; where ids do not meet, it says so.
     """
     labels = qrels.filter(pl.col("relevance") >= 0)
-    merged = merge_runs(runs, depth=depth, ties=ties, scores=scores)
-    merged = merged.join(labels.select("query_id").unique(), on="query_id", how="semi", maintain_order="left")
+    pooled = merge_runs(runs, depth=depth, ties=ties, scores=scores)
+    merged = pooled.join(labels.select("query_id").unique(), on="query_id", how="semi", maintain_order="left")
     summed = with_score_sums(merged, runs, depth=depth, ties=ties, scores=scores)
     labelled = summed.join(labels, on=["query_id", "document_id"], how="inner", maintain_order="left")
     has_relevant = (pl.col("relevance") >= min_relevance).any().over("query_id")
     kept = labelled.filter(has_relevant)
     if not kept.height:
-        raise ValueError("No query has a relevant document in the pool, so there is nothing to find.")
+        problem = "No query has a relevant document in the pool, so there is nothing to find."
+        raise ValueError(f"{problem} {_apart(pooled, labels)}" if labelled.is_empty() else problem)
     candidates = candidates_of(kept, runs=len(runs))
     # The order of the candidates: RRF falling, then document id falling.
     ordered = kept.sort("query_id", "rrf", "document_id", descending=[False, True, True])
@@ -96,6 +100,15 @@ def labelled_pool(
         labelled=labelled.height,
         queries_left_out=labels["query_id"].n_unique() - len(candidates),
     )
+
+
+def _apart(pooled: pl.DataFrame, labels: pl.DataFrame) -> str:
+    """A sentence on a pool and labels without a pair in common."""
+    queries, documents = (
+        (Side(f"{noun} of the runs", pooled[key]), Side(f"{noun} with a label", labels[key]))
+        for noun, key in (("queries", "query_id"), ("documents", "document_id"))
+    )
+    return sentence_on(*(documents if shared_fraction(*queries) else queries))
 
 
 def with_prior_scores(pool: LabelledPool, priors: pl.DataFrame, *, votes: int | None = None) -> LabelledPool:
@@ -307,10 +320,40 @@ def read_labelled_pool(
     `min_relevance` that `Conventions` refuses.
     """
     Conventions(min_relevance=min_relevance)
-    labels = qrels_frame(qrels)
+    notes: list[str] = []
+    labels = qrels_frame(qrels, notes)
+    if negative := int((labels["relevance"] < 0).sum()):
+        notes.append(f"Labels below 0 ({negative:,}) count as pooled, not judged.")
     tops = {}
     for name, source in named_runs(runs, use="A replay").items():
-        frame = run_frame(name, source, with_rank=ties == "rank")
+        frame = run_frame(name, source, notes, with_rank=ties == "rank")
         tops[name] = order_run(frame, ties=ties, scores=scores, depth=depth).drop("position")
     pool = labelled_pool(labels, tops, min_relevance=min_relevance, ties=ties, scores=scores, depth=depth)
-    return pool if prior is None else with_prior_scores(pool, run_frame("prior", prior))
+    notes += _notes_on_queries(tops, labels)
+    if prior is not None:
+        priors = run_frame("prior", prior, notes)
+        notes += _notes_on_prior(pool, priors)
+        pool = with_prior_scores(pool, priors)
+    return replace(pool, notes=tuple(notes))
+
+
+def _notes_on_queries(tops: Mapping[str, pl.DataFrame], labels: pl.DataFrame) -> list[str]:
+    """A sentence on each run that has queries without a label."""
+    labelled = Side("queries with a label", labels["query_id"])
+    sides = [Side(f"queries of run {name}", top["query_id"]) for name, top in tops.items()]
+    return [sentence_on(side, labelled) for side in sides if shared_fraction(side, labelled) < 1]
+
+
+def _notes_on_prior(pool: LabelledPool, priors: pl.DataFrame) -> list[str]:
+    """A sentence where the scores do not cover the pairs that are replayed."""
+    pairs = [(query, document) for query, one in pool.candidates.items() for document in one.documents]
+    scored = set(priors.select("query_id", "document_id").iter_rows())
+    without = [pair for pair in pairs if pair not in scored]
+    if not without:
+        return []
+    query, document = without[0]
+    have = plural(len(without), "has", "have")
+    return [
+        f"{len(without):,} of {counted(len(pairs), 'pair')} with a label {have} no prior score, such as "
+        f"query “{query}”, document “{document}”."
+    ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, TypedDict
 
 from evaluation.plans.replaying import BUDGETS, EFFORTS, LabelledPool, Replay, all_knowing, replay
+from pooling.formats.wording import counted
 from pooling.heavy import Floats, np
 from pooling.interface.results import Progress
 from pooling.strategies import strategy_named
@@ -120,7 +121,7 @@ def _by_share(values: Mapping[float, float | None]) -> ByShare:
     return {f"{share:g}": value for share, value in values.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Simulation:
     """Outcomes by strategy, and what they were computed from.
 
@@ -133,6 +134,9 @@ class Simulation:
     curves: dict[str, Floats]
     best: Replay
     settings: SimulationSettings
+
+    def __repr__(self) -> str:
+        return as_table(self)
 
     def to_dict(self) -> SimulationResult:
         """The object that `simulate --format json` prints."""
@@ -320,3 +324,53 @@ def over_seeds(many: list[dict[str, dict[float, float | None]]]) -> dict[str, di
 def mean_of(values: Sequence[float | None]) -> float | None:
     numbers = [value for value in values if value is not None]
     return float(np.mean(numbers)) if numbers else None
+
+
+def as_table(simulation: Simulation) -> str:
+    """One line per strategy, best first by what it found at the middle budget, and what was replayed."""
+    budgets = list(next(iter(simulation.outcomes.values())).found)
+    middle = budgets[len(budgets) // 2]
+    ranked = sorted(simulation.outcomes.items(), key=lambda item: -(item[1].found[middle] or 0.0))
+    rows = [headings(simulation, budgets), *(outcome_cells(name, outcome) for name, outcome in ranked)]
+    return "\n".join([*aligned(rows), "", *notes(simulation)]) + "\n"
+
+
+def headings(simulation: Simulation, budgets: Sequence[float]) -> list[str]:
+    shares = [f"{budget:.4g}" for budget in budgets]
+    efforts = [f"{wanted:g}" for wanted in next(iter(simulation.outcomes.values())).effort]
+    return [
+        "strategy",
+        *(f"found@{share}" for share in shares),
+        *(f"effort@{wanted}" for wanted in efforts),
+        *(f"tau@{share}" for share in shares),
+        *(f"error@{share}" for share in shares),
+        *(f"estimated@{share}" for share in shares),
+    ]
+
+
+def outcome_cells(name: str, outcome: Outcome) -> list[str]:
+    figures = (outcome.found, outcome.effort, outcome.tau, outcome.micro_recall_error)
+    columns = [value for values in (*figures, outcome.estimated_recall_error) for value in values.values()]
+    return [name, *("–" if value is None else f"{value:.3f}" for value in columns)]
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
+    ]
+
+
+def notes(simulation: Simulation) -> list[str]:
+    pool, settings = simulation.pool, simulation.settings
+    relevant = sum(int(truth.sum()) for truth in pool.truth.values())
+    return [
+        f"{counted(len(pool.runs), 'run')} to depth {pool.depth}: {pool.labelled:,} of "
+        f"{counted(pool.pairs, 'pair')} "
+        f"have a label; the others ({pool.unlabelled_share:.1%}) are left out.",
+        f"{counted(len(pool.candidates), 'query')} with {counted(relevant, 'relevant pair')}; "
+        f"{pool.queries_left_out} without any are left out.",
+        "found, effort: means over queries. tau: the order of the runs against that by all labels.",
+        f"error, estimated: of micro Recall@{settings['k']} from the labels so far, and weighted by 1/π.",
+        f"seeds {settings['seeds']} · noise {settings['noise']:g} · batch {settings['batch']}",
+    ]

@@ -16,7 +16,6 @@ from evaluation.scoring.estimate_figures import Estimates, runs_with_estimates
 from evaluation.scoring.figures import MeanSpan, as_read, mean_as_read, mlflow_metrics
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from pooling.formats.cells import table_text
-from pooling.formats.wording import counted
 
 
 def render(
@@ -205,13 +204,7 @@ def _notes(evaluation: Evaluation) -> list[str]:
         f"[low, high]: {share_in_words(made['level'])} interval, {made['method']}{samples}. Bounds: recall "
         f"whatever the labels of the unjudged documents in the pool ({evaluation.settings['pool']})."
     )
-    lines += evaluation.warnings()
-    lines += [
-        f"{name}: ignored {counted(run.counted.unknown, 'query')} without a label."
-        for name, run in evaluation.runs.items()
-        if run.counted.unknown
-    ]
-    return lines
+    return [*lines, *evaluation.warnings(), *evaluation.left_out()]
 
 
 def _plain_tables(tables: Sequence[Cells]) -> str:

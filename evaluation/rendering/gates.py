@@ -41,12 +41,13 @@ def write_gates(options: Mapping[str, Any], checks: Sequence[Check], tables: Cal
         append_summary(place, checks, tables())
 
 
-def summary_path(option: str | None) -> Path | None:
+def summary_path(option: Path | None) -> Path | None:
     """The file of `--job-summary`; without a name it is the one of GitHub Actions."""
     if option is None:
         return None
-    place = option or os.environ.get(SUMMARY_VARIABLE, "")
-    if not place:
+    if option != Path():
+        return option
+    if not (place := os.environ.get(SUMMARY_VARIABLE)):
         raise ValueError(f"--job-summary needs a FILE where {SUMMARY_VARIABLE} is not set.")
     return Path(place)
 

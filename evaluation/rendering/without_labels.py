@@ -9,7 +9,7 @@ from typing import Any
 from evaluation.rendering.gates import write_gates
 from evaluation.scoring.expectations import Check
 from pooling.formats.registry import source_of
-from pooling.interface.terminal import Writer
+from pooling.interface.terminal import Writer, is_same_file
 
 # The fewest fields of a line of a run; labels have four.
 _FIELDS_OF_A_RUN = 5
@@ -33,7 +33,7 @@ def labels_and_runs(options: Mapping[str, Any], other: Path) -> tuple[Path | Non
     """The labels of documents, None where there are none, and the runs; other: what is measured in their
     place, which may stand before the runs as well."""
     paths = [options["qrels"], *options["runs"]]
-    if _is_same(paths[0], other):
+    if is_same_file(paths[0], other):
         labels, runs = None, paths[1:]
     elif len(paths) == 1 or _is_run(paths[0]):
         labels, runs = None, paths
@@ -49,10 +49,6 @@ def refuse_of_documents(options: Mapping[str, Any]) -> None:
     for name, written in _OF_DOCUMENTS.items():
         if options[name]:
             raise ValueError(f"{written} is about documents; name their labels, and a measure over them.")
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return one == other or (one.exists() and other.exists() and one.samefile(other))
 
 
 def _is_run(path: Path) -> bool:

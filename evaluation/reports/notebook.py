@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, wraps
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from evaluation.charts.html_file import check_html_path, checksum, figures_of, summary_of
 from evaluation.charts.html_report import HtmlReport, render_html
@@ -24,7 +23,7 @@ from evaluation.rendering.span_tables import span_cells
 from evaluation.report_store.provenance import Provenance, software_versions
 from evaluation.scoring import evaluating
 from evaluation.scoring.estimate_figures import Estimates
-from evaluation.scoring.figures import as_read, mean_as_read
+from evaluation.scoring.figures import as_read, mean_as_read, mlflow_metrics, mlflow_runs
 from evaluation.scoring.results import Evaluation, decimal, interval, percent
 from pooling.formats.wording import counted
 from pooling.inputs.reading import CHOSEN, pool_table, says_choices
@@ -68,7 +67,14 @@ def table_of_cell(result: Evaluation, answer: Answer | None) -> str:
     sentences = () if answer is None else answer_in_words(answer)
     best = _best_first(result, measure, at)[:1]
     line = [f"{name}: {result.convention_line(name, measure, at)}" for name in best]
-    below = [basis_line(result), *line, *result.notes, *result.warnings(), *result.below()]
+    below = [
+        basis_line(result),
+        *line,
+        *result.notes,
+        *result.left_out(),
+        *result.warnings(),
+        *result.below(),
+    ]
     header = f'<th scope="col">run</th>{head}<th scope="col">{escape(judged)}</th>'
     table = f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     words = _paragraphs(sentences, strong=True), _paragraphs(below, strong=False)
@@ -110,10 +116,8 @@ def _paragraphs(sentences: tuple[str, ...] | list[str], *, strong: bool) -> str:
     return f"<p><strong>{escape(first)}</strong></p>" + "".join(f"<p>{escape(one)}</p>" for one in others)
 
 
-Value = TypeVar("Value")
-
-# What MLflow takes in the name of a metric on every system; `@` is none of it.
-_OTHER = re.compile(r"[^A-Za-z0-9_\-. ]")
+# What MLflow does not take in the name of a metric on every system.
+_OTHER = r"[^\w\-. ]"
 REPORT = "soundings.html"
 
 
@@ -123,38 +127,13 @@ def log_result(result: Evaluation, html: str) -> None:
         import mlflow
     except ImportError:
         raise ImportError("to_mlflow needs MLflow: pip install mlflow.") from None
-    mlflow.log_metrics(metrics_of(result))
+    names = mlflow_runs(result.runs, _OTHER)
+    figures = {name: result.figures_of(name) for name in result.runs}
+    mlflow.log_metrics(mlflow_metrics(figures, names, separator="."))
     measure, k = result.example_key()
-    lines = {name: result.convention_line(name, measure, k) for name in result.runs}
-    mlflow.set_tags({f"soundings.{name}": line for name, line in _prefixed(lines).items()})
+    lines = {f"soundings.{name}": result.convention_line(run, measure, k) for run, name in names.items()}
+    mlflow.set_tags(lines)
     mlflow.log_text(html, REPORT)
-
-
-def metrics_of(result: Evaluation) -> dict[str, float]:
-    """Metric -> its mean or an end of its interval, where it is defined.
-
-    `recall@10` of the run bm25 is `recall_at_10`, or `bm25.recall_at_10` where there are several runs.
-    """
-    metrics: dict[str, float] = {}
-    for name, figures in _prefixed({name: result.figures_of(name) for name in result.runs}).items():
-        first = f"{name}." if len(result.runs) > 1 else ""
-        for key, figure in figures.items():
-            named = first + key.replace("@", "_at_")
-            ends = {named: figure["mean"], f"{named}_low": figure["low"], f"{named}_high": figure["high"]}
-            metrics |= {metric: value for metric, value in ends.items() if value is not None}
-    return metrics
-
-
-def _prefixed(of_runs: Mapping[str, Value]) -> dict[str, Value]:
-    """By a name that MLflow takes; two runs whose names become one get numbers."""
-    flat: dict[str, Value] = {}
-    for name, value in of_runs.items():
-        plain = _OTHER.sub("_", name).strip(" .") or "run"
-        number = 2
-        while plain in flat:
-            plain, number = f"{plain}_{number}", number + 1
-        flat[plain] = value
-    return flat
 
 
 @dataclass(frozen=True, repr=False)
@@ -262,7 +241,7 @@ def html_of(result: Evaluation, sentences: Sequence[str], estimates: Estimates |
         summary=summary_of(result) if only is None else result.convention_line(only, measure, k),
         figures=figures_of(result),
         provenance=provenance,
-        notes=[*result.notes, *result.warnings(), *result.below()],
+        notes=[*result.notes, *result.left_out(), *result.warnings(), *result.below()],
         measures=result.measures,
         sentences=sentences,
         worth=[] if estimates is None else estimate_tables(result.to_dict()["runs"], estimates),

@@ -6,7 +6,8 @@ Loads nothing heavy. None is what is undefined. A key that is only sometimes the
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any, NotRequired, TypedDict, cast
 
 from evaluation.measures import mlflow_name
@@ -90,14 +91,37 @@ def as_read(figure: Figure) -> Figure:
 RunFigures = Mapping[str, Figure]
 
 
-def mlflow_metrics(runs: Mapping[str, Mapping[str, MeanSpan]]) -> dict[str, float]:
+def mlflow_runs(runs: Iterable[str], others: str = r"[^\w\-. :]") -> dict[str, str]:
+    """Run -> a name that MLflow takes. Those of two runs differ, by a number if need be.
+
+    others: the characters that become an underscore. MLflow takes a colon, but on Windows.
+
+    >>> mlflow_runs(["a|b", "a,b", ".."])
+    {'a|b': 'a_b', 'a,b': 'a_b_2', '..': 'run'}
+    """
+    names: dict[str, str] = {}
+    for run in runs:
+        plain = re.sub(others, "_", run, flags=re.ASCII).strip(" .") or "run"
+        numbered = (plain if number == 1 else f"{plain}_{number}" for number in count(1))
+        names[run] = next(name for name in numbered if name not in names.values())
+    return names
+
+
+def mlflow_metrics(
+    runs: Mapping[str, Mapping[str, MeanSpan]],
+    names: Mapping[str, str] | None = None,
+    *,
+    separator: str = "/",
+) -> dict[str, float]:
     """Input of `mlflow.log_metrics`: `recall_at_10`, with the ends of its interval as `recall_at_10_low` and
     `_high`. Of several runs each name begins with the run: `bm25/recall_at_10`. What is undefined is left
-    out."""
+    out.
+
+    names: of `mlflow_runs`."""
+    names = names or mlflow_runs(runs)
     metrics: dict[str, float | None] = {}
     for run, figures in runs.items():
-        # MLflow takes these characters in a name, and no others.
-        prefix = re.sub(r"[^\w\-. :/]", "_", run, flags=re.ASCII) + "/" if len(runs) > 1 else ""
+        prefix = f"{names[run]}{separator}" if len(runs) > 1 else ""
         for key, figure in figures.items():
             measure, _, k = key.partition("@")  # a key, whatever it is a measure of
             name = prefix + mlflow_name(measure, int(k) if k else None)

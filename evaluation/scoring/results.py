@@ -33,6 +33,7 @@ from evaluation.scoring.wording import interval as interval
 from evaluation.scoring.wording import interval_or_why_not, rests_on
 from evaluation.scoring.wording import percent as percent
 from evaluation.scoring.wording import share_in_words as share_in_words
+from pooling.formats.wording import counted as in_number
 from pooling.heavy import np, npt, pd, pl
 from pooling.inputs.given import RunSource, Source
 
@@ -138,6 +139,14 @@ class Evaluation:
         measure, k = self.example_key()
         column = -1 if k is None else self.cutoffs.tolist().index(k)
         return too_few_queries(self.runs, (measure, k), column, self.minimum_queries)
+
+    def left_out(self) -> list[str]:
+        """A sentence on each run that has queries without a label."""
+        return [
+            f"{name}: ignored {in_number(run.counted.unknown, 'query')} without a label."
+            for name, run in self.runs.items()
+            if run.counted.unknown
+        ]
 
     def example_key(self) -> tuple[str, int | None]:
         """The figure that sentences are about: the first measure, at K = 10 where it is."""

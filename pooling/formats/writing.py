@@ -84,12 +84,6 @@ def content_of(frame: pl.DataFrame, target: Target, format: str, kind: str) -> b
     return content.encode() if isinstance(content, str) else content
 
 
-def refuse_over_input(output: Path, *inputs: Path | None) -> None:
-    """ValueError for an output that would replace what is read."""
-    if output.resolve() in [one.resolve() for one in inputs if one is not None]:
-        raise ValueError(f"{output} is read, so it is not written over; name another file.")
-
-
 def write_text(path: Path | str, text: str) -> None:
     """Write a text whole or not at all; a name that ends in .gz gets a gzip file, as it promises."""
     write_content(path, text.encode())

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from pooling.interface.terminal import readable, refuse_odd_texts
+from pooling.interface.terminal import readable, refuse_odd_arguments
 
 
 class OneLineParser(CommandParser):
@@ -34,7 +34,7 @@ class InputCommand(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
-            refuse_odd_texts(options)
+            refuse_odd_arguments(options)
             return super().execute(*args, **options)
         except BrokenPipeError:
             raise

@@ -15,6 +15,19 @@ Task = TypeVar("Task")
 # Library -> the extra that brings it; the others come with every installation.
 EXTRAS = {"django": "site", "altair": "charts", "vl_convert": "charts", "reportlab": "pdf"}
 
+#: Arguments that name a file to write.
+OUTPUTS = (
+    "output",
+    "review",
+    "run",
+    "clear_queries",
+    "per_query",
+    "html",
+    "junit",
+    "job_summary",
+    "chart",
+)
+
 
 class Writer(Protocol):
     """A stream of text: the standard ones, or Django's around them."""
@@ -31,9 +44,9 @@ def readable(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def refuse_odd_texts(options: Mapping[str, Any]) -> None:
-    """ValueError names the argument that is not text in UTF-8, or “-” as a file; other names of files may be
-    anything.
+def refuse_odd_arguments(options: Mapping[str, Any]) -> None:
+    """ValueError names the argument that is not text in UTF-8, “-” as a file, or a file to write that is read
+    or written as well; other names of files may be anything.
     """
     for name, value in options.items():
         texts = value if isinstance(value, list | tuple) else [value]
@@ -42,6 +55,31 @@ def refuse_odd_texts(options: Mapping[str, Any]) -> None:
             raise ValueError(f"argument {name.replace('_', '-')}: {problem}")
         if any(isinstance(text, str) and not is_storable(text) for text in texts):
             raise ValueError(f"argument {name.replace('_', '-')}: this is not text in UTF-8. Type it again.")
+    _refuse_one_file_twice(options)
+
+
+def _refuse_one_file_twice(options: Mapping[str, Any]) -> None:
+    files = {name: _files(value) for name, value in options.items()}
+    outputs = {name: files[name][0] for name in OUTPUTS if files.get(name)}
+    inputs = [path for name in files.keys() - outputs.keys() for path in files[name]]
+    for output in outputs.values():
+        if output.exists() and not output.is_file():
+            continue  # a device or a pipe takes everything
+        if any(is_same_file(output, one) for one in inputs):
+            raise ValueError(f"{output} is read, so it is not written over; name another file.")
+        same = [f"--{one.replace('_', '-')}" for one, path in outputs.items() if is_same_file(output, path)]
+        if len(same) > 1:
+            raise ValueError(f"{' and '.join(same)} are one file; name two.")
+
+
+def _files(value: Any) -> list[Path]:
+    """Those of an argument; of NAME=FILE both readings."""
+    given = [one for one in (value if isinstance(value, list | tuple) else [value]) if isinstance(one, Path)]
+    return [*given, *(Path(file) for one in given if (file := str(one).partition("=")[2]))]
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
 
 
 def not_installed(error: ModuleNotFoundError) -> str:

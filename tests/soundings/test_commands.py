@@ -144,6 +144,15 @@ def test_an_account_for_a_new_site_says_what_it_waits_for(tmp_path: Path) -> Non
     assert done.stdout.startswith("Created the account ada.")
 
 
+def test_the_module_of_the_commands_runs_them() -> None:
+    command = [sys.executable, "-m", "soundings.cli", "pool", "none.run", "--depth", "3"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE_SECONDS, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("none.run: the file cannot be opened")
+
+
 @pytest.mark.parametrize("asked", [[], ["help"], ["--help"], ["-h"]])
 def test_help_lists_our_commands_in_the_order_of_the_work_without_django(asked: list[str]) -> None:
     code = f"""

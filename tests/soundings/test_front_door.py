@@ -101,6 +101,15 @@ def test_labels_in_memory_are_replayed_as_the_command_replays_files(tmp_path: Pa
         soundings.simulate(LABELS, RUNS, depth=1, min_relevance=-1)
 
 
+def test_a_simulation_shows_its_table_and_warns_of_what_it_leaves_out() -> None:
+    stranger = {**RUNS["bm25"], "q9": {"a": 1.0}}
+    with pytest.warns(UserWarning, match="1 of the 2 queries of run bm25 are among .* “q9” here, “q1” there"):
+        result = soundings.simulate(LABELS, {"bm25": stranger}, depth=3, strategies=["depth"])
+
+    assert repr(result).startswith("strategy  found@0.1  found@0.25")
+    assert "1 run to depth 3" in repr(result)
+
+
 def test_files_are_read_and_runs_compared(tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n")
     (tmp_path / "bm25.run").write_text("q1 Q0 a 1 9.0 t\nq2 Q0 x 1 8.0 t\n")

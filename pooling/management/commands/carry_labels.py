@@ -12,8 +12,8 @@ from pooling.chunks.excerpts import read_excerpts
 from pooling.chunks.maps import read_map
 from pooling.formats.qrels import read_qrels
 from pooling.formats.wording import counted
-from pooling.formats.writing import refuse_over_input
 from pooling.interface.commands import InputCommand
+from pooling.interface.terminal import refuse_odd_arguments
 from pooling.ranking.shared_ids import examples_of
 from pooling.storage.storing import disk_errors_named
 
@@ -50,13 +50,10 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         output, review = options["output"], options["review"]
-        if review is not None and review.resolve() in (output.resolve(), rules_path(output).resolve()):
-            raise ValueError("--output and --review are one file; name two.")
+        refuse_odd_arguments({**options, "output": rules_path(output)})
         for path in (output, *(() if review is None else (review,))):
             if not path.absolute().parent.is_dir():
                 raise ValueError(f"There is no folder {path.parent}; create it or name another.")
-        for path in (output, rules_path(output), *(() if review is None else (review,))):
-            refuse_over_input(path, *(options[name] for name in ("qrels", "old", "new", "spans")))
         qrels = read_qrels(options["qrels"])
         old, new = read_map(options["old"]), read_map(options["new"])
         excerpts = None if options["spans"] is None else read_excerpts(options["spans"])

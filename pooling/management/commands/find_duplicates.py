@@ -8,7 +8,7 @@ from typing import Any
 
 from pooling.formats.pools import read_pool
 from pooling.formats.wording import counted
-from pooling.formats.writing import note_on_tabs, refuse_over_input, write_text
+from pooling.formats.writing import note_on_tabs, write_text
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from pooling.storage.storing import disk_errors_named
@@ -49,7 +49,6 @@ class Command(InputCommand):
         checked_rule(options["shingle"], options["threshold"])
         if not options["output"].absolute().parent.is_dir():
             raise ValueError(f"There is no folder {options['output'].parent}; create it or name another.")
-        refuse_over_input(options["output"], options["corpus"], options["pool"])
         pooled = None
         if options["pool"] is not None:
             pooled = read_pool(options["pool"])["document_id"].unique(maintain_order=True)

@@ -49,6 +49,42 @@ def test_json_has_found_and_effort_by_strategy(simulate: Simulate) -> None:
     assert (result["pool"]["pairs"], result["pool"]["labelled"]) == (6, 5)
 
 
+def test_what_reading_leaves_out_is_written_to_stderr(tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq1 0 a 1\nq1 0 b 0\nq1 0 c -1\n")
+    (tmp_path / "alpha.run").write_text("q1 Q0 a 1 9 t\nq1 Q0 b 2 8 t\nq7 Q0 a 1 9 t\n")
+    (tmp_path / "prior.run").write_text("q1 Q0 a 1 9 t\n")
+    files = [str(tmp_path / name) for name in ("qrels.txt", "alpha.run")]
+    prior = ("--prior", str(tmp_path / "prior.run"))
+    errors = StringIO()
+    call_command("simulate", *files, "--depth", "3", *prior, stdout=StringIO(), stderr=errors)
+
+    assert errors.getvalue().splitlines() == [
+        "qrels.txt: 1 row repeats a pair with the same relevance and was skipped.",
+        "Labels below 0 (1) count as pooled, not judged.",
+        "1 of the 2 queries of run alpha are among the queries with a label: “q7” here, “q1” there.",
+        "1 of 2 pairs with a label has no prior score, such as query “q1”, document “b”.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("run", "sentence"),
+    [
+        ("1 Q0 a 1 9 t\n", "“1” here, “q1”, “q2” there. Without “q” before the ids there, 100 % would match"),
+        (
+            "q1 Q0 A 1 9 t\n",
+            "“A” here, “a”, “b”, “c” there. Ignoring upper and lower case, 100 % would match",
+        ),
+    ],
+)
+def test_ids_that_do_not_meet_have_examples(tmp_path: Path, run: str, sentence: str) -> None:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "alpha.run").write_text(run)
+    files = [str(tmp_path / name) for name in ("qrels.txt", "alpha.run")]
+
+    with pytest.raises(CommandError, match=sentence):
+        call_command("simulate", *files, "--depth", "3")
+
+
 def test_all_strategies_are_replayed_when_none_is_named(simulate: Simulate) -> None:
     from pooling.strategies import STRATEGIES
 

@@ -1,6 +1,7 @@
 """Thresholds for continuous integration, and figures under the names of other programs."""
 
 import json
+from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -126,3 +127,80 @@ def test_metrics_have_names_that_mlflow_takes(folder: Path, capsys: pytest.Captu
     assert one == {"recall_at_2": 0.25, "map": 0.25, "judged_at_2": 0.25}
     assert several["bm25/recall_at_2"] == 0.25
     assert several["dense__/recall_at_2"] == 1.0
+
+
+def test_runs_whose_names_mlflow_cannot_tell_apart_keep_their_metrics(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = ("a|b=bm25.run", "a,b=dense|\x01.run", "..=bm25.run", "v:1=bm25.run")
+    evaluate("--k", "2", "--measure", "recall", "--format", "mlflow", runs=runs)
+    metrics = json.loads(capsys.readouterr().out)
+
+    recalls = {name: value for name, value in metrics.items() if name.endswith("recall_at_2")}
+    assert recalls == {
+        "a_b/recall_at_2": 0.25,
+        "a_b_2/recall_at_2": 1.0,
+        "run/recall_at_2": 0.25,
+        "v:1/recall_at_2": 0.25,
+    }
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--fail-under", "recall@10=0.1", "--junit", "qrels.txt"),
+        ("--fail-under", "recall@10=0.1", "--junit", "./bm25.run"),
+        ("--job-summary", "link.run"),
+        ("--per-query", "values.csv", "--queries", "values.csv", "--by", "tag"),
+    ],
+)
+def test_what_is_read_is_not_written_over(folder: Path, arguments: tuple[str, ...]) -> None:
+    Path("link.run").symlink_to("bm25.run")
+    Path("values.csv").write_text("id,text\nq1,one\n")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    assert "is read, so it is not written over" in refusal(*arguments)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_two_outputs_have_two_names(folder: Path) -> None:
+    arguments = ("--fail-under", "recall@10=0.1", "--junit", "both", "--job-summary", "./both")
+
+    assert refusal(*arguments) == "--junit and --job-summary are one file; name two."
+
+
+def test_a_report_says_what_was_left_out_and_how_to_make_it_again(folder: Path) -> None:
+    Path("twice.txt").write_text("q1 0 a 1\nq1 0 a 1\nq1 0 b 0\n")
+    Path("pool.tsv").write_text(
+        "query_id\tdocument_id\tposition\trun_count\tbest_rank\trrf\tin_audit\tinclusion_probability\n"
+        "q1\ta\t1\t1\t1\t0.016\t0\t1.0\n"
+    )
+    files = ["twice.txt", "old=bm25.run", "--pool", "pool.tsv", "--html", "report.html"]
+    call_command("evaluate", *files, stdout=StringIO(), stderr=StringIO())
+    report = Path("report.html").read_text()
+
+    assert "twice.txt: 1 row repeats a pair with the same relevance and was skipped." in report
+    assert "old: ignored 1 query without a label." in report
+    assert "soundings evaluate twice.txt old=bm25.run " in report
+    assert " --pool pool.tsv" in report
+
+
+def test_a_report_is_written_of_labels_in_a_folder(folder: Path) -> None:
+    Path("beir/qrels").mkdir(parents=True)
+    Path("beir/qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ta\t1\n")
+    call_command(
+        "evaluate", "beir", "bm25.run", "--html", "report.html", stdout=StringIO(), stderr=StringIO()
+    )
+
+    assert "beir, 1 run" in Path("report.html").read_text()
+
+
+def test_a_test_that_is_named_holds_without_a_comparison_too(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = []
+    for test in ("randomisation", "t"):
+        evaluate("--k", "2", "--measure", "recall", "--format", "json", "--test", test)
+        values.append(json.loads(capsys.readouterr().out)["answer"]["rival"]["p_value"])
+
+    assert values[0] != values[1]

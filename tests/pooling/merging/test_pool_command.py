@@ -35,6 +35,14 @@ def manage(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
+@pytest.mark.parametrize("run", ["alpha.run", "named=alpha.run"])
+def test_a_run_is_not_written_over(tmp_path: Path, runs: list[str], run: str) -> None:
+    given = str(tmp_path / run) if "=" not in run else f"named={tmp_path}/alpha.run"
+    with pytest.raises(CommandError, match=r"alpha\.run is read, so it is not written over"):
+        call_command("pool", given, "--depth", "2", "--output", str(tmp_path / "alpha.run"))
+    assert (tmp_path / "alpha.run").read_text() == ALPHA
+
+
 def test_every_pair_is_a_row_sorted_by_query_then_position(
     runs: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

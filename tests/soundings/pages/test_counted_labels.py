@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from django.test import Client
-from evaluation.pool_estimates.finds import pool_finds
 
+from evaluation.estimates.finds import pool_finds
 from labeling.gold.quarantine import impose, lift
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.progress.judged_share import judged_share_of_pool
