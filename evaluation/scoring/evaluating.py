@@ -211,10 +211,9 @@ def evaluate(
     places = usual_cutoff(recalled) if recalled else 0
     progress = progress or (lambda share, detail: None)
     scored_runs = _score_all(scorer, sources, _UnjudgedCount(pooled, places, progress), notes, engine=engine)
-    strangers: list[str] = []
+    strangers: dict[str, None] = {}
     for name, scored_run, *_ in scored_runs:
-        of_run = notes_on_strangers(name, sources[name], scored_run, labels)
-        strangers += [note for note in of_run if note not in strangers]
+        strangers |= dict.fromkeys(notes_on_strangers(name, sources[name], scored_run, labels))
     notes += [*strangers, *(() if by_group is None else by_group.notes())]
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
