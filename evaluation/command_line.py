@@ -190,7 +190,8 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     checks = checked(result.runs, result.thresholds, result.rests_on)
     checks += checked_facts(facts, fact_choice.thresholds) if fact_choice and facts else []
     checks += span_choice.checked(result.spans.runs) if span_choice and result.spans else []
-    sentences = [*result.notes, *(facts.notes if facts else ()), *result.warnings()]
+    left_out = result.left_out() if options["format"] in FLAT_FORMATS else ()  # others have a place for it
+    sentences = [*result.notes, *left_out, *(facts.notes if facts else ()), *result.warnings()]
     tables = partial(render, result, "markdown", parts=parts, estimates=estimates)
     return finished(options, checks, tables, sentences=sentences, errors=errors)
 

@@ -96,6 +96,13 @@ def _within(span: Interval | None, margin: float) -> bool:
     return span is not None and -margin <= span[0] and span[1] <= margin
 
 
+def _is_moved_elsewhere(one: Comparison) -> bool:
+    """Whether unjudged documents that the two do not have in their first K move the bounds."""
+    if one.bounds is None or one.top_bounds is None:
+        return False
+    return any(abs(wide - near) > 1e-9 for wide, near in zip(one.bounds, one.top_bounds, strict=True))
+
+
 def _clearly(one: Comparison, ahead: str, behind: str, margin: float) -> str:
     return f"{ahead} is clearly better than {behind}{_unless(one, ahead, behind)}."
 
@@ -106,9 +113,10 @@ def _probably(one: Comparison, ahead: str, behind: str, margin: float) -> str:
 
 def _no_difference(one: Comparison, ahead: str, behind: str, margin: float) -> str:
     words = f"{ahead} and {behind} do not differ by more than {margin:g} in {titled(one.measure, one.k)}"
-    if not one.elsewhere_pairs or _within(one.bounds, margin):
+    if _within(one.bounds, margin) or not _is_moved_elsewhere(one):
         return f"{words}."
-    return f"{words}, unless {_elsewhere_relevant(one, 'one of them')}."
+    others = "enough unjudged documents elsewhere in the pool"
+    return f"{words}, unless {others} are relevant where one of them leads."
 
 
 def _labels_open(one: Comparison, ahead: str, behind: str, margin: float) -> str:

@@ -74,7 +74,7 @@ class ComparisonResult(TypedDict):
         Sequence[float] | None, "Whatever the unjudged documents of both first K turn out to be."
     ]
     elsewhere_pairs: Annotated[
-        int | None, "Unjudged documents of the pool in neither first K, of queries where the two differ."
+        int | None, "Unjudged documents of the pool in neither first K, of queries where the run ahead leads."
     ]
     elsewhere_queries: Annotated[int | None, "Of how many queries these are."]
     leader: Annotated[str | None, "The better run, or null: not ranked."]
@@ -110,8 +110,8 @@ class Comparison:
     share of the unjudged documents of both first K that must be relevant, all in favour of the run behind,
     before the mean difference is 0. top_bounds: the bounds where nothing else is unjudged; a larger pool does
     not widen them. elsewhere_pairs: unjudged documents of the pool that neither has in its first K, of the
-    `elsewhere_queries` queries in which the two differ as labelled: relevant ones there lessen the difference
-    of their query. What is undefined is None.
+    `elsewhere_queries` queries in which the run ahead leads as labelled: relevant ones there lessen its
+    lead. What is undefined is None.
     """
 
     first: str

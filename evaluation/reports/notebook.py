@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, wraps
@@ -117,7 +118,7 @@ def _paragraphs(sentences: tuple[str, ...] | list[str], *, strong: bool) -> str:
 
 
 # What MLflow does not take in the name of a metric on every system.
-_OTHER = r"[^\w\-. ]"
+_OTHER = re.compile(r"[^\w\-. ]", re.ASCII)
 REPORT = "soundings.html"
 
 

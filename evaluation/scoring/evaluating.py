@@ -203,9 +203,9 @@ def evaluate(
         raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
     refuse_strange_pool(pooled, labels, queries=queries)
     notes += notes_on_negatives(labels)
-    keyed = len(sources) > 1 or pooled is not None or by_group is not None
     how = None if groups is None else groups.to_dict()
     order, later = order_of_sources(conventions, how), None if by_group is None else by_group.later
+    keyed = len(sources) > 1 or pooled is not None or later is not None
     scorer = Scorer(labels, cutoffs, order, queries, keyed, later)
     recalled = [at for name, at in named_keys if name == "recall" and at is not None]
     places = usual_cutoff(recalled) if recalled else 0

@@ -91,17 +91,22 @@ def as_read(figure: Figure) -> Figure:
 RunFigures = Mapping[str, Figure]
 
 
-def mlflow_runs(runs: Iterable[str], others: str = r"[^\w\-. :]") -> dict[str, str]:
+#: Characters that no name of a metric may have.
+NOT_OF_MLFLOW = re.compile(r"[^\w\-. :/]", re.ASCII)
+
+
+def mlflow_runs(runs: Iterable[str], others: re.Pattern[str] = NOT_OF_MLFLOW) -> dict[str, str]:
     """Run -> a name that MLflow takes. Those of two runs differ, by a number if need be.
 
     others: the characters that become an underscore. MLflow takes a colon, but on Windows.
 
-    >>> mlflow_runs(["a|b", "a,b", ".."])
-    {'a|b': 'a_b', 'a,b': 'a_b_2', '..': 'run'}
+    >>> mlflow_runs(["a|b", "a,b", "..", "team/.c"])
+    {'a|b': 'a_b', 'a,b': 'a_b_2', '..': 'run', 'team/.c': 'team/.c'}
     """
     names: dict[str, str] = {}
     for run in runs:
-        plain = re.sub(others, "_", run, flags=re.ASCII).strip(" .") or "run"
+        plain = others.sub("_", run)
+        plain = plain if plain.strip(" ./") else "run"
         numbered = (plain if number == 1 else f"{plain}_{number}" for number in count(1))
         names[run] = next(name for name in numbered if name not in names.values())
     return names

@@ -88,8 +88,8 @@ class DifferenceBounds:
 
     open_pairs: unjudged documents that only one of the runs has. top: least and largest mean difference where
     only what the runs have in their first k is unjudged. turning: see `turning_share`. elsewhere: unjudged
-    documents of the pool in neither first k, of queries in which the hits of the two differ, and the number
-    of these queries. weights: (Q,) how much each query counts; None: once.
+    documents of the pool in neither first k, of queries in which the run with the larger mean has more hits,
+    and the number of these queries. weights: (Q,) how much each query counts; None: once.
     """
 
     lower: Floats
@@ -218,7 +218,8 @@ def difference_bounds(
     least, most = limits(1.0)
     top = (_mean(least, counted, weights), _mean(most, counted, weights)) if counted.any() else None
     alone = int((mine + other)[counted].sum())
-    left = rest * (counted & (ahead != 0) & (measure == "recall"))
+    lead = _mean(limits(0.0)[0], counted, weights) if counted.any() else 0.0
+    left = rest * (counted & (ahead * lead > 0) & (measure == "recall"))
     elsewhere = int(left.sum()), int(np.count_nonzero(left))
     return DifferenceBounds(lower, upper, alone, top, turning, elsewhere, weights)
 

@@ -203,8 +203,10 @@ def _done(request: HttpRequest, collection: Collection, query: Query) -> str:
     if not chosen:
         raise InputError("Choose a fact.")
     # The buttons of a row send its words along.
-    changed = _changed(request, chosen[0], user) if "text" in request.POST else ""
-    if action in (Fact.State.CONFIRMED, Fact.State.REJECTED, Fact.State.PROPOSED):
+    states = (Fact.State.CONFIRMED, Fact.State.REJECTED, Fact.State.PROPOSED)
+    has_words = "text" in request.POST or action not in (*states, "merge")
+    changed = _changed(request, chosen[0], user) if has_words else ""
+    if action in states:
         done = decide_facts(chosen, action, user=user)
         return f"{done} {action}."
     if action == "merge":

@@ -7,6 +7,7 @@ one: 1.00 for `evidence` and `contains`; 0.24 to 0.61 for a new chunk inside an 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -177,7 +178,8 @@ def _differ(one: Place, other: Place) -> bool:
         return False
     begin, end = max(one.start, other.start), min(one.end, other.end)
     texts = [place.text[begin - place.start : end - place.start] for place in (one, other)]
-    return texts[0].split() != texts[1].split()
+    words = [unicodedata.normalize("NFC", text).split() for text in texts]
+    return words[0] != words[1]
 
 
 def _bound(excerpts: Sequence[Excerpt], labels: Sequence[OldLabel]) -> list[Excerpt]:

@@ -76,11 +76,11 @@ class Document:
         return [place for place in self.places[first:behind] if place.end > start]
 
 
-def read_map(source: Records, what: str = "chunk_map") -> ChunkMap:
+def read_map(source: Records, what: str = "chunk_map", *, texts: bool = False) -> ChunkMap:
     """A map of chunks: chunk_id, document_id, start, end, and perhaps text or text_sha256.
 
     A file of any format with named fields, a frame, or dicts. Raises FormatError, with the line, for a chunk
-    that comes twice and for offsets that are none.
+    that comes twice and for offsets that are none. texts: keep those that the map has, for `carry`.
 
     >>> rows = [{"chunk_id": "c1", "document_id": "d", "start": 0, "end": 9}]
     >>> read_map(rows).overlapping("d", 8, 20)[0].chunk_id
@@ -98,7 +98,9 @@ def read_map(source: Records, what: str = "chunk_map") -> ChunkMap:
             problem = f"chunk {excerpt(chunk)} appears again (first on line {lines[chunk]})"
             raise file.error(line, problem, "Keep one line for each chunk.")
         lines[chunk] = line
-        places[chunk] = Place(chunk, document, *offsets_in(file, line, record), *_text(record))
+        checksum, text = _text(record)
+        where = offsets_in(file, line, record)
+        places[chunk] = Place(chunk, document, *where, checksum, text if texts else "")
     if not places:
         raise file.empty()
     return ChunkMap(Path(file.display_name).name, places)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
@@ -27,6 +28,10 @@ OUTPUTS = (
     "job_summary",
     "chart",
 )
+
+
+#: What commands write and none reads.
+REPORTS = (".html", ".htm", ".xml", ".svg", ".png", ".md")
 
 
 class Writer(Protocol):
@@ -65,7 +70,7 @@ def _refuse_one_file_twice(options: Mapping[str, Any]) -> None:
     for output in outputs.values():
         if output.exists() and not output.is_file():
             continue  # a device or a pipe takes everything
-        if any(is_same_file(output, one) for one in inputs):
+        if any(is_same_file(output, one) or _is_data_of(one, output) for one in inputs):
             raise ValueError(f"{output} is read, so it is not written over; name another file.")
         same = [f"--{one.replace('_', '-')}" for one, path in outputs.items() if is_same_file(output, path)]
         if len(same) > 1:
@@ -79,7 +84,16 @@ def _files(value: Any) -> list[Path]:
 
 
 def is_same_file(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)  # takes links that lead in a circle too
+
+
+def _is_data_of(folder: Path, file: Path) -> bool:
+    """Whether a folder that is read has the file, and it may be data: a report of an earlier call is none."""
+    if not (folder.is_dir() and file.is_file()) or file.suffix in REPORTS:
+        return False
+    return file.resolve().is_relative_to(folder.resolve())
 
 
 def not_installed(error: ModuleNotFoundError) -> str:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings
@@ -12,11 +12,14 @@ from django.contrib.auth.forms import (
     PasswordResetForm,
     SetPasswordForm,
 )
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from pooling.account_models import Scope
 from pooling.models import Role
+from pooling.people.activity_log import record_action
 from pooling.people.invitations import LONGEST_NOTE
 from soundings.accounts.mail import ask_for_password_letter
 from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME
@@ -37,6 +40,8 @@ HELP_ON_PASSWORDS = _("At least ten characters, and not a common word.")
 
 
 class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]
+    by: ClassVar[dict[str, str]] = {"by": "link"}
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["new_password1"].label = _("New password")
@@ -44,8 +49,18 @@ class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]
         self.fields["new_password2"].label = _("New password, again")
         self.fields["new_password2"].help_text = ""
 
+    def save(self, commit: bool = True) -> User:
+        """Store the password and its line in the trail together."""
+        user: User = super().save(commit=False)  # a hash takes long, and nobody should wait for it
+        with transaction.atomic():
+            user.save()
+            record_action(None, user, "password changed", **self.by)
+        return user
+
 
 class ChangePasswordForm(NewPasswordForm, PasswordChangeForm):
+    by: ClassVar[dict[str, str]] = {}
+
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["old_password"].label = _("Your password now")

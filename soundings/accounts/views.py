@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.contrib.auth import views as auth
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -19,7 +18,6 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 
 from pooling.people.access import FOR_SITE_ADMINS, SiteAdminNeededError
-from pooling.people.activity_log import record_action
 from pooling.people.letters import MOST_TO_ONE
 from soundings.accounts.forms import ChangePasswordForm, ForgotPasswordForm, NewPasswordForm, SignInForm
 from soundings.sign_in.keeping import note_use
@@ -74,9 +72,7 @@ class ChangePassword(auth.PasswordChangeView):
         return super().dispatch(request, *args, **named)
 
     def form_valid(self, form: ChangePasswordForm) -> HttpResponse:  # type: ignore[override]
-        with transaction.atomic():
-            answer = super().form_valid(form)
-            record_action(None, form.user, "password changed")
+        answer = super().form_valid(form)
         messages.success(self.request, _("Your password is changed."))
         # The session has another key now, by which it can be ended elsewhere.
         note_use(self.request, form.user)
@@ -111,9 +107,7 @@ class NewPassword(auth.PasswordResetConfirmView):
     success_url = reverse_lazy("sign_in")
 
     def form_valid(self, form: NewPasswordForm) -> HttpResponse:  # type: ignore[override]
-        with transaction.atomic():
-            answer = super().form_valid(form)
-            record_action(None, form.user, "password changed", by="link")
+        answer = super().form_valid(form)
         # Tries at the old password shut nobody out of the new one; tries at other names still count against
         # the addresses that they came from.
         reset(username=form.user.get_username())

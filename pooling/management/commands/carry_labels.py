@@ -55,7 +55,7 @@ class Command(InputCommand):
             if not path.absolute().parent.is_dir():
                 raise ValueError(f"There is no folder {path.parent}; create it or name another.")
         qrels = read_qrels(options["qrels"])
-        old, new = read_map(options["old"]), read_map(options["new"])
+        old, new = (read_map(options[one], texts=True) for one in ("old", "new"))
         excerpts = None if options["spans"] is None else read_excerpts(options["spans"])
         notes = list(qrels.notes)
         if excerpts is not None:

@@ -163,6 +163,19 @@ def test_what_is_read_is_not_written_over(folder: Path, arguments: tuple[str, ..
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.parametrize("form", ["csv", "mlflow"])
+def test_an_output_of_figures_alone_has_what_was_left_out_on_stderr(folder: Path, form: str) -> None:
+    Path("one.txt").write_text("q1 0 a 1\n")
+    errors = StringIO()
+    call_command("evaluate", "one.txt", "bm25.run", "--format", form, stdout=StringIO(), stderr=errors)
+    assert "ignored 1 query without a label." in errors.getvalue()
+
+
+def test_a_link_that_leads_in_a_circle_is_no_place_to_write(folder: Path) -> None:
+    Path("loop").symlink_to("loop")
+    assert "loop" in refusal("--per-query", "loop")
+
+
 def test_two_outputs_have_two_names(folder: Path) -> None:
     arguments = ("--fail-under", "recall@10=0.1", "--junit", "both", "--job-summary", "./both")
 

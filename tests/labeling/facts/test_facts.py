@@ -251,3 +251,19 @@ def test_a_fact_is_not_confirmed_in_words_that_cannot_be(world: World, client: C
     assert "This field is required" in page.context["problem"]
     assert fact(world, "maybe").state == "proposed"
     assert page.context["proposed"][0].form["group"].value() == "Fares"
+
+
+def test_a_row_is_not_kept_in_place_of_newer_words(world: World, client: Client) -> None:
+    bring_proposal(world)
+    client.force_login(world.ada)
+    place = f'id="fact-{fact(world, "maybe").pk}-1" hx-preserve'
+    assert place in client.get(QUERY).text
+    client.post(QUERY, row_of(client, "maybe", text="Night buses cost two coins.", action="change"))
+    assert place not in client.get(QUERY).text
+
+
+def test_a_change_without_words_is_refused(world: World, client: Client) -> None:
+    bring_proposal(world)
+    client.force_login(world.ada)
+    page = client.post(QUERY, {"fact": "maybe", "action": "change"}, headers={"HX-Request": "true"})
+    assert "This field is required" in page.context["problem"]

@@ -25,7 +25,8 @@ def chunk_map(*chunks: tuple[str, int, int], document: str = "d", **more: str) -
         [
             {"chunk_id": chunk, "document_id": document, "start": start, "end": end, **more}
             for chunk, start, end in chunks
-        ]
+        ],
+        texts=True,
     )
 
 

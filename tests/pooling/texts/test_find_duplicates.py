@@ -115,6 +115,8 @@ def test_what_cannot_be_read_or_written_is_refused(tmp_path: Path) -> None:
         call_command("find_duplicates", file, "--output", output)
     with pytest.raises(CommandError, match=r"twice\.jsonl is read, so it is not written over"):
         call_command("find_duplicates", file, "--output", file)
+    with pytest.raises(CommandError, match=r"twice\.jsonl is read, so it is not written over"):
+        call_command("find_duplicates", tmp_path, "--output", file)
     array = tmp_path / "array.json"
     array.write_text('[{"_id": "a", "text": "x"}, {"_id": "a", "text": "x"}]')
     with pytest.raises(CommandError, match="document 'a' appears again"):

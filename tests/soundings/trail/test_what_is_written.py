@@ -119,6 +119,20 @@ def test_a_password_that_could_not_be_stored_has_no_line(world: World, monkeypat
     assert ("password changed", "") not in written()
 
 
+def test_a_password_whose_line_could_not_be_written_is_not_stored(
+    world: World, monkeypatch: MonkeyPatch
+) -> None:
+    def fail(*args: object, **options: object) -> None:
+        raise OperationalError("disk full")
+
+    ben, new = signed_in(world.ben), "a new passphrase"
+    monkeypatch.setattr("soundings.accounts.forms.record_action", fail)
+    with pytest.raises(OperationalError):
+        ben.post("/password/", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
+    world.ben.refresh_from_db()
+    assert world.ben.check_password(PASSWORD)
+
+
 def test_rights_given_under_admin(world: World, site_admin: Client) -> None:
     page = f"/admin/auth/user/{world.dan.pk}/change/"
     day = {"date_joined_0": "2027-01-01", "date_joined_1": "10:00:00"}
