@@ -99,7 +99,7 @@ def test_figures_samples_and_estimates_hold_the_known_rates(world: World, settin
     shares = {one["name"]: one for one in found["shares"]}
     assert shares["recall"]["low"] <= SENSITIVITY <= shares["recall"]["high"]
     cells = found["confusion"]
-    assert cells["neither"] / (cells["neither"] + cells["model_only"]) == pytest.approx(SPECIFICITY, abs=0.06)
+    assert cells.neither / (cells.neither + cells.model_only) == pytest.approx(SPECIFICITY, abs=0.06)
     begin = f"On {found['labels']} blind labels of {found['queries']} queries this model saves about "
     assert found["verdict"].startswith(begin)
     assert 0 < found["audited"] < found["labels"]
