@@ -35,6 +35,7 @@ from evaluation.failures.command import (
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from evaluation.logs.applying import refuse_with_weights, weighted_result
 from evaluation.rendering.cells import Part
+from evaluation.rendering.duplicate_options import add_duplicate_arguments, duplicate_options
 from evaluation.rendering.formats import FLAT_FORMATS, render
 from evaluation.rendering.gates import check_gates
 from evaluation.rendering.per_query import check_per_query_path, write_per_query
@@ -48,7 +49,6 @@ from evaluation.rendering.span_options import (
 from evaluation.rendering.without_labels import finished
 from evaluation.scoring.config import MARGIN, SETTINGS, Settings, read_settings, settings_from
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET
-from evaluation.scoring.duplicates_option import add_duplicate_arguments, duplicate_options
 from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.evaluating import DEFAULT_MEASURES, evaluate
 from evaluation.scoring.expectations import checked

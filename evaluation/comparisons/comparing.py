@@ -275,8 +275,6 @@ def _comparison(evaluation: Evaluation, row: _Row, method: Method) -> Comparison
         estimate_p_value=row.audited_p_value,
         turning=None if bounds is None else bounds.turning,
         top_bounds=None if bounds is None else bounds.top,
-        elsewhere_pairs=None if bounds is None else bounds.elsewhere[0],
-        elsewhere_queries=None if bounds is None else bounds.elsewhere[1],
     )
 
 

@@ -3,10 +3,9 @@
 A verdict (`evaluation.comparisons.verdict`) asks what no label can turn, or what an audit proves. A grade
 weighs both uncertainties: which queries were asked, and which documents have no label. Of the documents, an
 audit that decides speaks for all; else those count that the two runs have in their first K. What else a pool
-holds adds to the hits of neither, and only by how many relevant documents a query's hits are divided. In
-simulations that never reversed an order (`benchmarks/bench_elsewhere.py`), so that it changes no grade; where
-it could, the sentence says so. The two limits on the share of unjudged documents come from simulated
-campaigns (`benchmarks/verdicts.py`).
+holds adds to the hits of neither, and what it changes by the number of relevant documents reversed no order
+in simulations (`benchmarks/bench_elsewhere.py`), so that a pool changes no grade by its size. The two limits
+on the share of unjudged documents come from simulated campaigns (`benchmarks/verdicts.py`).
 """
 
 from __future__ import annotations
@@ -96,27 +95,16 @@ def _within(span: Interval | None, margin: float) -> bool:
     return span is not None and -margin <= span[0] and span[1] <= margin
 
 
-def _is_moved_elsewhere(one: Comparison) -> bool:
-    """Whether unjudged documents that the two do not have in their first K move the bounds."""
-    if one.bounds is None or one.top_bounds is None:
-        return False
-    return any(abs(wide - near) > 1e-9 for wide, near in zip(one.bounds, one.top_bounds, strict=True))
-
-
 def _clearly(one: Comparison, ahead: str, behind: str, margin: float) -> str:
-    return f"{ahead} is clearly better than {behind}{_unless(one, ahead, behind)}."
+    return f"{ahead} is clearly better than {behind}{_unless(one, behind)}."
 
 
 def _probably(one: Comparison, ahead: str, behind: str, margin: float) -> str:
-    return f"{ahead} is probably better than {behind}{_unless(one, ahead, behind)}."
+    return f"{ahead} is probably better than {behind}{_unless(one, behind)}."
 
 
 def _no_difference(one: Comparison, ahead: str, behind: str, margin: float) -> str:
-    words = f"{ahead} and {behind} do not differ by more than {margin:g} in {titled(one.measure, one.k)}"
-    if _within(one.bounds, margin) or not _is_moved_elsewhere(one):
-        return f"{words}."
-    others = "enough unjudged documents elsewhere in the pool"
-    return f"{words}, unless {others} are relevant where one of them leads."
+    return f"{ahead} and {behind} do not differ by more than {margin:g} in {titled(one.measure, one.k)}."
 
 
 def _labels_open(one: Comparison, ahead: str, behind: str, margin: float) -> str:
@@ -161,20 +149,8 @@ _SENTENCES = {
 }
 
 
-def _unless(one: Comparison, ahead: str, behind: str) -> str:
+def _unless(one: Comparison, behind: str) -> str:
     """The condition under which labels would turn it; empty where none can or an audit says no."""
-    if one.decided_by is not None:
+    if one.decided_by is not None or one.turning is None:
         return ""
-    elsewhere = _elsewhere_relevant(one, ahead) if one.elsewhere_pairs else ""
-    if one.turning is None:
-        return elsewhere and f", unless {elsewhere}"
-    return f", unless more than {_turned(one, behind)}{elsewhere and f', or fewer and {elsewhere}'}"
-
-
-def _elsewhere_relevant(one: Comparison, leader: str) -> str:
-    """What the unjudged documents of neither first K would have to be for the order to turn."""
-    many, queries = one.elsewhere_pairs or 0, counted(one.elsewhere_queries or 0, "query")
-    documents = f"{counted(many, 'unjudged document')} elsewhere in the pool ({queries})"
-    if many == 1:
-        return f"the {documents} is relevant where {leader} leads"
-    return f"enough of the {documents} are relevant where {leader} leads"
+    return f", unless more than {_turned(one, behind)}"

@@ -73,10 +73,6 @@ class ComparisonResult(TypedDict):
     top_bounds: Annotated[
         Sequence[float] | None, "Whatever the unjudged documents of both first K turn out to be."
     ]
-    elsewhere_pairs: Annotated[
-        int | None, "Unjudged documents of the pool in neither first K, of queries where the run ahead leads."
-    ]
-    elsewhere_queries: Annotated[int | None, "Of how many queries these are."]
     leader: Annotated[str | None, "The better run, or null: not ranked."]
     decided_by: Annotated[str | None, "`bounds` or `audit`; null: not ranked."]
     warnings: list[str]
@@ -109,9 +105,7 @@ class Comparison:
     more_labels: how many labels more of the audit would decide it. judged: coverage of both. turning: the
     share of the unjudged documents of both first K that must be relevant, all in favour of the run behind,
     before the mean difference is 0. top_bounds: the bounds where nothing else is unjudged; a larger pool does
-    not widen them. elsewhere_pairs: unjudged documents of the pool that neither has in its first K, of the
-    `elsewhere_queries` queries in which the run ahead leads as labelled: relevant ones there lessen its
-    lead. What is undefined is None.
+    not widen them. What is undefined is None.
     """
 
     first: str
@@ -138,8 +132,6 @@ class Comparison:
     estimate_p_value: float | None = None
     turning: float | None = None
     top_bounds: Interval | None = None
-    elsewhere_pairs: int | None = None
-    elsewhere_queries: int | None = None
 
     @property
     def decided_by(self) -> str | None:

@@ -11,9 +11,8 @@ from typing import TypedDict
 from django.db.models import Q
 
 from evaluation.estimates.carrying import Standing, standing
-from evaluation.estimates.elsewhere import chosen_for_certain
 from evaluation.estimates.sample import AuditSample
-from evaluation.estimates.stored_sample import read_sample
+from evaluation.estimates.stored_sample import chosen_for_certain, read_sample
 from evaluation.scoring.estimate_figures import OtherPool
 from evaluation.scoring.results import Evaluation
 from labeling.adaptive.state import parts_of_pairs

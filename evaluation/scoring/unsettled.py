@@ -87,9 +87,8 @@ class DifferenceBounds:
     """(Q,) least and largest difference per query, NaN where it does not count for both runs.
 
     open_pairs: unjudged documents that only one of the runs has. top: least and largest mean difference where
-    only what the runs have in their first k is unjudged. turning: see `turning_share`. elsewhere: unjudged
-    documents of the pool in neither first k, of queries in which the run with the larger mean has more hits,
-    and the number of these queries. weights: (Q,) how much each query counts; None: once.
+    only what the runs have in their first k is unjudged. turning: see `turning_share`. weights: (Q,) how much
+    each query counts; None: once.
     """
 
     lower: Floats
@@ -97,7 +96,6 @@ class DifferenceBounds:
     open_pairs: int
     top: Point | None = None
     turning: float | None = None
-    elsewhere: tuple[int, int] = (0, 0)
     weights: Floats | None = None
 
     def mean(self) -> tuple[float, float] | None:
@@ -217,11 +215,7 @@ def difference_bounds(
     turning = turning_share(limits, counted, weights)
     least, most = limits(1.0)
     top = (_mean(least, counted, weights), _mean(most, counted, weights)) if counted.any() else None
-    alone = int((mine + other)[counted].sum())
-    lead = _mean(limits(0.0)[0], counted, weights) if counted.any() else 0.0
-    left = rest * (counted & (ahead * lead > 0) & (measure == "recall"))
-    elsewhere = int(left.sum()), int(np.count_nonzero(left))
-    return DifferenceBounds(lower, upper, alone, top, turning, elsewhere, weights)
+    return DifferenceBounds(lower, upper, int((mine + other)[counted].sum()), top, turning, weights)
 
 
 def counted_for_both(evaluation: Evaluation, pair: tuple[str, str]) -> Booleans:

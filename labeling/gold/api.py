@@ -12,7 +12,6 @@ from rest_framework.views import APIView
 from labeling.access import queue_for
 from labeling.gold import serializers as shapes
 from labeling.gold.gaps import queries_without_gold, skips_in
-from labeling.gold.lists import ANSWERS_GIVEN
 from labeling.gold.options import GoldOptions, change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import (
@@ -21,7 +20,7 @@ from labeling.gold.questions import (
     change_question,
     gold_balance,
 )
-from labeling.gold.scores import gold_answers, gold_rows
+from labeling.gold.scores import ANSWERS_GIVEN, gold_answers, gold_rows
 from labeling.items.withdrawn import THERE
 from labeling.models import GoldQuestion, Queue
 from pooling.interface.api import Made, answers, parsed, person, takes

@@ -9,14 +9,13 @@ from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
 from labeling.gold.gaps import queries_without_gold, skips_in
-from labeling.gold.lists import ANSWERS_GIVEN
 from labeling.gold.options import GoldSettingsForm, change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import (
     LONGEST_REASON,
 )
 from labeling.gold.rule import ENOUGH_TO_READ
-from labeling.gold.scores import gold_answers, gold_rows
+from labeling.gold.scores import ANSWERS_GIVEN, gold_answers, gold_rows
 from labeling.gold.serializers import gold_figures
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person

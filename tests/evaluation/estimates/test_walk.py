@@ -120,10 +120,8 @@ def test_judging_more_never_says_less_of_the_truth(campaign: Campaign) -> None:
 
     extended = extend_pool(audited, name="extended", depth=2 * K, budget=QUERIES * 12)
     waiting = campaign.report("waiting")
-    for key in ("basis", "recall", "low", "high", "frame", "found"):
+    for key in ("basis", "recall", "low", "high", "frame", "found", "sentence"):
         assert waiting["answer"][key] == finished["answer"][key], "a pool that nobody judged changes nothing"
-    grade = finished["answer"]["sentence"].removesuffix(".").partition(", unless")[0]
-    assert waiting["answer"]["sentence"].startswith(grade), "what it could reverse is said, the grade stays"
     campaign.judge(campaign.opened(extended))
     more = campaign.report("more")
     told(more, truth)
