@@ -54,7 +54,7 @@ def places(name: str) -> tuple[pl.DataFrame, list[str]]:
         column = top.select(*pair, pl.col("position").alias(name_of(path)))
         table = table.join(column, on=pair, how="full", coalesce=True)
     names = [name_of(path) for path in paths]
-    pooled = table.filter(pl.any_horizontal(pl.col(names).is_not_null()))
+    pooled = table.filter(pl.any_horizontal(pl.col(names).is_not_null())).sort(pair)  # the draws hang on it
     scored = pooled.filter(pl.col("is_relevant").any().over("query_id"))
     return scored.with_columns(
         pl.col("is_relevant").fill_null(False), query=pl.col("query_id").rank("dense") - 1

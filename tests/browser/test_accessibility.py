@@ -37,8 +37,6 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 780}, "has_touch":
 LOOKS: dict[str, dict[str, Any]] = {"wide": {}, "phone": PHONE}
 # What passes is not collected either, and no style sheet is loaded a second time.
 ALL_RULES = {"resultTypes": ["violations"], "preload": False}
-# What a narrower window can break, in addition to the colours of what only it shows.
-LAYOUT = {**ALL_RULES, "runOnly": ["meta-viewport", "scrollable-region-focusable", "target-size"]}
 # The only rule of axe-core whose answer depends on the colours.
 COLOURS = {**ALL_RULES, "runOnly": ["color-contrast"]}
 RUN = "async (options) => (await axe.run(options)).violations"
@@ -76,15 +74,14 @@ MAIN_PAGES = 12
 LONG_BODY = '{"q": "{{query}}", "size": {{k}}, "fields": ["title", "text", "headings", "keywords"]}'
 
 
-def violations(page: Page, seen: set[str] | None = None, rules: dict[str, Any] | None = None) -> list[str]:
+def violations(page: Page, seen: set[str] | None = None) -> list[str]:
     """What axe-core finds on the page as it is now, in light and in dark: rule and element.
 
-    With `seen`, which grows, colours are looked at where no page before had such an element in such a place;
-    `rules` are those in addition to the colours, without it all.
+    With `seen`, which grows, colours are looked at where no page before had such an element in such a place.
     """
     eventually(page, lambda: bool(page.evaluate(IS_STYLED)))
     page.evaluate(AXE_SCRIPT)
-    found, colours = page.evaluate(RUN, ALL_RULES if seen is None else rules or WITHOUT_COLOURS), RUN
+    found, colours = page.evaluate(RUN, ALL_RULES if seen is None else WITHOUT_COLOURS), RUN
     if seen is not None:
         new = page.evaluate(MARK_NEW, list(seen))
         seen |= set(new)
@@ -225,11 +222,9 @@ def test_the_main_pages(
     found, seen = {}, set[str]()
     # What `make test` looks at, `make slow` does not again.
     first = MAIN_PAGES if look == "wide" and count is None else 0
-    for place, address in enumerate([*(slug + name for name in collection_pages), *others][first:count]):
+    for address in [*(slug + name for name in collection_pages), *others][first:count]:
         page.goto(address, wait_until="domcontentloaded")
-        # The wide window has shown names and roles of every page; on a phone the first ones do for the frame.
-        narrow = LAYOUT if look == "phone" and place >= MAIN_PAGES else None
-        found[address] = violations(page, seen, narrow)
+        found[address] = violations(page, seen)
         if page.evaluate(IS_WIDER):
             found[address].append("wider than the window")
     page.context.clear_cookies()

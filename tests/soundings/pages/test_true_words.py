@@ -195,11 +195,8 @@ COUNTED = {
 }
 
 
-#: What changes the count where some pairs have a label already, and where none has.
-CASES = [(case, True) for case in COUNTED] + [("a fixed order", False), ("the budget of the pool", False)]
-
-
-@pytest.mark.parametrize(("case", "known"), CASES)
+@pytest.mark.parametrize("known", [False, True], ids=["nothing known", "some known"])
+@pytest.mark.parametrize("case", COUNTED)
 def test_form_list_pages_and_annotator_count_a_queue_alike(
     campaign: Campaign, case: str, known: bool
 ) -> None:
