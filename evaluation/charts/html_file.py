@@ -13,7 +13,7 @@ from evaluation.charts.tables import Figures
 from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.report_store.provenance import Provenance, command_of, software_versions
 from evaluation.scoring.config import Settings
-from evaluation.scoring.estimate_figures import Estimates
+from evaluation.scoring.estimate_figures import Estimates, runs_with_estimates
 from evaluation.scoring.results import Evaluation
 from pooling.formats.registry import named_file
 from pooling.formats.wording import plural
@@ -55,7 +55,7 @@ def write_html(
     report = HtmlReport(
         title=f"{options['qrels'].name}, {len(runs)} {plural(len(runs), 'run')}",
         summary=evaluation.convention_line(first, measure, k) if len(runs) == 1 else summary_of(evaluation),
-        figures=figures_of(evaluation),
+        figures=figures_of(evaluation, estimates),
         provenance=provenance,
         notes=[*evaluation.notes, *evaluation.left_out(), *evaluation.warnings(), *evaluation.below()],
         measures=evaluation.measures,
@@ -65,9 +65,10 @@ def write_html(
     options["html"].write_text(render_html(report), encoding="utf-8")
 
 
-def figures_of(evaluation: Evaluation) -> Figures:
+def figures_of(evaluation: Evaluation, estimates: Estimates | None = None) -> Figures:
+    result = evaluation.to_dict()
     return Figures(
-        evaluation.to_dict(),
+        result if estimates is None else {**result, "runs": runs_with_estimates(result["runs"], estimates)},
         list(evaluation.runs),
         evaluation.per_query_frame().lazy(),
         evaluation.relevant_frame().select("query_id").lazy(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.charts.drawing import picture_size, recall_curve
@@ -28,13 +28,14 @@ from evaluation.charts.of_queries import (
     rows_size,
 )
 from evaluation.charts.tables import (
-    JUDGED,
     MOST_CHOSEN,
     Figures,
     best_runs,
+    coverage_by_run,
     coverage_table,
     curve_table,
     distribution_table,
+    estimated_table,
     gains_table,
     precision_recall_table,
     relevant_bins,
@@ -42,7 +43,7 @@ from evaluation.charts.tables import (
 )
 from evaluation.measures import titled
 from pooling.formats.wording import in_a_row
-from pooling.heavy import alt, np, pd
+from pooling.heavy import alt, pd
 
 Size = tuple[int, int]
 
@@ -67,7 +68,8 @@ class ChartChoice:
 class ChartKind:
     """A picture. table: its numbers, in the order of the picture. rows: what a page shows of them. summary:
     the picture in words. size: of the whole picture, known before it is drawn. is_by_query: of each query's
-    value of the measure.
+    value of the measure. is_live: a page can show the bands of the run that is pointed at.
+    is_of_audit: of estimates and not of the labels at hand.
     """
 
     name: str
@@ -80,6 +82,8 @@ class ChartKind:
     summary: Callable[[pd.DataFrame, ChartChoice], str]
     is_there: Callable[[Figures], bool] = lambda figures: True
     is_by_query: bool = False
+    is_live: bool = False
+    is_of_audit: bool = False
 
 
 def default_choice(figures: Figures, measure: str = "recall", k: int | None = None) -> ChartChoice:
@@ -154,7 +158,50 @@ CURVE = ChartKind(
     size=_curve_size,
     rows=lambda table, choice: table.dropna(axis="columns", how="all"),
     summary=_curve_summary,
+    is_live=True,
 )
+
+# --- The curve by the audit -------------------------------------------------------------------------------
+
+
+def _as_curve(estimated: pd.DataFrame) -> pd.DataFrame:
+    return estimated.rename(columns={"recall": "mean"})
+
+
+def _of_recall(choice: ChartChoice) -> ChartChoice:
+    return replace(choice, measure="recall")
+
+
+def _estimated_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
+    table = estimated_table(figures)
+    there, cutoffs = set(table["run"]), table["k"].nunique()
+    runs = [run for run in figures.runs if run in there and (cutoffs == 1 or run in choice.chosen)]
+    return picture_size(len(runs), cutoffs, narrow=narrow, legend=not are_enough(runs, narrow=narrow))
+
+
+ESTIMATED = ChartKind(
+    name="estimated-curve",
+    title=lambda choice: "Recall over K, estimated",
+    reading="Recall as the audit estimates it: of everything that its documents were drawn from, whether or "
+    "not anybody found it. The band is its interval, which covers the choice of queries and of the documents "
+    "drawn. K is on a logarithmic axis; runs not chosen are grey.",
+    table=lambda figures, choice: estimated_table(figures),
+    draw=lambda table, figures, choice, **look: _draw_curve(
+        _as_curve(table), figures, _of_recall(choice), **look
+    ),
+    size=_estimated_size,
+    rows=lambda table, choice: table,
+    summary=lambda table, choice: f"By the audit. {_curve_summary(_as_curve(table), _of_recall(choice))}",
+    is_there=lambda figures: not estimated_table(figures).empty,
+    is_live=True,
+    is_of_audit=True,
+)
+
+
+def first_curve(figures: Figures, measure: str = "recall") -> ChartKind:
+    """The curve that people look at first: recall by the audit where it estimates that, else the means."""
+    return ESTIMATED if measure == "recall" and ESTIMATED.is_there(figures) else CURVE
+
 
 # --- The distribution -------------------------------------------------------------------------------------
 
@@ -322,30 +369,6 @@ def _draw_coverage(table: pd.DataFrame, figures: Figures, choice: ChartChoice, *
     return coverage_chart(table, figures.runs, choice.k, **look)
 
 
-def coverage_by_run(table: pd.DataFrame) -> pd.DataFrame:
-    """`coverage_table` in short: run, queries, mean, the shares of queries wholly judged and judged by less
-    than 80 %, and the least judged query."""
-    rows = []
-    for name in (column for column in table.columns if column.startswith(JUDGED)):
-        values = table[name].to_numpy(dtype=float)
-        counted = values[~np.isnan(values)]
-        if not len(counted):
-            continue
-        least = int(np.nanargmin(values))
-        rows.append(
-            {
-                "run": name.removeprefix(JUDGED),
-                "queries": len(counted),
-                "mean": float(counted.mean()),
-                "wholly judged": float((counted == 1).mean()),
-                "below 0.8": float((counted < 0.8).mean()),
-                "least judged": table["query_id"].iloc[least],
-                "judged there": float(values[least]),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 def _coverage_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
     rows = coverage_by_run(table)
     if rows.empty:
@@ -421,7 +444,7 @@ FACTS_BY_CHARACTERS = ChartKind(
 KINDS: dict[str, ChartKind] = {
     kind.name: kind
     for kind in (
-        *(CURVE, DISTRIBUTION, GAINS, RELEVANT, PRECISION_RECALL, COVERAGE),
+        *(ESTIMATED, CURVE, DISTRIBUTION, GAINS, RELEVANT, PRECISION_RECALL, COVERAGE),
         *(FACTS, FACTS_BY_CHARACTERS),
     )
 }

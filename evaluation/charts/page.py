@@ -108,8 +108,8 @@ def picture_of(report: Report, kind: ChartKind, choice: ChartChoice, alt: str = 
             (form, f"{reverse('report_chart_file', args=[report.pk, kind.name, form])}?{query}")
             for form in CHART_FILES
         ],
-        specifications=at("VARIANT", "json") if kind.name == "curve" else "",
-        has_bands=kind.name == "curve" and len(figures.runs) > 1 and len(figures.cutoffs(choice.measure)) > 1,
+        specifications=at("VARIANT", "json") if kind.is_live else "",
+        has_bands=kind.is_live and len(figures.runs) > 1 and len(figures.cutoffs(choice.measure)) > 1,
     )
 
 

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 from evaluation.charts.html_report import HtmlReport, lines_of, means_of, worth_of
 from evaluation.charts.html_report import Table as Cells
-from evaluation.charts.kinds import KINDS, default_choice
+from evaluation.charts.kinds import default_choice, first_curve
 
 # Regular and bold, the first pair that the machine has.
 FONTS = (("DejaVuSans", "DejaVuSans-Bold"), ("Vera", "VeraBd"))
@@ -23,7 +23,6 @@ MARGIN = 50.0
 INK, QUIET, LINE, GROUND = "#1d2327", "#545f66", "#c9c5bb", "#f4f2ed"
 # A table of more columns has smaller letters.
 MANY_COLUMNS = 8
-CURVE = "curve"
 
 
 class Look(NamedTuple):
@@ -82,8 +81,8 @@ def _parts(report: HtmlReport, look: Look, width: float) -> Iterator[Any]:
     choice = default_choice(report.figures)
     first, *others = means_of(report.figures, report.measures)
     yield from _section(first.title, first.table, look, width, words=first.words)
-    if KINDS[CURVE].is_there(report.figures) and report.draw is not None:
-        yield _picture(report.draw(KINDS[CURVE], choice, False), width)
+    if report.draw is not None:
+        yield _picture(report.draw(first_curve(report.figures), choice, False), width)
     for mean in others:
         yield from _section(mean.title, mean.table, look, width, words=mean.words)
     for number, cells in enumerate(report.worth):

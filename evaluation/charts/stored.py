@@ -53,7 +53,7 @@ def chart_svg(report: Report, kind: ChartKind, choice: ChartChoice, variant: str
     """A picture as SVG; one of the usual choice is drawn once and then kept next to the report's data."""
     if choice != usual_choice(report, choice.measure, choice.k):
         return charts.to_svg(chart_of(report, kind, choice, variant))
-    at = choice.measure if kind.name == "curve" else f"{choice.measure}-{choice.k}"
+    at = choice.measure if kind.is_live else f"{choice.measure}-{choice.k}"
     name = beside(report, f"{kind.name}-{at}-{variant}-{LOOK}.svg")
     return kept_svg(name, lambda: chart_of(report, kind, choice, variant))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from evaluation.facts.shapes import ReportFacts
 from evaluation.measures import key_of
-from evaluation.scoring.figures import EvaluationResult, Figure, as_read
+from evaluation.scoring.figures import EvaluationResult, Figure, HeadlineEstimate, as_read
 from pooling.heavy import np, pd, pl
 
 # More columns than this nobody tells apart: queries are put together, this many bins of equal size.
@@ -39,6 +39,12 @@ class Figures:
         """The stored figure of one run as people read it, or None."""
         figure = self.result["runs"][run].get(key_of(measure, k))
         return figure and as_read(figure)
+
+    def estimate(self, run: str, k: int) -> HeadlineEstimate | None:
+        """Recall by the audit, where it has a value and an interval."""
+        figure = self.figure(run, "recall", k)
+        estimate = figure and figure.get("estimate")
+        return estimate if estimate and None not in (estimate["value"], estimate["low"]) else None
 
     def mean(self, run: str, measure: str, k: int | None) -> float | None:
         """The mean of one run; None where it is undefined, or was not measured."""
@@ -81,6 +87,15 @@ def _curve_numbers(figure: Figure | None) -> tuple[float | None, ...]:
     if figure is None:
         return (None,) * 5
     return figure["mean"], figure["low"], figure["high"], *figure.get("bounds", (None, None))
+
+
+def estimated_table(figures: Figures) -> pd.DataFrame:
+    """run, k, recall, low, high, by the audit; empty where some are means over queries and some are not."""
+    made = {(run, k): figures.estimate(run, k) for run in figures.runs for k in figures.cutoffs("recall")}
+    there = {place: one for place, one in made.items() if one is not None}
+    is_one = len({one["average"] for one in there.values()}) == 1
+    rows = [(*place, one["value"], one["low"], one["high"]) for place, one in there.items() if is_one]
+    return pd.DataFrame(rows, columns=["run", "k", "recall", "low", "high"])
 
 
 def distribution_table(figures: Figures, measure: str, k: int) -> pd.DataFrame:
@@ -204,3 +219,27 @@ def _pandas(frame: pl.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(columns, columns=frame.columns)
     floats = [name for name in frame.columns if frame[name].dtype.is_float()]
     return table.astype(dict.fromkeys(floats, float))
+
+
+def coverage_by_run(table: pd.DataFrame) -> pd.DataFrame:
+    """`coverage_table` in short: run, queries, mean, the shares of queries wholly judged and judged by less
+    than 80 %, and the least judged query."""
+    rows = []
+    for name in (column for column in table.columns if column.startswith(JUDGED)):
+        values = table[name].to_numpy(dtype=float)
+        counted = values[~np.isnan(values)]
+        if not len(counted):
+            continue
+        least = int(np.nanargmin(values))
+        rows.append(
+            {
+                "run": name.removeprefix(JUDGED),
+                "queries": len(counted),
+                "mean": float(counted.mean()),
+                "wholly judged": float((counted == 1).mean()),
+                "below 0.8": float((counted < 0.8).mean()),
+                "least judged": table["query_id"].iloc[least],
+                "judged there": float(values[least]),
+            }
+        )
+    return pd.DataFrame(rows)

@@ -46,7 +46,7 @@ def report_picture(
     """A picture as SVG, or as the specification that a page draws; neither ever changes."""
     report = report_for(request.user, report_id)
     kind, choice = _kind(report, name), ChartView(request.GET, report=report).choice()
-    if variant not in VARIANTS or (suffix == "json" and name != "curve"):
+    if variant not in VARIANTS or (suffix == "json" and not kind.is_live):
         raise Http404("This report has no such chart.")
     if suffix == "json":
         live = json.dumps(live_chart(report, kind, choice, variant))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evaluation.comparisons.answer import Answer, Rival
 from evaluation.comparisons.grades import Graded
-from evaluation.scoring.estimate_figures import FrameFigures
+from evaluation.scoring.estimate_figures import ESTIMATE, SPAN, FrameFigures
 from evaluation.scoring.wording import decimal, first_places, interval, percent
 from pooling.formats.wording import counted
 
@@ -33,12 +33,14 @@ def grade_in_words(one: Graded) -> str:
     return words[one.grade]
 
 
-def difference_in_words(rival: Rival) -> str:
-    """The difference from the rival with its interval and p-value."""
+def difference_in_words(answer: Answer, rival: Rival) -> str:
+    """The difference from the rival with its interval and p-value. It is of the labels at hand, which is said
+    where the recall before it is not."""
     p_value = "" if rival.p_value is None else f" · p = {rival.p_value:.2g}"
     pairs = f" ({counted(rival.pairs, 'pair')})" if p_value and rival.pairs > 1 else ""
     words = f"{signed(rival.difference)} {span(rival.low, rival.high)}".strip()
-    return f"{words} over {rival.run}{p_value}{pairs}"
+    of = ", by what was found so far" if answer.basis in (ESTIMATE, SPAN) else ""
+    return f"{words} over {rival.run}{of}{p_value}{pairs}"
 
 
 def outside_sentence(
@@ -127,7 +129,7 @@ def answer_in_words(answer: Answer) -> tuple[str, ...]:
     what to do next."""
     numbers = f"Recall@{answer.k} of {answer.run}: {recall_in_words(answer)}"
     if answer.rival is not None:
-        numbers += f"; {difference_in_words(answer.rival)}"
+        numbers += f"; {difference_in_words(answer, answer.rival)}"
     if answer.judged is not None:
         numbers += f"; {percent(answer.judged)} of its {first_places(answer.k)} judged"
     outside = () if answer.outside is None else (answer.outside.sentence,)

@@ -21,7 +21,7 @@ from evaluation.models import Report
 from evaluation.report_store.options import UNWEIGHTED, headline_k
 from evaluation.report_store.settings import weights_in_words
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS, Estimates
-from evaluation.scoring.wording import decimal, first_places
+from evaluation.scoring.wording import decimal, first_places, share_in_words
 from pooling.formats.wording import counted
 
 # A difference is drawn on a scale that ends at least so far from 0.
@@ -64,7 +64,7 @@ def answer_card(report: Report, k: int) -> AnswerCard | None:
     return AnswerCard(
         answer,
         *_recall(report, answer),
-        "" if rival is None else difference_in_words(rival),
+        "" if rival is None else difference_in_words(answer, rival),
         None if rival is None else _bar(rival),
         _covered(report, answer),
         _facts(report, answer),
@@ -125,6 +125,19 @@ def _recall(report: Report, answer: Answer) -> tuple[str, str, str]:
         return first, of, f"{between} whatever the unjudged documents of pool and runs are"
     beside = f"{decimal(answer.found['recall'])} {of_relevant_so_far(answer)}"
     return first, of, "" if answer.basis == COMPLETE else beside
+
+
+def estimated_caption(report: Report) -> str:
+    """What a curve of recall by the audit is of, and what its bands cover."""
+    estimates: Estimates = report.result["estimates"]
+    level = share_in_words(report.result["conventions"]["interval"]["level"])
+    answer = answer_at(report)
+    is_micro = answer is not None and answer.average == "micro"
+    return (
+        f"Recall {frame_in_words(estimated_frame(estimates))}, as the audit estimates it"
+        f"{', over all relevant documents at once' if is_micro else ''}, with its {level} interval, which "
+        "covers the choice of queries and of the documents drawn."
+    )
 
 
 def _since(earlier: Earlier | None) -> str:

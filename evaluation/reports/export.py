@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import IO
 
 from evaluation.charts.html_report import HtmlReport, render_html
-from evaluation.charts.kinds import ChartChoice, ChartKind
+from evaluation.charts.kinds import ChartChoice, ChartKind, first_curve
 from evaluation.charts.pdf_report import render_pdf
 from evaluation.charts.stored import CHART_FILES, chart_csv, chart_svg, figures_of, kinds_of, usual_choice
 from evaluation.comparisons.stored import answer_at
@@ -149,7 +149,8 @@ def _table(form: str) -> Maker:
 
 def _curve(form: str) -> Maker:
     def make(report: Report, measure: str) -> bytes | IO[bytes]:
-        return CHART_FILES[form].make(report, kinds_of(report)["curve"], usual_choice(report, measure))
+        kind = first_curve(figures_of(report), measure)
+        return CHART_FILES[form].make(report, kind, usual_choice(report, measure))
 
     return make
 

@@ -11,7 +11,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
+from evaluation.charts.kinds import first_curve
+from evaluation.charts.stored import chart_svg, figures_of, kinds_of, usual_choice
 from evaluation.comparisons.answer import Answer
 from evaluation.comparisons.answering import AnswerRequest, answered
 from evaluation.comparisons.stored import StoredComparisons, compared_runs, store_comparisons, unjudged_frame
@@ -430,7 +431,7 @@ def _draw(made: Report, progress: Progress) -> None:
     kinds, choice = kinds_of(made), usual_choice(made)
     wide = ("light", "dark")
     wanted = [(kind, variant) for kind in kinds.values() for variant in wide]
-    wanted += [(kinds["curve"], variant) for variant in VARIANTS if variant not in wide]
+    wanted += [(first_curve(figures_of(made)), variant) for variant in VARIANTS if variant not in wide]
     for place, (kind, variant) in enumerate(wanted):
         progress(0.88 + 0.12 * place / len(wanted), f"Drawing: {kind.title(choice)}.")
         chart_svg(made, kind, choice, variant)

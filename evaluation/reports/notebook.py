@@ -240,7 +240,7 @@ def html_of(result: Evaluation, sentences: Sequence[str], estimates: Estimates |
     report = HtmlReport(
         title=f"{name}, {counted(len(result.runs), 'run')}",
         summary=summary_of(result) if only is None else result.convention_line(only, measure, k),
-        figures=figures_of(result),
+        figures=figures_of(result, estimates),
         provenance=provenance,
         notes=[*result.notes, *result.left_out(), *result.warnings(), *result.below()],
         measures=result.measures,

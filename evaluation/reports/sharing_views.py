@@ -22,7 +22,8 @@ from rest_framework.views import APIView
 from evaluation.access import report_for
 from evaluation.charts.drawing import forest_size
 from evaluation.charts.html_report import lines_of, means_of, worth_of
-from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
+from evaluation.charts.kinds import first_curve
+from evaluation.charts.stored import chart_svg, figures_of, usual_choice
 from evaluation.comparisons.page import PairView, facts
 from evaluation.comparisons.stored import compared, forest_svg, grade_of, turned
 from evaluation.models import Report, SharedLink
@@ -39,7 +40,7 @@ from evaluation.report_store.shared_links import (
     share,
     withdraw_link,
 )
-from evaluation.reports.answer_card import answer_card, of_labels
+from evaluation.reports.answer_card import answer_card, estimated_caption, of_labels
 from evaluation.reports.export import MADE, content_of
 from evaluation.scoring.results import decimal, interval, percent
 from pooling.interface.api import answers, parsed, person, takes
@@ -92,9 +93,6 @@ def chosen_pair(report: Report, data: Any) -> tuple[str, str, int]:
     return chosen.a, chosen.b, chosen.k
 
 
-CURVE = "curve"
-
-
 @dataclass(frozen=True)
 class SharedRow:
     """A run with its recall at the K of the page, in words; bar: places on a scale of 100 units."""
@@ -119,7 +117,8 @@ def shared_report(link: SharedLink, token: str) -> dict[str, Any]:
     report = link.report
     content, k = content_of(report, for_members=False), headline_k(report.options)
     choice = usual_choice(report)
-    kind, figures = kinds_of(report)[CURVE], content.figures
+    figures = content.figures
+    kind = first_curve(figures)
     # Who made it is a member.
     provenance = replace(content.provenance, made=report.created_at.strftime(MADE))
     alt = f"{kind.title(choice)}; the tables have the same numbers."
@@ -131,7 +130,9 @@ def shared_report(link: SharedLink, token: str) -> dict[str, Any]:
         "notes": content.notes,
         "k": k,
         "found_so_far": (basis := of_labels(report)),
-        "curve_caption": f"Mean over queries{basis and f', {basis},'} with its interval.",
+        "curve_caption": estimated_caption(report)
+        if kind.is_of_audit
+        else f"Mean over queries{basis and f', {basis},'} with its interval.",
         "rows": _rows(report, k),
         "picture": SharedPicture(
             _addresses(token),
@@ -277,7 +278,8 @@ def shared_picture(request: HttpRequest, token: str, variant: str) -> HttpRespon
         raise Http404("There is no such chart.")
     report, comparisons = link.report, compared(link.report)
     if not link.is_of_comparison:
-        picture = chart_svg(report, kinds_of(report)[CURVE], usual_choice(report), variant)
+        kind = first_curve(figures_of(report))
+        picture = chart_svg(report, kind, usual_choice(report), variant)
     elif comparisons is None or link.k is None:
         raise Http404("There is no such chart.")
     else:

@@ -11,9 +11,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import report_for
-from evaluation.charts.kinds import ChartChoice, bounds_open
+from evaluation.charts.kinds import CURVE, ChartChoice, bounds_open, first_curve
 from evaluation.charts.page import ChartView, form_context, picture_of
-from evaluation.charts.stored import figures_of, kinds_of
+from evaluation.charts.stored import figures_of
 from evaluation.comparisons.results_table import ResultsTable, earlier_report, means_of, results_table
 from evaluation.comparisons.stored import compared
 from evaluation.comparisons.wording import signed
@@ -33,7 +33,7 @@ from evaluation.report_store.files import (
 )
 from evaluation.report_store.settings import conventions_in_words, pool_of_estimates, settings_context
 from evaluation.report_store.shared_links import links_of
-from evaluation.reports.answer_card import full_card, of_labels, queries_in_all
+from evaluation.reports.answer_card import estimated_caption, full_card, of_labels, queries_in_all
 from evaluation.reports.changes import are_equal
 from evaluation.reports.coverage import Coverage, coverage_by_cutoff, report_warnings
 from evaluation.reports.export import FILES, provenance_of
@@ -85,8 +85,8 @@ def report_context(
     report: Report, choice: Choice, picture_choice: ChartChoice, results: ResultsTable
 ) -> dict[str, Any]:
     result, columns = report.result, cutoffs_of(report, choice.measure)
-    curve = kinds_of(report)["curve"]
-    has_bounds = bounds_open(figures_of(report), choice.measure)
+    curve = first_curve(figures_of(report), choice.measure)
+    has_bounds = not curve.is_of_audit and bounds_open(figures_of(report), choice.measure)
     coverage = coverage_by_cutoff(report)
     return {
         "choice": choice,
@@ -96,8 +96,16 @@ def report_context(
         "measure": MEASURES[choice.measure],
         "measures": [MEASURES[name] for name in report.options["measures"]],
         **form_context(report, picture_choice),
-        "picture": picture_of(report, curve, picture_choice, alt=_alt(report, choice.measure, has_bounds)),
-        "curve_caption": _caption(report, choice.measure, has_bounds),
+        "picture": picture_of(
+            report,
+            curve,
+            picture_choice,
+            alt="" if curve.is_of_audit else _alt(report, choice.measure, has_bounds),
+        ),
+        "curve_caption": _caption(report, choice.measure, has_bounds)
+        if not curve.is_of_audit
+        else estimated_caption(report),
+        "found_curve": picture_of(report, CURVE, picture_choice).page if curve.is_of_audit else "",
         "bounds_drawn": has_bounds,
         "conventions": conventions_in_words(report),
         "counts": result["queries"],

@@ -136,6 +136,39 @@ def test_a_report_reads_the_estimate_first(world: World, runs: list[Run]) -> Non
     assert result["runs"]["first"]["recall@4"]["estimate"]["value"] < result["answer"]["found"]["recall"]
 
 
+def test_the_curve_that_comes_first_is_the_estimate_with_a_way_to_what_was_found(
+    world: World, runs: list[Run], client: Client
+) -> None:
+    labels_of(world, reaching(world.collection, runs, budget=3 * 24))
+    report = create_requested(world.collection, ReportRequest(k=[2, 4, 100]))
+    estimates = {
+        (run, k): report.result["runs"][run][f"recall@{k}"]["estimate"]
+        for run in ("first", "second")
+        for k in (2, 4, 100)
+    }
+    client.force_login(world.vera)
+
+    names = [one["name"] for one in client.get(f"/api/reports/{report.pk}/charts/").json()]
+    chart = client.get(f"/api/reports/{report.pk}/charts/estimated-curve/").json()
+    page = client.get(report.get_absolute_url()).content.decode()
+    of_precision = client.get(f"{report.get_absolute_url()}?measure=precision").content.decode()
+
+    assert names[:2] == ["estimated-curve", "curve"]
+    assert chart["columns"] == ["run", "k", "recall", "low", "high"]
+    assert chart["rows"] == [
+        [*place, one["value"], one["low"], one["high"]] for place, one in estimates.items() if one is not None
+    ]
+    assert len(chart["rows"]) >= 4
+    assert "/charts/estimated-curve/light.svg?measure=recall" in page
+    assert "Recall of the whole collection, as the audit estimates it" in page
+    assert f"/reports/{report.pk}/charts/curve/?measure=recall" in page
+    assert "over second, by what was found so far" in page or "over first, by what was found so far" in page
+    assert "estimated-curve" not in of_precision
+    for variant in ("light.svg", "dark-narrow.svg", "light.json"):
+        picture = client.get(f"/reports/{report.pk}/charts/estimated-curve/{variant}?measure=recall&k=4")
+        assert picture.status_code == 200
+
+
 def test_finds_of_a_pool_end_at_its_depth(world: World, runs: list[Run], client: Client) -> None:
     pool = reaching(world.collection, runs, budget=3 * 24)
     labels_of(world, pool)
