@@ -32,6 +32,7 @@ from evaluation.reports.trends import (
     trend_frame,
     trend_of,
 )
+from evaluation.scoring.figures import HeadlineEstimate
 from evaluation.scoring.wording import decimal, interval
 from pooling.interface.api import answers, parsed
 from pooling.interface.charting import VARIANTS, to_svg
@@ -58,10 +59,10 @@ def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
         context |= {
             "trend": trend,
             "chosen": {report.pk for report in reports},
-            "title": titled(trend.measure, trend.k),
+            "title": _title(trend),
             "measures": [MEASURES[name] for name in measures_of(reports)],
             "cutoffs": common_cutoffs(reports, trend.measure),
-            "rows": [_row(run, points) for run, points in trend.points.items()],
+            "rows": [_row(trend, run) for run in trend.points],
             "cautions": cautions(reports),
             "changes": changes_between(reports),
             "is_equal": len(reports) == 2 and are_equal(*reports),
@@ -76,13 +77,13 @@ def report_trend_picture(request: HttpRequest, slug: str, variant: str) -> HttpR
     trend = _chosen_trend(request, collection_for(request.user, slug))
     if variant not in VARIANTS or trend is None or not trend.curves:
         raise Http404("There is no such picture.")
-    identity = repr([*map(chart_key, trend.reports), trend.measure, trend.k, variant])
+    identity = repr([*map(chart_key, trend.reports), trend.measure, trend.k, trend.is_estimated, variant])
     key = f"trend-{sha256(identity.encode()).hexdigest()}"
     svg: bytes | None = cache.get(key)
     if svg is None:
         chart = runs_over_time(
             trend_frame(trend),
-            title=titled(trend.measure, trend.k),
+            title=_title(trend),
             dark=variant.startswith("dark"),
             narrow=variant.endswith("narrow"),
         )
@@ -139,6 +140,7 @@ class TrendPointSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="From the report before that has the run; null in the first."
     )
     other_file = serializers.BooleanField(help_text="The run of that name was another file there.")
+    estimate = shape(HeadlineEstimate)(allow_null=True, help_text="Of recall, where an audit tells it.")
 
 
 class TrendRunSerializer(serializers.Serializer[Any]):
@@ -224,23 +226,30 @@ def _plain(trend: Trend) -> dict[str, object]:
 
 
 def _point(point: Point) -> dict[str, object]:
-    figure = {name: point.figure.get(name) for name in ("mean", "low", "high")}
+    figure = {name: point.figure.get(name) for name in ("mean", "low", "high", "estimate")}
     return {**figure, "difference": point.difference, "other_file": point.other_file}
 
 
-def _row(run: str, points: list[Point | None]) -> dict[str, Any]:
-    return {"run": run, "cells": [None if point is None else _cell(point) for point in points]}
-
-
-def _cell(point: Point) -> dict[str, Any]:
-    figure, difference = point.figure, point.difference
+def _row(trend: Trend, run: str) -> dict[str, Any]:
     return {
-        "mean": decimal(figure["mean"]),
-        "interval": interval({"low": figure["low"], "high": figure["high"]}).strip(),
+        "run": run,
+        "cells": [None if point is None else _cell(trend, point) for point in trend.points[run]],
+    }
+
+
+def _cell(trend: Trend, point: Point) -> dict[str, Any]:
+    value, low, high, difference = trend.read(point)
+    return {
+        "mean": decimal(value),
+        "interval": interval({"low": low, "high": high}).strip(),
         "change": "" if difference is None else signed(difference),
         "moved": bool(difference and abs(difference) >= 0.0005),
         "other_file": point.other_file,
     }
+
+
+def _title(trend: Trend) -> str:
+    return titled(trend.measure, trend.k) + (", estimated" if trend.is_estimated else "")
 
 
 def _picture(collection: Collection, trend: Trend) -> dict[str, Any] | None:
@@ -249,8 +258,8 @@ def _picture(collection: Collection, trend: Trend) -> dict[str, Any] | None:
 
     names = [report.pk for report in trend.reports]
     query = urlencode({"report": names, "measure": trend.measure, "k": trend.k or ""}, doseq=True)
-    title = titled(trend.measure, trend.k)
-    runs = len(trend.curves)
+    title = _title(trend)
+    runs, what = len(trend.curves), "Estimate" if trend.is_estimated else "Mean"
     more = f" The {runs} best of {len(trend.points)} runs." if len(trend.points) > runs else ""
     return {
         "addresses": {
@@ -262,5 +271,5 @@ def _picture(collection: Collection, trend: Trend) -> dict[str, Any] | None:
         "wide": over_time_size(runs),
         "narrow": over_time_size(runs, narrow=True),
         "alt": f"{title} of {runs} runs in {len(names)} reports; the table below has the same numbers.",
-        "reading": f"Mean with its interval in each report, oldest first.{more}",
+        "reading": f"{what} with its interval in each report, oldest first.{more}",
     }

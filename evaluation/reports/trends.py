@@ -5,9 +5,9 @@ its changes, and where the reports do not count alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -17,7 +17,7 @@ from evaluation.report_store.files import cutoffs_of, run_names
 from evaluation.report_store.options import UNWEIGHTED
 from evaluation.reports.changes import Change, what_changed
 from evaluation.reports.summaries import ReportSummary, history_of
-from evaluation.scoring.figures import Figure, as_read
+from evaluation.scoring.figures import Figure, HeadlineEstimate, as_read
 from pooling.formats.wording import counted
 from pooling.heavy import pd
 from pooling.models import Collection
@@ -29,28 +29,55 @@ MOST_REPORTS, USUAL, MOST_CURVES = 50, 10, 8
 @dataclass(frozen=True)
 class Point:
     """A run's figure in a report, and the difference of its mean from the report before that has the run;
-    other_file: where the run of that name was another file there."""
+    other_file: where the run of that name was another file there; estimate_difference: as difference, of its
+    estimate."""
 
     figure: Figure
     difference: float | None
     other_file: bool
+    estimate_difference: float | None
+
+    @property
+    def estimate(self) -> HeadlineEstimate | None:
+        return self.figure.get("estimate")
+
+
+class Reading(NamedTuple):
+    """A number with its interval, and its difference from the report before."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    difference: float | None
 
 
 @dataclass(frozen=True)
 class Trend:
     """Reports, oldest first, at one measure and K (None over the whole run), with a point or nothing for each
-    run in each."""
+    run in each. is_estimated: all points have an estimate, and of one average."""
 
     reports: list[Report]
     measure: str
     k: int | None
     points: dict[str, list[Point | None]]
+    is_estimated: bool = False
 
     @property
     def curves(self) -> list[str]:
         """The runs of the picture: the best in the newest report that has them."""
-        defined = [run for run in self.points if any(mean is not None for mean in _means(self.points[run]))]
+        defined = [
+            run
+            for run, row in self.points.items()
+            if any(self.read(point).value is not None for point in row if point)
+        ]
         return defined[:MOST_CURVES]
+
+    def read(self, point: Point) -> Reading:
+        """What people read of a point: its estimate where all points have one, else its mean."""
+        estimate, figure = point.estimate if self.is_estimated else None, point.figure
+        if estimate is None:
+            return Reading(figure["mean"], figure["low"], figure["high"], point.difference)
+        return Reading(estimate["value"], estimate["low"], estimate["high"], point.estimate_difference)
 
 
 def reports_chosen(collection: Collection, keys: Sequence[str]) -> list[Report]:
@@ -95,14 +122,21 @@ def trend_of(reports: Sequence[Report], measure: str, k: int | None) -> Trend:
     points: dict[str, list[Point | None]] = {}
     for run in dict.fromkeys(run for one in reversed(reports) for run in run_names(one)):
         points[run] = _points(reports, run, key)
-    newest = {run: next((mean for mean in reversed(_means(row)) if mean), 0.0) for run, row in points.items()}
-    ranked = sorted(points, key=lambda run: (points[run][-1] is None, -newest[run], run))
-    return Trend(list(reports), measure, k, {run: points[run] for run in ranked})
+    every = [point for row in points.values() for point in row if point is not None]
+    averages = {None if (one := point.estimate) is None else one["average"] for point in every}
+    trend = Trend(list(reports), measure, k, points, len(averages) == 1 and None not in averages)
+
+    def newest(run: str) -> float:
+        values = (trend.read(point).value for point in reversed(points[run]) if point is not None)
+        return next(filter(None, values), 0.0)
+
+    ranked = sorted(points, key=lambda run: (points[run][-1] is None, -newest(run), run))
+    return replace(trend, points={run: points[run] for run in ranked})
 
 
 def _points(reports: Sequence[Report], run: str, key: str) -> list[Point | None]:
     row: list[Point | None] = []
-    before: tuple[float | None, str] | None = None
+    before: tuple[float | None, float | None, str] | None = None
     for report in reports:
         figure = report.result["runs"].get(run, {}).get(key)
         if figure is None:
@@ -110,15 +144,17 @@ def _points(reports: Sequence[Report], run: str, key: str) -> list[Point | None]
             continue
         figure = as_read(figure)
         file = next(one["sha256"] for one in report.options["runs"] if one["name"] == run)
-        mean, last = figure["mean"], before[0] if before else None
-        difference = None if mean is None or last is None else mean - last
-        row.append(Point(figure, difference, bool(before and before[1] != file)))
-        before = mean, file
+        estimate = (figure.get("estimate") or {}).get("value")
+        last, last_estimate, last_file = before or (None, None, file)
+        row.append(
+            Point(figure, _less(figure["mean"], last), file != last_file, _less(estimate, last_estimate))
+        )
+        before = figure["mean"], estimate, file
     return row
 
 
-def _means(row: Sequence[Point | None]) -> list[float | None]:
-    return [None if point is None else point.figure["mean"] for point in row]
+def _less(number: float | None, other: float | None) -> float | None:
+    return None if number is None or other is None else number - other
 
 
 def cautions(reports: Sequence[Report]) -> list[str]:
@@ -158,10 +194,10 @@ def changes_between(reports: Sequence[Report]) -> list[tuple[Report, list[Change
 def trend_frame(trend: Trend) -> pd.DataFrame:
     """The drawn runs as rows: run, report, mean, low, high."""
     rows = [
-        (run, _label(place, report), point.figure["mean"], point.figure["low"], point.figure["high"])
+        (run, _label(place, report), *trend.read(point)[:3])
         for run in trend.curves
         for place, (report, point) in enumerate(zip(trend.reports, trend.points[run], strict=True), 1)
-        if point is not None and point.figure["mean"] is not None
+        if point is not None and trend.read(point).value is not None
     ]
     order = {_label(place, report): place for place, report in enumerate(trend.reports, 1)}
     frame = pd.DataFrame(rows, columns=["run", "report", "mean", "low", "high"])

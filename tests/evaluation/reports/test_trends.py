@@ -98,6 +98,39 @@ def test_the_page_has_the_picture_the_table_and_the_choice(
     assert "Recall@2 of each run" in client.get(f"{PAGE}?measure=no&k=x&report=-1").content.decode()
 
 
+def estimate(report: Report, run: str, value: float, average: str = "macro") -> None:
+    """Store an estimate of recall@1 as an audit would."""
+    figure = report.result["runs"][run]["recall@1"]
+    figure["estimate"] = {"value": value, "low": 0.0, "high": 0.9, "average": average, "covers": "both"}
+    report.save()
+
+
+def test_estimates_are_shown_where_each_run_of_each_report_has_one_and_never_next_to_means(
+    world: World, client: Client, three: list[Report]
+) -> None:
+    client.force_login(world.vera)
+    first, second = three[0], three[2]
+    address = f"?report={first.pk}&report={second.pk}&k=1"
+    for report, run, value in ((first, "alpha", 0.5), (first, "beta", 0.25), (second, "alpha", 0.125)):
+        estimate(report, run, value)
+    assert "Means by the labels of each report" in client.get(PAGE + address).content.decode()
+    estimate(second, "beta", 0.375, "micro")
+    assert "Means by the labels of each report" in client.get(PAGE + address).content.decode()
+
+    estimate(second, "beta", 0.375)
+    page = client.get(PAGE + address).content.decode()
+    runs = {one["run"]: one["points"][1] for one in client.get(CALL + address).json()["runs"]}
+
+    assert "Recall as the audit of each report estimates it" in page
+    assert "Recall@1, estimated: each run" in page
+    assert re.findall(r'title="\[0.000, 0.900\]">(0.\d+)', page) == ["0.250", "0.375", "0.500", "0.125"]
+    assert re.findall(r"[+−]0.\d{3}", page) == ["+0.125", "−0.375"]
+    assert (runs["alpha"]["mean"], runs["alpha"]["difference"]) == (0.5, -0.5), "of the labels at hand"
+    assert runs["alpha"]["estimate"]["value"] == 0.125
+    picture = client.get(f"{PAGE}light.svg{address}").content
+    assert b"estimated" in picture
+
+
 def test_one_report_alone_has_no_trend(world: World, client: Client) -> None:
     client.force_login(world.vera)
     make_report(world)
