@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from functools import cache
 from typing import TypedDict
 
 from django.conf import settings
 from django.db import models
+from django.db.models.sql import Query
 from django.urls import reverse
 
 from pooling.tidying.kept import NOT_DELETED, Kept
@@ -133,7 +135,13 @@ IN_RESERVE = models.Q(is_beyond=True, inclusion_probability=None)
 
 class _Entries(models.Manager["PoolEntry"]):
     def get_queryset(self) -> models.QuerySet[PoolEntry]:
-        return super().get_queryset().exclude(IN_RESERVE)
+        return models.QuerySet(PoolEntry, query=_entries().chain(), using=self._db)
+
+
+@cache
+def _entries() -> Query:
+    """What each of their queries begins with, as in `pooling/tidying/kept.py`."""
+    return models.QuerySet(PoolEntry).exclude(IN_RESERVE).query
 
 
 class PoolEntry(models.Model):

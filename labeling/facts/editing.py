@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection as SomeOf
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -107,16 +108,12 @@ def decide_facts(facts: SomeOf[Fact], state: str, *, user: User) -> int:
     with transaction.atomic():
         lock(collection)
         chosen = Fact.objects.filter(pk__in=[fact.pk for fact in facts], collection=collection)
-        changed = list(chosen.exclude(state=state))
-        now = timezone.now()
-        for fact in changed:
-            fact.state, fact.merged_into = state, None
-            if state == Fact.State.CONFIRMED:
-                fact.confirmed_by, fact.confirmed_at = user, now
-        Fact.objects.bulk_update(
-            changed, ["state", "merged_into", "confirmed_by", "confirmed_at"], batch_size=500
-        )
-        follow_facts({fact.query_id for fact in changed})
+        changed = dict(chosen.exclude(state=state).values_list("pk", "query_id"))
+        news: dict[str, Any] = {"state": state, "merged_into": None}
+        if state == Fact.State.CONFIRMED:
+            news |= {"confirmed_by": user, "confirmed_at": timezone.now()}
+        Fact.objects.filter(pk__in=list(changed)).update(**news)
+        follow_facts(set(changed.values()))
         if changed:
             record_action(collection, user, f"facts {state}", f"{len(changed)} facts")
     return len(changed)

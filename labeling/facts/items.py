@@ -102,12 +102,12 @@ def _judged(query: int, facts: set[int]) -> dict[int, dict[int, set[int]]]:
 
 
 def _store(items: Sequence[FactItem], facts: set[int], judged: dict[int, dict[int, set[int]]]) -> None:
-    changed = []
+    changed: dict[tuple[int, int, bool], list[int]] = defaultdict(list)
     for item in items:
         whole = [one for one in judged[item.document_id].values() if len(one) == len(facts)]
         counted = (len(facts), len(whole) if facts else 0)
         is_open = counted[0] > 0 and counted[1] < item.queue.judgments_per_item
         if (item.asked, item.done, item.is_open) != (*counted, is_open):
-            (item.asked, item.done), item.is_open = counted, is_open
-            changed.append(item)
-    FactItem.objects.bulk_update(changed, ["asked", "done", "is_open"], batch_size=500)
+            changed[*counted, is_open].append(item.pk)
+    for (asked, done, is_open), keys in changed.items():
+        FactItem.objects.filter(pk__in=keys).update(asked=asked, done=done, is_open=is_open)

@@ -31,9 +31,8 @@ def chance_below(answers: tuple[int, int], most_wrong: tuple[int, int]) -> Float
     (a + 1, b + 1) array: at [i, j], i relevant ones and j others were answered wrong.
     """
     _, weights = _points()
-    density, _, surely = _posterior(answers[0], most_wrong[0])
-    _, below, _ = _posterior(answers[1], most_wrong[1])
-    chances: Floats = surely[:, None] + (density * weights) @ below.T
+    density, surely = _density(answers[0], most_wrong[0])
+    chances: Floats = surely + (density * weights) @ _below(answers[1], most_wrong[1]).T
     return chances
 
 
@@ -88,21 +87,31 @@ def _points() -> tuple[Floats, Floats]:
     return lowest + (1 - lowest) * (places + 1) / 2, weights * (1 - lowest) / 2
 
 
-def _posterior(answers: int, most_wrong: int) -> tuple[Floats, Floats, Floats]:
-    """The posterior of one share after `answers`, by the number of wrong ones, 0 to `most_wrong`.
-
-    Its density at each point; the probability that it is below what the other share at that point leaves; and
-    that it is below the lowest point. A Beta with whole parameters p and q is below y where at least p of
-    p + q - 1 trials succeed with chance y.
+@lru_cache(maxsize=64)
+def _density(answers: int, most_wrong: int) -> tuple[Floats, Floats]:
+    """The posterior of one share after `answers`, by the number of wrong ones, 0 to `most_wrong`: its density
+    at each point, and the probability that it is below the lowest point.
     """
-    points, _ = _points()
-    trials = answers + PRIOR_RIGHT + PRIOR_WRONG - 1
-    failures = np.arange(most_wrong + PRIOR_WRONG)
-    density = trials * _binomial(trials - 1, failures, points)
-    below = np.cumsum(_binomial(trials, failures, 2 * FLOOR - points), axis=0)
-    lowest = np.cumsum(_binomial(trials, failures, np.array([2 * FLOOR - 1])), axis=0)
-    first = PRIOR_WRONG - 1
-    return density[first:], below[first:], lowest[first:, 0]
+    trials, failures = _trials(answers, most_wrong)
+    density = trials * _binomial(trials - 1, failures, _points()[0])
+    surely = np.cumsum(_binomial(trials, failures, np.array([2 * FLOOR - 1])), axis=0)
+    return density[PRIOR_WRONG - 1 :], surely[PRIOR_WRONG - 1 :]
+
+
+@lru_cache(maxsize=64)
+def _below(answers: int, most_wrong: int) -> Floats:
+    """The probability, as in `_density`, that a share is below what the other one at each point leaves.
+
+    A Beta with whole parameters p and q is below y where at least p of p + q - 1 trials succeed with chance
+    y.
+    """
+    trials, failures = _trials(answers, most_wrong)
+    below: Floats = np.cumsum(_binomial(trials, failures, 2 * FLOOR - _points()[0]), axis=0)
+    return below[PRIOR_WRONG - 1 :]
+
+
+def _trials(answers: int, most_wrong: int) -> tuple[int, npt.NDArray[np.int_]]:
+    return answers + PRIOR_RIGHT + PRIOR_WRONG - 1, np.arange(most_wrong + PRIOR_WRONG)
 
 
 def _binomial(trials: int, failures: npt.NDArray[np.int_], success: Floats) -> Floats:

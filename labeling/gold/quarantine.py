@@ -24,7 +24,7 @@ from labeling.gold.rule import Advice, Score, advice
 from labeling.gold.scores import gold_answers, score_of
 from labeling.items.bookmarks import locked_bookmark
 from labeling.items.slots import recount
-from labeling.items.statements import items_judged_by, items_set_aside
+from labeling.items.statements import in_quarantine, items_judged_by, items_set_aside
 from labeling.models import Bookmark, Item, Judgment, Lease, Quarantine, Queue
 from pooling.interface.problems import InputError
 from pooling.people.access import JUDGES
@@ -32,12 +32,6 @@ from pooling.people.activity_log import record_action
 
 BATCH = 500
 MOST_EVIDENCE = 200
-
-
-def in_quarantine(queue_id: int | None, annotator: User) -> int | None:
-    """The key of the quarantine that somebody is in, or None."""
-    current = Quarantine.objects.filter(queue=queue_id, annotator=annotator, lifted_at=None)
-    return current.order_by().values_list("pk", flat=True).first()
 
 
 def review(queue: Queue, annotator: User, now: datetime) -> Quarantine | None:

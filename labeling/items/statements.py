@@ -29,6 +29,9 @@ BOOKMARK = """
 SELECT {columns} FROM labeling_bookmark bookmark WHERE queue_id = %s AND annotator_id = %s {lock}
 """
 OWN_LEASES = "SELECT id FROM labeling_lease WHERE annotator_id = %s AND expires_at > %s"
+QUARANTINE = """
+SELECT id FROM labeling_quarantine WHERE queue_id = %s AND annotator_id = %s AND lifted_at IS NULL
+"""
 STORE_SLOTS = """
 UPDATE labeling_item SET needed = %s, done = %s, leased = %s, leased_until = %s, state = %s
 WHERE id IN ({items})
@@ -193,6 +196,14 @@ def own_leases(annotator: User, now: datetime) -> list[int]:
     with connection.cursor() as cursor:
         cursor.execute(OWN_LEASES, [annotator.pk, connection.ops.adapt_datetimefield_value(now)])
         return [key for (key,) in cursor.fetchall()]
+
+
+def in_quarantine(queue_id: int | None, annotator: User) -> int | None:
+    """The key of the quarantine that somebody is in, or None."""
+    with connection.cursor() as cursor:
+        cursor.execute(QUARANTINE, [queue_id, annotator.pk])
+        row = cursor.fetchone()
+    return row[0] if row else None
 
 
 def store_slots(items: SomeOf[int], slots: tuple[int, int, int, datetime | None, str]) -> None:

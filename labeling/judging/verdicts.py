@@ -22,11 +22,16 @@ from django.utils.translation import gettext as _
 from labeling.adaptive.reordering import follow
 from labeling.exposure.showing import Proposal, contradicted_by, facts_of_sight, hand_out, proposal_of
 from labeling.exposure.use import expect
-from labeling.gold.quarantine import in_quarantine, review
+from labeling.gold.quarantine import review
 from labeling.items.answers import given_in, own_answers
 from labeling.items.evidence import facts_of_evidence, problem_with_version
 from labeling.items.slots import GOLD_STATES, SLOTLESS, recount, slots_of, store
-from labeling.items.statements import end_leases, judgments_of_pair, lock_items_of_pair
+from labeling.items.statements import (
+    end_leases,
+    in_quarantine,
+    judgments_of_pair,
+    lock_items_of_pair,
+)
 from labeling.judging.leases import PAUSED_FOR_YOU, give_lease, state_of
 from labeling.judging.sentences import not_open_sentence
 from labeling.judging.submissions import Submission, facts_of, problem_with

@@ -14,9 +14,10 @@ from labeling.access import queue_for
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.state import endings_sentence, order_progress, plans_of, prior_sentence, query_rows
 from labeling.gold.decisions import questions_for
-from labeling.gold.quarantine import annotator_named, in_quarantine
+from labeling.gold.quarantine import annotator_named
 from labeling.gold.reader import proposals
 from labeling.gold.scores import gold_rows
+from labeling.items.statements import in_quarantine
 from labeling.judging.blind_counts import own_figures, queues_to_judge
 from labeling.judging.own_work import own_verdicts, own_work
 from labeling.judging.progress_figures import QueueProgress

@@ -49,7 +49,7 @@ def order_run(
     if ties == "rank" and "rank" not in frame.columns:
         raise ValueError("Ties by rank need the column rank; read the run with_rank=True.")
     starts = query_starts(frame)
-    if not frame["query_id"].gather(starts).is_unique().all():
+    if len(starts) > 1 and frame["query_id"][starts].n_unique() < len(starts):
         frame = group_queries(frame)
         starts = query_starts(frame)
     score = compared_scores(frame, scores).to_numpy()
@@ -70,7 +70,7 @@ def query_starts(frame: pl.DataFrame) -> Integers:
     """Row numbers where a query begins, for rows that stand together by query."""
     query = frame["query_id"]
     changes = query.slice(1) != query.head(max(frame.height - 1, 0))
-    starts = changes.arg_true().to_numpy().astype(np.int64) + 1
+    starts = np.flatnonzero(changes.to_numpy()) + 1
     return np.concatenate((np.zeros(min(frame.height, 1), dtype=np.int64), starts))
 
 
@@ -104,6 +104,8 @@ def in_order(
         return True
     equal = score[1:] == score[:-1]
     equal[starts[1:] - 1] = False
+    if not equal.any():
+        return True
     sign = compare(np.flatnonzero(equal))
     return bool((sign >= 0).all() if ties == "docid" else (sign <= 0).all())
 
@@ -138,7 +140,7 @@ def with_positions(frame: pl.DataFrame, starts: Integers, depth: int | None) -> 
     lengths = np.diff(np.append(starts, frame.height))
     position = np.arange(1, frame.height + 1, dtype=np.uint32)
     position -= np.repeat(starts.astype(np.uint32), lengths)
-    numbered = frame.with_columns(pl.Series("position", position))
+    numbered = frame.hstack([pl.Series("position", position)])
     if depth is None or lengths.max(initial=0) <= depth:
         return numbered
     return numbered.filter(pl.col("position") <= depth)

@@ -19,6 +19,7 @@ from labeling.judging.verdicts import Outcome, record_judgment
 from labeling.models import Item, ItemCount, Lease, Prelabel, Prelabeler, Queue
 from labeling.queues.opening import open_queue
 from pooling.models import Document, Pool, PoolEntry, PoolRun, Query, Run
+from pooling.storage.rows import add_rows
 from tests.world import World
 
 _keys = count(1)
@@ -45,20 +46,22 @@ def assert_counts_are_true(after: str = "") -> None:
 def make_pool(world: World, name: str = "pool", queries: int = 3, documents: int = 2) -> Pool:
     """A pool of the first documents of each of the first queries, everything in the budget."""
     pool = Pool.objects.create(collection=world.collection, name=name, depth=2, strategy="rrf")
-    chosen = list(Document.objects.order_by("external_id"))[:documents]
-    PoolEntry.objects.bulk_create(
-        PoolEntry(
-            pool=pool,
-            query=query,
-            document=document,
-            position=position,
-            run_count=1,
-            best_rank=position,
-            rrf=0.1,
-            inclusion_probability=1.0,
-        )
-        for query in list(Query.objects.order_by("external_id"))[:queries]
-        for position, document in enumerate(chosen, start=1)
+    chosen = list(Document.objects.order_by("external_id")[:documents])
+    add_rows(
+        [
+            PoolEntry(
+                pool=pool,
+                query=query,
+                document=document,
+                position=position,
+                run_count=1,
+                best_rank=position,
+                rrf=0.1,
+                inclusion_probability=1.0,
+            )
+            for query in Query.objects.order_by("external_id")[:queries]
+            for position, document in enumerate(chosen, start=1)
+        ]
     )
     return pool
 

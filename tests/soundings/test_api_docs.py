@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Set
 from dataclasses import fields, is_dataclass
@@ -20,6 +21,7 @@ from rest_framework.serializers import Serializer
 
 from docs.rooms import PACKAGES, modules
 from pooling.interface.shapes import shapes
+from tests.labeling.quality.test_prelabel_worth import OF_SAVED_JUDGMENTS
 
 KEPT = Path(__file__).with_name("interface.txt")
 
@@ -94,6 +96,10 @@ def test_no_name_of_the_interface_goes_within_a_version() -> None:
     assert kept[0] == f"version {settings.INTERFACE_VERSION}", "the names kept are of another version"
     gone = sorted(set(kept[1:]) - names(drawn()))
     assert gone == [], f"broken for programs: {', '.join(gone)}"
+
+
+def test_no_sentence_of_the_interface_counts_judgments_that_a_model_saves() -> None:
+    assert not OF_SAVED_JUDGMENTS.search(json.dumps(drawn(), default=str))
 
 
 def test_every_answer_says_the_version_of_the_interface(client: Client, db: None, drawn_once: None) -> None:

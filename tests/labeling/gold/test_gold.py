@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -91,6 +92,7 @@ def test_the_rule_at_the_scores_where_it_once_got_stricter_by_a_right_answer() -
     assert [advice(Score(right, 0, 39, 39)) for right in range(4)] == [Advice.PAUSE] * 4
 
 
+@cache
 def severities(relevant: int, not_relevant: int) -> npt.NDArray[np.int_]:
     """What the rule says of every score with so many answers, by the wrong ones of both kinds."""
     chance = chance_below((relevant, not_relevant), (relevant, not_relevant))
