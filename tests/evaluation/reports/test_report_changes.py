@@ -83,9 +83,9 @@ def test_a_report_made_again_is_equal_and_says_so(world: World, client: Client) 
     assert b"some figures differ" in client.get(again.get_absolute_url()).content
 
 
-def test_what_is_gone_cannot_be_measured_again(world: World, client: Client) -> None:
+def test_what_is_gone_cannot_be_measured_again(world: World, report: Report, client: Client) -> None:
     client.force_login(world.ada)
-    first = make_report(world)
+    first = report
     world.collection.runs.filter(name="beta").update(deleted_at=timezone.now())
     answer = client.post(reverse("report_again", args=[first.pk]), follow=True)
     assert "“beta”" in answer.content.decode()

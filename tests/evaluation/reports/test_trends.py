@@ -98,9 +98,8 @@ def test_the_page_has_the_picture_the_table_and_the_choice(
     assert "Recall@2 of each run" in client.get(f"{PAGE}?measure=no&k=x&report=-1").content.decode()
 
 
-def test_one_report_alone_has_no_trend(world: World, client: Client) -> None:
+def test_one_report_alone_has_no_trend(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
-    make_report(world)
     assert b"You need two reports" in client.get(PAGE).content
     assert client.get(f"{PAGE}light.svg").status_code == 404
 

@@ -9,6 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from evaluation.models import Report
 from pooling.models import Collection, Document, Membership, Query, Role
 from pooling.people.access import MEMBERS, collection_for
 from pooling.texts.search import index_texts
@@ -105,8 +106,7 @@ def test_other_collections_are_found_by_their_members_alone(world: World, client
     assert "Harbour" not in client.get(reverse("find"), {"q": "harbour"}).content.decode()
 
 
-def test_as_many_queries_whatever_there_is(world: World) -> None:
-    make_report(world)
+def test_as_many_queries_whatever_there_is(world: World, report: Report) -> None:
     here = collection_for(world.ada, "harbour", MEMBERS)
     counts = set()
     for text in ("q1 d1", "d d", "first pool"):
