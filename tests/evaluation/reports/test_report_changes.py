@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -12,10 +11,11 @@ from django.utils import timezone
 from evaluation.models import Report
 from evaluation.reports.changes import are_equal, figure_changes, what_changed
 from tests.evaluation.cast import make_release, make_report
+from tests.ground import made_once
 from tests.world import World
 
 
-@pytest.fixture
+@made_once
 def two(world: World) -> tuple[Report, Report]:
     """Before, d1 and d2 are all that is relevant for q1 and q2; after, d4 is relevant for q1 as well."""
     before = make_report(world, "q1 0 d1 1\nq2 0 d2 1\n", k=(1, 2))

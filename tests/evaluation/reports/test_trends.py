@@ -13,13 +13,14 @@ from evaluation.reports.trends import cautions, changes_between, reports_chosen,
 from evaluation.reports.views import report_rows
 from evaluation.scoring.conventions import Conventions
 from tests.evaluation.cast import make_release, make_report
+from tests.ground import made_once
 from tests.world import World
 
 PAGE = "/collections/harbour/reports/trend/"
 CALL = f"/api{PAGE}"
 
 
-@pytest.fixture
+@made_once
 def three(world: World) -> list[Report]:
     """alpha@1 finds 1, then 3/4 and 1/2 of what is relevant of two queries; beta nothing, then 1/4 twice."""
     found = [make_report(world, "q1 0 d1 1\nq2 0 d2 1\n", k=(1, 2))]

@@ -51,7 +51,8 @@ def verdict_of(person: str, query: str, step: int) -> str:
     return "cannot_judge" if step % 5 == 0 else ("relevant", "not_relevant")[step % 3 == 0]
 
 
-def campaign(world: World) -> Queue:
+@made_once
+def judged_once(world: World) -> Queue:
     """Ben and Cleo judge an adaptive queue with a budget: with skips, undos, ties, gold questions of the pool
     and from elsewhere, imported labels; Cleo is paused and restored."""
     add_question(world.collection, NewQuestion(query="q1", document="d1", answer="relevant"))
@@ -91,9 +92,6 @@ def campaign(world: World) -> Queue:
     impose(queue, world.cleo, by=world.ada)
     lift(queue, world.cleo, by=world.ada)
     return queue
-
-
-judged_once = made_once(campaign)
 
 
 @pytest.fixture(params=["judged", "paused", "released"])

@@ -16,6 +16,7 @@ from pooling.texts.search import index_texts
 from soundings.pages.find import find
 from soundings.pages.guide import sections
 from tests.evaluation.cast import make_report
+from tests.ground import made_once
 from tests.labeling.helpers import make_queue
 from tests.world import World
 
@@ -26,6 +27,14 @@ def found(world: World, text: str, user: User | None = None) -> dict[str, list[s
     return {kind.label: [row.name for row in kind.rows] for kind in find(user, here, text)}
 
 
+@made_once
+def one_of_each_kind(world: World) -> None:
+    world.build_pool()
+    make_queue(world, name="June")
+    make_report(world)
+
+
+@pytest.mark.usefixtures("one_of_each_kind")
 @pytest.mark.parametrize(
     ("text", "kind", "name"),
     [
@@ -46,9 +55,6 @@ def found(world: World, text: str, user: User | None = None) -> dict[str, list[s
     ],
 )
 def test_each_kind_is_found(world: World, text: str, kind: str, name: str) -> None:
-    world.build_pool()
-    make_queue(world, name="June")
-    make_report(world)
     assert name in found(world, text)[kind]
 
 
