@@ -30,6 +30,8 @@ from hypothesis.internal.conjecture import providers
 from pytest_django import DjangoDbBlocker, Settings
 
 from tests.database import database_for_tests, empty_tables, make_migrated_databases, migrated_file
+from tests.evaluation.cast import make_report
+from tests.ground import Ground, made_once, makes_of
 from tests.processor_time import OPTION, ProcessorTime, longest
 from tests.reading import Reading
 from tests.soundings.processes import manage
@@ -55,6 +57,7 @@ hypothesis_settings.load_profile("same")
 providers._get_local_constants = lambda: providers._local_constants
 
 
+GROUND = pytest.StashKey[Ground]()
 ASK_DATABASE = {"db", "transactional_db", "live_server"}
 # How many of the tests that took the most processor time are named at the end.
 NAMED = 10
@@ -78,6 +81,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         )
         if is_asked and not item.get_closest_marker("anywhere"):
             item.add_marker("database")
+    # Within a file, those that begin with the same follow each other: it is made once.
+    files = {item.path: number for number, item in reversed(list(enumerate(items)))}
+    items.sort(key=lambda item: (files[item.path], [make.__qualname__ for make in makes_of(item)]))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before the test's own transaction begins."""
+    ground = item.config.stash.get(GROUND, None)
+    if ground and "django_db_blocker" in getattr(item, "fixturenames", ()):
+        ground.stand_on(makes_of(item))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -246,12 +260,26 @@ def django_db_setup(
     if connection.vendor == "sqlite":
         name = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
     with django_db_blocker.unblock(), database_for_tests(_migrated(pytestconfig), name):
+        ground = pytestconfig.stash[GROUND] = Ground(django_db_blocker.unblock)
         yield
+        ground.stand_on([])
 
 
-@pytest.fixture
-def world(db: None, tmp_path: Path) -> World:
+@pytest.fixture(scope="session")
+def ground(django_db_setup: None, pytestconfig: pytest.Config) -> Ground:
+    return pytestconfig.stash[GROUND]
+
+
+def _world(ground: Ground, db: None, tmp_path: Path) -> World:
     """The cast and their tiny collection; see `tests/world.py`."""
+    if ground.has(make_world):
+        return ground.give(make_world, tmp_path)
     folder = tmp_path / "world"
     folder.mkdir()
     return make_world(folder)
+
+
+_world.make = make_world
+world = pytest.fixture(name="world")(_world)
+# On both runs, with a label for every pair.
+report = made_once(make_report)

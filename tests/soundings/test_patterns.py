@@ -16,11 +16,11 @@ import pytest
 
 from docs.rooms import ROOT, modules, tree_of
 
-LENGTH = 100_000
-#: After a beginning, and for pairs: long enough for a quadratic pattern to take seconds.
-SHORTER = 40_000
-#: A linear pattern takes some milliseconds of the processor's time, and a quadratic one seconds.
-SECONDS = 1.0
+LENGTH = 50_000
+#: After a beginning, and for pairs: long enough for a quadratic pattern to take a second.
+SHORTER = 20_000
+#: Of the processor's time: a linear pattern takes some milliseconds, a quadratic one far more.
+SECONDS = 0.25
 #: What a text repeats besides the literals of the pattern itself.
 UNITS = ("a", "0", " ", "\n", ".", "-", "é", "あ")
 FUNCTIONS = ("sub", "match", "search", "fullmatch", "findall", "finditer", "split")

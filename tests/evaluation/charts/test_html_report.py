@@ -18,6 +18,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.charts.stored import kinds_of
+from evaluation.models import Report
 from evaluation.report_store.provenance import command_of
 from evaluation.reports.export import html_of, provenance_of
 from evaluation.scoring.config import Settings
@@ -60,8 +61,9 @@ def check_it_is_whole_by_itself(text: str) -> None:
     )
 
 
-def test_the_sites_file_is_whole_by_itself_and_says_where_it_comes_from(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_the_sites_file_is_whole_by_itself_and_says_where_it_comes_from(
+    world: World, report: Report, client: Client
+) -> None:
     client.force_login(world.vera)
     answer = client.get(reverse("report_download", args=[report.pk, "html"]))
     text = b"".join(answer).decode()
@@ -169,9 +171,8 @@ def test_the_command_says_before_the_work_that_it_cannot_write(
 
 
 def test_the_command_that_a_report_names_prints_its_figures(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    report = make_report(world)
     command = shlex.split(provenance_of(report).command)
     export_file(report.release, tmp_path / command[2])
     write_files(tmp_path)
@@ -185,8 +186,7 @@ def test_a_command_quotes_what_a_shell_would_read() -> None:
     assert line == "soundings evaluate 'a;b.txt' '$(x).run' --k 1 --measure map@10"
 
 
-def test_every_table_but_csv_says_where_it_comes_from(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_every_table_but_csv_says_where_it_comes_from(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
     for form in ("markdown", "latex", "json"):
         text = b"".join(client.get(reverse("report_download", args=[report.pk, form]))).decode()
@@ -194,8 +194,9 @@ def test_every_table_but_csv_says_where_it_comes_from(world: World, client: Clie
         assert "soundings evaluate" in text, form
 
 
-def test_the_bundle_holds_tables_pictures_their_data_and_the_html_file(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_the_bundle_holds_tables_pictures_their_data_and_the_html_file(
+    world: World, report: Report, client: Client
+) -> None:
     client.force_login(world.vera)
     content = b"".join(client.get(reverse("report_download", args=[report.pk, "bundle"])))
     with zipfile.ZipFile(io.BytesIO(content)) as bundle:
@@ -207,7 +208,7 @@ def test_the_bundle_holds_tables_pictures_their_data_and_the_html_file(world: Wo
         assert bundle.testzip() is None
 
 
-def test_the_curve_is_there_as_pdf(world: World, client: Client) -> None:
+def test_the_curve_is_there_as_pdf(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
-    address = reverse("report_download", args=[make_report(world).pk, "pdf"])
+    address = reverse("report_download", args=[report.pk, "pdf"])
     assert b"".join(client.get(address)).startswith(b"%PDF-")

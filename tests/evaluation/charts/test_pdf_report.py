@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.charts import pdf_report
+from evaluation.models import Report
 from evaluation.reports.export import content_of, pdf_of
 from tests.evaluation.cast import make_report
 from tests.world import World
@@ -32,28 +33,27 @@ def streams(content: bytes) -> bytes:
     return b"\n".join(unpacked)
 
 
-def test_a_viewer_downloads_a_report_as_pdf(world: World, client: Client) -> None:
-    address = reverse("report_download", args=[make_report(world).pk, "report-pdf"])
+def test_a_viewer_downloads_a_report_as_pdf(world: World, report: Report, client: Client) -> None:
+    address = reverse("report_download", args=[report.pk, "report-pdf"])
     client.force_login(world.vera)
     answer = client.get(address)
     assert answer["Content-Type"] == "application/pdf"
     assert b"".join(answer).startswith(b"%PDF-")  # type: ignore[arg-type]
 
 
-def test_its_text_can_be_selected(world: World) -> None:
-    commands = streams(pdf_of(make_report(world)))
+def test_its_text_can_be_selected(report: Report) -> None:
+    commands = streams(pdf_of(report))
     # Letters are drawn as text in a font with a table from its glyphs to Unicode, not as outlines.
     assert b" Tj" in commands
     assert b"beginbfchar" in commands or b"beginbfrange" in commands
 
 
-def test_the_same_report_gives_the_same_bytes(world: World) -> None:
-    report = make_report(world)
+def test_the_same_report_gives_the_same_bytes(report: Report) -> None:
     assert pdf_of(report) == pdf_of(report)
 
 
-def test_names_that_no_font_has_and_names_like_markup_are_printed_all_the_same(world: World) -> None:
-    content = replace(content_of(make_report(world)), title="<b>夜行バス & ↓", sentences=["</para>"])
+def test_names_that_no_font_has_and_names_like_markup_are_printed_all_the_same(report: Report) -> None:
+    content = replace(content_of(report), title="<b>夜行バス & ↓", sentences=["</para>"])
     assert pdf_report.render_pdf(content).startswith(b"%PDF-")
 
 

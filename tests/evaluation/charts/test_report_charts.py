@@ -44,16 +44,16 @@ def rows(table: pd.DataFrame) -> list[tuple[Any, ...]]:
     ]
 
 
-def test_the_distribution_has_percentiles_and_the_shares_at_both_ends(world: World) -> None:
-    table = distribution_table(figures_of(make_report(world)), "recall", 1)
+def test_the_distribution_has_percentiles_and_the_shares_at_both_ends(report: Report) -> None:
+    table = distribution_table(figures_of(report), "recall", 1)
     assert rows(table) == [
         ("alpha", 3, 0.833333, 0.55, 0.75, 1.0, 1.0, 1.0, 0.0, 0.666667),
         ("beta", 3, 0.166667, 0.0, 0.0, 0.0, 0.25, 0.45, 0.666667, 0.0),
     ]
 
 
-def test_gains_are_sorted_and_equal_ones_by_query(world: World) -> None:
-    figures = figures_of(make_report(world))
+def test_gains_are_sorted_and_equal_ones_by_query(report: Report) -> None:
+    figures = figures_of(report)
     assert rows(gains_table(figures, ("alpha", "beta"), "recall", 1)) == [
         ("q2", 1.0, 0.0, 1.0),
         ("q3", 1.0, 0.0, 1.0),
@@ -69,8 +69,8 @@ def test_gains_are_sorted_and_equal_ones_by_query(world: World) -> None:
     )
 
 
-def test_recall_is_binned_by_a_doubling_number_of_relevant_documents(world: World) -> None:
-    figures = figures_of(make_report(world))
+def test_recall_is_binned_by_a_doubling_number_of_relevant_documents(report: Report) -> None:
+    figures = figures_of(report)
     table = relevant_table(figures, ["alpha", "beta"], "recall", 1)
     assert sorted(rows(table[table["run"] == "alpha"])) == [
         ("alpha", "q1", 2, 0.5),
@@ -141,10 +141,9 @@ def test_fifty_runs_over_seven_thousand_queries_stay_small_and_readable() -> Non
     assert all(f">{name}</text>" in svg for name in names)
 
 
-def test_the_best_runs_are_in_colour_and_the_rest_in_grey(world: World) -> None:
+def test_the_best_runs_are_in_colour_and_the_rest_in_grey(report: Report) -> None:
     from evaluation.charts import drawing as charts
 
-    report = make_report(world)
     assert usual_choice(report, "recall", 1).chosen == ("alpha", "beta")
     curve = pd.DataFrame(
         [(run, k, 0.1 * k, None, None) for run in ("a", "b", "c") for k in (1, 3)],
@@ -157,27 +156,28 @@ def test_the_best_runs_are_in_colour_and_the_rest_in_grey(world: World) -> None:
     assert {row["run"] for row in live["datasets"][live["layer"][-1]["data"]["name"]]} == {"a", "b", "c"}
 
 
-def test_every_picture_of_a_report_has_its_page_with_table_and_files(world: World, client: Client) -> None:
+def test_every_picture_of_a_report_has_its_page_with_table_and_files(
+    world: World, report: Report, client: Client
+) -> None:
     client.force_login(world.vera)
-    report = make_report(world)
     for name in kinds_of(report):
         page = client.get(reverse("report_chart_page", args=[report.pk, name])).content.decode()
         assert "<table>" in page, name
         assert all(f"/charts/{name}/download/{form}/" in page for form in PREFIXES), name
 
 
-def test_a_file_is_what_it_says(world: World, client: Client) -> None:
+def test_a_file_is_what_it_says(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
-    report = make_report(world)
     for form in PREFIXES:
         answer = client.get(reverse("report_chart_file", args=[report.pk, "distribution", form]))
         assert answer.content.startswith(PREFIXES[form])
         assert answer["Content-Disposition"].endswith(f'-distribution.{form}"')
 
 
-def test_the_http_interface_gives_the_same_numbers_as_the_file(world: World, client: Client) -> None:
+def test_the_http_interface_gives_the_same_numbers_as_the_file(
+    world: World, report: Report, client: Client
+) -> None:
     client.force_login(world.vera)
-    report = make_report(world)
     address = f"/api/reports/{report.pk}/charts/gains/"
     found = client.get(address, {"a": "beta", "b": "alpha", "k": "1"}).json()
     assert found["columns"] == ["query_id", "first", "second", "gain"]
@@ -198,8 +198,7 @@ def test_a_report_of_one_run_gains_on_nobody(world: World) -> None:
     assert list(kinds_of(report)) == ["curve", "distribution", "relevant", "coverage"]
 
 
-def test_a_viewer_sees_pictures(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_a_viewer_sees_pictures(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
     for address in [
         "/reports/{}/charts/",

@@ -214,9 +214,11 @@ def api(world: World, report: Report, query: str = "") -> Any:
     return client.get(f"/api/reports/{report.pk}/comparisons/{query}")
 
 
-def test_a_pair_is_ranked_when_no_label_can_turn_it_and_refused_otherwise(world: World) -> None:
+def test_a_pair_is_ranked_when_no_label_can_turn_it_and_refused_otherwise(
+    world: World, report: Report
+) -> None:
     # Everything is judged, and alpha finds at K = 1 what beta finds, and two more.
-    whole = api(world, make_report(world), "?k=1&a=alpha&b=beta").json()
+    whole = api(world, report, "?k=1&a=alpha&b=beta").json()
     (found,) = whole["comparisons"]
     assert (whole["k"], whole["test"], whole["correction"]) == (1, "randomisation", "holm")
     assert found["difference"] == pytest.approx(5 / 6 - 1 / 6)
@@ -236,8 +238,7 @@ def test_unjudged_documents_that_can_turn_a_pair_refuse_it_and_say_what_would_de
     assert "100.0 % for alpha and 0.0 % for beta" in found["warnings"][0]
 
 
-def test_a_comparison_that_is_not_there_is_refused(world: World) -> None:
-    report = make_report(world)
+def test_a_comparison_that_is_not_there_is_refused(world: World, report: Report) -> None:
     for query, status, words in [
         ("?k=7", 400, "choose one of 1, 2, 3"),
         ("?a=gamma", 400, "alpha, beta"),
@@ -329,8 +330,7 @@ def test_a_report_that_is_too_large_says_so(world: World, monkeypatch: pytest.Mo
     assert compared(report) is None
 
 
-def test_the_forest_names_every_other_run(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_the_forest_names_every_other_run(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
     svg = client.get(reverse("report_forest", args=[report.pk, "dark"]) + "?a=alpha&k=1").content.decode()
     assert svg.startswith("<svg")

@@ -20,6 +20,7 @@ from pooling.pools.building import build_pool
 from pooling.pools.versions import extend_pool
 from pooling.tidying.doing import delete, rename
 from tests.evaluation.cast import make_release, make_report
+from tests.ground import made_once
 from tests.world import RELEVANT, World
 
 pytestmark = pytest.mark.django_db
@@ -27,6 +28,7 @@ AUDITED = {"depth": 3, "budget": 9, "audit_share": 0.4}
 KEYS = ("query__external_id", "document__external_id")
 
 
+@made_once
 def three_pools(world: World) -> tuple[Pool, Pool, Pool]:
     """A pool without an audit, one whose audit gets its labels, and one whose audit waits; then the first is
     extended by a run, whose pairs have labels as well."""
@@ -51,8 +53,10 @@ def ask(world: World, **body: Any) -> Any:
     return client.post(f"/api/collections/{world.collection.slug}/reports/", body, format="json")
 
 
-def test_estimates_rest_on_the_finished_audit_and_not_on_the_newest_pool(world: World) -> None:
-    wider, audited, _ = three_pools(world)
+def test_estimates_rest_on_the_finished_audit_and_not_on_the_newest_pool(
+    world: World, three_pools: tuple[Pool, Pool, Pool]
+) -> None:
+    wider, audited, _ = three_pools
     assert wider.pk == max(world.collection.pools.values_list("pk", flat=True))
     report = make_report(world)
     found = report.result["estimates"]
@@ -65,9 +69,11 @@ def test_estimates_rest_on_the_finished_audit_and_not_on_the_newest_pool(world: 
     assert report.options["pool"] == audited.name
 
 
-def test_a_pool_without_an_audit_says_nothing_of_what_is_missing(world: World, client: Client) -> None:
+def test_a_pool_without_an_audit_says_nothing_of_what_is_missing(
+    world: World, three_pools: tuple[Pool, Pool, Pool], client: Client
+) -> None:
     """All pairs of the extended pool have a label; nobody knows what the others hold."""
-    wider, _, _ = three_pools(world)
+    wider, _, _ = three_pools
     assert ask(world, pool=wider.name).status_code == 201
     report = Report.objects.get()
     found = report.result["estimates"]
@@ -84,8 +90,9 @@ def test_a_pool_without_an_audit_says_nothing_of_what_is_missing(world: World, c
             assert claim not in text
 
 
-def test_everything_that_shows_an_estimate_names_its_pool(world: World, client: Client) -> None:
-    three_pools(world)
+def test_everything_that_shows_an_estimate_names_its_pool(
+    world: World, three_pools: tuple[Pool, Pool, Pool], client: Client
+) -> None:
     report = make_report(world)
     client.force_login(world.ada)
     page = client.get(report.get_absolute_url()).content.decode()
@@ -100,8 +107,10 @@ def test_everything_that_shows_an_estimate_names_its_pool(world: World, client: 
     assert '<option value="begun">' in page
 
 
-def test_another_pool_can_be_named_and_is_kept(world: World, client: Client) -> None:
-    _, _, begun = three_pools(world)
+def test_another_pool_can_be_named_and_is_kept(
+    world: World, three_pools: tuple[Pool, Pool, Pool], client: Client
+) -> None:
+    _, _, begun = three_pools
     first = make_report(world)
     client.force_login(world.ada)
     client.post(reverse("report_again", args=[first.pk]), {"pool": begun.name})
@@ -118,8 +127,10 @@ def test_another_pool_can_be_named_and_is_kept(world: World, client: Client) -> 
     assert Report.objects.order_by("-pk").values_list("options", flat=True)[0]["pool"] == begun.name
 
 
-def test_a_report_made_again_rests_on_its_own_pool_though_another_is_further_now(world: World) -> None:
-    _, audited, begun = three_pools(world)
+def test_a_report_made_again_rests_on_its_own_pool_though_another_is_further_now(
+    world: World, three_pools: tuple[Pool, Pool, Pool]
+) -> None:
+    _, audited, begun = three_pools
     first = make_report(world)
     make_release(world, name="more")  # the newer audit is finished as well
     assert make_report(world).options["pool"] == begun.name
@@ -129,8 +140,10 @@ def test_a_report_made_again_rests_on_its_own_pool_though_another_is_further_now
     assert again.result["estimates"]["relevant"] == first.result["estimates"]["relevant"]
 
 
-def test_a_report_follows_its_pool_when_that_gets_another_name(world: World, client: Client) -> None:
-    _, audited, begun = three_pools(world)
+def test_a_report_follows_its_pool_when_that_gets_another_name(
+    world: World, three_pools: tuple[Pool, Pool, Pool], client: Client
+) -> None:
+    _, audited, begun = three_pools
     first = make_report(world)
     rename(audited, "finished")
     rename(begun, "audited")
@@ -149,8 +162,9 @@ def test_a_report_follows_its_pool_when_that_gets_another_name(world: World, cli
 
 
 @pytest.mark.parametrize("name", ["nowhere", "picked"])
-def test_a_pool_that_is_not_there_or_was_picked_is_refused(world: World, name: str) -> None:
-    three_pools(world)
+def test_a_pool_that_is_not_there_or_was_picked_is_refused(
+    world: World, three_pools: tuple[Pool, Pool, Pool], name: str
+) -> None:
     Pool.objects.create(collection=world.collection, name="picked", depth=1, strategy=Pool.SEARCH)
     refused = ask(world, pool=name)
     assert refused.status_code == 400
@@ -197,8 +211,9 @@ def test_the_share_answered_is_over_the_queries_measured() -> None:
     assert answered_share(sample, measured) == pytest.approx((1 + 1 / 4 + 0 + 1 + 0) / 5)
 
 
-def test_a_pool_without_entries_gives_a_report_without_estimates(world: World) -> None:
-    three_pools(world)
+def test_a_pool_without_entries_gives_a_report_without_estimates(
+    world: World, three_pools: tuple[Pool, Pool, Pool]
+) -> None:
     empty = Pool.objects.create(collection=world.collection, name="empty", depth=1)
     estimates = make_report(world, pool=empty).result["estimates"]
     assert estimates["relevant"] is None

@@ -31,6 +31,7 @@ from pooling.models import Collection, Document, Pool, PoolEntry, Run
 from pooling.pools.building import build_pool, pool_lines
 from pooling.pools.versions import extend_pool
 from pooling.runs.stored import import_run
+from tests.ground import made_once
 from tests.labeling.helpers import judge
 from tests.world import World, run_text
 
@@ -45,7 +46,7 @@ def is_relevant(document: str) -> bool:
     return int(document[1:]) % 2 == 0
 
 
-@pytest.fixture
+@made_once
 def runs(world: World) -> list[Run]:
     return [import_one(world, name, ranking) for name, ranking in (("first", FIRST), ("second", SECOND))]
 

@@ -8,6 +8,7 @@ from html import unescape
 import pytest
 from django.test import Client
 
+from evaluation.models import Report
 from tests.evaluation.cast import make_report
 from tests.world import World
 
@@ -25,8 +26,9 @@ def test_the_pairs_of_a_pool_lead_to_the_reasons_of_their_labels(world: World, c
 @pytest.mark.parametrize(
     "page", ["detail/?query=q1&a=alpha&b=beta&k=2", "?run=beta&k=1"], ids=["side by side", "query by query"]
 )
-def test_a_label_in_a_report_leads_to_its_reason(world: World, client: Client, page: str) -> None:
-    report = make_report(world)
+def test_a_label_in_a_report_leads_to_its_reason(
+    world: World, report: Report, client: Client, page: str
+) -> None:
     client.force_login(world.vera)
     shown = client.get(f"/reports/{report.pk}/queries/{page}").content.decode()
     found = re.search(r'href="(/collections/harbour/labels/\?query=q[^"]+)"', shown)

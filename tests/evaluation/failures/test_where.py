@@ -79,8 +79,7 @@ def make_wide_report(world: World) -> Report:
     return make_report(world, "".join(f"{query} 0 d1 1\n{query} 0 d2 0\n" for query in ids), k=[1])
 
 
-def test_a_viewer_reads_every_page_file_and_call(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_a_viewer_reads_every_page_file_and_call(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
     for address in (
         *(f"/reports/{report.pk}/{page}" for page in PAGES),
@@ -186,9 +185,8 @@ def test_what_asks_for_the_figures_themselves_waits_for_the_intervals(
 
 
 def test_groups_by_tag_say_that_they_overlap_and_queries_without_weight_are_named(
-    world: World, client: Client
+    world: World, report: Report, client: Client
 ) -> None:
-    report = make_report(world)
     say("q1", tags=["bus", "night"], frequency=3)
     client.force_login(world.vera)
 
@@ -199,8 +197,7 @@ def test_groups_by_tag_say_that_they_overlap_and_queries_without_weight_are_name
     assert "Only queries in no group by tag." in get(client, report, "queries/?by=tag&ungrouped=1")
 
 
-def test_a_query_string_without_sense_falls_back(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_a_query_string_without_sense_falls_back(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
     for address in [
         "where/?by=colour&measure=x&k=7&threshold=2&run=no&order=x",
@@ -210,18 +207,16 @@ def test_a_query_string_without_sense_falls_back(world: World, client: Client) -
         assert "alpha" in get(client, report, address)
 
 
-def test_a_group_that_is_gone_is_said(world: World, client: Client) -> None:
+def test_a_group_that_is_gone_is_said(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
-    report = make_report(world)
     assert "No query says anything under metadata.type" in get(client, report, "queries/?by=type&group=how")
     assert "There is no group 99 by number of" in get(client, report, "queries/?by=relevant&group=99")
     assert client.get(f"/reports/{report.pk}/queries/download/missed/?by=type&group=how").status_code == 404
 
 
 def test_the_table_says_what_was_missed_where_it_came_and_who_alone_found_it(
-    world: World, client: Client
+    world: World, report: Report, client: Client
 ) -> None:
-    report = make_report(world)
     client.force_login(world.vera)
 
     page = get(client, report, "queries/?run=beta&k=2")
@@ -239,8 +234,7 @@ def test_the_table_says_what_was_missed_where_it_came_and_who_alone_found_it(
     ]
 
 
-def test_the_table_is_sorted_and_filtered(world: World) -> None:
-    report = make_report(world)
+def test_the_table_is_sorted_and_filtered(report: Report) -> None:
     say("q3", weight=7)
 
     def ids(**options: Any) -> list[str]:
@@ -294,8 +288,7 @@ def test_queries_that_do_not_count_and_queries_without_an_answer_are_said(
     assert "short has no answer for this query." in undefined
 
 
-def test_two_runs_side_by_side_say_who_found_what(world: World) -> None:
-    report = make_report(world)
+def test_two_runs_side_by_side_say_who_found_what(report: Report) -> None:
 
     found = side_by_side(report, "q2", 2, a="alpha", b="beta")
 
@@ -410,8 +403,7 @@ def test_the_calls_give_what_the_pages_show(world: World) -> None:
     assert beside["a"]["documents"][0]["label"] == "not_relevant"
 
 
-def test_a_call_that_asks_for_what_is_not_there_names_the_field(world: World) -> None:
-    report = make_report(world)
+def test_a_call_that_asks_for_what_is_not_there_names_the_field(world: World, report: Report) -> None:
     for address, status, field in [
         ("breakdown/?by=colour", 400, "by"),
         ("breakdown/?measure=warmth", 400, "measure"),
@@ -451,8 +443,9 @@ def test_labels_are_of_the_release_and_grades_are_told(world: World, client: Cli
     assert "relevant (3)" in get(client, report, "queries/detail/?query=q1&k=1")
 
 
-def test_a_breakdown_is_the_same_file_from_the_page_and_from_the_call(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_a_breakdown_is_the_same_file_from_the_page_and_from_the_call(
+    world: World, report: Report, client: Client
+) -> None:
     client.force_login(world.vera)
     for kind in ["csv", "svg", "png"]:
         page = client.get(f"/reports/{report.pk}/where/download/{kind}/?by=relevant&k=1")

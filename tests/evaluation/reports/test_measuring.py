@@ -18,13 +18,14 @@ from labeling.judging.leases import claim
 from labeling.models import QrelsRelease
 from labeling.qrels.releases import import_qrels
 from pooling.models import Job
+from tests.ground import made_once
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World, qrels_text
 
 PAGE = "/collections/harbour/measure/"
 
 
-@pytest.fixture
+@made_once
 def labelled(world: World) -> World:
     """The runs, and a label for each pair, imported."""
     world.import_runs()

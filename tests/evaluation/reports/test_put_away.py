@@ -18,7 +18,7 @@ from pooling.models import Run
 from pooling.tidying.doing import archive, delete, rename, restore
 from pooling.tidying.erasing import erase
 from pooling.tidying.kinds import dependants_of
-from tests.evaluation.cast import make_release, make_report
+from tests.evaluation.cast import make_release
 from tests.world import World
 
 
@@ -37,9 +37,8 @@ def make_canary(world: World) -> Canary:
 
 
 def test_a_release_that_a_report_rests_on_can_be_archived_and_not_deleted(
-    world: World, client: Client
+    world: World, report: Report, client: Client
 ) -> None:
-    report = make_report(world)
     release = report.release
     with pytest.raises(InputError, match="cannot be deleted: 1 report rests on it"):
         delete(release)
@@ -56,8 +55,7 @@ def test_a_release_that_a_report_rests_on_can_be_archived_and_not_deleted(
         restore(report)
 
 
-def test_a_deleted_report_comes_back_with_its_figures(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_a_deleted_report_comes_back_with_its_figures(world: World, report: Report, client: Client) -> None:
     client.force_login(world.ada)
     before = client.get(f"/api/reports/{report.pk}/").json()
     assert client.delete(f"/api/reports/{report.pk}/").json()["deleted"] is True
@@ -67,8 +65,7 @@ def test_a_deleted_report_comes_back_with_its_figures(world: World, client: Clie
     assert client.get(f"/api/reports/{report.pk}/").json() == before
 
 
-def test_an_erased_report_leaves_no_file(world: World) -> None:
-    report = make_report(world)
+def test_an_erased_report_leaves_no_file(report: Report) -> None:
     folder = str(report.per_query.name).rpartition("/")[0]
     assert default_storage.listdir(folder)[1]
     delete(report)
@@ -77,8 +74,9 @@ def test_an_erased_report_leaves_no_file(world: World) -> None:
     assert default_storage.listdir(folder)[1] == []
 
 
-def test_a_report_keeps_its_figures_when_a_run_is_renamed_or_deleted(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_a_report_keeps_its_figures_when_a_run_is_renamed_or_deleted(
+    world: World, report: Report, client: Client
+) -> None:
     alpha, beta = report.runs.order_by("name")
     rename(alpha, "gamma", by=world.ada)
     client.force_login(world.ada)
@@ -125,8 +123,7 @@ def test_a_run_that_a_canary_compares_with_is_not_deleted(canary: Canary) -> Non
         delete(alpha)
 
 
-def test_an_erased_collection_takes_reports_and_canaries_with_it(world: World) -> None:
-    make_report(world)
+def test_an_erased_collection_takes_reports_and_canaries_with_it(world: World, report: Report) -> None:
     make_canary(world)
     delete(world.collection)
     erase(world.collection)

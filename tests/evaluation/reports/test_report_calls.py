@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from evaluation.models import Report
 from tests.evaluation.canary_cast import make_canary
-from tests.evaluation.cast import make_report
 from tests.world import World
 
 
@@ -16,8 +16,7 @@ def http(world: World, client: Client) -> Client:
     return client
 
 
-def test_a_report_comes_as_the_files_of_its_page(world: World, http: Client) -> None:
-    report = make_report(world)
+def test_a_report_comes_as_the_files_of_its_page(report: Report, http: Client) -> None:
     file = http.get(f"/api/reports/{report.pk}/files/csv/")
     assert file.getvalue() == http.get(f"/reports/{report.pk}/download/csv/").getvalue()
     unknown = http.get(f"/api/reports/{report.pk}/files/docx/")
@@ -25,20 +24,18 @@ def test_a_report_comes_as_the_files_of_its_page(world: World, http: Client) -> 
     assert "csv" in unknown.json()["detail"]
 
 
-def test_a_report_that_is_known_is_not_sent_again(world: World, http: Client) -> None:
-    url = f"/api/reports/{make_report(world).pk}/"
+def test_a_report_that_is_known_is_not_sent_again(report: Report, http: Client) -> None:
+    url = f"/api/reports/{report.pk}/"
     assert http.get(url, headers={"If-None-Match": http.get(url)["ETag"]}).status_code == 304
 
 
-def test_a_report_is_made_again(world: World, http: Client) -> None:
-    report = make_report(world)
+def test_a_report_is_made_again(report: Report, http: Client) -> None:
     again = http.post(f"/api/reports/{report.pk}/again/", {}, content_type="application/json")
     assert again.status_code == 201
     assert http.get(f"/api/reports/{again.json()['id']}/").json()["runs"] == report.result["runs"]
 
 
-def test_what_a_run_missed_is_downloaded(world: World, http: Client) -> None:
-    report = make_report(world)
+def test_what_a_run_missed_is_downloaded(report: Report, http: Client) -> None:
     file = http.get(f"/api/reports/{report.pk}/queries/missed/?run=alpha&k=1")
     lines = file.getvalue().decode().splitlines()
     assert "d4" in "".join(lines[1:])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -12,10 +11,11 @@ from django.utils import timezone
 from evaluation.models import Report
 from evaluation.reports.changes import are_equal, figure_changes, what_changed
 from tests.evaluation.cast import make_release, make_report
+from tests.ground import made_once
 from tests.world import World
 
 
-@pytest.fixture
+@made_once
 def two(world: World) -> tuple[Report, Report]:
     """Before, d1 and d2 are all that is relevant for q1 and q2; after, d4 is relevant for q1 as well."""
     before = make_report(world, "q1 0 d1 1\nq2 0 d2 1\n", k=(1, 2))
@@ -83,9 +83,9 @@ def test_a_report_made_again_is_equal_and_says_so(world: World, client: Client) 
     assert b"some figures differ" in client.get(again.get_absolute_url()).content
 
 
-def test_what_is_gone_cannot_be_measured_again(world: World, client: Client) -> None:
+def test_what_is_gone_cannot_be_measured_again(world: World, report: Report, client: Client) -> None:
     client.force_login(world.ada)
-    first = make_report(world)
+    first = report
     world.collection.runs.filter(name="beta").update(deleted_at=timezone.now())
     answer = client.post(reverse("report_again", args=[first.pk]), follow=True)
     assert "“beta”" in answer.content.decode()

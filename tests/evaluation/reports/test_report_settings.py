@@ -14,6 +14,7 @@ from evaluation.models import Report
 from evaluation.report_store.settings import settings_of
 from evaluation.scoring.config import parse_settings
 from tests.evaluation.cast import SPARSE, make_release, make_report
+from tests.ground import made_once
 from tests.world import World
 
 SLUG = "harbour"
@@ -33,7 +34,7 @@ missing = "zero"
 """
 
 
-@pytest.fixture
+@made_once
 def ready(world: World) -> World:
     """Runs, labels, and two queries with a tag."""
     world.import_runs()

@@ -80,9 +80,11 @@ def test_the_curve_says_in_words_whether_it_shows_bounds(world: World, client: C
     assert ">bounds: unjudged documents</text>" in picture
 
 
-def test_the_page_shows_numbers_coverage_and_the_convention_line(world: World, client: Client) -> None:
+def test_the_page_shows_numbers_coverage_and_the_convention_line(
+    world: World, report: Report, client: Client
+) -> None:
     client.force_login(world.vera)
-    page = get(client, make_report(world).get_absolute_url())
+    page = get(client, report.get_absolute_url())
     assert "3 of 3 queries · missing = 0 · rel ≥ 1 · ties: score, then id ↓" in page
     assert "Recall@3 1.000 (too few queries for an interval)" in page
     assert "95 % interval, not shown for fewer than 10 queries" in page
@@ -107,9 +109,11 @@ def test_queries_without_a_relevant_label_are_listed_with_their_text(world: Worl
     assert "bicycle on ferry" in page
 
 
-def test_the_worst_queries_of_the_chosen_run_show_what_it_missed(world: World, client: Client) -> None:
+def test_the_worst_queries_of_the_chosen_run_show_what_it_missed(
+    world: World, report: Report, client: Client
+) -> None:
     client.force_login(world.vera)
-    address = make_report(world).get_absolute_url()
+    address = report.get_absolute_url()
     page = get(client, f"{address}?run=beta&k=2")
     assert "Where beta misses most" in page
     for words in ("lost umbrella", "Lost property", "rank 3", "alpha (1)", "kept for six weeks"):
@@ -117,8 +121,8 @@ def test_the_worst_queries_of_the_chosen_run_show_what_it_missed(world: World, c
     assert "alpha misses nothing" in get(client, f"{address}?run=alpha&k=2")
 
 
-def test_a_query_string_without_sense_falls_back(world: World, client: Client) -> None:
-    address = make_report(world).get_absolute_url()
+def test_a_query_string_without_sense_falls_back(world: World, report: Report, client: Client) -> None:
+    address = report.get_absolute_url()
     client.force_login(world.vera)
     for query in ["?run=gamma&k=7&measure=recal", "?k=x&count=-1", "?measure=precision&count=9999999"]:
         assert "Where alpha misses most" in get(client, address + query)
@@ -198,9 +202,8 @@ def download(client: Client, report: Report, form: str) -> bytes:
     return response.getvalue()
 
 
-def test_downloads_hold_the_numbers(world: World, client: Client) -> None:
+def test_downloads_hold_the_numbers(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
-    report = make_report(world)
     table = pd.read_csv(io.BytesIO(download(client, report, "csv")))
     row = table[(table["run"] == "alpha") & (table["measure"] == "recall") & (table["k"] == 1)]
     assert row["mean"].item() == pytest.approx(5 / 6)
@@ -216,9 +219,8 @@ def test_downloads_hold_the_numbers(world: World, client: Client) -> None:
     assert {row["value"] for row in values if row["measure"] == "judged"} == {"1.0"}
 
 
-def test_pictures_are_pictures(world: World, client: Client) -> None:
+def test_pictures_are_pictures(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
-    report = make_report(world)
     assert download(client, report, "png").startswith(b"\x89PNG\r\n\x1a\n")
     svg = download(client, report, "svg").decode()
     assert svg.startswith("<svg")
@@ -226,17 +228,15 @@ def test_pictures_are_pictures(world: World, client: Client) -> None:
         assert f">{name}</text>" in svg
 
 
-def test_a_picture_is_kept_by_no_browser(world: World, client: Client) -> None:
+def test_a_picture_is_kept_by_no_browser(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
-    report = make_report(world)
     response = client.get(curve_of(report, "dark-narrow"))
     assert response["Content-Type"] == "image/svg+xml"
     assert response["Cache-Control"] == "private, no-store"
 
 
-def test_what_does_not_exist_is_not_found(world: World, client: Client) -> None:
+def test_what_does_not_exist_is_not_found(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
-    report = make_report(world)
     for name, parts in [
         ("report_download", ["xlsx"]),
         ("report_picture", ["pie", "light", "svg"]),
@@ -292,16 +292,18 @@ def test_new_labels_are_the_next_step_and_a_newer_report_comes_before(world: Wor
     assert f'href="{newer.get_absolute_url()}">Open it</a>' in page
 
 
-def test_the_worst_queries_come_when_they_are_opened(world: World, client: Client) -> None:
+def test_the_worst_queries_come_when_they_are_opened(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
-    address = make_report(world).get_absolute_url()
+    address = report.get_absolute_url()
     assert "lost umbrella" not in get(client, f"{address}?k=2")
     assert "lost umbrella" in get(client, f"{address}?k=2&run=beta&part=worst")
 
 
-def test_the_table_is_sorted_and_has_the_columns_that_were_chosen(world: World, client: Client) -> None:
+def test_the_table_is_sorted_and_has_the_columns_that_were_chosen(
+    world: World, report: Report, client: Client
+) -> None:
     client.force_login(world.vera)
-    address = make_report(world).get_absolute_url()
+    address = report.get_absolute_url()
     page = get(client, f"{address}?k=1&sort=value&columns=run,value,precision@2")
     assert page.index(">beta") < page.index(">alpha")
     assert ">Precision@2</a></th>" in page

@@ -36,14 +36,14 @@ from tests.world import World
         ("f1@1", 8 / 9, 2 / 9),
     ],
 )
-def test_means_are_those_found_by_hand(world: World, key: str, alpha: float, beta: float) -> None:
-    runs = make_report(world).result["runs"]
+def test_means_are_those_found_by_hand(report: Report, key: str, alpha: float, beta: float) -> None:
+    runs = report.result["runs"]
     assert runs["alpha"][key]["mean"] == pytest.approx(alpha)
     assert runs["beta"][key]["mean"] == pytest.approx(beta)
 
 
-def test_micro_recall_counts_pairs_of_all_queries_together(world: World) -> None:
-    runs = make_report(world).result["runs"]
+def test_micro_recall_counts_pairs_of_all_queries_together(report: Report) -> None:
+    runs = report.result["runs"]
     assert [runs["alpha"][f"recall@{k}"]["micro"] for k in (1, 2, 3)] == [3 / 4, 1, 1]
     assert [runs["beta"][f"recall@{k}"]["micro"] for k in (1, 2, 3)] == [1 / 4, 2 / 4, 1]
 
@@ -112,8 +112,7 @@ def test_a_report_made_again_has_the_same_numbers(world: World) -> None:
     assert again.options == first.options
 
 
-def test_the_checksums_are_those_of_release_and_runs(world: World) -> None:
-    report = make_report(world)
+def test_the_checksums_are_those_of_release_and_runs(world: World, report: Report) -> None:
     assert report.options["release"]["sha256"] == report.release.sha256
     assert {run["name"]: run["sha256"] for run in report.options["runs"]} == dict(
         world.collection.runs.values_list("name", "sha256")
@@ -130,13 +129,13 @@ def test_values_by_query_are_kept_with_null_for_what_does_not_count(world: World
     assert found == {"q1": 1, "q2": 1, "q3": None}
 
 
-def test_relevant_documents_are_kept_with_their_rank_in_every_run(world: World) -> None:
-    rows = relevant_of(make_report(world), ["q2", "q3"]).sort("query_id").rows()
+def test_relevant_documents_are_kept_with_their_rank_in_every_run(report: Report) -> None:
+    rows = relevant_of(report, ["q2", "q3"]).sort("query_id").rows()
     assert rows == [("q2", "d2", 1, 1, 3), ("q3", "d3", 1, 1, 3)]
 
 
-def test_the_worst_queries_say_what_was_missed_and_who_found_it(world: World) -> None:
-    worst = worst_queries(make_report(world), "beta", 2, 10)
+def test_the_worst_queries_say_what_was_missed_and_who_found_it(report: Report) -> None:
+    worst = worst_queries(report, "beta", 2, 10)
     assert [(query.query_id, query.recall) for query in worst] == [("q2", 0), ("q3", 0)]
     (missed,) = worst[0].missed
     assert (missed.document_id, missed.title, missed.rank) == ("d2", "Lost property", 3)
@@ -220,8 +219,7 @@ def test_large_runs_go_to_the_worker(
     assert job.result["url"] == report.get_absolute_url()
 
 
-def test_a_picture_of_the_usual_choice_is_drawn_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    report = make_report(world)
+def test_a_picture_of_the_usual_choice_is_drawn_once(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     kind, usual = kinds_of(report)["curve"], usual_choice(report)
     first = chart_svg(report, kind, usual, "light")
     for place in ("evaluation.charts.drawing.to_svg", "pooling.storage.pictures.to_svg"):

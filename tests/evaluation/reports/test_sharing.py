@@ -39,9 +39,11 @@ def made(client: Client, report: Report, **fields: object) -> str:
     return link[1]
 
 
-def test_anyone_with_the_link_reads_the_answer_the_table_and_the_curve(world: World, client: Client) -> None:
+def test_anyone_with_the_link_reads_the_answer_the_table_and_the_curve(
+    world: World, report: Report, client: Client
+) -> None:
     client.force_login(world.ada)
-    path = made(client, make_report(world), note="for the board")
+    path = made(client, report, note="for the board")
     stranger = Client()
     page = text(stranger.get(path))  # type: ignore[arg-type]
     assert "alpha" in page
@@ -54,9 +56,8 @@ def test_anyone_with_the_link_reads_the_answer_the_table_and_the_curve(world: Wo
 
 
 def test_a_shared_page_says_nothing_of_people_texts_or_the_way_into_the_collection(
-    world: World, client: Client
+    world: World, report: Report, client: Client
 ) -> None:
-    report = make_report(world)
     for asked in ({}, {"first": "alpha", "second": "beta", "k": 2}):
         page = text(client.get(address_of(report, world, note="for the board", **asked)))  # type: ignore[arg-type]
         names = ("ada", "ben", "cleo", "vera")
@@ -75,16 +76,17 @@ def test_a_shared_page_says_that_ids_do_not_meet_without_naming_one(world: World
     assert "“D" not in page
 
 
-def test_nothing_of_a_shared_page_is_kept_or_passed_on(world: World, client: Client) -> None:
-    path = address_of(make_report(world), world)
+def test_nothing_of_a_shared_page_is_kept_or_passed_on(world: World, report: Report, client: Client) -> None:
+    path = address_of(report, world)
     for address in (path, f"{path}light.svg", reverse("shared", args=["unknown"])):
         answer = client.get(address)
         headers = [answer[name] for name in ("Referrer-Policy", "X-Robots-Tag", "Cache-Control")]
         assert headers == ["no-referrer", "noindex, nofollow", "private, no-store"]
 
 
-def test_a_link_that_is_unknown_withdrawn_or_expired_shows_nothing(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_a_link_that_is_unknown_withdrawn_or_expired_shows_nothing(
+    world: World, report: Report, client: Client
+) -> None:
     path, links = address_of(report, world), SharedLink.objects.all()
     assert client.get(reverse("shared", args=["unknown"])).status_code == 404
     links.update(expires_at=timezone.now() - timedelta(seconds=1))
@@ -98,20 +100,21 @@ def test_a_link_that_is_unknown_withdrawn_or_expired_shows_nothing(world: World,
     assert "alpha" not in text(answers[0])
 
 
-def test_links_end_with_the_role_of_their_author(world: World, client: Client) -> None:
-    path = address_of(make_report(world), world)
+def test_links_end_with_the_role_of_their_author(world: World, report: Report, client: Client) -> None:
+    path = address_of(report, world)
     Membership.objects.filter(user=world.ada).update(role="viewer")
     assert client.get(path).status_code == 410
 
 
-def test_the_database_holds_no_token(world: World) -> None:
-    link, token = share(make_report(world), Sharing(), by=world.ada)
+def test_the_database_holds_no_token(world: World, report: Report) -> None:
+    link, token = share(report, Sharing(), by=world.ada)
     assert len(token) >= 43
     assert token not in [str(value) for value in vars(link).values()]
 
 
-def test_admins_see_links_with_when_they_were_opened_and_what_was_done(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_admins_see_links_with_when_they_were_opened_and_what_was_done(
+    world: World, report: Report, client: Client
+) -> None:
     client.force_login(world.ada)
     path = made(client, report, days="7", note="for <b>Anna</b>")
     assert "never" in text(client.get(report.get_absolute_url()))  # type: ignore[arg-type]
@@ -128,8 +131,7 @@ def test_admins_see_links_with_when_they_were_opened_and_what_was_done(world: Wo
     assert 'id="share"' not in text(client.get(report.get_absolute_url()))  # type: ignore[arg-type]
 
 
-def test_withdrawing_a_link_asks_first(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_withdrawing_a_link_asks_first(world: World, report: Report, client: Client) -> None:
     address_of(report, world)
     client.force_login(world.ada)
     page = text(client.get(report.get_absolute_url()))  # type: ignore[arg-type]
@@ -137,8 +139,7 @@ def test_withdrawing_a_link_asks_first(world: World, client: Client) -> None:
     assert "Withdraw for good" in page
 
 
-def test_a_comparison_has_an_address_and_can_be_shared(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_a_comparison_has_an_address_and_can_be_shared(world: World, report: Report, client: Client) -> None:
     client.force_login(world.ada)
     page = text(client.get(reverse("report_comparisons", args=[report.pk]) + "?a=beta&b=alpha&k=2"))  # type: ignore[arg-type]
     assert f'value="http://testserver/reports/{report.pk}/comparisons/?a=beta&amp;b=alpha&amp;k=2"' in page
@@ -150,8 +151,7 @@ def test_a_comparison_has_an_address_and_can_be_shared(world: World, client: Cli
     assert b"<svg" in Client().get(f"{path}dark-narrow.svg").content
 
 
-def test_what_makes_no_link_says_why(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_what_makes_no_link_says_why(world: World, report: Report, client: Client) -> None:
     client.force_login(world.ada)
     for fields, problem in [
         ({"until": "2020-01-01"}, "Choose a day from today"),
@@ -166,8 +166,7 @@ def test_what_makes_no_link_says_why(world: World, client: Client) -> None:
         assert not SharedLink.objects.exists()
 
 
-def test_a_report_has_no_more_links_than_anybody_can_look_after(world: World) -> None:
-    report = make_report(world)
+def test_a_report_has_no_more_links_than_anybody_can_look_after(world: World, report: Report) -> None:
     for number in range(MOST_LINKS):
         SharedLink.objects.create(
             report=report,
@@ -180,8 +179,7 @@ def test_a_report_has_no_more_links_than_anybody_can_look_after(world: World) ->
         share(report, Sharing(), by=world.ada)
 
 
-def test_links_are_made_listed_and_withdrawn_over_http(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_links_are_made_listed_and_withdrawn_over_http(world: World, report: Report, client: Client) -> None:
     calls = reverse("api_report_links", args=[report.pk])
     client.force_login(world.vera)
     assert client.get(calls).status_code == 403

@@ -13,13 +13,14 @@ from evaluation.reports.trends import cautions, changes_between, reports_chosen,
 from evaluation.reports.views import report_rows
 from evaluation.scoring.conventions import Conventions
 from tests.evaluation.cast import make_release, make_report
+from tests.ground import made_once
 from tests.world import World
 
 PAGE = "/collections/harbour/reports/trend/"
 CALL = f"/api{PAGE}"
 
 
-@pytest.fixture
+@made_once
 def three(world: World) -> list[Report]:
     """alpha@1 finds 1, then 3/4 and 1/2 of what is relevant of two queries; beta nothing, then 1/4 twice."""
     found = [make_report(world, "q1 0 d1 1\nq2 0 d2 1\n", k=(1, 2))]
@@ -131,9 +132,8 @@ def test_estimates_are_shown_where_each_run_of_each_report_has_one_and_never_nex
     assert b"estimated" in picture
 
 
-def test_one_report_alone_has_no_trend(world: World, client: Client) -> None:
+def test_one_report_alone_has_no_trend(world: World, report: Report, client: Client) -> None:
     client.force_login(world.vera)
-    make_report(world)
     assert b"You need two reports" in client.get(PAGE).content
     assert client.get(f"{PAGE}light.svg").status_code == 404
 

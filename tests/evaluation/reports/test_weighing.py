@@ -210,8 +210,9 @@ def test_a_newest_draw_of_few_scored_queries_does_not_speak_for_the_others(world
     assert make(world).result["conventions"]["weights"]["target"] == "none"
 
 
-def test_a_collection_without_a_draw_says_nothing_of_weights_and_takes_none(world: World) -> None:
-    report = make_report(world)
+def test_a_collection_without_a_draw_says_nothing_of_weights_and_takes_none(
+    world: World, report: Report
+) -> None:
     assert "weights" not in report.options
     assert "weights" not in report.result["conventions"]
     with pytest.raises(InputError, match="No query of this collection was drawn from a log"):

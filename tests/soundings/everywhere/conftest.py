@@ -9,20 +9,13 @@ from pathlib import Path
 
 import pytest
 from django.db import transaction
-from django.test import Client, override_settings
+from django.test import Client
 from pytest_django import DjangoDbBlocker, Settings
 
+from tests.ground import rolled_back, settings_of
 from tests.soundings.everywhere.five_of_each import make_five_of_each
 from tests.soundings.everywhere.one_of_each import OneOfEach, make_one_of_each
 from tests.world import make_world
-
-
-def settings_of(folder: Path) -> override_settings:
-    """What every test has, for what is made before a test."""
-    quick = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    return override_settings(
-        MEDIA_ROOT=folder / "files", DERIVED_DIR=folder / "derived", PASSWORD_HASHERS=quick
-    )
 
 
 @pytest.fixture(scope="package")
@@ -30,11 +23,10 @@ def _made_once(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[OneOfEach]:
     folder = tmp_path_factory.mktemp("everywhere")
-    with django_db_blocker.unblock(), transaction.atomic():
+    with django_db_blocker.unblock(), rolled_back():
         with settings_of(folder):
             made = make_one_of_each(make_world(folder))
         yield made
-        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="module", params=["one", "five"])

@@ -19,6 +19,7 @@ from labeling.judging.leases import claim
 from labeling.models import Queue
 from labeling.queues.opening import open_queue
 from pooling.people.invitations import invite, offer
+from tests.ground import made_once
 from tests.labeling.helpers import make_pool
 from tests.soundings.languages.wrapped import LANGUAGE, left_outside, write_catalogues
 from tests.world import DOCUMENTS, PASSWORD, QUERIES, World
@@ -42,12 +43,12 @@ def _in_brackets(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyP
     trans_real._translations.clear()
 
 
-@pytest.fixture
+@made_once
 def queue(world: World) -> Queue:
     return open_queue(make_pool(world), name="Harbour", seed=1, user=world.ada)
 
 
-@pytest.fixture
+@made_once
 def practice(world: World) -> Queue:
     why = "It says so."
     add_question(world.collection, NewQuestion("q1", "d1", "relevant", why, practice=True))

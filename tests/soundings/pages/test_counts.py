@@ -6,14 +6,11 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import transaction
 from django.test import Client
-from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
 
 from evaluation.estimates.finds import pool_finds
@@ -32,9 +29,9 @@ from labeling.progress.judged_share import judged_share
 from labeling.qrels.releases import import_qrels, read_release, release_qrels
 from labeling.queues.opening import open_queue
 from pooling.pools.building import build_pool
+from tests.ground import made_once
 from tests.labeling.helpers import judge
-from tests.soundings.everywhere.conftest import settings_of
-from tests.world import World, make_world
+from tests.world import World
 
 GOLD = GoldOptions(gold_first_share=0.3, gold_share=0.3, practice_questions=0, repeat_share=0.2)
 
@@ -54,7 +51,8 @@ def verdict_of(person: str, query: str, step: int) -> str:
     return "cannot_judge" if step % 5 == 0 else ("relevant", "not_relevant")[step % 3 == 0]
 
 
-def campaign(world: World) -> Queue:
+@made_once
+def judged_once(world: World) -> Queue:
     """Ben and Cleo judge an adaptive queue with a budget: with skips, undos, ties, gold questions of the pool
     and from elsewhere, imported labels; Cleo is paused and restored."""
     add_question(world.collection, NewQuestion(query="q1", document="d1", answer="relevant"))
@@ -96,30 +94,10 @@ def campaign(world: World) -> Queue:
     return queue
 
 
-@pytest.fixture(scope="module")
-def judged_once(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[World, Queue]]:
-    folder = tmp_path_factory.mktemp("campaign")
-    with django_db_blocker.unblock(), transaction.atomic():
-        with settings_of(folder):
-            world = make_world(folder)
-            made = campaign(world)
-        yield world, made
-        transaction.set_rollback(True)
-
-
-@pytest.fixture
-def world(judged_once: tuple[World, Queue], db: None, settings: Settings) -> World:
-    """The world of the one campaign; what a test does to it is rolled back after the test."""
-    settings.MEDIA_ROOT = judged_once[0].folder / "files"
-    return judged_once[0]
-
-
 @pytest.fixture(params=["judged", "paused", "released"])
-def queue(request: pytest.FixtureRequest, world: World, judged_once: tuple[World, Queue]) -> Queue:
+def queue(request: pytest.FixtureRequest, world: World, judged_once: Queue) -> Queue:
     """The queue of `campaign`: as it is, with one person paused, and after a release was made."""
-    made = Queue.objects.get(pk=judged_once[1].pk)
+    made = Queue.objects.get(pk=judged_once.pk)
     if request.param == "paused":
         impose(made, world.cleo, by=world.ada)
     if request.param == "released":
@@ -219,9 +197,9 @@ def test_what_has_a_label_is_counted_alike_on_the_pool_in_judged_at_k_and_in_a_r
 
 
 def test_the_answers_of_somebody_restored_are_all_accounted_for(
-    world: World, client: Client, judged_once: tuple[World, Queue]
+    world: World, client: Client, judged_once: Queue
 ) -> None:
-    queue = judged_once[1]
+    queue = judged_once
     client.force_login(world.ada)
 
     page = client.get(f"/queues/{queue.pk}/gold/cleo/").content.decode()

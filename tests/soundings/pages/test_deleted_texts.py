@@ -12,6 +12,7 @@ from labeling.exposure.use import PrelabelUse, change_use
 from labeling.models import PrelabelJob, PrelabelMode, Queue
 from pooling.models import Document, Query
 from pooling.tidying.doing import delete
+from tests.ground import made_once
 from tests.labeling.facts.helpers import bring_facts, fact_queue
 from tests.labeling.helpers import judge, make_prelabels, make_queue, only_lease
 from tests.soundings.pages.test_navigation import campaign
@@ -31,7 +32,7 @@ def every_address(known: dict[str, int | str]) -> Iterator[str]:
             yield reverse(str(pattern.name), kwargs={name: values[name] for name in wanted})
 
 
-@pytest.fixture
+@made_once
 def judged(world: World) -> dict[str, int | str]:
     """A collection with everything in it, of which a query and a document were judged and then deleted."""
     queue = make_queue(world, needed=2)

@@ -9,12 +9,14 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from evaluation.models import Report
 from pooling.models import Collection, Document, Membership, Query, Role
 from pooling.people.access import MEMBERS, collection_for
 from pooling.texts.search import index_texts
 from soundings.pages.find import find
 from soundings.pages.guide import sections
 from tests.evaluation.cast import make_report
+from tests.ground import made_once
 from tests.labeling.helpers import make_queue
 from tests.world import World
 
@@ -25,6 +27,14 @@ def found(world: World, text: str, user: User | None = None) -> dict[str, list[s
     return {kind.label: [row.name for row in kind.rows] for kind in find(user, here, text)}
 
 
+@made_once
+def one_of_each_kind(world: World) -> None:
+    world.build_pool()
+    make_queue(world, name="June")
+    make_report(world)
+
+
+@pytest.mark.usefixtures("one_of_each_kind")
 @pytest.mark.parametrize(
     ("text", "kind", "name"),
     [
@@ -45,9 +55,6 @@ def found(world: World, text: str, user: User | None = None) -> dict[str, list[s
     ],
 )
 def test_each_kind_is_found(world: World, text: str, kind: str, name: str) -> None:
-    world.build_pool()
-    make_queue(world, name="June")
-    make_report(world)
     assert name in found(world, text)[kind]
 
 
@@ -105,8 +112,7 @@ def test_other_collections_are_found_by_their_members_alone(world: World, client
     assert "Harbour" not in client.get(reverse("find"), {"q": "harbour"}).content.decode()
 
 
-def test_as_many_queries_whatever_there_is(world: World) -> None:
-    make_report(world)
+def test_as_many_queries_whatever_there_is(world: World, report: Report) -> None:
     here = collection_for(world.ada, "harbour", MEMBERS)
     counts = set()
     for text in ("q1 d1", "d d", "first pool"):

@@ -214,9 +214,8 @@ def test_reports_that_count_otherwise_are_no_change(world: World) -> None:
 
 
 def test_a_summary_that_another_version_stored_is_made_again_when_it_is_shown(
-    world: World, client: Client, django_assert_num_queries: DjangoAssertNumQueries
+    world: World, report: Report, client: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    report = make_report(world)
     Report.objects.update(summary={**report.summary, "version": 0})
     assert [told.summary for told in history_of(world.collection)] == [report.summary]
     with django_assert_num_queries(1):
@@ -274,8 +273,9 @@ def test_an_adaptive_queue_that_spent_its_budget_has_nothing_left(world: World) 
     assert judging_of(world.collection, [state]).left == 0
 
 
-def test_the_home_page_has_the_newest_answer_of_each_collection(world: World, client: Client) -> None:
-    report = make_report(world)
+def test_the_home_page_has_the_newest_answer_of_each_collection(
+    world: World, report: Report, client: Client
+) -> None:
     answer = report.summary["answer"]
     assert f"Recall@{answer['k']} {answer['recall']:.3f}" in page(client, world.vera, "/")
     assert "Recall@" not in page(client, world.ben, "/")

@@ -21,6 +21,7 @@ from pooling.pools.building import build_pool
 from pooling.pools.versions import extend_pool
 from pooling.runs.stored import import_run
 from pooling.texts.importing import import_documents
+from tests.ground import made_once
 from tests.labeling.helpers import judge
 from tests.world import World, run_text, signed_in
 
@@ -39,15 +40,8 @@ def is_relevant(document: str) -> bool:
 class Campaign:
     """One run over a collection of which half is relevant, and Ada who judges as that is."""
 
-    def __init__(self, world: World, client: Client) -> None:
-        self.world, self.client = world, client
-        corpus = world.folder / "corpus.jsonl"
-        rows = (f'{{"_id": "{name}", "title": "", "text": "page {name}"}}\n' for name in [*FIRST, *OTHERS])
-        corpus.write_text("".join(rows))
-        import_documents(world.collection, corpus)
-        path = world.folder / "first.run"
-        path.write_text(run_text(dict.fromkeys(QUERIES, FIRST)))
-        self.run: Run = import_run(world.collection, path, user=world.ada)
+    def __init__(self, world: World, run: Run, client: Client) -> None:
+        self.world, self.run, self.client = world, run, client
         client.force_login(world.ada)
 
     def open(self, name: str, **options: object) -> tuple[Pool, Queue]:
@@ -83,9 +77,20 @@ class Campaign:
         return " ".join(unescape(re.sub(r"<[^>]+>", " ", page.partition("<main")[2])).split())
 
 
+@made_once
+def first_run(world: World) -> Run:
+    corpus = world.folder / "corpus.jsonl"
+    rows = (f'{{"_id": "{name}", "title": "", "text": "page {name}"}}\n' for name in [*FIRST, *OTHERS])
+    corpus.write_text("".join(rows))
+    import_documents(world.collection, corpus)
+    path = world.folder / "first.run"
+    path.write_text(run_text(dict.fromkeys(QUERIES, FIRST)))
+    return import_run(world.collection, path, user=world.ada)
+
+
 @pytest.fixture
-def campaign(world: World, client: Client) -> Campaign:
-    return Campaign(world, client)
+def campaign(world: World, first_run: Run, client: Client) -> Campaign:
+    return Campaign(world, first_run, client)
 
 
 def test_every_page_says_what_its_recall_is_of(campaign: Campaign) -> None:

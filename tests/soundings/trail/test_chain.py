@@ -17,10 +17,11 @@ from pooling.models import AdminAction
 from pooling.people.activity_log import record_action
 from pooling.people.chain import check_chain, seal
 from pooling.tidying.erasing import erase_collection, erase_old
+from tests.ground import made_once
 from tests.world import PASSWORD, World
 
 
-@pytest.fixture
+@made_once
 def trail(world: World) -> str:
     """Five lines, and what a check says of the last of them."""
     for number in range(1, 6):
