@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import NotRequired, TypedDict
 
@@ -20,6 +21,7 @@ def software_versions() -> dict[str, str]:
     return {package: _version(distribution) for package, distribution in PACKAGES.items()}
 
 
+@cache
 def _version(distribution: str) -> str:
     try:
         return version(distribution)
