@@ -9,6 +9,8 @@ from tests.evaluation.canary_cast import make_canary
 from tests.evaluation.cast import make_report
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 
 @pytest.fixture
 def http(world: World, client: Client) -> Client:

@@ -14,6 +14,8 @@ from evaluation.reports.changes import are_equal, figure_changes, what_changed
 from tests.evaluation.cast import make_release, make_report
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 
 @pytest.fixture
 def two(world: World) -> tuple[Report, Report]:
@@ -69,6 +71,7 @@ def test_the_http_interface_says_the_same(world: World, client: Client, two: tup
         assert client.get(f"/api/reports/{after.pk}/changes/", {"since": since}).status_code == 400
 
 
+@pytest.mark.database
 def test_a_report_made_again_is_equal_and_says_so(world: World, client: Client) -> None:
     client.force_login(world.ada)
     first = make_report(world, measures=["recall", "map@2"])
@@ -83,6 +86,7 @@ def test_a_report_made_again_is_equal_and_says_so(world: World, client: Client) 
     assert b"some figures differ" in client.get(again.get_absolute_url()).content
 
 
+@pytest.mark.database
 def test_what_is_gone_cannot_be_measured_again(world: World, client: Client) -> None:
     client.force_login(world.ada)
     first = make_report(world)

@@ -20,6 +20,8 @@ from pooling.runs.stored import import_run
 from tests.evaluation.cast import make_report
 from tests.world import ALPHA, DOCUMENTS, QUERIES, World, run_text
 
+pytestmark = pytest.mark.anywhere
+
 
 def text(answer: HttpResponse) -> str:
     return answer.content.decode()
@@ -83,6 +85,7 @@ def test_nothing_of_a_shared_page_is_kept_or_passed_on(world: World, client: Cli
         assert headers == ["no-referrer", "noindex, nofollow", "private, no-store"]
 
 
+@pytest.mark.database
 def test_a_link_that_is_unknown_withdrawn_or_expired_shows_nothing(world: World, client: Client) -> None:
     report = make_report(world)
     path, links = address_of(report, world), SharedLink.objects.all()
@@ -110,6 +113,7 @@ def test_the_database_holds_no_token(world: World) -> None:
     assert token not in [str(value) for value in vars(link).values()]
 
 
+@pytest.mark.database
 def test_admins_see_links_with_when_they_were_opened_and_what_was_done(world: World, client: Client) -> None:
     report = make_report(world)
     client.force_login(world.ada)
@@ -150,6 +154,7 @@ def test_a_comparison_has_an_address_and_can_be_shared(world: World, client: Cli
     assert b"<svg" in Client().get(f"{path}dark-narrow.svg").content
 
 
+@pytest.mark.database
 def test_what_makes_no_link_says_why(world: World, client: Client) -> None:
     report = make_report(world)
     client.force_login(world.ada)
