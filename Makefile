@@ -53,7 +53,7 @@ fuzz: $(VENV)/.installed-dev
 # The tests of --engine spark, with PySpark and a Java: a download of 600 MB.
 spark: $(VENV)/.installed-spark
 	$(BIN)/python -m tests.spark
-	$(BIN)/python -m pytest -m spark $(TEST_ARGS)
+	$(BIN)/python -m pytest -m spark -n 0 $(TEST_ARGS)
 
 lint: style types
 
@@ -126,8 +126,8 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 	$(INSTALL)
 	touch $@
 
-$(VENV)/.installed-spark: EXTRAS = dev,examples,spark
+# What the extra `spark` names, and nothing of ours again: tests may run meanwhile.
 $(VENV)/.installed-spark: $(VENV)/.installed-dev
 	@echo "Installing PySpark into $(VENV) …"
-	$(PIP) install $(EDITABLE)
+	$(PIP) install --constraint constraints.txt pyspark pyarrow
 	touch $@
