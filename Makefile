@@ -3,6 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+SPARK := $(VENV)/spark
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Of Soundings with the extras of a target. INSTALLER=uv takes a third of the time, but knows nothing of pip's settings (mirrors,
 # certificates), which make it fail where somebody needs them; then pip installs.
@@ -51,9 +52,10 @@ fuzz: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile fresh $(TEST_ARGS)
 
 # The tests of --engine spark, with PySpark and a Java: a download of 600 MB.
-spark: $(VENV)/.installed-spark
+spark: export PYTHONPATH = $(abspath $(SPARK))
+spark: $(SPARK)/.installed
 	$(BIN)/python -m tests.spark
-	$(BIN)/python -m pytest -m spark $(TEST_ARGS)
+	$(BIN)/python -m pytest -m spark -n 0 $(TEST_ARGS)
 
 lint: style types
 
@@ -126,8 +128,8 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 	$(INSTALL)
 	touch $@
 
-$(VENV)/.installed-spark: EXTRAS = dev,examples,spark
-$(VENV)/.installed-spark: $(VENV)/.installed-dev
-	@echo "Installing PySpark into $(VENV) …"
-	$(PIP) install $(EDITABLE)
+# A folder for PySpark and pyarrow: with the second in .venv, pandas would use it in all tests, and other steps run meanwhile.
+$(SPARK)/.installed: $(VENV)/.installed-dev
+	@echo "Installing PySpark into $(SPARK) …"
+	$(PIP) install --upgrade --constraint constraints.txt --target $(SPARK) pyspark pyarrow
 	touch $@

@@ -35,7 +35,8 @@ needs_spark = pytest.mark.skipif(sentence is not None, reason=sentence or "")
 
 def submit_arguments() -> str:
     """What PYSPARK_SUBMIT_ARGS must say for a cluster of two workers."""
-    settings = {**SETTINGS, "spark.executorEnv.PYTHONPATH": ROOT}
+    folders = [ROOT, *filter(None, [os.environ.get("PYTHONPATH")])]  # where `make spark` has PySpark
+    settings = {**SETTINGS, "spark.executorEnv.PYTHONPATH": os.pathsep.join(folders)}
     settings |= {f"spark.{side}.extraJavaOptions": QUICK_START for side in ("driver", "executor")}
     confs = " ".join(f"--conf '{name}={value}'" for name, value in settings.items())
     return f"--master {MASTER} {confs} pyspark-shell"

@@ -59,8 +59,8 @@ def backed_up(site: Site, file: Path, variables: dict[str, str]) -> set[str]:
     some, end = Event(), Event()
 
     def judge() -> None:
-        while not end.is_set():
-            for number, item in enumerate(site.claim(size=5), len(acknowledged)):
+        while not end.is_set() and (items := site.claim(size=5)):
+            for number, item in enumerate(items, len(acknowledged)):
                 assert site.submit(item, key=f"key-{number}").body["results"][0]["status"] == "stored"
                 acknowledged.append(f"key-{number}")
             some.set()

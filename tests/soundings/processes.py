@@ -7,11 +7,13 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from tests.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+_ports = count()
 
 
 def environment(folder: Path, **variables: str) -> dict[str, str]:
@@ -54,11 +56,14 @@ def start(folder: Path, *arguments: str, cwd: Path | None = None, **variables: s
 
 
 def free_port() -> int:
-    """A port that nobody listens on at the moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    """A port that nobody listens on at the moment. Runs beside each other ask for others, and no connection
+    gets one by itself: the system gives those out above 32767.
+    """
+    while True:
+        port = 10_000 + (os.getpid() * 101 + next(_ports)) % 20_000
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def children_of(pid: int) -> set[int]:

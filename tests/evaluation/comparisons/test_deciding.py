@@ -21,6 +21,8 @@ from tests.evaluation.cast import SPARSE, make_report
 from tests.labeling.helpers import judge
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 
 def standing(ahead: list[float], relevant: list[float], alone: list[tuple[int, str, bool, int]]) -> Standing:
     schema = {"query": pl.UInt32, "document_id": pl.String, "is_first": pl.Boolean, "rank": pl.Int64}
@@ -53,6 +55,7 @@ def test_a_set_ends_where_the_bound_is_expected_to_exclude_zero() -> None:
     assert standing([], [], []).bounds() is None
 
 
+@pytest.mark.database
 def test_the_set_becomes_a_queue_and_labels_move_it(world: World, client: Client) -> None:
     report = make_report(world, SPARSE, k=(1, 2))
     found = decision(report, "alpha", "beta", 1)
@@ -114,6 +117,7 @@ def test_labels_against_expectation_leave_it_open_and_the_rest_is_offered(world:
     assert found.sentence.startswith("Undecided, although every document")
 
 
+@pytest.mark.database
 def test_labels_that_turn_what_the_report_said_say_nothing_of_other_queries(world: World) -> None:
     report = make_report(world, "q1 0 d6 1\nq2 0 d2 1\n", k=(1,), name="first")
     queue = open_deciding_queue(report, "alpha", "beta", 1)

@@ -27,6 +27,8 @@ from tests.evaluation.cast import SPARSE, make_release, make_report
 from tests.labeling.helpers import judge
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 
 def audited_pool(world: World, **choice: Any) -> Pool:
     """Every query's four or five documents, of which three are judged: two reached at most, and an audit."""
@@ -40,6 +42,7 @@ def sample_of(pool: Pool, release: QrelsRelease) -> Any:
     return read_sample(pool, release, read_release(release), 1)
 
 
+@pytest.mark.database
 def test_the_sample_has_the_probabilities_with_which_the_pool_was_built(world: World) -> None:
     pool = audited_pool(world)
     found = sample_of(pool, make_release(world))
@@ -68,6 +71,7 @@ def test_labels_imported_before_the_draw_are_certain(world: World) -> None:
     assert found.unsampled.is_empty()
 
 
+@pytest.mark.database
 def test_verdicts_count_and_what_two_people_could_not_judge_is_told(world: World) -> None:
     pool = audited_pool(world)
     queue = open_queue(pool, seed=1, user=world.ada)
@@ -140,6 +144,7 @@ def test_what_is_known_of_some_queries_ranks_no_runs(world: World, client: Clien
     assert ", estimated, 1 of 3 queries" in page
 
 
+@pytest.mark.database
 def test_a_half_judged_pool_has_a_span_and_says_how_many_labels_it_waits_for(
     world: World, client: Client
 ) -> None:
@@ -252,6 +257,7 @@ def test_a_comparison_that_is_not_there_is_refused(world: World, report: Report)
         assert words in response.json().get("detail", "")
 
 
+@pytest.mark.database
 def test_the_page_says_the_verdict_and_takes_the_same_queries_whatever_it_shows(
     world: World, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -18,6 +18,8 @@ from tests.evaluation.cast import make_release, make_report
 from tests.pooling.merging.test_extension import gamma
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 
 def extended(world: World) -> Pool:
     """Two of alpha's three documents of each query are chosen, then three of what beta adds."""
@@ -26,6 +28,7 @@ def extended(world: World) -> Pool:
     return extend_pool(pool, runs=runs[1:], budget=3)
 
 
+@pytest.mark.database
 def test_each_version_is_a_stratum_with_its_own_audit(world: World) -> None:
     pool = extended(world)
     release = make_release(world)
@@ -62,6 +65,7 @@ def test_the_file_of_an_extended_pool_tells_the_same(world: World) -> None:
     assert told.audit.strata.select(columns).rows() == stored.strata.select(columns).rows()
 
 
+@pytest.mark.database
 def test_what_search_alone_found_is_no_part_of_an_estimate(world: World) -> None:
     pool = world.build_pool(depth=1)
     found = Pool.objects.create(collection=world.collection, name="found", depth=1, strategy=Pool.SEARCH)

@@ -23,7 +23,7 @@ from tests.evaluation.cast import make_release, make_report
 from tests.ground import made_once
 from tests.world import RELEVANT, World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.anywhere, pytest.mark.django_db]
 AUDITED = {"depth": 3, "budget": 9, "audit_share": 0.4}
 KEYS = ("query__external_id", "document__external_id")
 
@@ -53,6 +53,7 @@ def ask(world: World, **body: Any) -> Any:
     return client.post(f"/api/collections/{world.collection.slug}/reports/", body, format="json")
 
 
+@pytest.mark.database
 def test_estimates_rest_on_the_finished_audit_and_not_on_the_newest_pool(
     world: World, three_pools: tuple[Pool, Pool, Pool]
 ) -> None:
@@ -107,6 +108,7 @@ def test_everything_that_shows_an_estimate_names_its_pool(
     assert '<option value="begun">' in page
 
 
+@pytest.mark.database
 def test_another_pool_can_be_named_and_is_kept(
     world: World, three_pools: tuple[Pool, Pool, Pool], client: Client
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
@@ -11,6 +12,8 @@ from tests.evaluation.cast import make_release
 from tests.evaluation.reports.test_report_api import client_of
 from tests.evaluation.reports.test_report_views import get
 from tests.world import World
+
+pytestmark = pytest.mark.anywhere
 
 
 def test_relevant_documents_by_run_are_those_it_alone_found(world: World) -> None:

@@ -118,6 +118,7 @@ def test_a_file_of_the_pool_tells_what_the_site_tells(world: World, runs: list[R
     assert told.rows() == stored.rows()
 
 
+@pytest.mark.anywhere
 def test_a_report_reads_the_estimate_first(world: World, runs: list[Run]) -> None:
     pool = reaching(world.collection, runs, budget=3 * 24)
     labels_of(world, pool)
@@ -201,6 +202,7 @@ def test_a_live_order_draws_from_its_reserve_and_ends_with_an_estimate(world: Wo
     assert sample.strata["pairs"].to_list() == list(pool.frame["sizes"].values())
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize("is_live", [True, False])
 def test_an_estimate_does_not_wait_for_a_document_that_was_deleted(
     world: World, runs: list[Run], is_live: bool

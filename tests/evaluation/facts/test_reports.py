@@ -27,7 +27,7 @@ from pooling.interface.problems import InputError
 from tests.labeling.facts.helpers import bring_facts, json_lines
 from tests.world import World, qrels_text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.anywhere, pytest.mark.django_db]
 
 # alpha finds d1, d4, d5 for q1 and d2, d6, d1 for q2; beta d4, d1, d6 and d6, d3, d2.
 SAID = [
@@ -210,6 +210,7 @@ def test_the_command_compares_runs_by_facts_as_the_report_does(
     assert "alpha - beta   0.000       0.000 to 0.000" in table  # at 3, the K next to 10
 
 
+@pytest.mark.database
 def test_a_release_freezes_facts_with_their_checksums(world: World, tmp_path: Path) -> None:
     release = report_of(world).release
     decide_facts(list(Fact.objects.all()), "rejected", user=world.ada)

@@ -14,7 +14,7 @@ from pooling.pools.building import build_pool
 from pooling.runs.stored import import_run
 from tests.world import World, qrels_text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.anywhere, pytest.mark.django_db]
 
 
 def report_of(world: World, runs: list[str] | None = None) -> Report:

@@ -12,6 +12,8 @@ from evaluation.models import Report
 from tests.evaluation.cast import make_report
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 
 def test_the_pairs_of_a_pool_lead_to_the_reasons_of_their_labels(world: World, client: Client) -> None:
     pool = world.build_pool()

@@ -93,6 +93,7 @@ def test_what_cannot_be_measured_is_refused_with_its_field(
     assert not LatencyReport.objects.exists()
 
 
+@pytest.mark.anywhere
 def test_a_viewer_gets_it_in_every_format(world: World, client: Client) -> None:
     report = make_latency_report(world)
     client.force_login(world.vera)

@@ -13,6 +13,8 @@ from tests.evaluation.plans.test_plans import ALONE, API, planned
 from tests.evaluation.reports.test_report_api import client_of
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 # Of both runs to depth 2 there are eight pairs. An hour a day, and 36 seconds for a verdict: 100 a day.
 PACE = {"depth": 2, "seconds_per_judgment": 36, "hours_per_week": 7, "price_per_judgment": 0.5, "overhead": 0}
 
@@ -50,6 +52,7 @@ def test_cost_and_days_of_as_few_people_as_can_do_it(
     assert [row["days"] for row in able] == sorted((row["days"] for row in able), reverse=True)
 
 
+@pytest.mark.database
 @pytest.mark.parametrize(
     ("asked", "labels"),
     [

@@ -24,6 +24,8 @@ from tests.evaluation.cast import make_release
 from tests.evaluation.reports.test_report_api import client_of
 from tests.world import World, run_text
 
+pytestmark = pytest.mark.anywhere
+
 PAGE = "/collections/harbour/plan/"
 API = f"/api{PAGE}"
 ADAPTIVE = {"adaptive": True, "strategy": "learned"}
@@ -96,6 +98,7 @@ def test_a_run_with_a_depth_of_its_own_is_counted_to_it(world: World, client: Cl
     assert "9 pairs of 3 queries to depth 1 (alpha 3)" in told.getvalue()
 
 
+@pytest.mark.database
 def test_cost_and_days_by_number_of_annotators(world: World) -> None:
     world.import_runs()
     plan = planned(
@@ -163,6 +166,7 @@ def wide_runs(world: World, queries: int = 30, documents: int = 20) -> dict[str,
     return {"runs": ["wide", "wider"], "depth": documents, "budget": 300, "audit_share": 0.3}
 
 
+@pytest.mark.database
 def test_while_nobody_knows_how_much_is_relevant_the_width_is_a_range_and_a_pilot_is_offered(
     world: World, client: Client
 ) -> None:
@@ -193,6 +197,7 @@ def test_while_nobody_knows_how_much_is_relevant_the_width_is_a_range_and_a_pilo
     assert "Judge 100 drawn pairs first: 33 minutes." in text.getvalue()
 
 
+@pytest.mark.database
 def test_the_offered_pilot_is_planned_and_begun_and_its_labels_make_the_width_one_number(
     world: World, client: Client
 ) -> None:
@@ -408,6 +413,7 @@ def test_the_row_of_the_planned_budget_has_the_width_that_the_sentence_tells(wor
         assert f"about {width_words(row['widths'][1])} wide" in headline["sentences"][0]
 
 
+@pytest.mark.database
 def test_an_adaptive_plan_says_what_it_spends_and_what_nobody_can_tell(world: World, client: Client) -> None:
     world.import_runs()
     assert planned(world)["order"] is None
@@ -445,6 +451,7 @@ def test_the_queue_of_an_adaptive_plan_spends_and_stops_as_planned(world: World)
     assert told == {**stop, "budget": 7, "budget_rule": "share"}
 
 
+@pytest.mark.database
 def test_a_large_campaign_is_begun_by_the_worker(
     world: World, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
@@ -458,6 +465,7 @@ def test_a_large_campaign_is_begun_by_the_worker(
     assert (job["state"], job["result"]["queue"]) == ("done", Queue.objects.get().pk)
 
 
+@pytest.mark.database
 def test_a_campaign_whose_server_was_killed_goes_on_from_its_pool(
     world: World,
     client: Client,

@@ -19,6 +19,8 @@ from tests.evaluation.plans.test_replays import make_replay
 from tests.evaluation.reports.test_report_views import get
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 LIST = "/collections/harbour/replays/"
 NEW = f"{LIST}new/"
 
@@ -94,6 +96,7 @@ def test_the_form_says_what_is_wrong(world: World, client: Client) -> None:
     assert Replay.objects.get().options["budgets"] == [0.1, 0.5, 1.0]
 
 
+@pytest.mark.database
 def test_much_work_leads_to_the_job(
     world: World,
     client: Client,
@@ -121,6 +124,7 @@ def taken(client: Client, replay: Replay, form: str) -> bytes:
     return response.getvalue()
 
 
+@pytest.mark.database
 def test_downloads_hold_the_figures(world: World, client: Client) -> None:
     client.force_login(world.vera)
     replay = make_replay(world)

@@ -15,6 +15,8 @@ from labeling.qrels.releases import import_qrels, release_qrels
 from tests.evaluation.cast import SPARSE, make_report
 from tests.world import World, qrels_text
 
+pytestmark = pytest.mark.anywhere
+
 WORDS = "unlisted documents count as not relevant, by declaration of “labels.qrels”"
 
 
@@ -90,6 +92,7 @@ def test_labels_of_every_document_are_complete_by_themselves(world: World) -> No
     assert what_recall_is_of(answer_at(report, 1) or told) == what_recall_is_of(told)
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("lacks", ["a label", "a text", "a document of a run"])
 def test_nothing_is_complete_where_one_document_is_not_known(world: World, lacks: str) -> None:
     labels, last = qrels_text(), world.collection.documents.get(external_id="d4")

@@ -17,6 +17,8 @@ from labeling.queues.opening import open_queue
 from tests.evaluation.cast import make_release, make_report
 from tests.world import World, signed_in
 
+pytestmark = pytest.mark.anywhere
+
 # Both runs have d4 of q1, the one of nine documents without a label.
 LABELS = "q1 0 d1 1\nq1 0 d6 0\nq1 0 d5 0\n" + "".join(
     f"{query} 0 {document} {int((query, document) in {('q2', 'd2'), ('q3', 'd3')})}\n"

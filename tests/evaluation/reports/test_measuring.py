@@ -22,6 +22,8 @@ from tests.ground import made_once
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World, qrels_text
 
+pytestmark = pytest.mark.anywhere
+
 PAGE = "/collections/harbour/measure/"
 
 
@@ -46,6 +48,7 @@ def test_one_click_makes_a_release_and_a_report_of_all_runs_with_names_proposed(
     assert sorted(report.result["runs"]) == ["alpha", "beta"]
 
 
+@pytest.mark.database
 def test_a_second_click_makes_no_second_release_and_labels_that_are_new_do(
     labelled: World, client: Client
 ) -> None:
@@ -60,6 +63,7 @@ def test_a_second_click_makes_no_second_release_and_labels_that_are_new_do(
     assert sorted(QrelsRelease.objects.values_list("name", flat=True)) == ["v1", "v2"]
 
 
+@pytest.mark.database
 def test_a_second_click_leads_to_the_job_of_the_first(
     labelled: World, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +110,7 @@ def test_nothing_is_released_where_nothing_can_be_measured(world: World, client:
     assert not QrelsRelease.objects.exists()
 
 
+@pytest.mark.database
 def test_a_release_that_cannot_be_measured_is_taken_back(labelled: World, client: Client) -> None:
     client.force_login(labelled.ada)
     default_storage.delete(str(labelled.collection.runs.get(name="beta").file.name))
@@ -115,6 +120,7 @@ def test_a_release_that_cannot_be_measured_is_taken_back(labelled: World, client
     assert default_storage.listdir("qrels/harbour")[1] == []
 
 
+@pytest.mark.database
 def test_large_runs_are_the_workers_and_the_job_ends_on_the_report(
     labelled: World,
     client: Client,

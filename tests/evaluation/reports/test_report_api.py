@@ -16,6 +16,8 @@ from evaluation.models import Report
 from tests.evaluation.cast import SPARSE, make_release
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 ADDRESS = "/api/collections/harbour/reports/"
 
 
@@ -93,6 +95,7 @@ def test_a_refusal_names_field_and_reason(world: World) -> None:
         assert not Report.objects.exists()
 
 
+@pytest.mark.database
 def test_large_runs_are_answered_with_a_job(
     world: World, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:

@@ -9,6 +9,8 @@ from evaluation.models import Report
 from tests.evaluation.canary_cast import make_canary
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 
 @pytest.fixture
 def http(world: World, client: Client) -> Client:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -13,6 +14,8 @@ from evaluation.reports.changes import are_equal, figure_changes, what_changed
 from tests.evaluation.cast import make_release, make_report
 from tests.ground import made_once
 from tests.world import World
+
+pytestmark = pytest.mark.anywhere
 
 
 @made_once
@@ -69,6 +72,7 @@ def test_the_http_interface_says_the_same(world: World, client: Client, two: tup
         assert client.get(f"/api/reports/{after.pk}/changes/", {"since": since}).status_code == 400
 
 
+@pytest.mark.database
 def test_a_report_made_again_is_equal_and_says_so(world: World, client: Client) -> None:
     client.force_login(world.ada)
     first = make_report(world, measures=["recall", "map@2"])
@@ -83,6 +87,7 @@ def test_a_report_made_again_is_equal_and_says_so(world: World, client: Client) 
     assert b"some figures differ" in client.get(again.get_absolute_url()).content
 
 
+@pytest.mark.database
 def test_what_is_gone_cannot_be_measured_again(world: World, report: Report, client: Client) -> None:
     client.force_login(world.ada)
     first = report

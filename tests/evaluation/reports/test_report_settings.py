@@ -17,6 +17,8 @@ from tests.evaluation.cast import SPARSE, make_release, make_report
 from tests.ground import made_once
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 SLUG = "harbour"
 FILE = """
 k = [1, 2]
@@ -74,6 +76,7 @@ def test_a_file_fills_in_the_form_and_measures_nothing(ready: World, client: Cli
     assert not Report.objects.exists()
 
 
+@pytest.mark.database
 def test_a_file_gives_the_report_that_its_own_file_gives_again(ready: World, client: Client) -> None:
     client.force_login(ready.ada)
     sent(client, filled_in(client, FILE).context["form"])
@@ -100,6 +103,7 @@ def test_the_file_taken_away_is_read_as_what_the_report_holds(ready: World, clie
     assert parse_settings(downloaded(client, report).encode(), "report.toml") == settings_of(report)
 
 
+@pytest.mark.database
 def test_the_page_shows_strata_warning_thresholds_and_all_settings(ready: World, client: Client) -> None:
     client.force_login(ready.ada)
     sent(client, filled_in(client, FILE).context["form"])
@@ -171,6 +175,7 @@ def test_without_tags_the_form_offers_none(world: World, client: Client) -> None
     assert "tags" not in client.get(reverse("report_new", args=[SLUG])).context["form"].fields
 
 
+@pytest.mark.database
 def test_a_tie_across_k_shows_its_interval_and_expectation(world: World, client: Client) -> None:
     from pooling.runs.stored import import_run
 

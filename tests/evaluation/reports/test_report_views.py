@@ -20,6 +20,8 @@ from tests.evaluation.cast import SPARSE, make_release, make_report
 from tests.labeling.helpers import judge, make_queue
 from tests.world import ALPHA, World, run_text
 
+pytestmark = pytest.mark.anywhere
+
 SLUG = "harbour"
 
 
@@ -56,6 +58,7 @@ def test_a_report_says_that_the_ids_of_a_run_meet_no_label(world: World, client:
     assert any(sentence in note for note in client.get(f"/api/reports/{report.pk}/").json()["notes"])
 
 
+@pytest.mark.database
 def test_a_report_says_that_labels_of_people_do_not_reach_its_least_relevance(
     world: World, client: Client
 ) -> None:
@@ -94,6 +97,7 @@ def test_the_page_shows_numbers_coverage_and_the_convention_line(
     assert "Coverage." not in page
 
 
+@pytest.mark.database
 def test_uneven_coverage_is_said_and_the_order_not_to_be_read(world: World, client: Client) -> None:
     client.force_login(world.vera)
     page = get(client, make_report(world, SPARSE, k=[1]).get_absolute_url())
@@ -180,6 +184,7 @@ def test_the_form_takes_conventions_and_says_what_is_wrong(world: World, client:
     assert conventions["zero_relevant"] == "exclude"
 
 
+@pytest.mark.database
 def test_large_runs_lead_to_the_job(
     world: World,
     client: Client,
@@ -299,6 +304,7 @@ def test_the_worst_queries_come_when_they_are_opened(world: World, report: Repor
     assert "lost umbrella" in get(client, f"{address}?k=2&run=beta&part=worst")
 
 
+@pytest.mark.database
 def test_the_table_is_sorted_and_has_the_columns_that_were_chosen(
     world: World, report: Report, client: Client
 ) -> None:

@@ -21,6 +21,8 @@ from pooling.models import Job, JobCancellation
 from tests.evaluation.cast import SPARSE, make_release, make_report
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 
 @pytest.mark.parametrize(
     ("key", "alpha", "beta"),
@@ -112,6 +114,7 @@ def test_a_report_made_again_has_the_same_numbers(world: World) -> None:
     assert again.options == first.options
 
 
+@pytest.mark.database
 def test_the_checksums_are_those_of_release_and_runs(world: World, report: Report) -> None:
     assert report.options["release"]["sha256"] == report.release.sha256
     assert {run["name"]: run["sha256"] for run in report.options["runs"]} == dict(
@@ -129,6 +132,7 @@ def test_values_by_query_are_kept_with_null_for_what_does_not_count(world: World
     assert found == {"q1": 1, "q2": 1, "q3": None}
 
 
+@pytest.mark.database
 def test_relevant_documents_are_kept_with_their_rank_in_every_run(report: Report) -> None:
     rows = relevant_of(report, ["q2", "q3"]).sort("query_id").rows()
     assert rows == [("q2", "d2", 1, 1, 3), ("q3", "d3", 1, 1, 3)]
@@ -169,6 +173,7 @@ def test_without_a_release_the_refusal_says_what_to_do(world: World) -> None:
         request_report(world.collection, ReportRequest(), world.ada)
 
 
+@pytest.mark.database
 def test_a_run_without_a_query_of_the_release_is_refused_and_nothing_is_kept(world: World) -> None:
     world.import_runs()
     path = world.folder / "stranger.run"
@@ -203,6 +208,7 @@ def files_below(folder: Path) -> set[Path]:
     return {path for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.database
 def test_large_runs_go_to_the_worker(
     world: World, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:

@@ -20,6 +20,8 @@ from pooling.runs.stored import import_run
 from tests.evaluation.cast import make_report
 from tests.world import ALPHA, DOCUMENTS, QUERIES, World, run_text
 
+pytestmark = pytest.mark.anywhere
+
 
 def text(answer: HttpResponse) -> str:
     return answer.content.decode()
@@ -84,6 +86,7 @@ def test_nothing_of_a_shared_page_is_kept_or_passed_on(world: World, report: Rep
         assert headers == ["no-referrer", "noindex, nofollow", "private, no-store"]
 
 
+@pytest.mark.database
 def test_a_link_that_is_unknown_withdrawn_or_expired_shows_nothing(
     world: World, report: Report, client: Client
 ) -> None:
@@ -112,6 +115,7 @@ def test_the_database_holds_no_token(world: World, report: Report) -> None:
     assert token not in [str(value) for value in vars(link).values()]
 
 
+@pytest.mark.database
 def test_admins_see_links_with_when_they_were_opened_and_what_was_done(
     world: World, report: Report, client: Client
 ) -> None:
@@ -151,6 +155,7 @@ def test_a_comparison_has_an_address_and_can_be_shared(world: World, report: Rep
     assert b"<svg" in Client().get(f"{path}dark-narrow.svg").content
 
 
+@pytest.mark.database
 def test_what_makes_no_link_says_why(world: World, report: Report, client: Client) -> None:
     client.force_login(world.ada)
     for fields, problem in [

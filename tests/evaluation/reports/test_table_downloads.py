@@ -25,6 +25,8 @@ from pooling.runs.stored import import_run
 from tests.labeling.helpers import judge
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 QUERIES, DOCUMENTS, RUNS = ("=q1", "-q2"), ("@d1", "+d2", "=d3"), ("=alpha", "@beta")
 
 

@@ -24,7 +24,7 @@ from pooling.texts.importing import import_queries
 from tests.evaluation.cast import SPARSE, make_release, make_report
 from tests.world import ALPHA, BETA, QUERIES, World, run_text, signed_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.anywhere, pytest.mark.django_db]
 
 # Weights size ÷ pi: 10, 12, 4.
 DRAW = {"q1": (10, 1.0, "head"), "q2": (3, 0.25, "tail"), "q3": (2, 0.5, "tail")}
@@ -176,6 +176,7 @@ def report_words(world: World, report: Report) -> str:
     return signed_in(world.vera).get(report.get_absolute_url()).content.decode()
 
 
+@pytest.mark.database
 def test_the_page_of_queries_says_what_was_drawn_and_what_could_not_be(world: World) -> None:
     page = reverse("queries", args=["harbour"])
     assert "drawn from" not in signed_in(world.vera).get(page).content.decode()
@@ -223,6 +224,7 @@ def test_a_collection_without_a_draw_says_nothing_of_weights_and_takes_none(
     assert "A drawn query counts" not in form
 
 
+@pytest.mark.database
 def test_a_probability_that_is_none_stops_the_report(world: World) -> None:
     draw(world)
     world.import_runs()

@@ -20,7 +20,7 @@ from tests.labeling.helpers import make_prelabels, make_queue
 from tests.labeling.model_server import KEY, ModelServer
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.anywhere, pytest.mark.django_db]
 FORM = {"model": "small", "prompt": "binary", "concurrency": "4"}
 
 
@@ -48,6 +48,7 @@ def form(server: ModelServer, **changes: str) -> dict[str, str]:
     return {**FORM, "base_url": server.base_url, **changes}
 
 
+@pytest.mark.database
 def test_an_admin_estimates_starts_and_downloads(
     queue: Queue, server: ModelServer, world: World, client: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
@@ -72,6 +73,7 @@ def test_an_admin_estimates_starts_and_downloads(
     )
 
 
+@pytest.mark.database
 def test_what_will_not_do_is_said_beside_its_field(
     queue: Queue, server: ModelServer, world: World, client: Client
 ) -> None:
@@ -207,6 +209,7 @@ def test_an_estimate_is_at_the_prices_that_are_given_else_those_of_the_settings(
     assert server.requests == []
 
 
+@pytest.mark.database
 def test_a_pass_whose_process_is_gone_is_shown_as_paused_after_a_moment(
     queue: Queue, server: ModelServer, world: World, client: Client, api: APIClient
 ) -> None:
@@ -232,6 +235,7 @@ def test_the_page_of_a_queue_leads_admins_alone_to_its_pre_labels(
     assert told == {"ada": True, "ben": False, "vera": False}
 
 
+@pytest.mark.database
 def test_failures_are_those_of_the_queues_pairs_and_part_of_the_cost(world: World, queue: Queue) -> None:
     prelabeler = make_prelabels(world)
     Prelabel.objects.update(cost=Decimal("0.01"))

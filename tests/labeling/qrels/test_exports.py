@@ -31,7 +31,7 @@ from tests.labeling.facts.helpers import bring_facts
 from tests.pooling.formats.test_rank_eval import answer, hit
 from tests.world import ALPHA, BETA, DOCUMENTS, QUERIES, RELEVANT, World, qrels_text
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.anywhere, pytest.mark.django_db]
 REQUEST = '{"query": {"match": {"text": "{{query}}"}}, "_source": false}'
 NEEDED = {"rank-eval": ["--index", "docs-1"], "ragas": ["--run", "alpha"]}
 
@@ -268,6 +268,7 @@ def test_a_learning_to_rank_list_numbers_the_queries(world: World, release: Qrel
     ]
 
 
+@pytest.mark.database
 def test_deleted_queries_and_documents_are_in_no_export(world: World, release: QrelsRelease) -> None:
     from django.utils import timezone
 
@@ -284,6 +285,7 @@ def test_deleted_queries_and_documents_are_in_no_export(world: World, release: Q
         assert b"Buses run all night" not in content
 
 
+@pytest.mark.database
 def test_what_a_format_cannot_be_made_of_is_one_sentence(world: World, release: QrelsRelease) -> None:
     for format, options, sentence in [
         ("rank-eval", ["--k", "3"], "rank-eval needs the option “--index” (where the documents are: the"),

@@ -107,6 +107,7 @@ def test_a_verdict_after_the_pre_label_was_seen_is_no_blind_label(world: World) 
     assert found[third.query_id, third.document_id] is True
 
 
+@pytest.mark.anywhere
 def test_every_figure_comes_from_the_blind_labels(judged: Queue, prelabeler: Prelabeler) -> None:
     found = worth(prelabeler)
     assert vars(found["confusion"]) == {"both": 16, "model_only": 24, "person_only": 24, "neither": 16}
@@ -228,6 +229,7 @@ def test_the_best_of_several_models_says_what_the_choice_does_to_its_figure(
     assert best["sentence"] in out.getvalue()
 
 
+@pytest.mark.anywhere
 def test_labels_of_seven_queries_say_nothing_on_page_interface_and_terminal(
     world: World, client: Client
 ) -> None:
@@ -245,6 +247,7 @@ def test_labels_of_seven_queries_say_nothing_on_page_interface_and_terminal(
     assert "Missed as labels            –  labels of 7 queries so far; it takes 8" in out.getvalue()
 
 
+@pytest.mark.anywhere
 def test_what_a_model_saves_is_told_of_an_audits_labels_alone(
     judged: Queue, prelabeler: Prelabeler, world: World, client: Client
 ) -> None:

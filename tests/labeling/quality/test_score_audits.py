@@ -139,6 +139,7 @@ def test_what_will_not_do_is_refused_with_what_to_do_and_leaves_nothing(world: W
     assert world.collection.pools.count() == before + 1
 
 
+@pytest.mark.anywhere
 def test_supposed_rates_come_from_blind_labels_where_there_are_enough(world: World) -> None:
     pool, prelabeler = scored_pool(world)
     queue = draw_audit(pool, prelabeler, AuditDraw(120, strata=2, seed=1))
@@ -248,6 +249,7 @@ def test_the_interface_and_the_command_do_the_same(world: World) -> None:
         call_command("draw_audit", world.collection.slug, "y", "--model", "x", *numbers)
 
 
+@pytest.mark.anywhere
 def test_the_page_takes_as_many_queries_for_many_audits_as_for_one(
     world: World, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

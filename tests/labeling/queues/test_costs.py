@@ -16,6 +16,8 @@ from labeling.queues.workload import Terms, judgments_needed, team_work
 from tests.labeling.helpers import make_queue, only_lease
 from tests.world import World
 
+pytestmark = pytest.mark.anywhere
+
 
 @pytest.mark.parametrize(
     ("options", "left", "paid", "to_pay", "spent", "to_finish"),
@@ -140,6 +142,7 @@ def test_who_judges_finds_no_price_and_who_looks_on_does(world: World, client: C
         assert is_told or not any(amount in shown for amount in ("7.7131", "0.1919"))
 
 
+@pytest.mark.database
 @pytest.mark.django_db
 def test_it_is_written_down_who_set_a_price(world: World) -> None:
     queue = make_queue(world)

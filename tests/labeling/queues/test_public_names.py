@@ -27,6 +27,7 @@ def test_a_queue_called_after_its_pool_has_a_number_for_annotators(world: World)
     assert {row["name"] for row in Api(world.ada).get("collections/harbour/queues/").json()} > {"bm25", "e5"}
 
 
+@pytest.mark.anywhere
 @pytest.mark.parametrize(("language", "title"), [("es", "Cola 1"), ("hi", "कतार 1"), ("ja", "キュー1")])
 def test_a_name_that_nobody_chose_is_in_the_language_of_the_page(
     world: World, language: str, title: str
