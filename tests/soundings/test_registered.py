@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 from django.urls import reverse
 
 from docs.rooms import ROOT
@@ -48,6 +49,7 @@ for now, then in zip(registered(), before, strict=True):
 """
 
 
+@pytest.mark.slow
 def test_a_fresh_process_knows_what_every_module_registers() -> None:
     done = subprocess.run(
         [sys.executable, "-c", FRESH], capture_output=True, text=True, cwd=ROOT, check=False

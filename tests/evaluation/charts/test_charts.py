@@ -30,6 +30,7 @@ def test_the_svg_names_every_run() -> None:
     assert ">dense &amp; &lt;odd&gt;</text>" in svg
 
 
+@pytest.mark.slow
 def test_a_picture_may_have_a_point_for_each_run_and_query() -> None:
     many = charts.recall_curve(make_curve(*(f"run {number}" for number in range(1_700))))
     assert len(many.to_dict()["datasets"]) > 0

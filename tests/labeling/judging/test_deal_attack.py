@@ -13,7 +13,11 @@ from benchmarks.deal_attack import DEAL_SETTINGS, attack
 from benchmarks.secrets_attack import Setting
 
 # The same keys in every run: item numbers and draws hang on them, and so does what a tree finds by chance.
-pytestmark = [pytest.mark.anywhere, pytest.mark.django_db(transaction=True, reset_sequences=True)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anywhere,
+    pytest.mark.django_db(transaction=True, reset_sequences=True),
+]
 
 
 @pytest.mark.parametrize("setting", DEAL_SETTINGS, ids=lambda setting: setting.name)

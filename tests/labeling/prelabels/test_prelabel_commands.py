@@ -157,6 +157,7 @@ def test_a_pass_that_the_server_stops_is_an_error_of_the_command(queue: Queue, s
     assert PrelabelJob.objects.get().state == "failed"
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_kill_in_the_middle_loses_no_answer_and_pays_none_twice(
     world: World, server: ModelServer, settings: Settings, tmp_path: Path

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html.parser import HTMLParser
 
+import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -104,6 +105,7 @@ def _tidy(known: dict[str, int | str], latency_report: int) -> Iterator[tuple[st
         yield f"tidy {kind}", reverse("tidy", args=[known["slug"], kind, ids[kind]])
 
 
+@pytest.mark.slow
 def test_every_page_of_a_collection_marks_one_group_and_one_page(world: World) -> None:
     known = campaign(world)
     client = Client()
