@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q
@@ -11,6 +13,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -18,8 +21,8 @@ from rest_framework.views import APIView
 from labeling.access import queue_for
 from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.models import PairMessage
-from labeling.progress import message_serializers as shapes
-from labeling.progress.sending import answer_message, message_for_admin, send_message
+from labeling.models.judgments import LONGEST_MESSAGE
+from labeling.progress.sending import LONGEST_KEY, answer_message, message_for_admin, send_message
 from pooling.interface.api import parsed, person, takes
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for
@@ -30,8 +33,41 @@ from pooling.tables.rows import Rows
 from pooling.tables.table import Table
 
 
+class NewMessageSerializer(serializers.Serializer[Any]):
+    """A message from an item that you hold or have judged."""
+
+    item = serializers.IntegerField(min_value=0, max_value=LARGEST_NUMBER, help_text="As claimed.")
+    key = serializers.CharField(max_length=LONGEST_KEY, help_text="Yours; the same again changes nothing.")
+    text = serializers.CharField(max_length=LONGEST_MESSAGE)
+
+
+class MessageAnswerSerializer(serializers.Serializer[Any]):
+    """What the author reads."""
+
+    answer = serializers.CharField(max_length=LONGEST_MESSAGE)
+
+
+class OwnMessageSerializer(serializers.Serializer[Any]):
+    """A message of yours, and its answer."""
+
+    id = serializers.IntegerField()
+    query = serializers.CharField(source="query.external_id")
+    document = serializers.CharField(source="document.external_id")
+    text = serializers.CharField()
+    sent_at = serializers.DateTimeField()
+    answer = serializers.CharField(help_text="Empty until there is one.")
+    answered_at = serializers.DateTimeField(allow_null=True)
+
+
+class MessageSerializer(OwnMessageSerializer):
+    """A message as admins see it."""
+
+    queue = serializers.IntegerField(source="queue_id")
+    author = serializers.CharField(source="author.username")
+
+
 class QueueMessages(APIView):
-    @lists(shapes.OwnMessageSerializer)
+    @lists(OwnMessageSerializer)
     def get(self, request: Request, queue_id: int) -> Rows:
         """List what you sent and what you were answered, newest first."""
         queue = queue_for(request.user, queue_id)
@@ -39,20 +75,20 @@ class QueueMessages(APIView):
         return own.select_related("query", "document")
 
     @takes(
-        shapes.NewMessageSerializer,
-        gives=shapes.OwnMessageSerializer,
-        also={201: shapes.OwnMessageSerializer},
+        NewMessageSerializer,
+        gives=OwnMessageSerializer,
+        also={201: OwnMessageSerializer},
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Tell the admins something about a pair; 200 where the key was sent before."""
         queue = queue_for(request.user, queue_id)
-        body = parsed(shapes.NewMessageSerializer, request)
+        body = parsed(NewMessageSerializer, request)
         sent = send_message(queue, person(request), item_of(body["item"]), body["text"], key=body["key"])
-        return Response(shapes.OwnMessageSerializer(sent[0]).data, status=201 if sent[1] else 200)
+        return Response(OwnMessageSerializer(sent[0]).data, status=201 if sent[1] else 200)
 
 
 class Messages(APIView):
-    @lists(shapes.MessageSerializer)
+    @lists(MessageSerializer)
     def get(self, request: Request, slug: str) -> Rows:
         """List them, newest first, for admins."""
         collection = collection_for(request.user, slug, ADMIN)
@@ -60,11 +96,11 @@ class Messages(APIView):
 
 
 class MessageAnswer(APIView):
-    @takes(shapes.MessageAnswerSerializer, gives=shapes.MessageSerializer)
+    @takes(MessageAnswerSerializer, gives=MessageSerializer)
     def post(self, request: Request, message_id: int) -> object:
         """Answer; the author sees it on the page of their work. A second answer replaces the first."""
         message = message_for_admin(request.user, message_id)
-        text = parsed(shapes.MessageAnswerSerializer, request)["answer"]
+        text = parsed(MessageAnswerSerializer, request)["answer"]
         answer_message(message, text, by=person(request))
         return message
 

@@ -1,4 +1,5 @@
-"""Progress of the judging of a whole collection: pairs, people, money and the expected end."""
+"""Progress of the judging of a whole collection: pairs, people, money and the expected end; and the
+experience of its queues with people, for plans."""
 
 from __future__ import annotations
 
@@ -6,12 +7,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, QuerySet
 from django.utils import timezone
 
 from labeling.judging.progress_figures import LEAST_PACE
-from labeling.models import Judgment, JudgmentEvent, Queue
-from labeling.progress.counts import PACE_DAYS, UNDONE, counts_by_queue, expected_for_ties, in_all
+from labeling.models import GoldQuestion, Item, Judgment, JudgmentEvent, Queue
+from labeling.progress.counts import (
+    PACE_DAYS,
+    TIES_BEFORE,
+    UNDONE,
+    counts_by_queue,
+    expected_for_ties,
+    in_all,
+)
 from labeling.progress.of_queues import QueueState
 from labeling.queues.costs import prices_of
 from pooling.models import Collection
@@ -97,3 +105,39 @@ def _spent(collection: Collection) -> list[tuple[float, str]]:
 
 def _by_queue(rows: QuerySet[Judgment] | QuerySet[JudgmentEvent], key: str) -> list[tuple[int, int]]:
     return list(rows.order_by().values_list(key).annotate(many=Count("pk")))
+
+
+# Verdicts whose times the mean is taken of.
+TIMED = 5_000
+
+
+def seconds_taken(collection: Collection) -> float | None:
+    """Mean active time of the newest 5,000 timed verdicts, in seconds; None without any."""
+    timed = collection.judgment_events.filter(
+        kind=JudgmentEvent.Kind.VERDICT, active_ms__isnull=False, is_adjudication=False, brought_by=None
+    )
+    newest = timed.order_by("-pk").values_list("active_ms", flat=True)[:TIMED]
+    spent = [time for time in newest if time is not None]
+    return sum(spent) / len(spent) / 1000 if spent else None
+
+
+def share_of_ties(collection: Collection) -> tuple[float, int]:
+    """(share, pairs): how many settled pairs of queues that ask for one more on a tie were tied.
+
+    As if one of ten had tied before any did, as everywhere; `pairs` is what there was beyond these.
+    """
+    items = Item.objects.filter(
+        queue__collection=collection,
+        order_key__gt=0,
+        needed_at_most__gt=F("needed_at_least"),
+        # A pre-label that is contradicted asks for one more too.
+        expected="",
+    )
+    tied = items.filter(needed__gt=F("needed_at_least")).count()
+    agreed = items.filter(needed=F("needed_at_least"), state=Item.State.DONE).count()
+    tied_before, all_before = TIES_BEFORE
+    return (tied + tied_before) / (tied + agreed + all_before), tied + agreed
+
+
+def gold_questions(collection: Collection) -> int:
+    return GoldQuestion.objects.filter(collection=collection, active=True, practice=False).count()

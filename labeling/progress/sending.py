@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labeling.models import Item, JudgmentEvent, Lease, PairMessage, Queue
-from labeling.models.messages import LONGEST_MESSAGE
+from labeling.models.judgments import LONGEST_MESSAGE
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, NOTHING_HERE, fetch, require_role
 
