@@ -106,9 +106,8 @@ MEANINGS = {
 }
 
 
-def queue_quality(queue: Queue, *, now: datetime | None = None) -> QueueQuality:
-    now = now or timezone.now()
-    figures, computed_at = _kept(queue, now)
+def queue_quality(queue: Queue) -> QueueQuality:
+    figures, computed_at = _kept(queue, timezone.now())
     waiting = queue.items.filter(state=Item.State.ADJUDICATION).count()
     paused = set(queue.quarantines.filter(lifted_at=None).values_list("annotator__username", flat=True))
     return {

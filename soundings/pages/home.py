@@ -30,8 +30,7 @@ from evaluation.scoring.wording import decimal, interval
 from labeling.fact_pages.progress import fact_counts
 from labeling.judging.blind_counts import own_queues, queues_to_judge
 from labeling.models import Item, Queue
-from labeling.progress.of_collection import Judging, judging_of
-from labeling.progress.of_queues import QueueState, queue_states
+from labeling.progress.of_collection import Judging, QueueState, judging_of, queue_states
 from labeling.qrels.judgment_views import JUDGMENT_FORMATS
 from labeling.qrels.labels import unreleased_count
 from pooling.formats.wording import counted

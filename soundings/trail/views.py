@@ -22,8 +22,8 @@ from pooling.tables.answers import answer
 from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table
 from soundings.trail.choosing import WHAT, CollectionTrailForm, TrailForm, chosen_lines
-from soundings.trail.keeping import kept_of
 from soundings.trail.lines import FILE_NAME, MEDIA_TYPE, activity_lines, actor_name, trail_lines, with_names
+from soundings.trail.writing import kept_of
 
 CHOOSING = [
     OpenApiParameter("who", str, description="User name of who did it, or to whom it was done."),
