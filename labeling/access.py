@@ -46,12 +46,10 @@ def queue_in(collection: Collection, number: str) -> Queue:
     return fetch(Queue.objects.filter(collection=collection), pk=int(number) if is_number else 0)
 
 
-def release_for(
-    user: User | AnonymousUser, release_id: int, roles: tuple[Role, ...] = READERS
-) -> QrelsRelease:
-    """Fetch a qrels release, and its collection, for somebody with one of `roles`."""
+def release_for(user: User | AnonymousUser, release_id: int) -> QrelsRelease:
+    """Fetch a qrels release, and its collection, for somebody who may read there."""
     release = fetch(QrelsRelease.objects.select_related("collection"), pk=release_id)
-    require_role(user, release.collection, roles)
+    require_role(user, release.collection, READERS)
     return release
 
 

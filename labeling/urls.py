@@ -2,7 +2,6 @@ from django.urls import URLPattern
 
 from labeling.adaptive import api as selection_api
 from labeling.adjudication import api as adjudication_api
-from labeling.adjudication import views
 from labeling.adjudication import views as adjudication_views
 from labeling.exposure import api as prelabel_use_api
 from labeling.fact_pages import api as fact_keeping_api
@@ -11,7 +10,7 @@ from labeling.fact_pages import support_api as supports_api
 from labeling.fact_pages import support_views as supports
 from labeling.fact_pages import views as fact_keeping
 from labeling.gold import api as gold_api
-from labeling.gold import plausibility_api, plausibility_views
+from labeling.gold import plausibility_views as plausibility
 from labeling.gold import views as gold_views
 from labeling.gold_pages import api as gold_keeping_api
 from labeling.gold_pages import practice_views
@@ -19,7 +18,6 @@ from labeling.gold_pages import views as gold_keeping
 from labeling.judging import api as judging_api
 from labeling.judging import choices
 from labeling.judging import views as judging
-from labeling.judgment_imports import api as judgment_import_api
 from labeling.judgment_imports import views as judgment_imports
 from labeling.prelabels import api as prelabel_api
 from labeling.prelabels import import_calls as prelabel_imports
@@ -27,9 +25,7 @@ from labeling.prelabels import views as prelabel_views
 from labeling.progress import api as progress_api
 from labeling.progress import message_views
 from labeling.progress import own_views as own_pages
-from labeling.progress import own_views as own_work_api
 from labeling.progress import views as progress_views
-from labeling.progress import views as queue_views
 from labeling.qrels import api as qrels_api
 from labeling.qrels import judgment_views as judgment_downloads
 from labeling.qrels import views as qrels_views
@@ -67,7 +63,7 @@ urlpatterns: list[URLPattern] = [
         page("gold/edit/", gold_keeping.gold_edit, "gold_edit"),
         page("gold/make/", gold_keeping.gold_make, "gold_make"),
         page("qrels/", qrels_views.releases, "releases"),
-        page("labels/", views.label, "label"),
+        page("labels/", adjudication_views.label, "label"),
         page("judgments/", judgment_downloads.judgments_download, "judgments_download"),
         page("judgments/import/", judgment_imports.judgments_import, "judgments_import"),
         page("qrels/new/", qrels_views.release_new, "release_new"),
@@ -82,17 +78,15 @@ urlpatterns: list[URLPattern] = [
         "queues/<int:queue_id>/",
         page("facts/", supports.fact_queue, "fact_queue"),
         page("facts/judge/", supports.judge_facts, "judge_facts"),
-        page("", queue_views.queue, "queue"),
-        page("judged/", queue_views.queue_judged, "queue_judged"),
-        page("state/", queue_views.queue_state, "queue_state"),
-        page("hand-back/", queue_views.queue_hand_back, "queue_hand_back"),
-        page("finish/", queue_views.queue_finish, "queue_finish"),
+        page("", progress_views.queue, "queue"),
+        page("judged/", progress_views.queue_judged, "queue_judged"),
+        page("state/", progress_views.queue_state, "queue_state"),
+        page("hand-back/", progress_views.queue_hand_back, "queue_hand_back"),
+        page("finish/", progress_views.queue_finish, "queue_finish"),
         page("quality/", quality_views.quality, "quality"),
-        page("decisions/", plausibility_views.work_decision, "work_decision"),
-        page(
-            "decisions/<int:decision_id>/undo/", plausibility_views.work_decision_undo, "work_decision_undo"
-        ),
-        page("mine/questions/<int:decision_id>/", plausibility_views.work_reply, "work_reply"),
+        page("decisions/", plausibility.work_decision, "work_decision"),
+        page("decisions/<int:decision_id>/undo/", plausibility.work_decision_undo, "work_decision_undo"),
+        page("mine/questions/<int:decision_id>/", plausibility.work_reply, "work_reply"),
         page("disagreements/", disagreements.disagreements, "disagreements"),
         page("quality/<slug:picture>/<slug:variant>/", quality_views.quality_picture, "quality_picture"),
         page("messages/", message_views.message_send, "message_send"),
@@ -147,10 +141,10 @@ api_urlpatterns: list[URLPattern] = [
         call("search/", search_views.Search, "api_search"),
         call("quality/", quality_api.Quality, "api_quality"),
         call("disagreements/", quality_api.Disagreements, "api_disagreements"),
-        call("questions/", plausibility_api.WorkQuestions, "api_work_questions"),
-        call("questions/<int:decision_id>/reply/", plausibility_api.WorkReply, "api_work_reply"),
-        call("implausible/", plausibility_api.Implausible, "api_implausible"),
-        call("implausible/<int:decision_id>/undo/", plausibility_api.DecisionUndone, "api_implausible_undo"),
+        call("questions/", plausibility.WorkQuestions, "api_work_questions"),
+        call("questions/<int:decision_id>/reply/", plausibility.WorkReply, "api_work_reply"),
+        call("implausible/", plausibility.Implausible, "api_implausible"),
+        call("implausible/<int:decision_id>/undo/", plausibility.DecisionUndone, "api_implausible_undo"),
         call("progress/", progress_api.Progress, "api_queue_progress"),
         call("selection/", selection_api.AdaptiveOrder, "api_selection"),
         call("finish/", selection_api.FinishQueries, "api_queue_finish"),
@@ -192,7 +186,7 @@ api_urlpatterns: list[URLPattern] = [
         call("gold/suggestions/", gold_keeping_api.GoldSuggestions, "api_gold_suggestions"),
         call("labels/", adjudication_api.Label, "api_label"),
         call("judgments/", judgment_downloads.JudgmentsDownload, "api_judgments_download"),
-        call("judgments/imports/", judgment_import_api.JudgmentImports, "api_judgment_imports"),
+        call("judgments/imports/", judgment_imports.JudgmentImports, "api_judgment_imports"),
         call("releases/", qrels_api.Releases, "api_releases"),
         call("qrels/imports/", qrels_api.LabelFiles, "api_label_files"),
         call(
@@ -211,8 +205,8 @@ api_urlpatterns: list[URLPattern] = [
         call("audits/", score_audit_views.ScoreAudits, "api_score_audits"),
     ),
     call("reading/", choices.Reading, "api_reading"),
-    call("work/", own_work_api.OwnWork, "api_work"),
-    call("work/hours/", own_work_api.OwnHours, "api_work_hours"),
+    call("work/", own_pages.OwnWorkCall, "api_work"),
+    call("work/hours/", own_pages.OwnHours, "api_work_hours"),
     call("facts/<int:fact_id>/", fact_keeping_api.OneFact, "api_fact"),
     call("facts/<int:fact_id>/merge/", fact_keeping_api.Merge, "api_fact_merge"),
     call("gold/<int:question_id>/", gold_api.OneGoldQuestion, "api_gold_question"),

@@ -15,8 +15,8 @@ class SoundingsConfig(AppConfig):
 
         from pooling.jobs.registering import load_what_registers
         from soundings.accounts.tokens import keep_tokens_when_rehashed
-        from soundings.serving.errors import start_sending
         from soundings.serving.figures import start_counting
+        from soundings.serving.logs import start_sending
         from soundings.trail.writing import listen
 
         load_what_registers(self.module)

@@ -12,13 +12,11 @@ from soundings.accounts import invitation_views, languages, member_views, removi
 from soundings.accounts import views as account_views
 from soundings.accounts.limits import Limits
 from soundings.pages import find, guide, home
-from soundings.serving import api as operations_api
 from soundings.serving import health
 from soundings.serving import views as operations
 from soundings.sign_in import provider_views as provider
 from soundings.sign_in import second_factor_views as factor
 from soundings.sign_in import views as sessions
-from soundings.trail import api as trail_api
 from soundings.trail import views as trail
 
 # Below /api/ these answer as the HTTP interface does, elsewhere with a page.
@@ -40,10 +38,10 @@ urlpatterns = [
     call("api/sessions/<int:session_id>/", sessions.OneSession, "api_session"),
     call("api/limits/", Limits, "api_limits"),
     call("api/find/", find.Find, "api_find"),
-    call("api/site/health/", operations_api.SiteHealth, "api_site_health"),
-    call("api/site/trail/lines/", trail_api.TrailLines, "api_trail_lines"),
-    call("api/site/trail/check/", trail_api.TrailCheck, "api_trail_check"),
-    call("api/collections/<slug:slug>/activity/lines/", trail_api.ActivityLines, "api_activity_lines"),
+    call("api/site/health/", operations.SiteHealth, "api_site_health"),
+    call("api/site/trail/lines/", trail.TrailLines, "api_trail_lines"),
+    call("api/site/trail/check/", trail.TrailCheck, "api_trail_check"),
+    call("api/collections/<slug:slug>/activity/lines/", trail.ActivityLines, "api_activity_lines"),
     call("api/schema/", SpectacularAPIView, "api_schema"),
     path(
         "api/docs/",

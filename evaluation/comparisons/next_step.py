@@ -18,7 +18,7 @@ from evaluation.models import Report
 from evaluation.scoring.estimate_figures import LABELS
 from evaluation.scoring.wording import usual_cutoff
 from labeling.models import Item, Queue
-from labeling.progress.experience import seconds_taken
+from labeling.progress.of_collection import seconds_taken
 from labeling.qrels.labels import judged_labels, state_of_labels
 from labeling.qrels.releases import read_release
 from labeling.queues.costs import prices_of

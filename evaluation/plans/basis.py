@@ -27,7 +27,7 @@ from labeling.adaptive.options import AdaptiveOptions, checked_adaptive
 from labeling.consensus.shares import share_of
 from labeling.gold.options import site_options
 from labeling.models import Selection
-from labeling.progress.experience import gold_questions, seconds_taken, share_of_ties
+from labeling.progress.of_collection import gold_questions, seconds_taken, share_of_ties
 from labeling.qrels.labels import judged_labels, state_of_labels
 from labeling.queues.workload import Terms
 from pooling.heavy import NDArray, np, pl

@@ -6,6 +6,18 @@ from datetime import datetime
 from typing import Annotated, TypedDict
 
 from labeling.models import QueryPlan, Selection
+from pooling.interface.results import Result
+
+
+class QueueResult(Result):
+    """`id` and `name` are the queue's."""
+
+    id: int
+    name: str
+
+
+class PairsMoved(QueueResult):
+    moved: int
 
 
 class Look(TypedDict):

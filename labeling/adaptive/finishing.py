@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from labeling.adaptive.facts import QueueResult
 from labeling.adaptive.reordering import finish_stopped, stop_by_hand
-from labeling.items.results import QueueResult
 from labeling.models import QueryPlan, Queue
 from pooling.formats.wording import counted, plural
 from pooling.interface.problems import InputError

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from argparse import ArgumentParser
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ from labeling.adaptive.prior_scores import check_prior
 from labeling.models import Selection
 from pooling.interface.problems import InputError
 from pooling.models import Pool
-from pooling.options import MOST, chosen, option, problems_of
+from pooling.options import MOST, add_option_arguments, chosen, option, options_of, problems_of
 from pooling.strategies import STRATEGIES
 
 USUAL_LOOKS = 4
@@ -166,3 +167,13 @@ def _missing_problem(pool: Pool, share: float) -> str | None:
             "audit share, or stop by budget."
         )
     return None
+
+
+def add_adaptive_arguments(parser: ArgumentParser, *, but: Collection[str] = ()) -> None:
+    """The options of `AdaptiveOptions`, save those in `but`."""
+    group = parser.add_argument_group("an order that is adaptive")
+    group.add_argument(
+        "--adaptive", action="store_true", help="labels move the order, by the pool's strategy, which learns"
+    )
+    options = [one for one in options_of(AdaptiveOptions).values() if one.name not in but]
+    add_option_arguments(group, options, filled=False, bounded=False)

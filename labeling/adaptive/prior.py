@@ -14,10 +14,10 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from labeling.adaptive.facts import PairsMoved
 from labeling.adaptive.planners import forget_lessons, teach_anew
 from labeling.adaptive.prior_scores import checked_model, has_scores, record_prior
 from labeling.adaptive.reordering import AT_ONCE, locked_selection, order_anew
-from labeling.items.results import PairsMoved
 from labeling.models import Prelabeler, Queue, Selection
 from pooling.formats.wording import counted, plural
 from pooling.interface.problems import InputError

@@ -10,9 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import queue_for
-from labeling.adjudication.corrections import correct, undo_correction
 from labeling.adjudication.rules import RULES, Applied, Decision, Preview, apply_rule, preview, undo_rule
-from labeling.adjudication.settling import adjudicate, take_back
+from labeling.adjudication.settling import adjudicate, correct, take_back, undo_correction
 from labeling.adjudication.waiting import WHY, Wanted, unsettled_items, unsettled_pairs
 from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.judging.submissions import Submission

@@ -15,14 +15,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
-from labeling.adjudication.corrections import (
-    correct,
-    item_to_settle,
-    make_gold,
-    own_correction,
-    stop_gold,
-    undo_correction,
-)
 from labeling.adjudication.rules import (
     AT_ONCE,
     RULES,
@@ -33,7 +25,17 @@ from labeling.adjudication.rules import (
     trusted_annotators,
     undo_rule,
 )
-from labeling.adjudication.settling import adjudicate, adjudicated, take_back
+from labeling.adjudication.settling import (
+    adjudicate,
+    adjudicated,
+    correct,
+    item_to_settle,
+    make_gold,
+    own_correction,
+    stop_gold,
+    take_back,
+    undo_correction,
+)
 from labeling.adjudication.waiting import (
     EVERYTHING,
     WHY,

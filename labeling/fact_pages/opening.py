@@ -15,9 +15,9 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from labeling.facts.items import follow_facts
-from labeling.items.names import public_name
 from labeling.models import Fact, FactItem, Queue, draw_seed
 from labeling.qrels.labels import judged_labels
+from labeling.queues.options import public_name
 from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.models import Pool, PoolEntry

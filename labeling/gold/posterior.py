@@ -1,4 +1,4 @@
-"""The posterior behind the rule for gold questions, and how often the rule errs.
+"""The posterior behind the rule for gold questions.
 
 Sensitivity and specificity are two independent Beta posteriors; the rule asks how likely it is that their
 mean lies below a floor. With whole numbers in the prior, that is the integral of a polynomial, which
@@ -8,7 +8,7 @@ probability falls: the rule never gets stricter by a right answer. Without Djang
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 
 from pooling.heavy import Floats, np, npt
 
@@ -40,43 +40,6 @@ def chance_below_floor(right: tuple[int, int], wrong: tuple[int, int]) -> float:
     """Chance for one score: right and wrong answers to relevant and to not relevant gold questions."""
     answers = right[0] + wrong[0], right[1] + wrong[1]
     return float(chance_below(answers, wrong)[-1, -1])
-
-
-def pause_shares(sensitivity: float, specificity: float, answers: int) -> list[float]:
-    """The probability to be paused by the 1st, 2nd, … answer, for an annotator with these two shares.
-
-    Exact, by dynamic programming over what can have happened, for gold questions that are relevant and not
-    relevant in turn.
-    """
-    going_on = np.ones((1, 1))
-    paused, shares = 0.0, []
-    for answer in range(answers):
-        axis, right = answer % 2, (sensitivity, specificity)[answer % 2]
-        stays, grows = ((0, 0), (0, 1)), ((0, 0), (1, 0))
-        if axis == 0:
-            stays, grows = stays[::-1], grows[::-1]
-        going_on = right * np.pad(going_on, stays) + (1 - right) * np.pad(going_on, grows)
-        stopped = _stopped((answer + 2) // 2, (answer + 1) // 2)
-        paused += float(going_on[stopped].sum())
-        going_on[stopped] = 0.0
-        shares.append(paused)
-    return shares
-
-
-def mean_answers_to_pause(shares: list[float]) -> float | None:
-    """The mean number of answers after which those are paused who are, of `pause_shares`; None for nobody."""
-    steps = [later - earlier for earlier, later in zip([0.0, *shares], shares, strict=False)]
-    if not shares or not shares[-1]:
-        return None
-    return sum(place * step for place, step in enumerate(steps, start=1)) / shares[-1]
-
-
-@lru_cache(maxsize=512)
-def _stopped(relevant: int, not_relevant: int) -> npt.NDArray[np.bool_]:
-    """Scores after this many answers that the rule pauses, by the wrong ones of both kinds."""
-    counts = relevant, not_relevant
-    stopped: npt.NDArray[np.bool_] = chance_below(counts, counts) >= PAUSE
-    return stopped
 
 
 @cache

@@ -4,7 +4,7 @@ Always answering "no" is right nine times in ten where one document in ten is re
 balanced accuracy: the mean of sensitivity (the share of relevant pairs that were called relevant) and
 specificity (the share of the others that were called not relevant). "Can't judge" is neither right nor wrong.
 
-Without Django; `labeling/gold/posterior.py` has the mathematics and how often the rule errs.
+Without Django; `labeling/gold/posterior.py` has the mathematics.
 """
 
 from __future__ import annotations

@@ -37,15 +37,7 @@ class Claims(APIView):
 
 def _claimed(queue: Queue, annotator: User, count: int) -> serializers.Claimed:
     claimed = claim(queue, annotator, count)
-    empty: serializers.NothingToJudge | None = None
-    if why := claimed.empty:
-        empty = {
-            "leased": why.leased,
-            "second_opinion": why.second_opinion,
-            "conflict": why.conflict,
-            "next_free_at": why.next_free_at,
-            "state": why.state,
-        }
+    empty = vars(claimed.empty) if claimed.empty else None
     return {"items": offers_of(queue, annotator, claimed.leases), "empty": empty}
 
 

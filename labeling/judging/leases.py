@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import accumulate
+from typing import Annotated
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -71,13 +72,16 @@ PRACTICE_FIRST = gettext_noop("waiting for you to finish the practice round")
 
 @dataclass(frozen=True)
 class EmptyQueue:
-    """Why there is nothing to judge for this annotator now; the counts are of items."""
+    """Why there is nothing for you now; the counts are of items."""
 
-    leased: int
-    second_opinion: int
-    conflict: int
-    next_free_at: datetime | None
-    state: str
+    leased: Annotated[int, "Held by others."]
+    second_opinion: Annotated[int, "Judged by you, waiting for another annotator."]
+    conflict: Annotated[int, "Tied, or could not be judged."]
+    next_free_at: Annotated[datetime | None, "When the next lease expires."]
+    state: Annotated[
+        str,
+        "State of the queue for you, to complete “This queue is …”; only an open queue hands out pairs.",
+    ]
 
 
 @dataclass(frozen=True)

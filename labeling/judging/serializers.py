@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from rest_framework import serializers
 
 from labeling.exposure.showing import Proposal
 from labeling.items.numbers import LARGEST_NUMBER, item_of
-from labeling.judging.leases import LARGEST_CLAIM
+from labeling.judging.leases import LARGEST_CLAIM, EmptyQueue
 from labeling.judging.offers import Offer
 from labeling.judging.own_work import MOST_TO_COME, NearlySame, OwnVerdict
 from labeling.judging.submissions import Submission
@@ -26,20 +25,7 @@ class ClaimRequestSerializer(serializers.Serializer[Any]):
     count = serializers.IntegerField(min_value=1, max_value=LARGEST_CLAIM, default=10)
 
 
-class NothingToJudge(TypedDict):
-    """Why there is nothing for you now; the counts are of items."""
-
-    leased: Annotated[int, "Held by others."]
-    second_opinion: Annotated[int, "Judged by you, waiting for another annotator."]
-    conflict: Annotated[int, "Tied, or could not be judged."]
-    next_free_at: Annotated[datetime | None, "When the next lease expires."]
-    state: Annotated[
-        str,
-        "State of the queue for you, to complete “This queue is …”; only an open queue hands out pairs.",
-    ]
-
-
-OfferSerializer, EmptySerializer = shape(Offer), shape(NothingToJudge, "Empty")
+OfferSerializer, EmptySerializer = shape(Offer), shape(EmptyQueue, "Empty")
 
 
 class Claimed(TypedDict):
@@ -47,7 +33,7 @@ class Claimed(TypedDict):
 
     # Both null where a claim failed that was sent with verdicts.
     items: Annotated[list[Offer] | None, {"allow_null": False}]
-    empty: NothingToJudge | None
+    empty: Annotated[Mapping[str, Any] | None, EmptySerializer]
 
 
 ClaimSerializer = shape(Claimed, "Claim")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TypedDict
 from uuid import UUID
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from labeling.items import evidence
-from labeling.models import Highlight, Reason, Verdict
+from labeling.models import Highlight, JudgmentEvent, Reason, Verdict
+from pooling.tidying.erasing import forgets_old
 
 LONGEST_KEY = 64
 LONGEST_NOTE = 5000
@@ -83,3 +86,11 @@ def facts_of(verdict: Submission) -> VerdictFacts:
         "is_adjudication": verdict.adjudicates,
         "is_practice": verdict.practises,
     }
+
+
+@forgets_old
+def forget_notes(now: datetime) -> None:
+    """Empty notes older than NOTE_DAYS; the verdicts stay. Nothing where they are kept for good (0)."""
+    if settings.NOTE_DAYS:
+        before = now - timedelta(days=settings.NOTE_DAYS)
+        JudgmentEvent.objects.filter(created_at__lt=before).exclude(note="").update(note="")

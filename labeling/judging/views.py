@@ -243,7 +243,7 @@ def version_of_guidelines(collection: Collection) -> str:
     return hashlib.sha256(collection.guidelines.encode()).hexdigest()[:12]
 
 
-def recent_verdicts(queue: Queue, user: User, limit: int = UNDO_STEPS) -> list[RecentVerdict]:
+def recent_verdicts(queue: Queue, user: User) -> list[RecentVerdict]:
     """The last verdicts of `user` in the queue that are not undone, oldest first: what undo can reach."""
     undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
     mine = given_in(queue, user)
@@ -256,7 +256,7 @@ def recent_verdicts(queue: Queue, user: User, limit: int = UNDO_STEPS) -> list[R
             "word": Verdict(event.verdict).in_words,
             "title": event.document.title or " ".join(_TAG.sub(" ", event.begins or "").split())[:OPENING],
         }
-        for event in reversed(events.order_by("-pk")[:limit])
+        for event in reversed(events.order_by("-pk")[:UNDO_STEPS])
         if not event.undone
     ]
 

@@ -20,8 +20,7 @@ from django.utils import timezone
 
 from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
 from labeling.judgment_imports import storing
-from labeling.judgment_imports.choices import ImportChoices
-from labeling.judgment_imports.staging import STAGED_JUDGMENT, Read, notes_of, stage_file
+from labeling.judgment_imports.staging import STAGED_JUDGMENT, ImportChoices, Read, notes_of, stage_file
 from labeling.models import ImportedAnnotator, JudgmentEvent, JudgmentImport, Queue, Verdict
 from labeling.queues.opening import count_newcomers
 from pooling.formats.registry import name_of

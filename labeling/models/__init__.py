@@ -16,9 +16,8 @@ from labeling.models.facts import (
 )
 from labeling.models.gold import DeclinedSuggestion, GoldQuestion, Quarantine
 from labeling.models.imports import ImportedAnnotator, JudgmentImport
-from labeling.models.judgments import Judgment, JudgmentEvent
+from labeling.models.judgments import Judgment, JudgmentEvent, PairMessage
 from labeling.models.labels import ImportedLabel, LabelFile, QrelsRelease, WithdrawnLabel
-from labeling.models.messages import PairMessage
 from labeling.models.prelabels import (
     ModelServerKey,
     Prelabel,

@@ -17,7 +17,7 @@ from labeling.models.words import Highlight, PrelabelMode, Verdict
 from pooling.models import Collection, Document, Pool, Query
 from pooling.tidying.kept import NOT_DELETED, Kept
 
-# The word of `public_name` in labeling/items/names.py.
+# The word of `public_name` in labeling/queues/opening.py.
 NUMBERED = re.compile("Queue ([0-9]+)")
 
 

@@ -10,14 +10,17 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 from labeling.models import PrelabelJob
 from labeling.prelabels.model_answers import Reading
 from labeling.prelabels.work import QuestionOutcome, VersionedPair
+
+#: Amounts of a `QuestionOutcome`, which a line has as texts.
+EXACT = ("cost", "uncertain")
 
 
 class Recovered(NamedTuple):
@@ -26,24 +29,6 @@ class Recovered(NamedTuple):
     outcomes: list[QuestionOutcome]
     uncertain: Decimal
     offset: int
-
-
-class StoredOutcome(TypedDict):
-    """A `QuestionOutcome` as a line of the journal has it; amounts are texts, so that they stay exact."""
-
-    key: str
-    text_hash: str
-    pairs: Sequence[VersionedPair]
-    reading: Mapping[str, Any] | None
-    reason: str
-    detail: str
-    attempts: int
-    input_tokens: int
-    output_tokens: int
-    cost: str
-    uncertain: str
-    seconds: float
-    is_known: bool
 
 
 class Journal:
@@ -65,7 +50,10 @@ class Journal:
 
     def outcome(self, outcome: QuestionOutcome) -> None:
         """A question has its outcome; nothing sent for it is open any more."""
-        self._append({"outcome": _written(outcome)})
+        reading = vars(outcome.reading) if outcome.reading else None
+        exact = {name: str(getattr(outcome, name)) for name in EXACT}
+        # Not `asdict`, which copies everything deeply and takes ten times as long.
+        self._append({"outcome": {**vars(outcome), "reading": reading, **exact}})
 
     def recovered(self) -> None:
         self._append({"recovered": True})
@@ -122,39 +110,11 @@ def read_journal(path: Path, stored: int) -> Recovered:
     return Recovered(outcomes, uncertain, offset)
 
 
-def _written(outcome: QuestionOutcome) -> StoredOutcome:
-    # Not `asdict`, which copies everything deeply and takes ten times as long.
-    return {
-        "key": outcome.key,
-        "text_hash": outcome.text_hash,
-        "pairs": outcome.pairs,
-        "reading": vars(outcome.reading) if outcome.reading else None,
-        "reason": outcome.reason,
-        "detail": outcome.detail,
-        "attempts": outcome.attempts,
-        "input_tokens": outcome.input_tokens,
-        "output_tokens": outcome.output_tokens,
-        "cost": str(outcome.cost),
-        "uncertain": str(outcome.uncertain),
-        "seconds": outcome.seconds,
-        "is_known": outcome.is_known,
-    }
-
-
-def _read(stored: StoredOutcome) -> QuestionOutcome:
+def _read(stored: Mapping[str, Any]) -> QuestionOutcome:
     reading = stored["reading"]
-    return QuestionOutcome(
-        key=stored["key"],
-        text_hash=stored["text_hash"],
-        pairs=[VersionedPair(*pair) for pair in stored["pairs"]],
-        reading=Reading(**reading) if reading else None,
-        reason=stored["reason"],
-        detail=stored["detail"],
-        attempts=stored["attempts"],
-        input_tokens=stored["input_tokens"],
-        output_tokens=stored["output_tokens"],
-        cost=Decimal(stored["cost"]),
-        uncertain=Decimal(stored["uncertain"]),
-        seconds=stored["seconds"],
-        is_known=stored["is_known"],
-    )
+    exact = {name: Decimal(stored[name]) for name in EXACT}
+    plain = {
+        "pairs": [VersionedPair(*pair) for pair in stored["pairs"]],
+        "reading": Reading(**reading) if reading else None,
+    }
+    return QuestionOutcome(**{**stored, **exact, **plain})

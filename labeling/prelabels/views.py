@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -12,10 +13,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.access import prelabel_pass_for, prelabeler_for_queue, queue_for
-from labeling.exposure.forms import UseForm
 from labeling.exposure.seen_and_blind import seen_and_blind
-from labeling.exposure.use import change_use, use_of
-from labeling.models import Queue
+from labeling.exposure.use import USUAL_BLIND, PrelabelUse, change_use, use_of
+from labeling.models import Prelabeler, PrelabelMode, Queue
 from labeling.prelabels.estimates import SAMPLE, estimate
 from labeling.prelabels.export import FORMATS, export_prelabels, prelabels_file_name
 from labeling.prelabels.forms import KeyForm, PassForm, ResumeForm
@@ -34,10 +34,51 @@ from labeling.prelabels.tables import use_sentence
 from pooling.formats.registry import formats
 from pooling.formats.wording import counted, plural
 from pooling.interface.downloads import attachment
-from pooling.interface.forms import show_problem
+from pooling.interface.forms import EditForm, show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
 from pooling.people.access import ADMIN
+
+MODES = (
+    (PrelabelMode.BLIND, "never (blind)"),
+    (PrelabelMode.REVEAL, "after a verdict that they contradict (reveal)"),
+    (PrelabelMode.ASSIST, "before the verdict (assist)"),
+)
+
+
+class UseForm(EditForm, forms.Form):
+    mode = forms.ChoiceField(choices=MODES, label="Pre-labels are shown", widget=forms.RadioSelect)
+    prelabeler = forms.ModelChoiceField(
+        Prelabeler.objects.none(), required=False, label="Pre-labels of", empty_label="no model"
+    )
+    blind_share = forms.FloatField(
+        label="Share that stays blind",
+        initial=USUAL_BLIND,
+        help_text="The control arm: pairs drawn at random, in every mode. Annotators cannot tell which.",
+    )
+    second_opinion_from = forms.FloatField(
+        required=False,
+        label="Second opinion from this confidence",
+        help_text="Such as 0.9: a verdict that contradicts a score of 0.9 or more, or 0.1 or less, "
+        "asks for one more judgment by another person. Empty: no second opinions.",
+    )
+    understood = forms.BooleanField(
+        required=False,
+        label="I have read how assistance affects people",
+        help_text="Required to show pre-labels before the verdict.",
+    )
+
+    def __init__(self, queue: Queue, data: Any = None) -> None:
+        use = use_of(queue)
+        names = ("mode", "prelabeler", "blind_share", "second_opinion_from")
+        super().__init__(data, initial={name: getattr(use, name) for name in names})
+        prelabelers = Prelabeler.objects.filter(collection=queue.collection_id).listed()
+        self.fields["prelabeler"].queryset = prelabelers  # type: ignore[attr-defined]
+        self.carry()
+
+    def use(self) -> PrelabelUse:
+        names = ("mode", "prelabeler", "blind_share", "second_opinion_from")
+        return PrelabelUse(**{name: self.cleaned_data[name] for name in names})
 
 
 @login_required

@@ -1,20 +1,105 @@
-"""Progress of the judging of a whole collection: pairs, people, money and the expected end."""
+"""Progress of the judging of a whole collection: pairs, people, money and the expected end; and the
+experience of its queues with people, for plans."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
+from labeling.adaptive.state import to_give
+from labeling.items.counts import items_by_state
 from labeling.judging.progress_figures import LEAST_PACE
-from labeling.models import Judgment, JudgmentEvent, Queue
-from labeling.progress.counts import PACE_DAYS, UNDONE, counts_by_queue, expected_for_ties, in_all
-from labeling.progress.of_queues import QueueState
+from labeling.models import GoldQuestion, Item, Judgment, JudgmentEvent, QueryPlan, Queue
+from labeling.progress.counts import (
+    PACE_DAYS,
+    TIES_BEFORE,
+    UNDONE,
+    counts_by_queue,
+    expected_for_ties,
+    in_all,
+)
 from labeling.queues.costs import prices_of
 from pooling.models import Collection
+
+COUNTED = [state for state in Item.State.values if state != Item.State.WITHDRAWN]
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """A queue with its pairs, as far as a budget goes, and those that are settled.
+
+    is_finished: nobody is handed anything any more, though pairs may be left where a budget or a bound ended
+    the queue. undecided: settled pairs that wait for a decision of an admin.
+    """
+
+    pk: int
+    name: str
+    state: str
+    opened_at: datetime
+    pairs: int
+    settled: int
+    is_finished: bool
+    undecided: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """It hands out pairs that are left."""
+        return self.state == Queue.State.OPEN and not self.is_finished
+
+    @property
+    def left(self) -> int:
+        """Pairs without a settled label that are still to come."""
+        return 0 if self.is_finished else max(self.pairs - self.settled, 0)
+
+    @property
+    def percent(self) -> int:
+        """Settled pairs in per cent, rounded down, so that 100 means all."""
+        if self.is_finished:
+            return 100
+        return min(100 * self.settled // self.pairs, 100) if self.pairs else 0
+
+
+def queue_states(collections: Iterable[int]) -> dict[int, list[QueueState]]:
+    """The queues of pairs of collections, by the keys of these, newest first, in a few database queries."""
+    plans = QueryPlan.objects.filter(selection=OuterRef("pk"))
+    queues = list(
+        Queue.objects.listed()
+        .filter(collection__in=list(collections), kind=Queue.Kind.PAIRS)
+        .annotate(
+            is_planned=Exists(plans),
+            is_going_on=Exists(plans.filter(finished_by="")),
+        )
+        .order_by("-opened_at", "-pk")
+    )
+    counts = items_by_state(queue.pk for queue in queues)
+    more = to_give([queue.pk for queue in queues if queue.is_adaptive])
+    states: dict[int, list[QueueState]] = {}
+    for queue in queues:
+        by_state = {state: counts.get((queue.pk, state), 0) for state in COUNTED}
+        states.setdefault(queue.collection_id, []).append(_state(queue, by_state, more.get(queue.pk, 0)))
+    return states
+
+
+def _state(queue: Any, by_state: Mapping[str, int], more: int) -> QueueState:
+    pairs = sum(by_state.values()) + more
+    settled = pairs - more - by_state[Item.State.OPEN]
+    ended = queue.is_planned and not queue.is_going_on
+    return QueueState(
+        pk=queue.pk,
+        name=queue.name,
+        state=queue.state,
+        opened_at=queue.opened_at,
+        pairs=pairs,
+        settled=settled,
+        is_finished=bool(ended or (pairs and settled >= pairs)),
+        undecided=by_state[Item.State.ADJUDICATION],
+    )
+
 
 MOST_DAYS = 36_500
 
@@ -97,3 +182,39 @@ def _spent(collection: Collection) -> list[tuple[float, str]]:
 
 def _by_queue(rows: QuerySet[Judgment] | QuerySet[JudgmentEvent], key: str) -> list[tuple[int, int]]:
     return list(rows.order_by().values_list(key).annotate(many=Count("pk")))
+
+
+# Verdicts whose times the mean is taken of.
+TIMED = 5_000
+
+
+def seconds_taken(collection: Collection) -> float | None:
+    """Mean active time of the newest 5,000 timed verdicts, in seconds; None without any."""
+    timed = collection.judgment_events.filter(
+        kind=JudgmentEvent.Kind.VERDICT, active_ms__isnull=False, is_adjudication=False, brought_by=None
+    )
+    newest = timed.order_by("-pk").values_list("active_ms", flat=True)[:TIMED]
+    spent = [time for time in newest if time is not None]
+    return sum(spent) / len(spent) / 1000 if spent else None
+
+
+def share_of_ties(collection: Collection) -> tuple[float, int]:
+    """(share, pairs): how many settled pairs of queues that ask for one more on a tie were tied.
+
+    As if one of ten had tied before any did, as everywhere; `pairs` is what there was beyond these.
+    """
+    items = Item.objects.filter(
+        queue__collection=collection,
+        order_key__gt=0,
+        needed_at_most__gt=F("needed_at_least"),
+        # A pre-label that is contradicted asks for one more too.
+        expected="",
+    )
+    tied = items.filter(needed__gt=F("needed_at_least")).count()
+    agreed = items.filter(needed=F("needed_at_least"), state=Item.State.DONE).count()
+    tied_before, all_before = TIES_BEFORE
+    return (tied + tied_before) / (tied + agreed + all_before), tied + agreed
+
+
+def gold_questions(collection: Collection) -> int:
+    return GoldQuestion.objects.filter(collection=collection, active=True, practice=False).count()

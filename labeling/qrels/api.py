@@ -14,8 +14,7 @@ from labeling.access import release_for
 from labeling.consensus.rules import RULE_NAMES
 from labeling.models import LabelFile, QrelsRelease
 from labeling.qrels.downloads import export_options, release_content
-from labeling.qrels.imported import QrelsImport, label_files
-from labeling.qrels.lists import RELEASES
+from labeling.qrels.imported import QrelsImport, label_files, withdraw_labels
 from labeling.qrels.options import ExportOptions
 from labeling.qrels.registry import EXPORTS
 from labeling.qrels.releases import (
@@ -25,7 +24,7 @@ from labeling.qrels.releases import (
     release_named,
     release_qrels,
 )
-from labeling.qrels.withdrawing import withdraw_labels
+from labeling.qrels.views import RELEASES
 from pooling.interface.api import OneKind, answers, parsed, person, takes, versioned
 from pooling.interface.downloads import attachment
 from pooling.interface.option_fields import serializer_fields

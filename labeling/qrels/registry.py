@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import IO
 
 from labeling.qrels import engines
+from labeling.qrels.engines import element, mapping, object_with
 from labeling.qrels.labelled import NO_TEXT, Labelled
-from labeling.qrels.pieces import element, mapping, object_with
 from pooling.formats.registry import Format
 from pooling.formats.wording import counted, plural
 from pooling.heavy import pl

@@ -16,16 +16,14 @@ from labeling.adaptive.state import endings_sentence
 from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.facts.releasing import FACT_FORMATS, has_facts
 from labeling.gold.reader import proposals_in
-from labeling.items.reading_speed import too_fast_in
+from labeling.items.reading import too_fast_in
 from labeling.models import LabelFile, QrelsRelease
 from labeling.qrels.downloads import export_options, release_content
-from labeling.qrels.imported import label_files
+from labeling.qrels.imported import label_files, withdraw_labels
 from labeling.qrels.labels import has_labels
-from labeling.qrels.lists import RELEASES
 from labeling.qrels.options import OPTIONS, ExportOptions
 from labeling.qrels.registry import EXPORTS, Export
 from labeling.qrels.releases import FORMATS, OWN_FORMATS, current_labels, release_file_name, release_qrels
-from labeling.qrels.withdrawing import withdraw_labels
 from pooling.formats.wording import counted
 from pooling.interface.downloads import attachment
 from pooling.interface.forms import show_problem
@@ -36,6 +34,37 @@ from pooling.models import Collection
 from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.storage.pages import import_page
 from pooling.tables.answers import answer
+from pooling.tables.columns import Column, Empty
+from pooling.tables.table import Table
+
+
+def _page(release: QrelsRelease) -> str:
+    return release.get_absolute_url()
+
+
+RELEASES = Table(
+    "releases",
+    "release",
+    columns=(
+        Column("name", "Release", natural=True, link=_page, style="id"),
+        Column("labels", "Labels", "pair_count", number=True),
+        Column("relevant", "Relevant", "relevant_count", number=True),
+        Column("queries", "Queries", "query_count", number=True),
+        Column("rule", "Rule"),
+        Column("created", "Created", "released_at", to_the_minute=True, style="quiet"),
+        Column("by", "Created by", "released_by.username", hidden=True),
+        Column("sha256", "SHA-256", sort=False, hidden=True, style="mono id"),
+    ),
+    sort="-created",
+    search=("name__icontains", "rule__icontains"),
+    search_hint="Name or rule",
+    choose="releases",
+    empty=Empty(
+        "No releases yet. A release freezes the labels under a name, so that results can be reproduced.",
+        "Make a release",
+        "release_new",
+    ),
+)
 
 
 class ReleaseForm(forms.Form):

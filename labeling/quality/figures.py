@@ -19,7 +19,7 @@ from labeling.consensus.agreement import Agreement, agreement
 from labeling.consensus.shares import wilson
 from labeling.gold.repeats import same_again
 from labeling.gold.scores import AnnotatorGold, gold_rows
-from labeling.items.reading_speed import CHARACTERS
+from labeling.items.reading import CHARACTERS
 from labeling.models import GoldQuestion, Item, Judgment, Queue, Verdict
 from labeling.quality.facts import (
     AgainFigures,
@@ -106,9 +106,8 @@ MEANINGS = {
 }
 
 
-def queue_quality(queue: Queue, *, now: datetime | None = None) -> QueueQuality:
-    now = now or timezone.now()
-    figures, computed_at = _kept(queue, now)
+def queue_quality(queue: Queue) -> QueueQuality:
+    figures, computed_at = _kept(queue, timezone.now())
     waiting = queue.items.filter(state=Item.State.ADJUDICATION).count()
     paused = set(queue.quarantines.filter(lifted_at=None).values_list("annotator__username", flat=True))
     return {

@@ -124,7 +124,7 @@ def checked(population: int, sampled: int, failed: int, confidence: float = 0.95
     return Checked(population, sampled, failed, failed, most)
 
 
-def cut_points(scores: ArrayLike, strata: int, *, bins: int = BINS) -> list[float]:
+def cut_points(scores: ArrayLike, strata: int) -> list[float]:
     """Cuts of scores into at most `strata` strata: rising, without the ends (Dalenius and Hodges, 1959).
 
     A score at a cut belongs to the stratum above. Scores of few values (verdicts, grades) are cut between
@@ -142,10 +142,10 @@ def cut_points(scores: ArrayLike, strata: int, *, bins: int = BINS) -> list[floa
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) <= strata:
         return [float(one) for one in distinct[1:]]
-    if len(distinct) <= bins:
+    if len(distinct) <= BINS:
         edges, frequency = distinct, counts
     else:
-        frequency, ends = np.histogram(values, bins=bins)
+        frequency, ends = np.histogram(values, bins=BINS)
         edges = ends[:-1]
     roots = np.cumsum(np.sqrt(frequency))
     wanted = roots[-1] * np.arange(1, strata) / strata

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, TypedDict, cast
 
 from labeling.quality.sample_plans import (
     LEAST_IN_STRATUM,
@@ -75,17 +75,7 @@ class Stratum:
     drawn: int = 0
 
     def facts(self) -> StratumFacts:
-        return {
-            "name": self.name,
-            "low": self.low,
-            "high": self.high,
-            "has_scores": self.has_scores,
-            "pairs": self.pairs,
-            "rate": self.rate,
-            "rests_on": self.rests_on,
-            "labels": self.labels,
-            "drawn": self.drawn,
-        }
+        return cast("StratumFacts", {"name": self.name, **vars(self)})
 
     @property
     def name(self) -> str:
@@ -196,9 +186,7 @@ def plan_by_scores(
     return plan, numbers
 
 
-def expected_half_width(
-    sizes: ArrayLike, rates: ArrayLike, allocation: ArrayLike, confidence: float = 0.95
-) -> float:
+def expected_half_width(sizes: ArrayLike, rates: ArrayLike, allocation: ArrayLike) -> float:
     """Half-width of the interval of the number of relevant pairs, if the rates are as supposed: z √(Σ N² (1 -
     n/N) p (1 - p)/n), all (H,). Of a rate near 0 or 1, 2 or 98 % is taken.
 
@@ -208,7 +196,7 @@ def expected_half_width(
     of, taken = np.asarray(sizes, dtype=np.float64), np.asarray(allocation, dtype=np.float64)
     rate = np.clip(np.asarray(rates, dtype=np.float64), LEAST_RATE, 1 - LEAST_RATE)
     variance = of**2 * (1 - taken / of) * rate * (1 - rate) / taken
-    return float(special.ndtri((1 + confidence) / 2) * math.sqrt(variance.sum()))
+    return float(special.ndtri(0.975) * math.sqrt(variance.sum()))
 
 
 def _band(low: Any, high: Any, scores: NDArray[np.float64], relevant: NDArray[np.float64]) -> Stratum:

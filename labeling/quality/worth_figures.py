@@ -299,13 +299,13 @@ def best_of(models: Mapping[int, Compared]) -> Best | None:
     return Best(chosen, len(ready), saved_by(pairs, correlation_of(pairs, LEVEL / len(ready))))
 
 
-def calibration_of(pairs: Compared, bins: int = BINS) -> Calibration:
-    """`bins` bins of equal width, those without a pair left out; none below FEWEST_QUERIES. The share of a
+def calibration_of(pairs: Compared) -> Calibration:
+    """BINS bins of equal width, those without a pair left out; none below FEWEST_QUERIES. The share of a
     bin with pairs of fewer queries has no interval.
     """
     if pairs.queries < FEWEST_QUERIES:
         return Calibration((), None, None)
-    place = np.minimum((pairs.score * bins).astype(np.int64), bins - 1)
+    place = np.minimum((pairs.score * BINS).astype(np.int64), BINS - 1)
     table, error = [], 0.0
     for number in np.unique(place):
         inside = place == number
@@ -316,7 +316,7 @@ def calibration_of(pairs: Compared, bins: int = BINS) -> Calibration:
                 relevant_share, value=float(np.average(pairs.relevant[inside], weights=weight))
             )
         score = float(np.average(pairs.score[inside], weights=weight))
-        table.append(Bin(number / bins, (number + 1) / bins, score, relevant_share))
+        table.append(Bin(number / BINS, (number + 1) / BINS, score, relevant_share))
         error += float(weight.sum()) * abs(score - (relevant_share.value or 0.0))
     brier = float(np.average((pairs.score - pairs.relevant) ** 2, weights=pairs.weight))
     return Calibration(tuple(table), error / float(pairs.weight.sum()), brier)

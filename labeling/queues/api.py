@@ -9,7 +9,7 @@ from rest_framework.utils.serializer_helpers import ReturnDict
 from rest_framework.views import APIView
 
 from labeling.access import queue_for
-from labeling.adaptive.serializers import LiveQueueSerializer
+from labeling.adaptive.api import LiveQueueSerializer
 from labeling.gold.serializers import GoldOptionsSerializer
 from labeling.models import Queue
 from labeling.queues.changes import change_queue

@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 
-from labeling.adaptive.forms import AdaptiveOptionsForm
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.gold.options import GoldOptions, GoldOptionsForm, site_options
 from labeling.models import Queue
@@ -14,6 +13,19 @@ from pooling.interface.forms import FIRST, EditForm, GroupedForm
 from pooling.interface.option_fields import form_fields
 from pooling.models import Collection, Pool
 from pooling.options import options_of
+
+
+@form_fields(AdaptiveOptions, but=["prior"])
+class AdaptiveOptionsForm(forms.Form):
+    """Whether labels move the order of what is left, and what ends it."""
+
+    adaptive = forms.BooleanField(
+        required=False,
+        label="Adaptive: labels move the order of what is left",
+        help_text="The pool's strategy decides how, so it must be one that learns. Otherwise the order is "
+        "fixed and the pool's own choice is judged; do not change budget and stopping then.",
+    )
+
 
 PRIOR = options_of(AdaptiveOptions)["prior"]
 

@@ -43,19 +43,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from labeling.adaptive import reordering
+from labeling.adaptive.facts import QueueResult
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.query_state import UNPLACED
 from labeling.adaptive.state import pairs_left
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import follow_gold_in
-from labeling.items.names import public_name
 from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts, parts_of_draw
-from labeling.items.results import QueueResult
 from labeling.items.slots import recount, settle, verdicts_by_pair
 from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
-from labeling.judging.leases import Claim, EmptyQueue, claim, release, renew
-from labeling.judging.submissions import Submission
-from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import (
     ImportedLabel,
     Item,
@@ -66,7 +62,7 @@ from labeling.models import (
     Queue,
 )
 from labeling.models.words import SAME_PAIR
-from labeling.queues.options import QueueOptions
+from labeling.queues.options import QueueOptions, public_name
 from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
@@ -78,21 +74,6 @@ from pooling.people.activity_log import record_action
 from pooling.pools.picking import numbered_name, pick_pool
 from pooling.storage.storing import checked_name, disk_errors_named, insert_frame, tell_the_planner
 from pooling.texts.importing import lock
-
-__all__ = [
-    "Claim",
-    "EmptyQueue",
-    "Outcome",
-    "Submission",
-    "change_state",
-    "claim",
-    "open_queue",
-    "record_judgment",
-    "release",
-    "renew",
-    "skip",
-    "undo",
-]
 
 # Of these nothing more is asked.
 LEFT_OUT_PAIRS = (

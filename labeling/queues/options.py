@@ -7,7 +7,8 @@ from typing import Any
 from labeling.adaptive import options as adaptive_options
 from labeling.adaptive.options import AdaptiveOptions, checked_adaptive
 from labeling.gold.options import GoldOptions, checked_options, site_options
-from labeling.models import Highlight
+from labeling.models import Highlight, Queue
+from pooling.interface.forms import numbered_name
 from pooling.interface.problems import InputError
 from pooling.models import Pool
 from pooling.options import LARGEST_SEED, chosen, option, problems_of
@@ -146,3 +147,13 @@ def checked_judgments(judgments_per_item: int, most: int | None = None) -> None:
         )
     if problem:
         raise InputError(problem, field="most_judgments_per_item")
+
+
+def public_name(pool: Pool, name: str | None) -> str:
+    """The name that somebody chose for a queue over `pool`; else, as that of the pool or of what was drawn by
+    us would tell, the first of “Queue 1”, “Queue 2”, … that is free.
+    """
+    if name and name != pool.name and not pool.is_picked:
+        return name
+    rows = Queue.everything.filter(collection=pool.collection_id).values_list("name", "public_name")
+    return numbered_name("Queue", {taken for row in rows for taken in row})

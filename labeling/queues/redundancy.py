@@ -17,8 +17,8 @@ from django.db import transaction
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
+from labeling.adaptive.facts import QueueResult
 from labeling.adaptive.reordering import order_anew
-from labeling.items.results import QueueResult
 from labeling.items.slots import recount
 from labeling.models import Item, ItemCount, Queue
 from labeling.queues.opening import PoolPair, presentation_keys, redundancy_of

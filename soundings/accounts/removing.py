@@ -31,7 +31,7 @@ from pooling.models import Invitation, Job, Membership, Role
 from pooling.people.access import runs_site
 from pooling.people.activity_log import record_action
 from pooling.people.invitations import withdraw_those_of
-from soundings.sign_in.traces import forget_sign_in
+from soundings.sign_in.chosen import forget_sign_in
 
 SIGN_INS = (AccessAttempt, AccessFailureLog, AccessLog)
 

@@ -6,18 +6,20 @@ Anyone who is shut out is refused before a password is hashed, which is made to 
 from __future__ import annotations
 
 import ipaddress
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from axes.attempts import get_cool_off_threshold
 from axes.handlers.database import AxesDatabaseHandler
-from axes.models import AccessAttempt
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db.models import Sum
 from django.http import HttpRequest
 
 from pooling.people.activity_log import record_action
+from pooling.tidying.erasing import forgets_old
 from soundings.sign_in.second_factor import CODES, STEP, guesses_codes
 
 # A household or a server has as many addresses of version 6 as it likes, within a network of this size.
@@ -90,3 +92,14 @@ def _normal(text: str) -> str | None:
     if address.ipv4_mapped:
         return str(address.ipv4_mapped)
     return str(ipaddress.IPv6Network((address, NETWORK_V6), strict=False).network_address)
+
+
+KINDS = (AccessAttempt, AccessFailureLog, AccessLog)
+
+
+@forgets_old
+def forget_sign_ins(now: datetime) -> None:
+    """Delete what is kept of sign-ins and of wrong passwords before SIGN_IN_LOG_DAYS."""
+    before = now - timedelta(days=settings.SIGN_IN_LOG_DAYS)
+    for kind in KINDS:
+        kind.objects.filter(attempt_time__lt=before).delete()

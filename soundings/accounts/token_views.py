@@ -41,11 +41,11 @@ from soundings.accounts.forms import TokenForm
 from soundings.accounts.limits import limits_of
 from soundings.accounts.removing import may_delete_oneself
 from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME, make_token, revoke, tokens_of
+from soundings.sign_in.chosen import own_rows
 from soundings.sign_in.forms import LONGEST_CODE
 from soundings.sign_in.keeping import browser_in_words, note_use, sessions_of
 from soundings.sign_in.passwords import has_password, no_passwords
 from soundings.sign_in.second_factor import asks_for_code, is_missing, is_on, proves, what_to_enter
-from soundings.sign_in.traces import own_rows
 
 # What the site stores about a person, for that person: a JSON object a line, each with its `kind`.
 

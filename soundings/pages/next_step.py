@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from evaluation.comparisons.next_step import NextMove
-from labeling.progress.of_queues import QueueState
+from labeling.progress.of_collection import QueueState
 from pooling.formats.wording import counted, plural
 
 # From this share of a queue on, labels are enough to release.

@@ -21,7 +21,7 @@ from evaluation.scoring.estimate_figures import LABELS
 from evaluation.scoring.wording import decimal
 from labeling.judging.blind_counts import count_of_answers, queues_with_left
 from labeling.models import ImportedLabel, Judgment, QrelsRelease, Quarantine, Queue
-from labeling.progress.of_queues import QueueState, queue_states
+from labeling.progress.of_collection import QueueState, queue_states
 from pooling.formats.wording import counted
 from pooling.models import Collection, Document, Job, Membership, Pool, Query, Role, Run
 from pooling.people.access import collections_of

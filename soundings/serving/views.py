@@ -12,11 +12,16 @@ from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
+from pooling.interface.api import answers
+from pooling.interface.shapes import shape
 from pooling.people.access import require_site_admin
 from soundings.accounts.throttling import client_address
 from soundings.installation.migrating import missing_migrations
-from soundings.serving.checks import site_checks
+from soundings.serving.checks import Check, site_checks
 from soundings.serving.figures import exposition
 
 logger = logging.getLogger(__name__)
@@ -74,3 +79,17 @@ def ready(request: HttpRequest) -> JsonResponse:
 def site_health(request: HttpRequest) -> HttpResponse:
     require_site_admin(request.user)
     return render(request, "soundings/site_health.html", {"checks": site_checks()})
+
+
+class SiteHealthSerializer(serializers.Serializer[object]):
+    """All of them."""
+
+    checks = shape(Check)(many=True)
+
+
+class SiteHealth(APIView):
+    @answers(SiteHealthSerializer)
+    def get(self, request: Request) -> object:
+        """Ask database, worker, file storage, disk, cache and mail how they are; for site admins."""
+        require_site_admin(request.user)
+        return {"checks": site_checks()}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from email.message import Message
 from typing import Any
 
+from django.conf import settings
 from django.contrib.admin.models import ADDITION, DELETION, LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
@@ -14,9 +16,11 @@ from django.contrib.auth.signals import user_logged_in
 from django.db.models.signals import post_delete, post_save
 from django.http import HttpRequest, HttpResponseBase
 
-from pooling.models import Collection
+from pooling.interface.problems import InputError
+from pooling.models import AdminAction, Collection
 from pooling.people.activity_log import record_action
 from pooling.people.current import COLLECTION
+from pooling.tidying.erasing import forgets_old
 
 View = Callable[[HttpRequest], HttpResponseBase]
 DOWNLOADED = "file downloaded"
@@ -93,3 +97,22 @@ def listen() -> None:
     user_logged_in.connect(on_sign_in, dispatch_uid="trail of sign-ins")
     post_save.connect(on_change, sender=LogEntry, dispatch_uid="trail of changes")
     post_delete.connect(on_account_removed, sender=get_user_model(), dispatch_uid="trail of accounts")
+
+
+@forgets_old
+def forget_addresses(now: datetime) -> None:
+    """Remove addresses, and what their checksums were made with, after SIGN_IN_LOG_DAYS."""
+    before = now - timedelta(days=settings.SIGN_IN_LOG_DAYS)
+    old = AdminAction.objects.exclude(address="").filter(at__lt=before)
+    old.update(address="", address_salt="")
+
+
+def kept_of(text: str) -> tuple[int, str] | None:
+    """NUMBER:CHECKSUM, as a check prints it; `InputError` for anything else, None for nothing."""
+    if not text:
+        return None
+    number, colon, checksum = text.strip().partition(":")
+    if not (colon and number.isascii() and number.isdigit() and len(number) < 19 and len(checksum) == 64):
+        problem = "`kept` is a line's number and checksum, as an earlier check printed them."
+        raise InputError(problem, field="kept")
+    return int(number), checksum

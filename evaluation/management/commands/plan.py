@@ -9,7 +9,7 @@ from typing import Any
 from evaluation.plans.planning import plan
 from evaluation.plans.settings import OF_ADAPTIVE, PlanSettings, settings_from
 from evaluation.plans.words import plan_text
-from labeling.adaptive.arguments import add_adaptive_arguments
+from labeling.adaptive.options import add_adaptive_arguments
 from pooling.interface.commands import InputCommand
 from pooling.options import add_option_arguments, options_of
 from pooling.people.membership import collection_named

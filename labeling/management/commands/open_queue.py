@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.adaptive.arguments import add_adaptive_arguments
+from labeling.adaptive.options import add_adaptive_arguments
 from labeling.adaptive.state import pairs_left
 from labeling.exposure.use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
 from labeling.gold.options import GoldOptions

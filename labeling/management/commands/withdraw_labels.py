@@ -5,8 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.qrels.imported import label_files
-from labeling.qrels.withdrawing import withdraw_labels
+from labeling.qrels.imported import label_files, withdraw_labels
 from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError

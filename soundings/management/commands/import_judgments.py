@@ -6,8 +6,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from labeling.judgment_imports.choices import ImportChoices
 from labeling.judgment_imports.importing import IMPORT_KIND
+from labeling.judgment_imports.staging import ImportChoices
 from pooling.formats.judgments.registry import JUDGMENT_FORMATS
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named

@@ -14,8 +14,8 @@ from pooling.models import AdminAction
 from pooling.people.chain import check_chain
 from pooling.storage.storing import disk_errors_named
 from soundings.trail.choosing import WHAT, TrailForm, chosen_lines
-from soundings.trail.keeping import kept_of
 from soundings.trail.lines import trail_lines
+from soundings.trail.writing import kept_of
 
 BROKEN = 1
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeling.consensus.dawid_skene import Fitted, Priors, dawid_skene
+from labeling.consensus.rules import Fitted, Priors, dawid_skene
 
 NONE = Priors(0, 0, 0)
 

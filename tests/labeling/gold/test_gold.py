@@ -23,8 +23,6 @@ from labeling.gold.posterior import (
     WARN,
     chance_below,
     chance_below_floor,
-    mean_answers_to_pause,
-    pause_shares,
 )
 from labeling.gold.rule import Advice, Score, advice
 
@@ -123,6 +121,43 @@ def test_one_more_right_answer_never_makes_it_worse(a: int, b: int, c: int, d: i
 @given(counts, counts, counts, counts)
 def test_both_answers_are_treated_alike(a: int, b: int, c: int, d: int) -> None:
     assert advice(Score(a, b, c, d)) == advice(Score(c, d, a, b))
+
+
+def pause_shares(sensitivity: float, specificity: float, answers: int) -> list[float]:
+    """The probability to be paused by the 1st, 2nd, … answer, for an annotator with these two shares.
+
+    Exact, by dynamic programming over what can have happened, for gold questions that are relevant and not
+    relevant in turn.
+    """
+    going_on = np.ones((1, 1))
+    paused, shares = 0.0, []
+    for answer in range(answers):
+        axis, right = answer % 2, (sensitivity, specificity)[answer % 2]
+        stays, grows = ((0, 0), (0, 1)), ((0, 0), (1, 0))
+        if axis == 0:
+            stays, grows = stays[::-1], grows[::-1]
+        going_on = right * np.pad(going_on, stays) + (1 - right) * np.pad(going_on, grows)
+        stopped = _stopped((answer + 2) // 2, (answer + 1) // 2)
+        paused += float(going_on[stopped].sum())
+        going_on[stopped] = 0.0
+        shares.append(paused)
+    return shares
+
+
+def mean_answers_to_pause(shares: list[float]) -> float | None:
+    """The mean number of answers after which those are paused who are, of `pause_shares`; None for nobody."""
+    steps = [later - earlier for earlier, later in zip([0.0, *shares], shares, strict=False)]
+    if not shares or not shares[-1]:
+        return None
+    return sum(place * step for place, step in enumerate(steps, start=1)) / shares[-1]
+
+
+@cache
+def _stopped(relevant: int, not_relevant: int) -> npt.NDArray[np.bool_]:
+    """Scores after this many answers that the rule pauses, by the wrong ones of both kinds."""
+    counts = relevant, not_relevant
+    stopped: npt.NDArray[np.bool_] = chance_below(counts, counts) >= PAUSE
+    return stopped
 
 
 def test_the_exact_error_rates_are_those_of_a_simulation() -> None:

@@ -14,7 +14,7 @@ from labeling.gold.practice import practice_round
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.gold.scores import gold_answers, gold_rows
-from labeling.gold_pages.practice_answers import answer_practice
+from labeling.gold_pages.practice_views import answer_practice
 from labeling.items.numbers import number_of
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import PAUSED_FOR_YOU, claim

@@ -16,7 +16,7 @@ from labeling.gold.importing import import_gold
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.gold_pages.answers import chance_of_so_many, records
-from labeling.gold_pages.practice_answers import answer_practice
+from labeling.gold_pages.practice_views import answer_practice
 from labeling.gold_pages.proposals import Proposal, accept_proposals, proposals
 from labeling.gold_pages.separation import balanced_set
 from labeling.judging.verdicts import Submission

@@ -9,7 +9,7 @@ from labeling.gold.options import GoldOptions
 from labeling.gold.practice import practice_round
 from labeling.gold.questions import NewQuestion, add_question, change_questions, follow_gold
 from labeling.gold.scores import gold_answers, gold_rows
-from labeling.gold_pages.practice_answers import answer_practice, practised
+from labeling.gold_pages.practice_views import answer_practice, practised
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.own_work import own_verdicts, own_work
 from labeling.judging.submissions import Submission

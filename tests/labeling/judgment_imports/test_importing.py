@@ -17,8 +17,8 @@ from rest_framework.test import APIClient
 from evaluation.estimates.stored_sample import _labelled_before
 from labeling.items.answers import own_answers
 from labeling.judging.leases import claim
-from labeling.judgment_imports.choices import ImportChoices
 from labeling.judgment_imports.importing import JudgmentsImported, import_judgments
+from labeling.judgment_imports.staging import ImportChoices
 from labeling.models import Item, Judgment, JudgmentEvent, JudgmentImport, Lease, Queue
 from labeling.progress.counts import queue_progress
 from labeling.progress.own_views import hours_by_day

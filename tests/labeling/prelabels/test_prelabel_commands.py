@@ -16,11 +16,11 @@ from django.db.models import Sum
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from labeling.exposure.forms import UseForm
 from labeling.exposure.use import PrelabelUse, change_use
 from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.prelabels.options import key_for, prelabeler_for
 from labeling.prelabels.passes import PassOptions, run_here, start_pass
+from labeling.prelabels.views import UseForm
 from labeling.quality.score_audit_views import AuditForm
 from labeling.quality.worth import worth_of_all
 from labeling.queues.forms import QueueForm

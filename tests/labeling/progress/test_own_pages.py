@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from labeling.gold.quarantine import impose, lift
 from labeling.models import Judgment, Queue
-from labeling.progress.work import agreement_with_labels
+from labeling.progress.own_views import agreement_with_labels
 from labeling.queues.opening import open_queue
 from pooling.models import Document, Membership
 from tests.labeling.helpers import judge, make_pool, make_queue

@@ -21,7 +21,7 @@ from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import skip, undo
 from labeling.models import Item, ItemCount, Judgment, Queue
 from labeling.progress.counts import listed_queues, queue_progress
-from labeling.progress.of_queues import queue_states
+from labeling.progress.of_collection import queue_states
 from labeling.queues.redundancy import change_redundancy
 from pooling.models import Document, Query
 from pooling.tidying.doing import delete, restore

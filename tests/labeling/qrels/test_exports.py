@@ -16,8 +16,8 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from evaluation import evaluate
-from labeling.judgment_imports.choices import ImportChoices
 from labeling.judgment_imports.importing import import_judgments
+from labeling.judgment_imports.staging import ImportChoices
 from labeling.models import QrelsRelease
 from labeling.qrels.imported import import_qrels
 from labeling.qrels.labels import current_labels

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import soundings
-from labeling.judgment_imports.choices import ImportChoices
 from labeling.judgment_imports.importing import import_judgments
+from labeling.judgment_imports.staging import ImportChoices
 from labeling.models import QrelsRelease
 from labeling.qrels.judgments import judgment_rows
 from pooling.pools.exports import label_studio_tasks

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluation.comparisons.next_step import NextMove
-from labeling.progress.of_queues import QueueState
+from labeling.progress.of_collection import QueueState
 from soundings.pages.next_step import State, UncoveredRun, UnsettledPair, next_of
 
 WHEN = datetime(2026, 6, 1, tzinfo=UTC)

@@ -18,8 +18,7 @@ from labeling.adaptive.options import AdaptiveOptions
 from labeling.judging.leases import claim
 from labeling.models import Item, Queue
 from labeling.progress.counts import queue_progress
-from labeling.progress.of_collection import judging_of
-from labeling.progress.of_queues import queue_states
+from labeling.progress.of_collection import judging_of, queue_states
 from labeling.queues.costs import change_prices
 from labeling.queues.opening import open_queue
 from pooling.interface.problems import InputError

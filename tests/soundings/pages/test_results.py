@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from evaluation.comparisons.answer import Answer, Found
 from evaluation.reports.summaries import ReportSummary, Summary
-from soundings.pages.results import results_of
+from soundings.pages.home import results_of
 
 WHEN = datetime(2026, 6, 1, tzinfo=UTC)
 ANSWER = Answer(

@@ -16,8 +16,7 @@ from django.urls import reverse
 
 from labeling.queues.opening import open_queue
 from soundings.accounts.tokens import make_token
-from soundings.serving.errors import only_kinds_and_places
-from soundings.serving.logs import REQUESTS, JsonLines, logging_of
+from soundings.serving.logs import REQUESTS, JsonLines, logging_of, only_kinds_and_places
 from tests.world import World
 
 SECRET = "never-in-a-log"
