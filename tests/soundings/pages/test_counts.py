@@ -16,7 +16,7 @@ from django.test import Client
 from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
 
-from evaluation.estimates.finds import pool_finds
+from evaluation.estimates.views import pool_finds
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.state import order_by_query
 from labeling.adjudication.settling import adjudicate
