@@ -54,7 +54,7 @@ from evaluation.scoring.wording import interval
 from labeling.qrels.releases import read_release
 from pooling.formats.wording import counted, plural
 from pooling.interface.downloads import offered
-from pooling.interface.forms import Figure, choose_from_address, show_problem
+from pooling.interface.forms import Figure, choose_runs_from_address, show_problem
 from pooling.interface.pages import answered
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Query, Role
@@ -346,7 +346,7 @@ def report_new(request: HttpRequest, slug: str) -> HttpResponse:
         form = ReportForm(collection=collection, settings=file_settings)
         return _report_form(request, collection, form, upload, filled=file_settings is not None)
     form = ReportForm(request.POST or None, collection=collection)
-    choose_from_address(request, form, "runs")
+    choose_runs_from_address(request, form)
     if request.method == "POST" and form.is_valid():
         try:
             made = request_report(collection, form.request(), request.user)  # type: ignore[arg-type]

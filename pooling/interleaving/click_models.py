@@ -31,10 +31,10 @@ LEAST_PROPENSITY = 0.05
 MOST = 0.999
 
 
-def ctr_by_position(seen: Impressions, weights: Floats | None = None) -> Floats:
+def ctr_by_position(seen: Impressions) -> Floats:
     """(positions + 1,) clicks ÷ impressions at each position; 0 where nothing was shown."""
-    impressions = _sums(seen.position, weights)
-    clicks = _sums(seen.position, _times(seen.clicked, weights), len(impressions))
+    impressions = _sums(seen.position, None)
+    clicks = _sums(seen.position, seen.clicked, len(impressions))
     return _ratio(clicks, impressions)
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import comb, exp, inf, lgamma, log
 from typing import TypedDict
 
-from pooling.formats.wording import counted
+from pooling.formats.wording import aligned, counted
 from pooling.heavy import Floats, np
 from pooling.interleaving.outcomes import (
     ROUNDING,
@@ -55,14 +55,12 @@ def anytime_p(wins: int, losses: int, prior: float = PRIOR) -> float:
     return min(1.0, 1 / e_value(wins, losses, prior))
 
 
-def confidence_sequence(
-    wins: int, losses: int, *, prior: float = PRIOR, level: float = LEVEL
-) -> tuple[float, float]:
+def confidence_sequence(wins: int, losses: int, *, prior: float = PRIOR) -> tuple[float, float]:
     """The shares of wins p that are not refuted: B(a + wins, a + losses) ÷ B(a, a) < p^wins (1-p)^losses ÷ α.
 
-    Holds at all looks together with probability `level`.
+    Holds at all looks together with the probability `LEVEL`.
     """
-    bound = _mixture(wins, losses, prior) + log(1 - level)
+    bound = _mixture(wins, losses, prior) + log(1 - LEVEL)
 
     def excess(p: float) -> float:
         """Above 0 where p is not refuted."""
@@ -283,11 +281,7 @@ HEADER = ("a", "b", "wins of a", "losses", "ties", "share of wins", "e-value", "
 
 
 def verdict_text(verdict: InterleavingVerdict) -> str:
-    rows = [HEADER, *map(_row, verdict["pairs"])]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
-    table = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    table = aligned([HEADER, *map(_row, verdict["pairs"])])
     notes = [
         f"{counted(verdict['impressions'], 'impression')} by {counted(verdict['users'], 'user')}, "
         f"{counted(verdict['clicks'], 'click')}, {verdict['credited_clicks']:,} of them credited.",

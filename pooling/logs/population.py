@@ -14,7 +14,7 @@ from pooling.formats.errors import excerpt
 from pooling.formats.names import column_named
 from pooling.formats.records import records_source
 from pooling.formats.sources import Source
-from pooling.formats.wording import counted, plural
+from pooling.formats.wording import aligned, counted, plural
 from pooling.logs.drawing import LoggedQuery, SampledQuery, query_key, strata_by_traffic
 
 TEXT = ("query", "text", "user_query", "q")
@@ -226,12 +226,9 @@ def plan_text(log: LogTable, draw: Sequence[SampledQuery]) -> str:
         rows.append(
             (one.name, f"{one.queries:,}", traffic, f"{one.drawn:,}", f"{one.certain:,}", traffic_of_draw)
         )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
     share = sum(one.query.size for one in draw) / log.traffic
-    lines += [
+    lines = [
+        *aligned(rows),
         "",
         f"{len(draw):,} of {len(log.queries):,} queries, which were asked {log.traffic:,.0f} times. Those "
         f"drawn are {share:.1%} of the traffic; with their weights they stand for all of it.",
