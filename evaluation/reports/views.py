@@ -244,15 +244,15 @@ class ReportRow:
     @property
     def recall(self) -> float | None:
         """The recall of the best run that is read first."""
-        answer = self.entry.summary["answer"]
+        answer = self.entry.answer
         if self.figure is None or answer is None:
             return None
-        return self.figure["estimate"] if answer["basis"] == ESTIMATE else self.figure["mean"]
+        return self.figure["estimate"] if answer.basis == ESTIMATE else self.figure["mean"]
 
     @property
     def rests_on(self) -> str:
-        answer = self.entry.summary["answer"]
-        return "" if answer is None else RESTS_ON[answer["basis"]]
+        answer = self.entry.answer
+        return "" if answer is None else RESTS_ON[answer.basis]
 
     @property
     def span(self) -> str | None:
@@ -266,8 +266,8 @@ class ReportRow:
 
     @property
     def verdict(self) -> str | None:
-        answer = self.entry.summary["answer"]
-        return GRADES[answer["rival"]["grade"]] if answer and answer["rival"] else None
+        answer = self.entry.answer
+        return GRADES[answer.rival.grade] if answer and answer.rival else None
 
 
 def report_rows(collection: Collection) -> list[ReportRow]:

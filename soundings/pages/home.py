@@ -136,25 +136,24 @@ def _uncovered(collection: Collection, pool: Pool | None) -> UncoveredRun | None
 
 def _report_of_labels(history: Sequence[ReportSummary], pool: Pool | None) -> int | None:
     """The newest report, where nothing tells what was not found."""
-    answer = history[0].summary["answer"] if history else None
-    if answer is None or answer["basis"] != LABELS or (pool is not None and choice_of(pool).has_audit):
+    answer = history[0].answer if history else None
+    if answer is None or answer.basis != LABELS or (pool is not None and choice_of(pool).has_audit):
         return None
     return history[0].pk
 
 
 def _unsettled(history: Sequence[ReportSummary]) -> UnsettledPair | None:
     """The newest report's next step."""
-    answer = history[0].summary["answer"] if history else None
-    if answer is None or answer["next"] is None or answer["rival"] is None:
+    answer = history[0].answer if history else None
+    if answer is None or answer.next is None or answer.rival is None:
         return None
-    wanted = answer["next"]
     return UnsettledPair(
         report=history[0].pk,
-        kind=wanted["kind"],
-        count=wanted["count"],
-        first=answer["run"],
-        second=answer["rival"]["run"],
-        k=answer["k"],
+        kind=answer.next.kind,
+        count=answer.next.count,
+        first=answer.run,
+        second=answer.rival.run,
+        k=answer.k,
     )
 
 
