@@ -10,7 +10,7 @@ from pooling.interface.shapes import shape
 from pooling.merging.choice import USUAL_WORDS, Choice
 from pooling.models import Pool, PoolEntry
 from pooling.options import options_of
-from pooling.pools.results import PoolBuilt
+from pooling.pools.building import PoolBuilt
 from pooling.pools.versions import Extension
 
 # What is usual depends on the rest, so that nothing is filled in before.
