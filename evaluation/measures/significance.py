@@ -21,6 +21,7 @@ from evaluation.measures.intervals import (
 )
 from evaluation.measures.student import student_limit
 from pooling.heavy import Floats, np, npt, special
+from pooling.ranking.bounds import holm
 
 # As for means: a resample has no less spread than a third of that of the queries.
 _LEAST_SPREAD = 1 / 3
@@ -107,21 +108,6 @@ def _limits(
         reach = max(reach, float(np.quantile(seen, level)) * spread)
         p = max(p, (1 + np.count_nonzero(seen >= abs(value) / spread)) / (len(seen) + 1))
     return value, max(-1.0, value - reach), min(1.0, value + reach), min(1.0, p)
-
-
-def holm(p_values: Floats) -> Floats:
-    """Holm's step-down adjustment: the chance of any false discovery stays at the level.
-
-    Holm, A simple sequentially rejective multiple test procedure (1979).
-
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p_values)
-    stepped = p_values[order] * np.arange(len(p_values), 0, -1)
-    result = np.empty(len(p_values))
-    result[order] = np.minimum(np.maximum.accumulate(stepped), 1.0)
-    return result
 
 
 def benjamini_hochberg(p_values: Floats) -> Floats:
