@@ -18,7 +18,8 @@ from labeling.qrels.labels import judged_labels, state_of_labels
 from pooling.heavy import pl
 from pooling.interface.api import answers
 from pooling.interface.shapes import shape
-from pooling.merging.stored_diagnosis import LabelFinds, PoolDiagnostics
+from pooling.merging.stored_diagnosis import LabelFinds
+from pooling.merging.stored_diagnosis import PoolDiagnostics as StoredDiagnostics
 from pooling.merging.summary import diagnose_labels
 from pooling.models import Pool
 from pooling.people.access import pool_for
@@ -29,7 +30,7 @@ COLUMNS = ["query_id", "document_id", "run_count", "best_rank", "found_by"]
 CACHED_SECONDS = 600
 
 
-class AllOfPool(PoolDiagnostics):
+class AllOfPool(StoredDiagnostics):
     """Everything about a pool; by run means by its name."""
 
     # Bytewise by id.
@@ -44,7 +45,7 @@ def pool_diagnostics(pool: Pool) -> AllOfPool:
     alone = Count("pk", filter=Q(run_count=1, is_beyond=False))
     rows = pool.entries.order_by().values_list("query__external_id").annotate(pairs=Count("pk"), alone=alone)
     queries = sorted(map(list, rows), key=lambda row: row[0].encode())
-    stored: PoolDiagnostics = pool.diagnostics
+    stored: StoredDiagnostics = pool.diagnostics
     return {**stored, "queries": queries, "labels": pool_finds(pool)}
 
 

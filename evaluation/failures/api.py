@@ -235,7 +235,7 @@ class ReportFactDifference(APIView):
         if facts_in(report) is None:
             raise Http404(NO_FACTS)
         values = parsed(TwoRunsSerializer, request)
-        k = _cutoff(report, values)
+        k = _recall_cutoff(report, values)
         first, second = (chosen_run(report, values[name], name) for name in ("run", "against"))
         if first == second:
             problem = f"{first} would be compared with itself. Name another run as against."
@@ -268,11 +268,11 @@ class ReportFacts(APIView):
 def _chosen(request: Request, report: Report) -> tuple[str, int]:
     """The run and the K that the address names; `InputError` for what the report does not have."""
     values = parsed(FactsQuerySerializer, request)
-    k = _cutoff(report, values)
+    k = _recall_cutoff(report, values)
     return chosen_run(report, values.get("run", "")), k
 
 
-def _cutoff(report: Report, values: dict[str, Any]) -> int:
-    k: int = values.get("k", usual_cutoff(report.options["k"]))
+def _recall_cutoff(report: Report, values: dict[str, Any]) -> int:
+    k: int = values.get("k", usual_recall_cutoff(report.options["k"]))
     check_measure(report, "recall", k)
     return k

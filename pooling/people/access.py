@@ -139,10 +139,10 @@ def collection_for(user: User | AnonymousUser, slug: str, roles: tuple[Role, ...
     return collection
 
 
-def run_for(user: User | AnonymousUser, run_id: int) -> Run:
-    """Fetch a run, and its collection, for somebody who may read."""
+def run_for(user: User | AnonymousUser, run_id: int, roles: tuple[Role, ...] = READERS) -> Run:
+    """Fetch a run, and its collection, for somebody with one of `roles`."""
     run = fetch(Run.objects.select_related("collection"), pk=run_id)
-    require_role(user, run.collection, READERS)
+    require_role(user, run.collection, roles)
     return run
 
 
