@@ -273,6 +273,6 @@ def _chosen(request: Request, report: Report) -> tuple[str, int]:
 
 
 def _recall_cutoff(report: Report, values: dict[str, Any]) -> int:
-    k: int = values.get("k", usual_recall_cutoff(report.options["k"]))
+    k: int = values.get("k", usual_cutoff(report.options["k"]))
     check_measure(report, "recall", k)
     return k

@@ -25,7 +25,7 @@ from pooling.ranking.bounds import holm
 
 # As for means: a resample has no less spread than a third of that of the queries.
 _LEAST_SPREAD = 1 / 3
-_EQUAL = 1e-14
+_EQUAL_RATIOS = 1e-14
 
 
 class RatioDifferences(NamedTuple):
@@ -96,8 +96,8 @@ def _limits(
     value, spread = float(difference[0]), float(error[0])
     if np.isnan(value) or queries < 2:
         return value, np.nan, np.nan, np.nan
-    if spread <= _EQUAL:
-        return value, value, value, 1.0 if abs(value) <= _EQUAL else 1 / (len(resampled) + 1)
+    if spread <= _EQUAL_RATIOS:
+        return value, value, value, 1.0 if abs(value) <= _EQUAL_RATIOS else 1 / (len(resampled) + 1)
 
     freedom = queries - 1
     widened = spread * float(np.sqrt(queries / freedom))
