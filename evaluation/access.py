@@ -19,20 +19,18 @@ def report_for(user: User | AnonymousUser, report_id: int, roles: tuple[Role, ..
     return report
 
 
-def replay_for(user: User | AnonymousUser, replay_id: int, roles: tuple[Role, ...] = READERS) -> Replay:
-    """Fetch a replay, its collection and its release, for somebody with one of `roles`."""
+def replay_for(user: User | AnonymousUser, replay_id: int) -> Replay:
+    """Fetch a replay, its collection and its release, for somebody who may read."""
     replays = Replay.objects.select_related("collection", "release", "created_by")
     replay = fetch(replays, pk=replay_id)
-    require_role(user, replay.collection, roles)
+    require_role(user, replay.collection, READERS)
     return replay
 
 
-def latency_report_for(
-    user: User | AnonymousUser, report_id: int, roles: tuple[Role, ...] = READERS
-) -> LatencyReport:
-    """Fetch a latency report and its collection for somebody with one of `roles`."""
+def latency_report_for(user: User | AnonymousUser, report_id: int) -> LatencyReport:
+    """Fetch a latency report and its collection for somebody who may read."""
     report = fetch(LatencyReport.objects.select_related("collection", "created_by"), pk=report_id)
-    require_role(user, report.collection, roles)
+    require_role(user, report.collection, READERS)
     return report
 
 

@@ -1,16 +1,22 @@
+from __future__ import annotations
+
 from django.urls import URLPattern, re_path
 
-from evaluation import retrieval_urls
+from evaluation.canaries import api as canary_api
+from evaluation.canaries import hooks_views
+from evaluation.canaries import views as canary_views
 from evaluation.charts import api as chart_api
 from evaluation.charts import views as chart_views
 from evaluation.comparisons import api as comparison_api
 from evaluation.comparisons import views as comparison_views
 from evaluation.estimates import views as pool_views
 from evaluation.failures import api as where_api
-from evaluation.failures import ceiling, document_recall, fact_api, fact_views
+from evaluation.failures import ceiling, document_recall, fact_views
 from evaluation.failures import views as where_views
+from evaluation.indexes import api as latency_api
+from evaluation.indexes import views as latency_views
 from evaluation.plans import api as plan_api
-from evaluation.plans import replay_api, replay_views
+from evaluation.plans import replay_views
 from evaluation.plans import views as plan_views
 from evaluation.reports import api, change_views, measuring_views, sharing_views, trend_views, views
 from pooling.interface.addresses import below, call, page
@@ -66,6 +72,50 @@ urlpatterns: list[URLPattern] = [
         page("<slug:variant>.svg", replay_views.replay_chart, "replay_chart"),
     ),
     page("queues/<int:queue_id>/deciding/", comparison_views.queue_deciding, "queue_deciding"),
+    # Approximate indexes and canaries.
+    *below(
+        "collections/<slug:slug>/",
+        page("latency/", latency_views.latency_reports, "latency_reports"),
+        page("latency/new/", latency_views.latency_new, "latency_new"),
+        page("canaries/", canary_views.canaries, "canaries"),
+        page("canaries/new/", canary_views.canary_new, "canary_new"),
+        page("webhooks/", hooks_views.webhooks, "webhooks"),
+        page("webhooks/new/", hooks_views.webhook_new, "webhook_new"),
+    ),
+    *below(
+        "latency/<int:report_id>/",
+        page("", latency_views.latency_report, "latency_report"),
+        page("download/<slug:format>/", latency_views.latency_download, "latency_download"),
+        page("<slug:variant>.svg", latency_views.latency_chart, "latency_chart"),
+    ),
+    *below(
+        "canaries/<int:canary_id>/",
+        page("", canary_views.one_canary, "canary"),
+        page("change/", canary_views.canary_edit, "canary_edit"),
+        page("queries/", canary_views.canary_queries, "canary_queries"),
+        page("test/", canary_views.canary_test, "canary_test"),
+        page("messages/<int:delivery_id>/again/", canary_views.delivery_again, "delivery_again"),
+        page("download/<slug:format>/", canary_views.canary_download, "canary_download"),
+        page("<slug:variant>.svg", canary_views.canary_chart, "canary_chart"),
+    ),
+    *below(
+        "webhooks/<int:webhook_id>/",
+        page("", hooks_views.webhook, "webhook"),
+        page("test/", hooks_views.webhook_test, "webhook_test"),
+        page("remove/", hooks_views.webhook_remove, "webhook_remove"),
+        page(
+            "messages/<int:delivery_id>/again/", hooks_views.webhook_delivery_again, "webhook_delivery_again"
+        ),
+    ),
+    # Read-only links to reports.
+    page("reports/<int:report_id>/share/", sharing_views.report_share, "report_share"),
+    page(
+        "reports/<int:report_id>/share/<int:link_id>/withdraw/",
+        sharing_views.report_unshare,
+        "report_unshare",
+    ),
+    page("shared/<str:token>/", sharing_views.shared, "shared"),
+    page("shared/<str:token>/<slug:variant>.svg", sharing_views.shared_picture, "shared_picture"),
 ]
 api_urlpatterns: list[URLPattern] = [
     *below(
@@ -73,7 +123,7 @@ api_urlpatterns: list[URLPattern] = [
         call("reports/", api.Reports, "api_reports"),
         call("reports/trend/", trend_views.ReportTrend, "api_report_trend"),
         call("measure/", measuring_views.Measure, "api_measure"),
-        call("replays/", replay_api.Replays, "api_replays"),
+        call("replays/", plan_api.Replays, "api_replays"),
         call("plan/", plan_api.Plan, "api_plan"),
     ),
     *below(
@@ -90,8 +140,8 @@ api_urlpatterns: list[URLPattern] = [
         call("breakdown/files/<slug:format>/", where_api.BreakdownFile, "api_breakdown_file"),
         call("ceiling/", ceiling.ReportCeiling, "api_report_ceiling"),
         call("documents/", document_recall.ReportDocuments, "api_report_documents"),
-        call("facts/", fact_api.ReportFacts, "api_report_facts"),
-        call("facts/difference/", fact_api.ReportFactDifference, "api_report_fact_difference"),
+        call("facts/", where_api.ReportFacts, "api_report_facts"),
+        call("facts/difference/", where_api.ReportFactDifference, "api_report_fact_difference"),
         call("queries/", where_api.ReportQueries, "api_report_queries"),
         call("queries/missed/", where_api.MissedDocuments, "api_report_missed"),
         call("queries/detail/", where_api.ReportQuery, "api_report_query"),
@@ -99,27 +149,44 @@ api_urlpatterns: list[URLPattern] = [
     ),
     *below(
         "replays/<int:replay_id>/",
-        call("", replay_api.ReplayResult, "api_replay"),
-        call("files/<slug:format>/", replay_api.ReplayFile, "api_replay_file"),
+        call("", plan_api.ReplayResult, "api_replay"),
+        call("files/<slug:format>/", plan_api.ReplayFile, "api_replay_file"),
         call("restore/", Restored, "api_replay_restore", kind="replay"),
     ),
     call("pools/<int:pool_id>/diagnostics/", pool_views.PoolDiagnostics, "api_pool_diagnostics"),
-]
-# Approximate indexes and canaries.
-urlpatterns += retrieval_urls.urlpatterns
-api_urlpatterns += retrieval_urls.api_urlpatterns
-# Read-only links to reports.
-urlpatterns += [
-    page("reports/<int:report_id>/share/", sharing_views.report_share, "report_share"),
-    page(
-        "reports/<int:report_id>/share/<int:link_id>/withdraw/",
-        sharing_views.report_unshare,
-        "report_unshare",
+    *below(
+        "collections/<slug:slug>/",
+        call("latency/", latency_api.LatencyReports, "api_latency_reports"),
+        call("canaries/", canary_api.Canaries, "api_canaries"),
+        call("webhooks/", hooks_views.Webhooks, "api_webhooks"),
     ),
-    page("shared/<str:token>/", sharing_views.shared, "shared"),
-    page("shared/<str:token>/<slug:variant>.svg", sharing_views.shared_picture, "shared_picture"),
-]
-api_urlpatterns += [
+    *below(
+        "latency/<int:report_id>/",
+        call("", latency_api.LatencyResult, "api_latency_report"),
+        call("files/<slug:format>/", latency_api.LatencyFile, "api_latency_file"),
+        call("restore/", Restored, "api_latency_restore", kind="index"),
+    ),
+    *below(
+        "canaries/<int:canary_id>/",
+        call("restore/", Restored, "api_canary_restore", kind="canary"),
+        call("", canary_api.OneCanary, "api_canary"),
+        call("test/", canary_api.CanaryTest, "api_canary_test"),
+        call("messages/", canary_api.CanaryMessages, "api_canary_messages"),
+        call("messages/<int:delivery_id>/again/", canary_api.CanaryMessageAgain, "api_delivery_again"),
+        call("files/<slug:format>/", canary_api.CanaryFile, "api_canary_file"),
+        call("queries/", canary_api.CanaryQueries, "api_canary_queries"),
+    ),
+    *below(
+        "webhooks/<int:webhook_id>/",
+        call("", hooks_views.OneWebhook, "api_webhook"),
+        call("test/", hooks_views.WebhookTest, "api_webhook_test"),
+        call("deliveries/", hooks_views.WebhookDeliveries, "api_webhook_deliveries"),
+        call(
+            "deliveries/<int:delivery_id>/again/",
+            hooks_views.WebhookDeliveryAgain,
+            "api_webhook_delivery_again",
+        ),
+    ),
     *below(
         "reports/<int:report_id>/links/",
         call("", sharing_views.SharedLinks, "api_report_links"),

@@ -2,7 +2,7 @@ from django.urls import URLPattern, path
 
 from pooling.engines import api as engines_api
 from pooling.engines import views as engines
-from pooling.interface import chart_views as charts
+from pooling.interface import chart_library as charts
 from pooling.interface.addresses import below, call, page
 from pooling.jobs import api as jobs_api
 from pooling.jobs import views as jobs
@@ -10,7 +10,6 @@ from pooling.people import api as people_api
 from pooling.people import views as collection
 from pooling.pools import api as pools_api
 from pooling.pools import views as pools
-from pooling.pools.strategies_api import Strategies
 from pooling.runs import api as runs_api
 from pooling.runs import views as runs
 from pooling.texts import api as texts_api
@@ -119,5 +118,5 @@ api_urlpatterns: list[URLPattern] = [
         call("cancel/", jobs_api.JobCancel, "api_job_cancel"),
         call("resume/", jobs_api.JobResume, "api_job_resume"),
     ),
-    call("strategies/", Strategies, "api_strategies"),
+    call("strategies/", pools_api.Strategies, "api_strategies"),
 ]

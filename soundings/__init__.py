@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evaluation.comparisons.comparing import compare
     from evaluation.reports.notebook import evaluate
-    from evaluation.scoring.in_lists import recall_at_k
+    from evaluation.scoring.arrays import recall_at_k
     from pooling.formats.qrels import read_qrels
     from pooling.formats.runs import read_run
     from soundings.client.client import Client
@@ -51,7 +51,7 @@ _HOMES = {
     "pool": "soundings.in_memory",
     "read_qrels": "pooling.formats.qrels",
     "read_run": "pooling.formats.runs",
-    "recall_at_k": "evaluation.scoring.in_lists",
+    "recall_at_k": "evaluation.scoring.arrays",
     "run_of": "soundings.in_memory",
     "simulate": "soundings.in_memory",
 }

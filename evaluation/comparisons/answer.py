@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
@@ -61,62 +61,11 @@ class NextStep:
     sentence: str
 
 
-class RivalResult(TypedDict):
-    """The fields of `Rival`."""
-
-    run: str
-    difference: float
-    low: float | None
-    high: float | None
-    p_value: float | None
-    pairs: int
-    grade: Grade
-    turning: float | None
-    unjudged: int | None
-
-
-class OutsideResult(TypedDict):
-    """The fields of `Outside`."""
-
-    documents: int
-    share: float
-    relevant: float | None
-    sentence: str
-
-
-class NextStepResult(TypedDict):
-    """The fields of `NextStep`."""
-
-    kind: str
-    count: int
-    sentence: str
-
-
 class Found(TypedDict):
     """Mean recall over the relevant documents found, and the number of these."""
 
     recall: float | None
     relevant: int
-
-
-class AnswerResult(TypedDict):
-    """The fields of `Answer`."""
-
-    k: int
-    run: str
-    basis: str
-    recall: float | None
-    low: float | None
-    high: float | None
-    average: str
-    found: Found
-    frame: FrameFigures | None
-    queries: int
-    judged: float | None
-    sentence: str
-    rival: RivalResult | None
-    next: NextStepResult | None
-    outside: OutsideResult | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,18 +95,18 @@ class Answer:
     outside: Outside | None = None
 
     @classmethod
-    def from_dict(cls, stored: AnswerResult) -> Answer:
+    def from_dict(cls, stored: Mapping[str, Any]) -> Answer:
         """The answer that a report holds."""
-        kept: dict[str, Any] = {one.name: cast("Any", stored)[one.name] for one in fields(cls)}
+        kept = {one.name: stored[one.name] for one in fields(cls)}
         rival, following, outside = kept["rival"], kept["next"], kept["outside"]
         kept["rival"] = rival and Rival(**rival | {"grade": Grade(rival["grade"])})
         kept["next"] = following and NextStep(**following)
         kept["outside"] = outside and Outside(**outside)
         return cls(**kept)
 
-    def to_dict(self) -> AnswerResult:
+    def to_dict(self) -> Mapping[str, object]:
         """The fields as plain values."""
-        return cast("AnswerResult", asdict(self))
+        return asdict(self)
 
 
 class _Recall(TypedDict):

@@ -10,8 +10,7 @@ from typing import TypedDict
 
 from django.db.models import Q
 
-from evaluation.estimates.carrying import Standing, standing
-from evaluation.estimates.sample import AuditSample
+from evaluation.estimates.sample import AuditSample, Standing, standing
 from evaluation.estimates.stored_sample import chosen_for_certain, read_sample
 from evaluation.scoring.estimate_figures import OtherPool
 from evaluation.scoring.results import Evaluation

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from evaluation.estimates.carrying import Standing, standing
 from evaluation.estimates.of_pool import PoolDesign
-from evaluation.estimates.sample import FRAME, PAIR, POOL, AuditSample, audit_sample
+from evaluation.estimates.sample import FRAME, PAIR, POOL, AuditSample, Standing, audit_sample, standing
 from evaluation.estimates.union import answered_in_full, with_others
 from evaluation.scoring.estimate_figures import FrameFigures, PoolOfEstimates
 from evaluation.scoring.results import Evaluation

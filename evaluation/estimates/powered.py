@@ -129,7 +129,6 @@ def powered_macro_precision(
     k: int,
     confidence: float = 0.95,
     samples: int = BOOTSTRAP_SAMPLES,
-    seed: int = 0,
 ) -> Powered:
     """The mean over the sample's queries of relevant documents found / k, with a bootstrap over queries.
 
@@ -143,7 +142,7 @@ def powered_macro_precision(
         values = domain.by_query(weight)["value"].to_numpy() / k
         if not len(values):
             return LabelInterval(None, None, None, UNDEFINED, count)
-        low, high = mean_intervals(values[:, None], samples=samples, seed=seed, level=confidence)
+        low, high = mean_intervals(values[:, None], samples=samples, level=confidence)
         mean, least, most = (min(max(float(one), 0.0), 1.0) for one in (values.mean(), low[0], high[0]))
         if np.isnan(low[0]):  # too few queries
             return LabelInterval(mean, None, None, BOOTSTRAP, count)

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import Http404
 from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -8,7 +12,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
+from evaluation.facts.comparing import FactComparison
 from evaluation.failures.breakdown import BreakdownResult, BrokenGroupResult, GroupResult, WeightedResult
+from evaluation.failures.fact_lists import FactsOfRun
+from evaluation.failures.fact_views import NO_FACTS, chosen_run
 from evaluation.failures.missed_documents import Missed
 from evaluation.failures.page import BREAKDOWN_FILES, WhereChoice, breakdown_stem, near
 from evaluation.failures.side_by_side import (
@@ -19,6 +26,7 @@ from evaluation.failures.side_by_side import (
     side_by_side,
 )
 from evaluation.failures.stored_breakdown import BreakdownRequest, breakdown_of
+from evaluation.failures.stored_facts import FactRow, difference_of, facts_in, fill_others
 from evaluation.failures.stored_queries import (
     PER_PAGE,
     ROW_CHOICES,
@@ -30,11 +38,13 @@ from evaluation.failures.stored_queries import (
     query_table,
 )
 from evaluation.models import Report
-from evaluation.report_store.files import check_measure, cutoffs_of, file_stem
+from evaluation.report_store.files import check_measure, cutoffs_of, file_stem, usual_cutoff
 from pooling.interface.api import OneKind, answers, parsed
 from pooling.interface.downloads import attachment, offered
+from pooling.interface.problems import InputError
 from pooling.interface.serializers import FILE
 from pooling.interface.shapes import shape
+from pooling.tables.calls import listed, lists
 
 
 class BreakdownQuerySerializer(serializers.Serializer[dict[str, object]]):
@@ -197,3 +207,72 @@ class MissedDocuments(APIView):
         report = report_for(request.user, report_id)
         content = missed_csv(report, _query_selection(request, report)[0])
         return attachment(content, f"{file_stem(report)}-missed.csv", "text/csv")
+
+
+class FactsQuerySerializer(serializers.Serializer[dict[str, object]]):
+    run = serializers.CharField(required=False, help_text="The run; the report's first if left out.")
+    k = serializers.IntegerField(
+        required=False, help_text="A K of the report; 10, or the nearest, if left out."
+    )
+
+
+class TwoRunsSerializer(FactsQuerySerializer):
+    run = serializers.CharField(help_text="The run from which the other is subtracted.")
+    against = serializers.CharField(help_text="The run that is subtracted.")
+
+
+FactDifferenceSerializer = shape(FactComparison, "FactDifference")
+ReportFactSerializer = shape(FactRow, "ReportFact")
+
+
+class ReportFactDifference(APIView):
+    @answers(FactDifferenceSerializer, parameters=[TwoRunsSerializer])
+    def get(self, request: Request, report_id: int) -> object:
+        """The difference of their fact recall, with its interval over queries, and bounds for what nobody
+        judged.
+        """
+        report = report_for(request.user, report_id)
+        if facts_in(report) is None:
+            raise Http404(NO_FACTS)
+        values = parsed(TwoRunsSerializer, request)
+        k = _recall_cutoff(report, values)
+        first, second = (chosen_run(report, values[name], name) for name in ("run", "against"))
+        if first == second:
+            problem = f"{first} would be compared with itself. Name another run as against."
+            raise InputError(problem, field="against")
+        difference = difference_of(report, first, second, k)
+        if difference is None:
+            raise InputError("This report has no bounds of differences. Make it again.", missing=True)
+        return {"first": first, "second": second, **difference}
+
+
+class ReportFacts(APIView):
+    @lists(
+        ReportFactSerializer,
+        parameters=[FactsQuerySerializer],
+    )
+    def get(self, request: Request, report_id: int) -> Response:
+        """List where each fact stands in a run: the place of the first document that supports it."""
+        report = report_for(request.user, report_id)
+        if facts_in(report) is None:
+            raise Http404(NO_FACTS)
+        run, k = _chosen(request, report)
+
+        def plain_rows(rows: Sequence[FactRow]) -> Any:
+            fill_others(report, run, k, rows)
+            return ReportFactSerializer(rows, many=True).data
+
+        return listed(request, FactsOfRun(report, run), plain_rows)
+
+
+def _chosen(request: Request, report: Report) -> tuple[str, int]:
+    """The run and the K that the address names; `InputError` for what the report does not have."""
+    values = parsed(FactsQuerySerializer, request)
+    k = _recall_cutoff(report, values)
+    return chosen_run(report, values.get("run", "")), k
+
+
+def _recall_cutoff(report: Report, values: dict[str, Any]) -> int:
+    k: int = values.get("k", usual_cutoff(report.options["k"]))
+    check_measure(report, "recall", k)
+    return k

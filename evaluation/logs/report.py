@@ -14,10 +14,10 @@ from typing import TypedDict
 
 from evaluation.logs.design import Sampled
 from evaluation.logs.distances import mmd2, psi, psi_p, squared_jensen_shannon, tell_apart
-from evaluation.measures.significance import holm
 from pooling.formats.records import QueryRecord
 from pooling.heavy import Floats, Integers, np
 from pooling.logs.drawing import LoggedQuery, query_key
+from pooling.ranking.bounds import holm
 
 MOST_BINS = 10
 OTHER = "other"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from evaluation.measures import counting, ranking
 from evaluation.measures.counting import judged_of_retrieved
-from evaluation.measures.names import mlflow_name, trec_eval_name
 from evaluation.measures.ranked import Grades, RankedLabels, rank_labels
 from evaluation.measures.registry import (
     MEASURES,
@@ -15,9 +14,11 @@ from evaluation.measures.registry import (
     key_of,
     measure_keys,
     measure_named,
+    mlflow_name,
     share,
     split_name,
     titled,
+    trec_eval_name,
 )
 from pooling.heavy import Floats, Integers
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, TypedDict
+from typing import Annotated, TypedDict, cast
 
 from evaluation.plans.replaying import BUDGETS, EFFORTS, LabelledPool, Replay, all_knowing, replay
-from pooling.formats.wording import counted
+from pooling.formats.wording import aligned, counted
 from pooling.heavy import Floats, np
 from pooling.interface.results import Progress
 from pooling.strategies import strategy_named
@@ -106,15 +106,7 @@ class Outcome:
 
     def to_dict(self) -> OutcomeResult:
         """Plain values, fit for JSON; budgets become strings like "0.25"."""
-        return {
-            "found": _by_share(self.found),
-            "spread": _by_share(self.spread),
-            "effort": _by_share(self.effort),
-            "tau": _by_share(self.tau),
-            "recall_error": _by_share(self.recall_error),
-            "micro_recall_error": _by_share(self.micro_recall_error),
-            "estimated_recall_error": _by_share(self.estimated_recall_error),
-        }
+        return cast("OutcomeResult", {name: _by_share(values) for name, values in vars(self).items()})
 
 
 def _by_share(values: Mapping[float, float | None]) -> ByShare:
@@ -332,7 +324,7 @@ def as_table(simulation: Simulation) -> str:
     middle = budgets[len(budgets) // 2]
     ranked = sorted(simulation.outcomes.items(), key=lambda item: -(item[1].found[middle] or 0.0))
     rows = [headings(simulation, budgets), *(outcome_cells(name, outcome) for name, outcome in ranked)]
-    return "\n".join([*aligned(rows), "", *notes(simulation)]) + "\n"
+    return "\n".join([*aligned(rows, numbers=True), "", *notes(simulation)]) + "\n"
 
 
 def headings(simulation: Simulation, budgets: Sequence[float]) -> list[str]:
@@ -352,13 +344,6 @@ def outcome_cells(name: str, outcome: Outcome) -> list[str]:
     figures = (outcome.found, outcome.effort, outcome.tau, outcome.micro_recall_error)
     columns = [value for values in (*figures, outcome.estimated_recall_error) for value in values.values()]
     return [name, *("–" if value is None else f"{value:.3f}" for value in columns)]
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
-    ]
 
 
 def notes(simulation: Simulation) -> list[str]:

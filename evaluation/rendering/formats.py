@@ -16,6 +16,7 @@ from evaluation.scoring.estimate_figures import Estimates, runs_with_estimates
 from evaluation.scoring.figures import MeanSpan, as_read, mean_as_read, mlflow_metrics
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from pooling.formats.cells import table_text
+from pooling.formats.wording import aligned
 
 
 def render(
@@ -212,14 +213,8 @@ def _plain_tables(tables: Sequence[Cells]) -> str:
 
 
 def _plain_table(cells: Cells) -> str:
-    table = [cells.header, *cells.rows]
-    widths = [max(len(row[column]) for row in table) for column in range(len(cells.header))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in table
-    ]
     title = [cells.title, ""] if cells.title else []
-    return "\n".join([*title, *lines, "", *cells.notes]) + "\n"
+    return "\n".join([*title, *aligned([cells.header, *cells.rows]), "", *cells.notes]) + "\n"
 
 
 def _rich_tables(tables: Sequence[Cells]) -> str:

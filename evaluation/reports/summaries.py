@@ -6,12 +6,13 @@ One that another version stored is made again when a list first shows it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Literal, TypedDict
 
-from evaluation.comparisons.answer import AnswerResult
+from evaluation.comparisons.answer import Answer
 from evaluation.comparisons.stored import answer_at
 from evaluation.models import Report
 from evaluation.report_store.files import run_names
@@ -48,7 +49,7 @@ class RunSummary(TypedDict):
 class Summary(TypedDict):
     """A report at the K nearest 10. counting: equal where two reports count alike (K, conventions, tags).
 
-    answer: what the report's page says first.
+    answer: an `Answer`, what the report's page says first.
     """
 
     version: int
@@ -56,7 +57,7 @@ class Summary(TypedDict):
     counting: str
     queries: int
     runs: dict[str, RunSummary]
-    answer: AnswerResult | None
+    answer: Mapping[str, object] | None
 
 
 def is_estimated(summary: Summary) -> bool:
@@ -73,6 +74,11 @@ class ReportSummary:
     created_at: datetime
     release_id: int
     summary: Summary
+
+    @cached_property
+    def answer(self) -> Answer | None:
+        stored = self.summary["answer"]
+        return None if stored is None else Answer.from_dict(stored)
 
 
 @dataclass(frozen=True)
@@ -169,5 +175,4 @@ def change_of(run: str, report: ReportSummary, earlier: Sequence[ReportSummary])
 
 def best_of(report: ReportSummary) -> str | None:
     """The run with the highest mean; None where recall is undefined."""
-    answer = report.summary["answer"]
-    return None if answer is None else answer["run"]
+    return None if report.answer is None else report.answer.run

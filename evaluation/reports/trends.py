@@ -144,7 +144,8 @@ def _points(reports: Sequence[Report], run: str, key: str) -> list[Point | None]
             continue
         figure = as_read(figure)
         file = next(one["sha256"] for one in report.options["runs"] if one["name"] == run)
-        estimate = (figure.get("estimate") or {}).get("value")
+        headline = figure.get("estimate")
+        estimate = None if headline is None else headline["value"]
         last, last_estimate, last_file = before or (None, None, file)
         row.append(
             Point(figure, _less(figure["mean"], last), file != last_file, _less(estimate, last_estimate))

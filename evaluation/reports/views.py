@@ -54,7 +54,7 @@ from evaluation.scoring.wording import interval
 from labeling.qrels.releases import read_release
 from pooling.formats.wording import counted, plural
 from pooling.interface.downloads import offered
-from pooling.interface.forms import Figure, choose_from_address, show_problem
+from pooling.interface.forms import Figure, choose_runs_from_address, show_problem
 from pooling.interface.pages import answered
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Query, Role
@@ -252,15 +252,15 @@ class ReportRow:
     @property
     def recall(self) -> float | None:
         """The recall of the best run that is read first."""
-        answer = self.entry.summary["answer"]
+        answer = self.entry.answer
         if self.figure is None or answer is None:
             return None
-        return self.figure["estimate"] if answer["basis"] == ESTIMATE else self.figure["mean"]
+        return self.figure["estimate"] if answer.basis == ESTIMATE else self.figure["mean"]
 
     @property
     def rests_on(self) -> str:
-        answer = self.entry.summary["answer"]
-        return "" if answer is None else RESTS_ON[answer["basis"]]
+        answer = self.entry.answer
+        return "" if answer is None else RESTS_ON[answer.basis]
 
     @property
     def span(self) -> str | None:
@@ -274,8 +274,8 @@ class ReportRow:
 
     @property
     def verdict(self) -> str | None:
-        answer = self.entry.summary["answer"]
-        return GRADES[answer["rival"]["grade"]] if answer and answer["rival"] else None
+        answer = self.entry.answer
+        return GRADES[answer.rival.grade] if answer and answer.rival else None
 
 
 def report_rows(collection: Collection) -> list[ReportRow]:
@@ -354,7 +354,7 @@ def report_new(request: HttpRequest, slug: str) -> HttpResponse:
         form = ReportForm(collection=collection, settings=file_settings)
         return _report_form(request, collection, form, upload, filled=file_settings is not None)
     form = ReportForm(request.POST or None, collection=collection)
-    choose_from_address(request, form, "runs")
+    choose_runs_from_address(request, form)
     if request.method == "POST" and form.is_valid():
         try:
             made = request_report(collection, form.request(), request.user)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ probability falls: the rule never gets stricter by a right answer. Without Djang
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from pooling.heavy import Floats, np, npt
 

@@ -132,7 +132,7 @@ def read_queries(
                 if fields is not None:
                     fields.add(parts)
             first = lines.setdefault(query.id, before + line)
-            refuse_second(file, "query", query.id, first=first - before, line=line)
+            refuse_second(file, query.id, first=first - before, line=line)
             refuse_odd_weight(file, query, line)
             queries.append(query)
         if not line:
@@ -245,9 +245,9 @@ def _without_header(file: Source) -> Iterator[Record] | None:
     return with_header(file, TWO_COLUMNS, tsv_rows(file, file.text_lines()))
 
 
-def refuse_second(file: Source, kind: str, identifier: str, *, first: int, line: int) -> None:
+def refuse_second(file: Source, identifier: str, *, first: int, line: int) -> None:
     if first != line:
-        problem = f"{kind} {excerpt(identifier)} appears again (first on line {first})"
+        problem = f"query {excerpt(identifier)} appears again (first on line {first})"
         raise file.error(line, problem, "Give every record a unique id.")
 
 

@@ -30,3 +30,17 @@ def in_a_row(words: Sequence[str]) -> str:
     ('ties', 'ties, gaps and blanks')
     """
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def aligned(rows: Sequence[Sequence[str]], *, numbers: bool = False) -> list[str]:
+    """Cells under each other, two spaces apart; numbers: all but the first column stand to the right.
+
+    >>> aligned([["run", "pairs"], ["bm25", "7"]], numbers=True)
+    ['run   pairs', 'bm25      7']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = [str.ljust, *[str.rjust if numbers else str.ljust] * (len(widths) - 1)]
+    return [
+        "  ".join(side(cell, width) for side, cell, width in zip(sides, row, widths, strict=True)).rstrip()
+        for row in rows
+    ]

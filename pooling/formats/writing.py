@@ -142,10 +142,10 @@ def refuse(
             raise FormatError(path, None, f"the id {excerpt(bad[0])} is empty or contains {what}", remedy)
 
 
-def delimitable(path: Path | str, frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame itself, when its ids fit into a TSV without quoting; FormatError otherwise."""
+def delimitable(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame of a pool itself, when its ids fit into a TSV without quoting; FormatError otherwise."""
     remedy = "A pool is written as TSV, which cannot hold it; change the id in the run."
-    refuse(path, frame, r"[\t\n\r\x00]", "a tab, a line end or a NUL", remedy=remedy)
+    refuse("the pool", frame, r"[\t\n\r\x00]", "a tab, a line end or a NUL", remedy=remedy)
     return frame
 
 

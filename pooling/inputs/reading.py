@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pooling.formats import read_qrels, read_run
-from pooling.formats.answers.rank_eval import is_rank_eval
+from pooling.formats.answers import is_rank_eval
 from pooling.formats.names import DOCUMENT, QUERY, column_named
 from pooling.formats.pools import COLUMNS, pool_of
 from pooling.formats.records import records_source

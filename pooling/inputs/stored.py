@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -12,13 +13,17 @@ from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.registry import formats_by_suffix, source_of
 from pooling.formats.sources import Source, without_gz
 from pooling.heavy import pl
-from pooling.inputs.cbor import numbers_by_query
 from pooling.inputs.given import RUN
 
 #: Folders that hold labels, and stems of files that do, in the order in which they are looked for.
 _FOLDERS = ("qrels", "default", "data", "")
 _LZ4 = b"\x04\x22\x4d\x18"
 _SPLITS = ("test", "validation", "dev", "train")
+# CBOR as ranx writes it (RFC 8949): lists of numbers by query, and nothing else that CBOR has. Its tags make
+# decimals and fractions of a few kilobytes, which take minutes to compute; here none is.
+_WHOLE, _NEGATIVE, _TEXT, _MAP, _OTHER = 0, 1, 3, 5, 7
+#: What follows the first byte: of lengths and whole numbers, and of floating-point numbers.
+_LENGTHS, _FLOATS = {24: ">B", 25: ">H", 26: ">I", 27: ">Q"}, {25: ">e", 26: ">f", 27: ">d"}
 
 
 def read_unusual(path: Path | str, kind: str, notes: list[str]) -> Any:
@@ -115,3 +120,65 @@ def _arrow(folder: Path) -> pl.DataFrame:
         return pl.concat([pl.read_ipc_stream(file) for file in files])
     except (pl.exceptions.PolarsError, OSError) as error:
         raise FormatError(folder.name, None, "its .arrow files cannot be read", "Save it again.") from error
+
+
+def numbers_by_query(content: bytes) -> dict[str, dict[str, float]]:
+    """Query -> document -> number; `ValueError` for anything else."""
+    try:
+        lists = _Reader(content).lists()
+    except (IndexError, struct.error) as error:
+        raise ValueError("it is cut off") from error
+    return lists
+
+
+class _Reader:
+    def __init__(self, content: bytes) -> None:
+        self._content, self._at = content, 0
+
+    def lists(self) -> dict[str, dict[str, float]]:
+        scores = {}
+        for _ in range(self._size(_MAP)):
+            query = self._text()
+            scores[query] = {self._text(): self._number() for _ in range(self._size(_MAP))}
+        if self._at != len(self._content):
+            raise ValueError("something follows the lists")
+        return scores
+
+    def _head(self) -> tuple[int, int]:
+        """The kind of the next value, and what else its first byte says."""
+        first = self._content[self._at]
+        self._at += 1
+        return first >> 5, first & 31
+
+    def _unpacked(self, form: str) -> float:
+        value: float = struct.unpack_from(form, self._content, self._at)[0]
+        self._at += struct.calcsize(form)
+        return value
+
+    def _length(self, head: int) -> int:
+        if head < 24:
+            return head
+        if head not in _LENGTHS:
+            raise ValueError("a length that is not told")
+        return int(self._unpacked(_LENGTHS[head]))
+
+    def _size(self, expected: int) -> int:
+        kind, head = self._head()
+        if kind != expected:
+            raise ValueError("not what ranx writes")
+        return self._length(head)
+
+    def _text(self) -> str:
+        end = self._size(_TEXT) + self._at
+        if end > len(self._content):
+            raise ValueError("it is cut off")
+        text, self._at = self._content[self._at : end].decode(), end
+        return text
+
+    def _number(self) -> float:
+        kind, head = self._head()
+        if kind == _OTHER and head in _FLOATS:
+            return self._unpacked(_FLOATS[head])
+        if kind not in (_WHOLE, _NEGATIVE):
+            raise ValueError("not a number")
+        return self._length(head) if kind == _WHOLE else -1 - self._length(head)

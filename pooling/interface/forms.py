@@ -38,11 +38,11 @@ def show_problem(form: forms.BaseForm, error: Exception) -> None:
         form.add_error("file" if "file" in form.fields else None, str(error))
 
 
-def choose_from_address(request: HttpRequest, form: forms.BaseForm, name: str) -> None:
-    """Choose in a field of a new form the rows that the address names, as `?runs=1&runs=2` does."""
-    keys = [int(key) for key in request.GET.getlist(name) if key.isdecimal() and len(key) < 19]
-    if keys and not form.is_bound and name in form.fields:
-        form.fields[name].initial = keys
+def choose_runs_from_address(request: HttpRequest, form: forms.BaseForm) -> None:
+    """Choose in a new form the runs that the address names, as `?runs=1&runs=2` does."""
+    keys = [int(key) for key in request.GET.getlist("runs") if key.isdecimal() and len(key) < 19]
+    if keys and not form.is_bound and "runs" in form.fields:
+        form.fields["runs"].initial = keys
 
 
 def fill_from_address(request: HttpRequest, form: forms.BaseForm, names: Iterable[str]) -> None:

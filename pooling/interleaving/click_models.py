@@ -6,9 +6,14 @@ where it stood). It is not relevance.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 
+from pooling.formats.errors import excerpt
+from pooling.formats.names import column_named
+from pooling.formats.records import records_source
 from pooling.heavy import Floats, Integers, np, npt
 from pooling.interleaving.impressions import Impressions
 
@@ -26,10 +31,10 @@ LEAST_PROPENSITY = 0.05
 MOST = 0.999
 
 
-def ctr_by_position(seen: Impressions, weights: Floats | None = None) -> Floats:
+def ctr_by_position(seen: Impressions) -> Floats:
     """(positions + 1,) clicks ÷ impressions at each position; 0 where nothing was shown."""
-    impressions = _sums(seen.position, weights)
-    clicks = _sums(seen.position, _times(seen.clicked, weights), len(impressions))
+    impressions = _sums(seen.position, None)
+    clicks = _sums(seen.position, seen.clicked, len(impressions))
     return _ratio(clicks, impressions)
 
 
@@ -253,3 +258,31 @@ def _row_sums(index: Integers, weights: Floats, width: int) -> Floats:
 
 def _ratio(above: Floats, below: Floats) -> Floats:
     return np.divide(above, below, out=np.zeros(above.shape), where=below > 0)
+
+
+def read_propensities(path: Path) -> dict[int, float]:
+    """Propensities by position, which counts from 1; FormatError for anything but numbers above 0 to 1."""
+    source, records = records_source(path, None, None)
+    propensities: dict[int, float] = {}
+    for line, record in records:
+        names = (
+            column_named(record, ("position", "rank")),
+            column_named(record, ("propensity", "probability")),
+        )
+        if names[0] is None or names[1] is None:
+            columns = excerpt(", ".join(map(str, record)), 80)
+            raise source.error(line, f"no position and propensity among {columns}", "Name both columns.")
+        try:
+            place, propensity = int(record[names[0]]), float(record[names[1]])
+        except (TypeError, ValueError):
+            place, propensity = 0, math.nan
+        if place < 1 or not 0 < propensity <= 1:
+            raise source.error(
+                line, "no position from 1 on with a propensity above 0, up to 1", "Write such as 2 and 0.5."
+            )
+        if place in propensities:
+            raise source.error(line, f"position {place} is there twice", "Give each position once.")
+        propensities[place] = propensity
+    if not propensities:
+        raise source.empty()
+    return propensities

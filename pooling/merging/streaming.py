@@ -222,5 +222,5 @@ def pool_as_tsv(pooled: pl.DataFrame, *, header: bool = True) -> str:
         shortest_decimals(pooled["rrf"]),
         shortest_decimals(pooled["inclusion_probability"]),
     )
-    rows = delimitable("the pool", columns.drop("is_beyond", strict=False))
+    rows = delimitable(columns.drop("is_beyond", strict=False))
     return rows.write_csv(separator="\t", quote_style="never", null_value="", include_header=header)

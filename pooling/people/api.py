@@ -23,8 +23,7 @@ from pooling.people.invitations import (
     open_invitations,
     withdraw,
 )
-from pooling.people.joining import add_or_ask
-from pooling.people.membership import change_role, create_collection, remove_member
+from pooling.people.membership import add_or_ask, change_role, create_collection, remove_member
 from pooling.tables.calls import listed, lists
 from pooling.tables.rows import Rows
 

@@ -12,15 +12,45 @@ from django.utils.text import slugify
 
 from pooling.interface.markdown import LONGEST_MARKDOWN
 from pooling.interface.problems import InputError
-from pooling.models import Collection, Membership, Role
-from pooling.people.access import check_role
+from pooling.models import Collection, Invitation, Membership, Role
+from pooling.people.access import READERS, check_role
 from pooling.people.activity_log import record_action
-from pooling.people.image_hosts import image_hosts_in
-from pooling.people.invitations import withdraw_those_of
+from pooling.people.invitations import offer, withdraw_those_of
 
 # Room for a number behind it.
 MOST_OF_NAME = 50
 SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}")
+#: A host learns where each annotator is; a list that nobody can read through is no decision.
+MOST_HOSTS = 20
+#: Characters of the longest name (RFC 1035).
+LONGEST_HOST = 253
+LONGEST_HOSTS = MOST_HOSTS * (LONGEST_HOST + 1)
+# Nothing else may get into the policy that a browser is sent.
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_HOST = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+
+
+def image_hosts_in(text: str) -> list[str]:
+    """Host names separated by white space, in lower case, each once.
+
+    `InputError` for what is no plain host name, such as one with a scheme, a port or a wildcard, and for more
+    than `MOST_HOSTS`.
+
+    >>> image_hosts_in("Images.example.org\\ncdn.example.org images.example.org")
+    ['images.example.org', 'cdn.example.org']
+    """
+    hosts = list(dict.fromkeys(text.lower().split()))
+    for host in hosts:
+        if not _HOST.fullmatch(host) or len(host) > LONGEST_HOST:
+            problem = (
+                f"“{host[:80]}” is not a host name. Write it as images.example.org, without https://, "
+                "port or path; one with other letters than a to z in its xn--… form."
+            )
+            raise InputError(problem, field="image_hosts")
+    if len(hosts) > MOST_HOSTS:
+        problem = f"A collection has at most {MOST_HOSTS} image hosts; these are {len(hosts):,}."
+        raise InputError(problem, field="image_hosts")
+    return hosts
 
 
 def create_collection(
@@ -169,3 +199,25 @@ def _keep_an_admin(membership: Membership) -> None:
     )
     if [admin.pk for admin in admins] == [membership.pk]:
         raise InputError(f"{membership.user} is the only admin. Make someone else an admin first.")
+
+
+# Added at once by people who run the site, and by those who see the person among the members of another
+# collection already. Everybody else's adding is an offer that the person accepts. Then the answer is the same
+# whether there is an account of that name or not: nobody finds out who has one by trying names.
+def add_or_ask(collection: Collection, username: str, role: str, *, by: User) -> Membership | Invitation:
+    """The new member, or the offer that waits for the person.
+
+    `InputError` for a member, and for a role that is none. Only people who run the site learn that a name
+    is nobody's.
+    """
+    if _adds_at_once(by, username):
+        return add_member(collection, username, role, by=by)
+    user = get_user_model().objects.filter(username=username).first()
+    return offer(collection, username, role, by=by, user=user)
+
+
+def _adds_at_once(by: User, username: str) -> bool:
+    if by.is_superuser or by.is_staff:
+        return True
+    seen = Membership.objects.filter(user=by, role__in=READERS).values("collection")
+    return Membership.objects.filter(user__username=username, collection__in=seen).exists()

@@ -18,8 +18,13 @@ from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for, require_creator
-from pooling.people.image_hosts import LONGEST_HOSTS, image_hosts_in
-from pooling.people.membership import change_collection, create_collection, free_slug
+from pooling.people.membership import (
+    LONGEST_HOSTS,
+    change_collection,
+    create_collection,
+    free_slug,
+    image_hosts_in,
+)
 
 
 class CollectionForm(EditForm, GroupedForm, forms.ModelForm):  # type: ignore[type-arg]

@@ -20,6 +20,7 @@ from pooling.pools.exports import POOL_FILES, pool_file
 from pooling.pools.lists import POOLS
 from pooling.pools.versions import Extension, extend_or_start
 from pooling.runs.stored import runs_named
+from pooling.strategies import STRATEGIES
 from pooling.tables.calls import listed, lists
 from pooling.tables.rows import Rows
 from pooling.tidying.api import Tidied
@@ -96,3 +97,10 @@ class PoolExtension(APIView):
         body = parsed(serializers.ExtensionSerializer, request)
         name, runs = body.pop("name"), runs_named(pool.collection, body.pop("runs"))
         return extend_or_start(pool, Extension(**body), name=name, runs=runs, user=person(request))
+
+
+class Strategies(APIView):
+    @answers(serializers.StrategySerializer(many=True), operation_id="strategies_list")
+    def get(self, request: Request) -> object:
+        """List them with what each does in a line."""
+        return STRATEGIES.values()

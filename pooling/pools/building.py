@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from django.urls import reverse
 
 from pooling.formats.errors import excerpt
+from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
-from pooling.interface.results import Progress
+from pooling.interface.results import Progress, Result
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.merging import merging
 from pooling.merging.choice import Choice
+from pooling.merging.stored_diagnosis import NewPairs
 from pooling.merging.summary import diagnose
 from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run, StoredFrame
 from pooling.options import options_of
-from pooling.pools.results import PoolBuilt, pool_result
 from pooling.ranking.ranking import order_run
 from pooling.runs.numbered import documents_left_out, without_documents
 from pooling.runs.stored import read_stored_run, runs_named
@@ -32,6 +34,46 @@ from pooling.storage.storing import checked_name, disk_errors_named, tell_the_pl
 from pooling.strategies import STRATEGIES
 from pooling.texts.importing import lock
 from pooling.texts.text_ranking import text_ranking
+
+
+class PoolBuilt(Result):
+    """A pool just built."""
+
+    id: int
+    name: str
+    pairs: int
+    chosen: int
+    queries: int
+    # By run, queries that the collection does not have.
+    left_out_queries: dict[str, int]
+    version: int
+    new: Annotated[
+        NewPairs | None,
+        Mapping[str, Any],
+        "Of a later version: pairs, chosen, audit and queries that are new.",
+    ]
+
+
+def pool_result(pool: Pool) -> PoolBuilt:
+    return {
+        "id": pool.pk,
+        "name": pool.name,
+        "pairs": pool.pair_count,
+        "chosen": pool.chosen_count,
+        "queries": pool.query_count,
+        "left_out_queries": pool.diagnostics.get("left_out_queries", {}),
+        "version": pool.version,
+        "new": pool.diagnostics.get("new"),
+        "detail": _sentence(pool),
+        "url": reverse("pool", args=[pool.collection.slug, pool.pk]),
+    }
+
+
+def _sentence(pool: Pool) -> str:
+    text = f"Pool “{pool.name}”: {counted(pool.pair_count, 'pair')} for {counted(pool.query_count, 'query')}"
+    new = pool.diagnostics.get("new")
+    return f"{text}, {new['pairs']:,} of them new." if new else f"{text}."
+
 
 BATCH = 50_000
 PLAIN = ("position", "run_count", "best_rank", "rrf", "in_audit", "inclusion_probability")

@@ -10,7 +10,7 @@ from pooling.interface.shapes import shape
 from pooling.merging.choice import USUAL_WORDS, Choice
 from pooling.models import Pool, PoolEntry
 from pooling.options import options_of
-from pooling.pools.results import PoolBuilt
+from pooling.pools.building import PoolBuilt
 from pooling.pools.versions import Extension
 
 # What is usual depends on the rest, so that nothing is filled in before.
@@ -96,3 +96,16 @@ class PooledPairSerializer(serializers.Serializer[PoolEntry]):
 
 
 BuiltPoolSerializer = shape(PoolBuilt, "BuiltPool")
+
+
+class StrategySerializer(serializers.Serializer[Any]):
+    """A strategy that a pool can be built with or a replay compare."""
+
+    name = serializers.CharField()
+    group = serializers.CharField(help_text="Fixed orders, Orders that learn, or Samples.")
+    summary = serializers.CharField()
+    learns = serializers.BooleanField(
+        source="make.learns",
+        help_text="Whether labels change its order; a pool uses its order before any labels.",
+    )
+    audit_share = serializers.FloatField(help_text="Default share of a budget drawn at random.")

@@ -22,18 +22,19 @@ from pooling.merging.summary import diagnose
 from pooling.models import Collection, Job, Pool, Run
 from pooling.options import Option, options_of, same
 from pooling.pools.building import (
+    PoolBuilt,
     choice_of,
     count_pairs,
     expected_pairs,
     frame_of,
     free_name,
     learns,
+    pool_result,
     ranked_texts,
     read_tops,
     store_pool,
     tops_of,
 )
-from pooling.pools.results import PoolBuilt, pool_result
 from pooling.runs.stored import runs_named
 from pooling.storage.frames import PAIR_IDS, rows_frame
 from pooling.strategies import STRATEGIES

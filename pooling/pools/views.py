@@ -19,7 +19,7 @@ from pooling.interface.downloads import streamed
 from pooling.interface.forms import (
     FIRST,
     Figure,
-    choose_from_address,
+    choose_runs_from_address,
     fill_from_address,
     numbered_name,
     show_problem,
@@ -195,7 +195,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return answered(request, PoolForm(collection, request.GET), _figures)
     form = PoolForm(collection, request.POST or None)
-    choose_from_address(request, form, "runs")
+    choose_runs_from_address(request, form)
     fill_from_address(request, form, options_of(Choice))
     if request.method == "POST" and form.is_valid():
         try:

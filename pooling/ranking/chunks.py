@@ -6,15 +6,28 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NotRequired, TypedDict
 
 from pooling.formats.errors import excerpt
 from pooling.formats.names import CHUNK, DOCUMENT, column_named
 from pooling.formats.registry import source_of
 from pooling.formats.wording import counted
 from pooling.heavy import pl
-from pooling.ranking.chunk_rule import ChunksRule
 from pooling.ranking.ranking import order_run
 from pooling.ranking.shared_ids import Side, sentence_on
+
+
+class ChunksRule(TypedDict):
+    """The rule that made documents of chunks, as results keep it: a separator or a file of chunks and
+    documents.
+
+    `score` is which chunk's score a document has, `words` the rule as it is shown next to a number.
+    """
+
+    score: str
+    separator: NotRequired[str | None]
+    file: NotRequired[str]
+    words: str
 
 
 @dataclass(frozen=True)

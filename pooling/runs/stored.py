@@ -26,8 +26,7 @@ from pooling.interface.results import Progress, Result
 from pooling.merging.diagnostics import preflight
 from pooling.merging.stored_diagnosis import StoredPreflight
 from pooling.models import Collection, Run
-from pooling.ranking.chunk_rule import ChunksRule
-from pooling.ranking.chunks import Chunks, collapse_chunks
+from pooling.ranking.chunks import Chunks, ChunksRule, collapse_chunks
 from pooling.ranking.shared_ids import offered
 from pooling.runs.ir_metadata import keep_metadata, metadata_of
 from pooling.runs.known_documents import notes_on_documents

@@ -19,7 +19,7 @@ from pooling.models import Invitation, Membership, Role
 from pooling.people import membership
 from pooling.people.access import ADMIN, READERS, collection_for, collections_of
 from pooling.people.invitations import OFFERED_DAYS, open_invitations
-from pooling.people.joining import add_or_ask
+from pooling.people.membership import add_or_ask
 from pooling.tables.answers import answer
 from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table

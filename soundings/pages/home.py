@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from evaluation.comparisons.answer import Answer, AnswerResult
+from evaluation.comparisons.answer import Answer
 from evaluation.comparisons.wording import recall_read_first, signed, what_recall_is_of
 from evaluation.reports.summaries import (
     GRADES,
@@ -96,7 +96,7 @@ class Results:
     labels are complete), and how many more there are."""
 
     report: ReportSummary
-    answer: AnswerResult
+    answer: Answer
     recall: str
     of: str
     grade: str
@@ -111,11 +111,11 @@ def results_of(history: Sequence[ReportSummary]) -> Results | None:
     if not history:
         return None
     newest, earlier = history[0], history[1:]
-    best, answer = best_of(newest), newest.summary["answer"]
+    best, answer = best_of(newest), newest.answer
     if best is None or answer is None:
         return None
     runs = newest.summary["runs"]
-    estimated, is_complete = is_estimated(newest.summary), answer["basis"] == COMPLETE
+    estimated, is_complete = is_estimated(newest.summary), answer.basis == COMPLETE
     number: Literal["estimate", "mean"] = "estimate" if estimated else "mean"
     ranked = sorted(runs, key=lambda run: (-(runs[run][number] or 0.0), run != best, run))
     alike = [one for one in reversed(history) if one.summary["counting"] == newest.summary["counting"]]
@@ -126,13 +126,12 @@ def results_of(history: Sequence[ReportSummary]) -> Results | None:
         _line(run, newest, earlier, _spark(run, series[run], ends, newest), estimated=estimated)
         for run in leading
     ]
-    rival = answer["rival"]
     return Results(
         report=newest,
         answer=answer,
-        recall=recall_read_first(Answer.from_dict(answer)),
-        of=what_recall_is_of(Answer.from_dict(answer)),
-        grade=GRADES[rival["grade"]] if rival else "",
+        recall=recall_read_first(answer),
+        of=what_recall_is_of(answer),
+        grade=GRADES[answer.rival.grade] if answer.rival else "",
         best=next((one for one in lines if one.run == best), None)
         or _line(best, newest, earlier, None, estimated=estimated),
         lines=lines,
@@ -281,25 +280,24 @@ def _uncovered(collection: Collection, pool: Pool | None) -> UncoveredRun | None
 
 def _report_of_labels(history: Sequence[ReportSummary], pool: Pool | None) -> int | None:
     """The newest report, where nothing tells what was not found."""
-    answer = history[0].summary["answer"] if history else None
-    if answer is None or answer["basis"] != LABELS or (pool is not None and choice_of(pool).has_audit):
+    answer = history[0].answer if history else None
+    if answer is None or answer.basis != LABELS or (pool is not None and choice_of(pool).has_audit):
         return None
     return history[0].pk
 
 
 def _unsettled(history: Sequence[ReportSummary]) -> UnsettledPair | None:
     """The newest report's next step."""
-    answer = history[0].summary["answer"] if history else None
-    if answer is None or answer["next"] is None or answer["rival"] is None:
+    answer = history[0].answer if history else None
+    if answer is None or answer.next is None or answer.rival is None:
         return None
-    wanted = answer["next"]
     return UnsettledPair(
         report=history[0].pk,
-        kind=wanted["kind"],
-        count=wanted["count"],
-        first=answer["run"],
-        second=answer["rival"]["run"],
-        k=answer["k"],
+        kind=answer.next.kind,
+        count=answer.next.count,
+        first=answer.run,
+        second=answer.rival.run,
+        k=answer.k,
     )
 
 

@@ -1,1 +1,1 @@
-"""Facts of queries, and which documents support them, as files tell them: one module for each format."""
+"""Facts of queries, and which documents support them, as files tell them."""

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pooling.formats.answers.predictions import lists_of_predictions
-from pooling.formats.answers.rank_eval import is_rank_eval, lists_of_rank_eval
+from pooling.formats.answers import is_rank_eval, lists_of_predictions, lists_of_rank_eval
 from pooling.formats.bytes.nesting import loads, problem_of
 from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.judgments.elements import first_sign, json_elements

@@ -10,8 +10,7 @@ from pooling.formats.wording import counted
 from pooling.formats.writing import write_text
 from pooling.interface.commands import InputCommand
 from pooling.logs.drawing import draw
-from pooling.logs.plan import plan_text
-from pooling.logs.population import read_log_table, sample_lines
+from pooling.logs.population import plan_text, read_log_table, sample_lines
 from pooling.storage.storing import disk_errors_named
 
 TARGETS = ("both", "traffic", "queries")

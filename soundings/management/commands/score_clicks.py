@@ -10,10 +10,9 @@ from typing import Any
 from pooling.formats.wording import counted, plural
 from pooling.formats.writing import note_on_tabs, write_pieces
 from pooling.interface.commands import InputCommand
-from pooling.interleaving.click_models import harvested
+from pooling.interleaving.click_models import harvested, read_propensities
 from pooling.interleaving.click_scores import click_scores, score_lines
 from pooling.interleaving.impressions import read_impressions
-from pooling.interleaving.propensities import read_propensities
 from pooling.storage.storing import disk_errors_named
 
 MODELS = ("pbm", "sdbn", "ctr")

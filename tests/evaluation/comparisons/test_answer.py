@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -193,7 +194,7 @@ def test_the_answer_names_the_best_run_and_the_next_with_signs_in_favour_of_the_
     assert rival is not None
     assert (rival.run, rival.difference, rival.low, rival.high) == ("c", 0.02, 0.01, 0.04)
     assert (rival.pairs, rival.grade) == (2, "clearly_better")
-    assert found.to_dict()["rival"]["grade"] == "clearly_better"
+    assert json.loads(json.dumps(found.to_dict()))["rival"]["grade"] == "clearly_better"
 
 
 def test_the_next_step_is_labels_or_queries() -> None:

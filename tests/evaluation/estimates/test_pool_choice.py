@@ -195,8 +195,7 @@ def test_of_equals_the_pool_with_most_pairs_counts(world: World) -> None:
 
 
 def test_the_share_answered_is_over_the_queries_measured() -> None:
-    from evaluation.estimates.carrying import answered_share
-    from evaluation.estimates.sample import AuditSample
+    from evaluation.estimates.sample import AuditSample, answered_share
 
     rows = [
         ("q1", 2, 0, True),  # all that was drawn

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from evaluation.estimates.finds import pool_finds
+from evaluation.estimates.views import pool_finds
 from tests.evaluation.cast import make_release
 from tests.evaluation.reports.test_report_api import client_of
 from tests.evaluation.reports.test_report_views import get

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import evaluate
-from evaluation.scoring.in_lists import recall_at_k
+from evaluation.scoring.arrays import recall_at_k
 
 IDS = st.sampled_from("abcdefgh")
 LISTS = st.lists(IDS, min_size=1, unique=True)

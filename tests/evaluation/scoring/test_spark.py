@@ -53,7 +53,7 @@ def test_two_workers_give_what_one_machine_gives(
     with monkeypatch.context() as small:
         small.setattr(parts, "RANGE_BYTES", 600)
         small.setattr(
-            "evaluation.scoring.spark.query_ranges", lambda path: parts.query_ranges(path, smallest=0)
+            "evaluation.scoring.engines.query_ranges", lambda path: parts.query_ranges(path, smallest=0)
         )
         assert len(parts.query_ranges(runs[1], smallest=0) or ()) > 1
         by_spark = evaluate(qrels, runs[1:2], engine="spark")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pooling.inputs.cbor import numbers_by_query
+from pooling.inputs.stored import numbers_by_query
 from tests.bounded import run_bounded
 
 EVALUATING = """

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from pooling.interleaving.outcomes import first_outcomes
-from pooling.interleaving.verdicts import anytime_p, confidence_sequence, e_value, sign_test
+from pooling.interleaving.outcomes import anytime_p, confidence_sequence, e_value, first_outcomes, sign_test
 from tests.testdata import DATA, needs_data
 
 

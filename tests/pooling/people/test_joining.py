@@ -20,8 +20,7 @@ from pooling.people.invitations import (
     offers_to,
     open_invitations,
 )
-from pooling.people.joining import add_or_ask
-from pooling.people.membership import add_member, change_role, create_collection, remove_member
+from pooling.people.membership import add_member, add_or_ask, change_role, create_collection, remove_member
 from tests.world import World, signed_in
 
 MEMBERS = "/api/collections/harbour/members/"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 
 from pooling.formats.records import iterate_documents
-from pooling.texts.linkage import complete_linkage
+from pooling.texts.duplicates import complete_linkage
 from pooling.texts.shingles import shingled
 from pooling.texts.similar_pairs import AlikePairs, alike_pairs
 from tests.testdata import DATA, needs_data

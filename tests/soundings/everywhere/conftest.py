@@ -58,7 +58,7 @@ def people(
     """
     script = tmp_path / "script.js.gz"
     script.write_bytes(gzip.compress(b""))
-    monkeypatch.setattr("pooling.interface.chart_views.chart_library", lambda: script)
+    monkeypatch.setattr("pooling.interface.chart_library.chart_library", lambda: script)
     monkeypatch.setattr("vl_convert.vegalite_to_svg", lambda *_, **__: "<svg/>")
     monkeypatch.setattr("drf_spectacular.generators.SchemaGenerator.get_schema", lambda *_, **__: {})
     cookies = {name: deepcopy(client.cookies) for name, client in one_of_each.people.items()}

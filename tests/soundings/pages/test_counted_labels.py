@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from evaluation.estimates.finds import pool_finds
+from evaluation.estimates.views import pool_finds
 from labeling.gold.quarantine import impose, lift
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.progress.judged_share import judged_share_of_pool

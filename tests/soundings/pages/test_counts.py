@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from rest_framework.test import APIClient
 
-from evaluation.estimates.finds import pool_finds
+from evaluation.estimates.views import pool_finds
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.state import order_by_query
 from labeling.adjudication.settling import adjudicate

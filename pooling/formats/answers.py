@@ -1,4 +1,5 @@
-"""Answers of Elasticsearch and OpenSearch to `_rank_eval`: a run, and which of its documents have no rating.
+"""Lists by query inside what another program answered or stored: predictions of MTEB, and answers of
+Elasticsearch and OpenSearch to `_rank_eval`: a run, and which of its documents have no rating.
 
 Unrated documents are listed out of the hits (`EvaluationMetric.filterUnratedDocuments`), so the hits are all
 there is to read.
@@ -93,3 +94,24 @@ def _reason(error: Any) -> str:
     while isinstance(error, Mapping):
         error = error.get("reason") or error.get("error") or error.get("type")
     return excerpt(error)[1:-1] if error else "no reason is given"
+
+
+def lists_of_predictions(content: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The predictions of a model as MTEB stored them, without wrapping; others as they are.
+
+    BadValueError where there are several subsets or splits.
+    """
+    if "mteb_model_meta" not in content:
+        return content
+    subsets = {name: splits for name, splits in content.items() if name != "mteb_model_meta"}
+    parts = [
+        (f"{subset}, {split}", lists)
+        for subset, splits in subsets.items()
+        for split, lists in (splits.items() if isinstance(splits, Mapping) else ())
+    ]
+    if len(parts) != 1 or not isinstance(parts[0][1], Mapping):
+        there = excerpt("; ".join(name for name, _ in parts), 80) if parts else "none"
+        problem = f"predictions of MTEB with one subset and split are read, and here are {there}"
+        raise BadValueError(problem, "Give what one of them holds, {query: {document: score}}.")
+    lists: Mapping[Any, Any] = parts[0][1]
+    return lists

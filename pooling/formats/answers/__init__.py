@@ -1,1 +1,0 @@
-"""Lists by query inside what another program answered or stored."""
