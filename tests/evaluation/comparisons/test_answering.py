@@ -118,7 +118,7 @@ def test_means_over_other_queries_than_the_difference_are_told_apart() -> None:
     assert (skipping.run, skipping.recall, skipping.queries) == ("easy", 1.0, 15)
     assert skipping.found["relevant"] == 30
     assert skipping.sentence == (
-        "every and easy do not differ by more than 0.01 in Recall@2. That is on the 15 queries that both "
+        "every and easy have the same Recall@2 for every query. That is on the 15 queries that both "
         "answer; each mean is over its run’s own queries (30 of every, 15 of easy), so the means do not tell "
         "which is better."
     )
