@@ -63,7 +63,7 @@ def could_reverse(evaluation: Evaluation, pair: tuple[str, str], key: str) -> bo
     """A fall of the first run below the second may be none, as `could_lift` says it of a mean.
 
     The unjudged documents are those of both first K: what one run alone has adds to its hits, what both have
-    to the relevant documents, by which recall is divided. A third run that is measured beside them decides
+    to the relevant documents, by which recall is divided. A third run that is measured with them decides
     nothing.
     """
     measure, k = split_name(key)

@@ -276,7 +276,7 @@ def answer_of(
 
 
 def _means_of_others(one: Comparison, figures: Mapping[str, RunFigures]) -> str:
-    """Where runs do not answer the same queries, the means that stand beside a difference are of others."""
+    """Where runs do not answer the same queries, the means next to a difference are of others."""
     runs = (one.first, one.second)
     many = {run: figures[run][f"recall@{one.k}"]["queries"] for run in runs}
     if max(many.values()) == one.queries:

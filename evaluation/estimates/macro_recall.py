@@ -20,8 +20,8 @@ totals less their covariance by strata (as in Robins et al., Higher order influe
 without bias, and noisy. So it does not move the value. The interval reaches from the smaller of the means
 with and without this term to the larger, and beyond by the larger of both reaches (Student's t over queries).
 Recall is a share: where it is small, a total that is estimated too large makes recall and its error too small
-at once, so that the interval reaches further towards ½ than away from it. It covers which queries were asked and which labels were drawn. `benchmarks/bench_honesty.py` measures how
-often it holds.
+at once, so that the interval reaches further towards ½ than away from it. It covers which queries were asked
+and which labels were drawn. `benchmarks/bench_honesty.py` and `bench_headline.py` measure how often it holds.
 
 Where the audit's frame is deeper than the pool, most documents beyond the pool have no row. All of them have
 one chance in their query, that of the last place; how many of them are relevant is the chance times their

@@ -1,4 +1,4 @@
-"""Which falls the unjudged documents of two runs could take back, beside every labelling that they can get."""
+"""Which falls the unjudged documents of two runs could take back, and what every labelling does."""
 
 from __future__ import annotations
 
