@@ -224,8 +224,8 @@ class _Model:
         low, high = min(means) - max(reaches), max(means) + max(reaches)
         if uncertain.any():
             low, high = skewed(means, max(reaches))
-        limits = (float(np.clip(one, 0, 1)) for one in (means[0], low, high))
-        return MacroRecall(*limits, queries)
+        value, low, high = np.clip([means[0], low, high], 0, 1).tolist()
+        return MacroRecall(value, low, high, queries)
 
     def _mean(self, values: Floats, within: Floats, confidence: float) -> tuple[float, float]:
         """Over the queries that count, and the reach of its interval."""
