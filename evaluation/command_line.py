@@ -143,7 +143,6 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     named, settings = settings, _down_to_pools(settings, pools)
     arguments = {"chunks": chunks, **settings.arguments()}
     if span_choice:
-        errors.write(span_choice.note_on_files)
         arguments = {**arguments, **span_choice.beside(settings.measures or DEFAULT_MEASURES)}
     result = evaluate(
         options["qrels"],

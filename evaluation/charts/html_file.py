@@ -11,6 +11,7 @@ from typing import Any
 from evaluation.charts.html_report import HtmlReport, render_html
 from evaluation.charts.tables import Figures
 from evaluation.rendering.estimate_tables import estimate_tables
+from evaluation.rendering.span_tables import span_cells
 from evaluation.report_store.provenance import Provenance, command_of, software_versions
 from evaluation.scoring.config import Settings
 from evaluation.scoring.estimate_figures import Estimates, runs_with_estimates
@@ -60,6 +61,7 @@ def write_html(
         notes=[*evaluation.notes, *evaluation.left_out(), *evaluation.warnings(), *evaluation.below()],
         measures=evaluation.measures,
         sentences=sentences,
+        tables=[] if evaluation.spans is None else [span_cells(evaluation.spans)],
         worth=[] if estimates is None else estimate_tables(evaluation.to_dict()["runs"], estimates),
     )
     options["html"].write_text(render_html(report), encoding="utf-8")
@@ -99,7 +101,7 @@ def _command(settings: Settings, evaluation: Evaluation, options: Mapping[str, A
     )
     runs = [str(path) for path in options["runs"]]
     command = command_of(spelled, str(options["qrels"]), runs, complete=options["complete"])
-    for name in ("pool", "queries", "tag", "duplicates", "count", "chunk_map", "collapse_chunks"):
+    for name in ("pool", "queries", "tag", "duplicates", "count", "spans", "chunk_map", "collapse_chunks"):
         values = options[name] if isinstance(options[name], list) else [options[name]]
         for value in filter(None, values):
             command += f" --{name.replace('_', '-')} {shlex.quote(str(value))}"

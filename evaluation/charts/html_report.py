@@ -33,7 +33,8 @@ Drawer = Callable[[ChartKind, ChartChoice, bool], bytes]
 class HtmlReport:
     """Contents of the file. sentences: what it begins with, the first sentence loudest. notes: sentences
     above everything else, such as warnings. draw: how a picture is had as SVG (kind, choice, dark); None
-    draws it again. worth: tables of what the numbers are worth, of `evaluation.rendering.estimate_tables`."""
+    draws it again. tables: after the means. worth: tables of what the numbers are worth, of
+    `evaluation.rendering.estimate_tables`."""
 
     title: str
     summary: str
@@ -42,6 +43,7 @@ class HtmlReport:
     notes: Sequence[str] = ()
     draw: Drawer | None = None
     measures: Sequence[str] = field(default=())
+    tables: Sequence[Cells] = ()
     worth: Sequence[Cells] = ()
     sentences: Sequence[str] = ()
 
@@ -98,7 +100,7 @@ def render_html(report: HtmlReport) -> str:
         "report": report,
         "first": first,
         "means": list(means_of(report.figures, report.measures)),
-        "worth": [worth_of(cells, number) for number, cells in enumerate(report.worth)],
+        "worth": [worth_of(cells, number) for number, cells in enumerate((*report.tables, *report.worth))],
         "others": others,
         "lines": lines_of(report.figures, choice),
         "facts": report.provenance.facts(),

@@ -206,7 +206,7 @@ def answer_of(
     figure, judged = figures[best][key], figures[best].get(f"judged@{k}")
     one = _with_next(comparisons, ranked)
     if one is not None:
-        sentence = graded(one, basis.margin).sentence
+        sentence = f"{graded(one, basis.margin).sentence}{_means_of_others(one, figures)}"
     elif len(ranked) == 1:
         sentence = f"{best} is the only run."
     else:
@@ -221,6 +221,19 @@ def answer_of(
         sentence=sentence,
         rival=None if one is None else _rival(one, best, many, basis.margin),
         next=None if one is None else _next_step(one, graded(one, basis.margin).grade, basis.wanted),
+    )
+
+
+def _means_of_others(one: Comparison, figures: Mapping[str, RunFigures]) -> str:
+    """Where runs do not answer the same queries, the means next to a difference are of others."""
+    runs = (one.first, one.second)
+    many = {run: figures[run][f"recall@{one.k}"]["queries"] for run in runs}
+    if max(many.values()) == one.queries:
+        return ""
+    own = ", ".join(f"{many[run]:,} of {run}" for run in runs)
+    return (
+        f" That is on the {counted(one.queries, 'query')} that both answer; each mean is over its run’s own "
+        f"queries ({own}), so the means do not tell which is better."
     )
 
 

@@ -30,7 +30,7 @@ from evaluation.measures import Floats
 from evaluation.scoring.config import MARGIN
 from evaluation.scoring.estimate_figures import Estimates, FrameFigures
 from evaluation.scoring.results import Evaluation
-from evaluation.scoring.unsettled import Unsettled, unsettled, unsettled_kept
+from evaluation.scoring.unsettled import Unsettled, counted_for_both, unsettled, unsettled_kept
 from pooling.heavy import np, pl
 from pooling.inputs.columns import columns_of
 from pooling.inputs.given import Source
@@ -81,8 +81,9 @@ def answered(
     cutoffs, request = recall_cutoffs(evaluation), request or AnswerRequest()
     if not cutoffs:
         return None
+    figures = {name: run.figures for name, run in evaluation.runs.items()}
     rests_on = AnswerBasis(
-        int(evaluation.labels.relevant.sum()),
+        0,
         request.complete or "complete" in evaluation.settings,
         request.frame,
         estimates,
@@ -92,8 +93,12 @@ def answered(
     # Complete labels cover every K, however shallow a pool is.
     covered = None if rests_on.complete else deepest_covered(pool, list(evaluation.runs))
     k = headline_cutoff(cutoffs, covered, named=request.names_k)
-    figures = {name: run.figures for name, run in evaluation.runs.items()}
     ranked = best_first(figures, k)
+    if not ranked:
+        return None
+    # Of the queries in its mean: those that a run does not answer can be left out.
+    relevant = evaluation.labels.relevant_count[counted_for_both(evaluation, (ranked[0], ranked[0]))]
+    rests_on = replace(rests_on, relevant=int(relevant.sum()))
     if len(ranked) < 2:
         alone = answer_of(figures, [], k, rests_on)
         return None if alone is None else replace(alone, outside=_outside(evaluation, alone.run, k, basis))

@@ -115,6 +115,8 @@ def _labels_open(one: Comparison, ahead: str, behind: str, margin: float) -> str
         return f"{begins}: there is no bound on how unjudged documents change {titled(one.measure, one.k)}."
     if one.turning is None:
         return f"{begins}: the unjudged documents could reverse the order."
+    if one.turning == 0:
+        return f"{begins}: they are level by the labels so far. {_what_labels_decide(one)}"
     return f"{begins}: the order reverses if {_turned(one, behind)}. {_what_labels_decide(one)}"
 
 

@@ -182,6 +182,8 @@ class Comparison:
         """Number of queries to see a difference of that size between these two runs, in a sentence."""
         if self.deviation is None:
             return "Fewer than two queries count, so the power is unknown."
+        if self.deviation <= _ZERO:
+            return f"The difference is the same in all {self.queries:,} queries, so the power is unknown."
         return power_line(self.deviation, self.queries, difference)
 
     def to_dict(self) -> ComparisonResult:

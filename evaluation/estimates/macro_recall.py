@@ -19,8 +19,9 @@ query's relevant documents and B = Σ (y - f)(found - R). It is estimated from t
 totals less their covariance by strata (as in Robins et al., Higher order influence functions, 2008): nearly
 without bias, and noisy. So it does not move the value. The interval reaches from the smaller of the means
 with and without this term to the larger, and beyond by the larger of both reaches (Student's t over queries).
-It covers which queries were asked and which labels were drawn. `benchmarks/bench_honesty.py` measures how
-often it holds.
+Recall is a share: where it is small, a total that is estimated too large makes recall and its error too small
+at once, so that the interval reaches further towards ½ than away from it. It covers which queries were asked
+and which labels were drawn. `benchmarks/bench_honesty.py` and `bench_headline.py` measure how often it holds.
 
 Where the audit's frame is deeper than the pool, most documents beyond the pool have no row. All of them have
 one chance in their query, that of the last place; how many of them are relevant is the chance times their
@@ -220,13 +221,11 @@ class _Model:
             return MacroRecall(None, None, None, queries, FEW_QUERIES)
         *values, within = self._values(hits)
         means, reaches = zip(*(self._mean(one, within, confidence) for one in values), strict=True)
-        half = max(reaches)
-        return MacroRecall(
-            float(np.clip(means[0], 0, 1)),
-            float(np.clip(min(means) - half, 0, 1)),
-            float(np.clip(max(means) + half, 0, 1)),
-            queries,
-        )
+        low, high = min(means) - max(reaches), max(means) + max(reaches)
+        if uncertain.any():
+            low, high = skewed(means, max(reaches))
+        value, low, high = np.clip([means[0], low, high], 0, 1).tolist()
+        return MacroRecall(value, low, high, queries)
 
     def _mean(self, values: Floats, within: Floats, confidence: float) -> tuple[float, float]:
         """Over the queries that count, and the reach of its interval."""
@@ -258,6 +257,21 @@ class _Model:
 
     def _sums(self, query: Integers, values: Floats) -> Floats:
         return np.asarray(np.bincount(query, values, len(self.counts)), dtype=np.float64)
+
+
+def skewed(means: Sequence[float], reach: float) -> tuple[float, float]:
+    """The limits of a share that is estimated by all of these means, with this reach around each.
+
+    Towards ½ they lie as far as the first two terms of a limit in log-odds, x = reach / m(1 - m):
+    reach · (1 + x · |1 - 2m| / 2), with x up to 1, where these terms still are like it.
+    """
+    low, high = min(means), max(means)
+    return low - reach - _further(1 - low, reach), high + reach + _further(high, reach)
+
+
+def _further(mean: float, reach: float) -> float:
+    spread = max(mean * (1 - mean), 1e-9)
+    return reach * min(reach / spread, 1.0) * max(1 - 2 * mean, 0.0) / 2
 
 
 def _reach(values: Floats, confidence: float) -> float:

@@ -92,7 +92,9 @@ def ceiling_rows(
     """
     named = rankers if rankers is None else {choice.stage1, *rankers}
     runs = {run.name: run for run in runs_of(report) if named is None or run.name in named}
-    if sum(run.row_count for run in runs.values()) > settings.BACKGROUND_REPORT_ROWS:
+    # Without stored comparisons neither the weights of its queries nor all that its bounds rest on are known.
+    is_bare = len(run_names(report)) > 1 and compared(report) is None
+    if is_bare or sum(run.row_count for run in runs.values()) > settings.BACKGROUND_REPORT_ROWS:
         raise InputError(
             "These runs are too large for a page. Download them, and use: soundings evaluate … --stage1 RUN"
         )

@@ -217,7 +217,6 @@ _UNWEIGHTED = {
     "html": "--html",
     "facts": "--facts",
     "spans": "--spans",
-    "trade_offs": "--trade-offs",
     "against": "--against",
 }
 

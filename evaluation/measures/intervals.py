@@ -74,10 +74,12 @@ def mean_intervals(
     bootstrap-t.
 
     values: (Q, M), one row per query, NaN where a query does not count in a column. Returns two (M,) arrays,
-    low and high, NaN where fewer than `FEWEST_QUERIES` count; where all values are equal, both are their
-    mean. Every column sees the same resamples of the queries, so runs and measures can be compared. Above
-    10,000 queries nothing is drawn: the normal limit of the same, mean ± z · sqrt(Σ(x - mean)² / n²), differs
-    from it by less than the drawing does. Values within [0, 1] give intervals within [0, 1].
+    low and high, NaN where fewer than `FEWEST_QUERIES` count. Where all values are equal, both are their
+    mean, but for 0 and 1: many queries have these, and a share up to 1 - (α/2)^(1/n) of others may differ
+    from n that have (Clopper and Pearson, 1934). Every column sees the same resamples of the queries, so
+    runs and measures can be compared. Above 10,000 queries nothing is drawn: the normal limit of the same,
+    mean ± z · sqrt(Σ(x - mean)² / n²), differs from it by less than the drawing does. Values within [0, 1]
+    give intervals within [0, 1].
 
     Percentiles of the resampled means are too narrow for few queries: on 10 queries drawn from the real
     differences of pairs of runs they held the mean in 86 %, Student's t in 92.5 %, both joined in 94 %
@@ -140,6 +142,10 @@ def _limits(
         np.where(bounded, np.maximum(low, least), low),
         np.where(bounded, np.minimum(high, most), high),
     )
+    # A run that found all or nothing in n queries, or as much as another one, can do otherwise in others.
+    unlike = 1 - ((1 - resampling.level) / 2) ** (1 / np.maximum(n, 1))
+    unlike = np.where(bounded & (low == high) & (low == np.rint(low)), unlike, 0.0)
+    low, high = low - unlike * (low - least), high + unlike * (most - high)
     few = n < FEWEST_QUERIES
     low[few] = high[few] = np.nan
     return low, high

@@ -22,7 +22,6 @@ from pooling.ranking.chunks import Chunks
 
 #: What the means rest on.
 _EXCERPTS = "by the excerpts at hand"
-_FILES = {"html": "--html", "per_query": "--per-query"}
 _NOT_OF_SPANS = {
     "against": "--against",
     "weights": "--weights",
@@ -82,12 +81,6 @@ class SpanOptions(NamedTuple):
         if self.unused is None:
             return []
         return [f"{self.unused.name}: not used, since no measure over documents was asked for."]
-
-    @property
-    def note_on_files(self) -> str:
-        """A sentence on files that hold measures over documents alone; empty where none is asked for."""
-        files = [written for name, written in _FILES.items() if self.options[name]]
-        return f"{' and '.join(files)} have no measure over excerpts; the table has.\n" if files else ""
 
     def checked(self, runs: Mapping[str, Mapping[str, Any]]) -> list[Check]:
         """Every run's mean over excerpts against every threshold."""

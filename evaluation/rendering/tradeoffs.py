@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from evaluation.measures import measure_named
-from evaluation.scoring.results import Evaluation, RunEvaluation
+from evaluation.measures import Floats, measure_named
+from evaluation.scoring.results import Evaluation
+from evaluation.scoring.unsettled import counted_for_both
 from pooling.heavy import np, pd
 
 # The recalls whose least K `trade_offs` looks for.
@@ -35,7 +36,7 @@ def tradeoff_table(evaluation: Evaluation) -> pd.DataFrame:
     """One row per run and K: run, k, recall, precision, f1, recall_per_place, added_per_place.
 
     recall_per_place: Recall@K / K. added_per_place: what each place since the K before added to Recall@K; for
-    the first K the same as recall_per_place. Means over the queries that count.
+    the first K the same as recall_per_place. Means over the queries that count, weighted as the evaluation's.
 
     >>> from evaluation import evaluate
     >>> run = {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}
@@ -45,8 +46,8 @@ def tradeoff_table(evaluation: Evaluation) -> pd.DataFrame:
     """
     cutoffs = evaluation.cutoffs
     parts = []
-    for name, run in evaluation.runs.items():
-        means = {measure: _mean(run, measure) for measure in ("recall", "precision", "f1")}
+    for name in evaluation.runs:
+        means = {measure: _mean(evaluation, name, measure) for measure in ("recall", "precision", "f1")}
         recall = means["recall"]
         added = np.diff(recall, prepend=0) / np.diff(cutoffs, prepend=0)
         parts.append(
@@ -94,13 +95,22 @@ def trade_offs(evaluation: Evaluation, targets: Sequence[float] = TARGETS) -> di
     }
 
 
-def _mean(run: RunEvaluation, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _mean(evaluation: Evaluation, name: str, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """(C,) the mean of a measure of counts over the queries in the run's means; NaN without one."""
-    values = measure_named(measure).function(run.counted.counts)
-    if not run.scored.any():
+    values = measure_named(measure).function(evaluation.runs[name].counted.counts)
+    weights = _weights(evaluation, name)
+    if not weights.any():
         return np.full(values.shape[1], np.nan)
-    mean: np.ndarray[tuple[int], np.dtype[np.float64]] = np.fmax(values[run.scored], 0.0).mean(axis=0)
+    mean: np.ndarray[tuple[int], np.dtype[np.float64]] = np.average(
+        np.fmax(values, 0.0), axis=0, weights=weights
+    )
     return mean
+
+
+def _weights(evaluation: Evaluation, name: str) -> Floats:
+    """(Q,) how much each query counts in the run's means."""
+    counted = counted_for_both(evaluation, (name, name))
+    return np.where(counted, 1.0 if evaluation.weights is None else evaluation.weights, 0.0)
 
 
 def k_reaching(evaluation: Evaluation, run: str, recall: float) -> int | None:
@@ -116,13 +126,14 @@ def k_reaching(evaluation: Evaluation, run: str, recall: float) -> int | None:
         raise ValueError(f"A recall of {recall} cannot be reached; name one above 0, up to 1.")
     if run not in evaluation.runs:
         raise ValueError(f"There is no run {run!r}; the runs are {', '.join(evaluation.runs)}.")
-    result, labels = evaluation.runs[run], evaluation.labels
-    position = result.counted.position
-    pairs = np.flatnonzero(labels.relevant & (position > 0) & result.scored[labels.query])
+    labels, weights = evaluation.labels, _weights(evaluation, run)
+    position = evaluation.runs[run].counted.position
+    pairs = np.flatnonzero(labels.relevant & (position > 0) & (weights[labels.query] > 0))
     if not len(pairs):
         return None
     order = np.argsort(position[pairs], kind="stable")
-    gains = 1 / labels.relevant_count[labels.query[pairs[order]]] / result.scored.sum()
+    query = labels.query[pairs[order]]
+    gains = weights[query] / labels.relevant_count[query] / weights.sum()
     # A sum of many shares can end a last digit below what it stands for.
     reached = np.flatnonzero(np.cumsum(gains) >= recall - 1e-12)
     return int(position[pairs[order[reached[0]]]]) if len(reached) else None

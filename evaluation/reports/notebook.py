@@ -245,6 +245,7 @@ def html_of(result: Evaluation, sentences: Sequence[str], estimates: Estimates |
         notes=[*result.notes, *result.left_out(), *result.warnings(), *result.below()],
         measures=result.measures,
         sentences=sentences,
+        tables=[] if result.spans is None else [span_cells(result.spans)],
         worth=[] if estimates is None else estimate_tables(result.to_dict()["runs"], estimates),
     )
     return render_html(report)

@@ -276,6 +276,8 @@ class Evaluation:
                     parts.append(self._values_frame(name, measure, run.values[measure], depths[measure]))
                 if measure in run.whole:
                     parts.append(self._whole_frame(name, measure, run.whole[measure]))
+        if self.spans is not None:
+            parts.append(self.spans.per_query_frame())
         return pl.concat(parts)
 
     def curve(self, measure: str = "recall") -> pd.DataFrame:

@@ -126,6 +126,22 @@ class SpanEvaluation:
             for name, k, figure in ((name, k, figures[key_of(name, k)]) for name, k in self.keys)
         ]
 
+    def per_query_frame(self) -> pl.DataFrame:
+        """run, query_id, measure, k, value (null: the query does not count)."""
+        count = len(self.query_ids)
+        parts = [
+            {
+                "run": [run] * count,
+                "query_id": self.query_ids,
+                "measure": [name] * count,
+                "k": [k] * count,
+                "value": by_measure[name][:, list(self.cutoffs).index(k)],
+            }
+            for run, by_measure in self.values.items()
+            for name, k in self.keys
+        ]
+        return pl.concat([pl.DataFrame(part).with_columns(pl.col("value").fill_nan(None)) for part in parts])
+
     def line(self, run: str, key: str) -> str:
         """One figure with all that it depends on, as one line of text."""
         name, _, k = key.partition("@")

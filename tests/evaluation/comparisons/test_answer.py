@@ -211,6 +211,15 @@ def test_the_next_step_is_labels_or_queries() -> None:
     assert (queries.next.kind, queries.next.count) == ("queries", 197)
 
 
+def test_runs_that_are_level_have_no_order_that_labels_reverse() -> None:
+    level = graded(opened(0.0, difference=0.0, low=-0.1, high=0.1, p_value=1.0))
+    assert level.grade is Grade.LABELS
+    assert level.sentence == (
+        "Cannot tell yet whether a is better than b: they are level by the labels so far. More labels would "
+        "decide it for these 50 queries, too few to tell of others."
+    )
+
+
 def test_of_equal_runs_the_first_by_name_is_named_in_whatever_order_they_come() -> None:
     equal = replace(SURE, difference=0.0, low=-0.02, high=0.02, bounds=(0.0, 0.0))
     for means in ({"a": 0.6, "b": 0.6}, {"b": 0.6, "a": 0.6}):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluation import Evaluation, evaluate
+from evaluation import Conventions, Evaluation, evaluate
 from evaluation.comparisons import answering
 from evaluation.comparisons.answer import Answer, AnswerBasis, answer_of
 from evaluation.comparisons.answering import answered
@@ -106,3 +106,23 @@ def test_what_of_the_best_run_no_pool_has_is_told() -> None:
 
 def test_without_recall_there_is_no_answer() -> None:
     assert answered(evaluate({"q": {"a": 1}}, {"run": {"q": {"a": 1.0}}}, measures=["map"])) is None
+
+
+def test_means_over_other_queries_than_the_difference_are_told_apart() -> None:
+    """The second run answers half of the queries, each as the first does, and these are the easy ones."""
+    qrels = {f"q{at}": {"d1": 1, "d2": 1} for at in range(30)}
+    every = {query: {"d1": 2.0, "d2" if at < 15 else "x": 1.0} for at, query in enumerate(qrels)}
+    runs = {"every": every, "easy": {query: every[query] for query in list(qrels)[:15]}}
+    skipping = answered(evaluate(qrels, runs, k=2, conventions=Conventions(missing="skip")))
+    assert skipping is not None
+    assert (skipping.run, skipping.recall, skipping.queries) == ("easy", 1.0, 15)
+    assert skipping.found["relevant"] == 30
+    assert skipping.sentence == (
+        "every and easy have the same Recall@2 for every query. That is on the 15 queries that both "
+        "answer; each mean is over its run’s own queries (30 of every, 15 of easy), so the means do not tell "
+        "which is better."
+    )
+    counted = answered(evaluate(qrels, runs, k=2))
+    assert counted is not None
+    assert (counted.run, counted.found["relevant"]) == ("every", 60)
+    assert counted.sentence == "every is clearly better than easy."

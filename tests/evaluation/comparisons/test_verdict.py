@@ -158,6 +158,8 @@ def test_the_power_is_told_for_the_spread_of_this_pair() -> None:
     assert KNOWN.power() == "80 % power for a difference of 0.05 needs about 126 queries; there are 20."
     assert "0.1 needs about 32 queries" in KNOWN.power(0.1)
     assert replace(KNOWN, deviation=None).power().startswith("Fewer than two queries")
+    same = "The difference is the same in all 20 queries, so the power is unknown."
+    assert replace(KNOWN, deviation=0.0).power() == same
 
 
 @pytest.mark.parametrize(

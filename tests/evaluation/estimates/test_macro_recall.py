@@ -20,6 +20,7 @@ from evaluation.estimates.macro_recall import (
     MacroRecall,
     chances,
     macro_recalls,
+    skewed,
 )
 from evaluation.estimates.sample import PAIR, AuditSample
 from tests.evaluation.estimates.test_audit_sample import labels_of, pool_of
@@ -138,6 +139,19 @@ def test_the_chances_are_the_mean_over_the_intercepts_that_labels_allow() -> Non
     odds = (features @ fit.x)[:, None] + points * np.sqrt(variance)
     by_scipy = (weights[query] * special.expit(odds)).sum(axis=1)
     assert chances(features, query, label, is_drawn, queries=8) == pytest.approx(by_scipy, abs=1e-4)
+
+
+@pytest.mark.parametrize(("mean", "reach"), [(0.15, 0.03), (0.3, 0.05), (0.05, 0.01)])
+def test_small_shares_reach_up_as_far_as_in_log_odds_and_large_ones_down(mean: float, reach: float) -> None:
+    low, high = skewed([mean], reach)
+    assert low == pytest.approx(mean - reach)
+    in_odds = special.expit(special.logit(mean) + reach / (mean * (1 - mean)))
+    assert mean + reach < high == pytest.approx(in_odds, abs=reach / 50)
+    assert skewed([1 - mean], reach) == pytest.approx((1 - high, 1 - low))
+    low, high = skewed([mean, mean - 0.02, mean + 0.02], reach)
+    assert low == pytest.approx(mean - 0.02 - reach)
+    assert high == pytest.approx(skewed([mean + 0.02], reach)[1])
+    assert skewed([0.001], 0.05)[1] < 0.001 + 0.05 * 1.5
 
 
 @pytest.mark.parametrize(("others", "least", "most"), [([2] * 20, 0.2, 0.55), ([0, 8] * 10, 0.7, 0.8)])

@@ -93,3 +93,13 @@ def test_runs_that_are_too_large_for_a_page_are_left_to_the_command(
     settings.BACKGROUND_REPORT_ROWS = 5  # type: ignore[attr-defined]
     client.force_login(world.vera)
     assert "soundings evaluate" in client.get(f"/reports/{report.pk}/ceiling/").content.decode()
+
+
+def test_a_report_without_stored_comparisons_has_no_weights_and_leaves_its_ceiling_to_the_command(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.estimates.of_pool.LARGEST", 1)
+    report = report_of(world)
+    client.force_login(world.vera)
+    assert "soundings evaluate" in client.get(f"/reports/{report.pk}/ceiling/").content.decode()
+    assert client.get(f"/api/reports/{report.pk}/ceiling/?k=2").status_code == 400

@@ -75,7 +75,7 @@ def test_the_front_leaves_out_what_another_setting_beats() -> None:
 
 def test_the_cheapest_is_told_by_the_mean_and_by_the_lower_end_of_its_interval() -> None:
     def often(run: Any) -> Any:
-        return {f"{query}-{copy}": ranked for query, ranked in run.items() for copy in range(3)}
+        return {f"{query}-{copy}": ranked for query, ranked in run.items() for copy in range(5)}
 
     runs = {name: often(run) for name, run in {"half": HALF, "most": MOST, "all": EXACT}.items()}
     found = recall_against(often(EXACT), runs, [2])
@@ -88,7 +88,7 @@ def test_the_cheapest_is_told_by_the_mean_and_by_the_lower_end_of_its_interval()
     assert reached.sentence() == (
         "The cheapest setting that reaches Recall@2 0.8 is most with 0.875 "
         f"[{most['low']:.3f}, {most['high']:.3f}] at 2 ms. The lower end of its 95 % interval does not reach "
-        "it; the cheapest whose lower end does is all with 1.000 [1.000, 1.000] at 3 ms."
+        "it; the cheapest whose lower end does is all with 1.000 [0.832, 1.000] at 3 ms."
     )
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation import evaluate
+from evaluation import evaluate, k_reaching, tradeoff_table
 from evaluation.logs.applying import weighted, weighted_notes
-from evaluation.logs.design import sample_of
+from evaluation.logs.design import Target, sample_of
 from evaluation.measures.hajek import Design, effective_size, ratio_means, weighted_means
 from pooling.formats.records import QueryRecord
 from pooling.logs.drawing import allocated, inclusion_probabilities, sequential_poisson, strata_by_traffic
@@ -50,6 +50,19 @@ def test_means_go_back_to_traffic_or_to_queries() -> None:
     how = traffic.settings["weights"]
     assert (how["strangers"], how["age_days"]) == (1, 20)
     assert how["effective"] == pytest.approx(18**2 / (100 + 16 + 16))
+
+
+@pytest.mark.parametrize("target", ["traffic", "queries"])
+def test_the_choice_of_k_is_that_of_the_log(target: Target) -> None:
+    result = evaluate(LABELS, RUN, k=(1, 2), measures=("recall", "precision", "f1"))
+    found = weighted(result, sample_of(SAMPLE), target, today=TODAY)
+    for row in tradeoff_table(found).to_dict("records"):
+        for measure in ("recall", "precision", "f1"):
+            assert row[measure] == pytest.approx(found.figure("run", measure, row["k"])["mean"])
+    # Of the traffic 10 of 18 have all at the first place; each query once: 2 of 4 and a half.
+    assert k_reaching(result, "run", 0.6) == 1
+    assert k_reaching(found, "run", 0.6) == (1 if target == "traffic" else None)
+    assert k_reaching(found, "run", 0.67) is None
 
 
 def test_bounds_are_weighted_too() -> None:

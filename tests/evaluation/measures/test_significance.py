@@ -139,7 +139,22 @@ def test_an_interval_holds_the_mean_and_stays_where_it_can_be(numbers: list[floa
     assert 0 <= low[0] <= mean + 1e-12
     assert mean - 1e-12 <= high[0] <= 1
     if len(set(numbers)) == 1:
-        assert (low[0], high[0]) == pytest.approx((mean, mean))
+        unlike = 1 - 0.025 ** (1 / len(numbers)) if mean in (0.0, 1.0) else 0.0
+        assert (low[0], high[0]) == pytest.approx((mean - mean * unlike, mean + (1 - mean) * unlike))
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05])
+@pytest.mark.parametrize("count", [12, 43])
+def test_all_or_nothing_in_every_query_does_not_promise_it_of_others(share: float, count: int) -> None:
+    """Of queries of which a small share finds nothing, a few often have none of these."""
+    found = (np.random.default_rng(count).random((count, 400)) >= share).astype(np.float64)
+
+    low, high = mean_intervals(found, samples=200)
+    low_difference, high_difference = difference_intervals(found - 1, samples=200)
+
+    assert np.mean(found.all(axis=0)) > 0.05
+    assert np.mean((low <= 1 - share) & (1 - share <= high)) > 0.9
+    assert np.mean((low_difference <= -share) & (-share <= high_difference)) > 0.9
 
 
 def test_exchanging_two_runs_turns_the_students_side_of_a_difference_over() -> None:

@@ -86,6 +86,20 @@ def test_next_to_them_chunks_are_measured_as_what_the_labels_are_of(
     assert [row.split(",")[1] for row in rows] == ["measure", "recall", "judged", "span_recall"]
 
 
+def test_files_by_query_and_of_html_have_them_too(files: Path) -> None:
+    names = [str(files / name) for name in ("queries.csv", "report.html")]
+    asked = (*EXCERPTS, "--k", "1", "3", "--measure", "recall", "span_recall@3", "span_precision@1")
+    errors = ran(files, "labels.txt", "one.run", *asked, "--per-query", names[0], "--html", names[1])[1]
+    assert "excerpts" not in errors
+    rows = Path(names[0]).read_text().splitlines()
+    assert rows[-2:] == ["one,q,span_recall,3,1.0", "one,q,span_precision,1,0.5"]
+    page = Path(names[1]).read_text()
+    assert "Excerpts</h2>" in page
+    assert "Span recall@3 1.000" in page
+    assert "--spans" in page
+    assert "estimates need the pool" not in page
+
+
 @pytest.mark.parametrize("labels", [(), ("labels.txt",)])
 def test_thresholds_over_excerpts_decide_the_exit_code(files: Path, labels: tuple[str, ...]) -> None:
     junit = str(files / "junit.xml")
