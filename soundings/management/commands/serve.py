@@ -15,7 +15,7 @@ from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from soundings.installation.data_folder import close_tree
 from soundings.installation.first_use import create_first_admin, prepare_database, require_ready_database
-from soundings.serving.processes import WEB, WORKER, require_free_port, serve_site, starting
+from soundings.serving.processes import WEB, WORKER, require_free_port, serve_site, served_once, starting
 
 
 class Command(InputCommand):
@@ -38,21 +38,21 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, host: str, port: int, workers: int, **options: Any) -> None:
-        if options["only"] != WORKER:
-            require_free_port(host, port)
-        say(self, starting(options["only"]))
-        if options["no_migrate"]:
-            require_ready_database()
-        prepare(self)
-        created = create_first_admin() if options["only"] != WORKER else None
-        if created:
-            name, password = created
-            say(self, f"No accounts yet, so one was created: sign in as {name} with {password}")
-            say(
-                self,
-                ("This password is shown only once; change it after signing in. More accounts: create_user"),
-            )
-        serve_site(host, port, workers, options["only"])
+        only = options["only"]
+        with served_once(host, port, only):
+            if only != WORKER:
+                require_free_port(host, port)
+            say(self, starting(only))
+            if options["no_migrate"]:
+                require_ready_database()
+            prepare(self)
+            created = create_first_admin() if only != WORKER else None
+            if created:
+                name, password = created
+                say(self, f"No accounts yet, so one was created: sign in as {name} with {password}")
+                once = "This password is shown only once; change it after signing in."
+                say(self, f"{once} More accounts: create_user")
+            serve_site(host, port, workers, only)
 
 
 def add_address_arguments(parser: CommandParser) -> None:
