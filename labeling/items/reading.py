@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pooling.formats.wording import counted
+
 WORDS_PER_SECOND = 12
 CHARACTERS_PER_WORD = 6
 MOST_WORDS = 40
@@ -32,7 +34,7 @@ class FastAnnotator:
 
     @property
     def sentence(self) -> str:
-        of = f"{self.too_fast:,} of {self.timed:,} pairs"
+        of = f"{self.too_fast:,} of {counted(self.timed, 'pair')}"
         return f"{self.username} answered {of} faster than anybody can read."
 
 

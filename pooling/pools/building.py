@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from pooling.formats.errors import excerpt
+from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
@@ -107,7 +108,7 @@ def build_pool(
         **diagnose(tops_of(frames, choice), pooled, choice.deepest),
         "left_out_queries": left_out,
     }
-    progress(0.5, f"Storing {pool.pair_count:,} pairs.")
+    progress(0.5, f"Storing {counted(pool.pair_count, 'pair')}.")
     return store_pool(pool, runs, pooled.with_columns(version=1))
 
 

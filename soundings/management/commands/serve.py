@@ -11,6 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
+from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from soundings.installation.data_folder import close_tree
@@ -89,7 +90,7 @@ def prepare(command: BaseCommand) -> None:
     with progress_bar("Upgrade") as progress:
         migrations = prepare_database(progress, lambda sentence: say(command, sentence))
     if migrations:
-        say(command, f"The database is ready ({migrations} migrations applied).")
+        say(command, f"The database is ready ({counted(migrations, 'migration')} applied).")
 
 
 def say(command: BaseCommand, sentence: str) -> None:
