@@ -34,7 +34,7 @@ def replaced(path: Path | str) -> Iterator[Path]:
 
 @contextmanager
 def errors_about(path: Path | str) -> Iterator[None]:
-    """OSErrors name the `path` that somebody chose, not what is written beside it."""
+    """OSErrors name the `path` that somebody chose, not the temporary file next to it."""
     try:
         yield
     except OSError as error:

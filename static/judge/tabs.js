@@ -29,7 +29,7 @@ export class Tabs extends EventTarget {
     this.#tell({ kind: "settled", item });
   }
 
-  /** Tell them that so many more verdicts were given here, or fewer. */
+  /** Tell them of another verdict given here, or, with -1, of one less. */
   counted(step) {
     this.#tell({ kind: "counted", step });
   }
