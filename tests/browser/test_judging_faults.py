@@ -268,7 +268,8 @@ def test_two_tabs_do_not_show_what_the_other_has_judged(page: Page, queue: Queue
         all_saved(tab)
         expect(tab.locator("[data-count=done]")).to_have_text(re.compile("2 in total"))
     assert stored(queue) == {first: "relevant", second: "not_relevant"}
-    press(page, "u")
+    ready(page)
+    page.keyboard.press("u")
     for tab in (page, other):
         expect(tab.locator("[data-count=done]")).to_have_text(re.compile("1 in total"))
 
