@@ -6,7 +6,7 @@ import { othersSentence, ownersOf } from "./judge/owners.js";
 import { guardSignOut } from "./judge/signing_out.js";
 import { IndexedStore, allRecords, openDatabase } from "./judge/store.js";
 import { Tabs } from "./judge/tabs.js";
-import { filled, gettext, verdicts } from "./judge/words.js";
+import { filled, gettext, refusedSentence, shutOutSentence, verdicts } from "./judge/words.js";
 
 const { account } = document.body.dataset;
 const database = await openDatabase();
@@ -15,6 +15,7 @@ const isMine = (record) => String(record.account) === account;
 
 const tabs = new Tabs({ account });
 const outboxes = [];
+const refusals = [];
 const form = document.querySelector("[data-sign-out]");
 if (form) {
   guardSignOut(form, {
@@ -28,6 +29,7 @@ for (const owner of ownersOf(found.filter(isMine))) {
   const outbox = new Outbox(new Client(owner.api, { account }), new IndexedStore(database, owner, tabs));
   outboxes.push(outbox);
   outbox.addEventListener("change", tell);
+  outbox.addEventListener("refused", ({ detail }) => refusals.push(refusedSentence(detail)));
   await outbox.open();
   outbox.sendNow();
 }
@@ -38,7 +40,9 @@ async function tell() {
   const place = document.querySelector("[data-unsent]");
   const others = ownersOf(records.filter((record) => !isMine(record)));
   const sentences = [
+    ...refusals.filter(Boolean),
     ...(outboxes.some((outbox) => outbox.failure) ? ownersOf(records.filter(isMine)).map(ownSentence) : []),
+    ...new Set(outboxes.map(({ failure }) => failure?.kind === "shut_out" && shutOutSentence(failure)).filter(Boolean)),
     ...(others.length ? [othersSentence(others)] : []),
   ];
   place.textContent = sentences.join(" ");

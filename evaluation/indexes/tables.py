@@ -17,7 +17,7 @@ from evaluation.scoring.figures import ThresholdResult
 from evaluation.scoring.results import decimal, interval, share_in_words
 from evaluation.scoring.wording import interval_or_why_not
 from pooling.formats.cells import table_text
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, plural
 
 
 class AgainstConventions(AgainstSettings):
@@ -118,12 +118,12 @@ def _wanted(thresholds: Mapping[str, float]) -> dict[str, float]:
 def against_line(against: AgainstExact, run: str, key: str) -> str:
     measured, figure = against.runs[run], against.runs[run].figures[key]
     measure, k = split_name(key)
-    missing = int((measured.depth == 0).sum())
+    missing, many = int((measured.depth == 0).sum()), len(against.query_ids)
     aside = f" ({missing} missing from the run)" if missing else ""
     parts = [
         f"{titled(measure, k)} {decimal(figure['mean'])}{interval_or_why_not(figure, against.confidence)}",
         f"of the first {k} of {against.exact.name}",
-        f"{figure['queries']} of {len(against.query_ids)} queries{aside}",
+        f"{figure['queries']} of {many} {plural(many, 'query')}{aside}",
         "missing = 0" if against.conventions.missing == "zero" else "missing = skipped",
         f"ties: {against.conventions.order_in_words}",
         *([against.chunks] if against.chunks else []),

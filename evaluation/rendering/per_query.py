@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from evaluation.measures import trec_eval_name
 from evaluation.scoring.results import Evaluation
 from pooling.formats.cells import guarded_frame
-from pooling.formats.writing import refuse
+from pooling.formats.writing import refuse, replaced
 from pooling.heavy import pl
 
 # The suffix of what `trec_eval -q` prints.
@@ -62,18 +60,5 @@ def write_per_query(evaluation: Evaluation, path: Path) -> None:
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
     check_per_query_path(path)
-    with NamedTemporaryFile(dir=path.absolute().parent, prefix=".per-query-", delete=False) as temporary:
-        part = Path(temporary.name)
-    try:
+    with replaced(path) as part:
         WRITERS[path.suffix](frame, part)
-        part.chmod(0o666 & ~_umask())
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

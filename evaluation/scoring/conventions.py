@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evaluation.scoring.figures import PlainConventions
+from pooling.formats.wording import plural
 from pooling.options import Option, option, options_of
 from pooling.ranking.ranking import SCORES, TIES, Scores, Ties
 
@@ -138,7 +139,7 @@ class Conventions:
         '48 of 50 queries (2 without a relevant label) · missing = 0 · rel ≥ 1 · ties: score, then id ↓'
         """
         parts = [
-            f"{scored} of {total} queries" + self._aside(without_relevant, missing, outside),
+            f"{scored} of {total} {plural(total, 'query')}" + self._aside(without_relevant, missing, outside),
             "missing = 0" if self.missing == "zero" else "missing = skipped",
             f"rel ≥ {self.min_relevance}",
             f"ties: {self.order_in_words}",

@@ -151,7 +151,7 @@ def evaluate(
     >>> for part in result.convention_line("bm25", "recall", 2).split(" · "):
     ...     print(part)
     Recall@2 0.500 (too few queries for an interval)
-    1 of 1 queries
+    1 of 1 query
     missing = 0
     rel ≥ 1
     ties: score, then id ↓

@@ -70,7 +70,7 @@ def follow_prior(queue: Queue, progress: Progress | None = None) -> int:
             if not teach_anew(selection, selection.plans.select_related("query").get(pk=key)):
                 # With this strategy no query teaches another.
                 break
-        progress(0.4 * place / count, f"{place:,} of {count:,} queries checked.")
+        progress(0.4 * place / count, f"{place:,} of {counted(count, 'query')} checked.")
     return order_anew(queue, progress=lambda share, detail: progress(0.4 + 0.6 * share, detail))
 
 

@@ -38,6 +38,7 @@ from labeling.adaptive.query_state import UNPLACED, QueryState, labelled_before,
 from labeling.adaptive.stopping import is_stopped, look_at_all, look_at_query
 from labeling.items.ordering import fingerprint, query_order
 from labeling.models import Item, QueryPlan, Queue, Selection
+from pooling.formats.wording import counted
 from pooling.interface.results import Progress
 from pooling.jobs.running import start_job
 from pooling.models import Document, Query
@@ -94,7 +95,7 @@ def start(queue: Queue, options: AdaptiveOptions, progress: Progress) -> Selecti
     plans = list(selection.plans.select_related("query").order_by("place"))
     for place, plan in enumerate(plans):
         _order(selection, plan)
-        progress(0.5 + 0.5 * place / len(plans), f"{place:,} of {len(plans):,} queries in order.")
+        progress(0.5 + 0.5 * place / len(plans), f"{place:,} of {counted(len(plans), 'query')} in order.")
     return selection
 
 
@@ -133,7 +134,7 @@ def order_anew(
             plan = _follow(queue, query, now or timezone.now())
         ahead += sum(len(handed) for handed, _, _ in plan.ahead)
         if progress:
-            progress(place / len(chosen), f"{place:,} of {len(chosen):,} queries in order.")
+            progress(place / len(chosen), f"{place:,} of {counted(len(chosen), 'query')} in order.")
     return ahead
 
 
@@ -184,7 +185,7 @@ def finish_stopped(queue: Queue, progress: Progress) -> int:
         if not count:
             return finished
         finished += count
-        progress(min(1.0, finished / max(total, 1)), f"{finished:,} of {total:,} queries finished.")
+        progress(min(1.0, finished / max(total, 1)), f"{finished:,} of {counted(total, 'query')} finished.")
 
 
 def to_be_stopped(selection: Selection) -> QuerySet[QueryPlan]:

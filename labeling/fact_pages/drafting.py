@@ -291,7 +291,7 @@ def draft_facts(
         done.queries += 1
         done.facts += _store(query, drafts, prelabeler)
     facts = {"model": options.model, "facts": done.facts, "cost": str(done.cost)}
-    record_action(collection, user, "facts drafted", f"{done.queries} queries", **facts)
+    record_action(collection, user, "facts drafted", counted(done.queries, "query"), **facts)
     return done
 
 

@@ -173,8 +173,7 @@ def query_facts(request: HttpRequest, slug: str) -> HttpResponse:
             if not request.headers.get("HX-Request"):
                 messages.success(request, message)
                 return redirect(_address(query))
-    row = request.POST if "text" in request.POST else QueryDict()
-    context = _context(collection, query, row, problem) | {"section": "facts"}
+    context = _context(collection, query, _rows(request.POST), problem) | {"section": "facts"}
     if request.headers.get("HX-Request"):
         return render(request, "labeling/_query_facts.html", context)
     rest = {
@@ -199,13 +198,16 @@ def _done(request: HttpRequest, collection: Collection, query: Query) -> str:
             raise InputError(_first_problem(form))
         fact = add_fact(query, FactDraft(**form.cleaned_data), user=user)
         return f"Fact {fact.external_id} added. {remark_on(fact.text)}".strip()
-    chosen = [fact_named(collection, query.external_id, name) for name in request.POST.getlist("fact")]
+    names = request.POST.getlist("fact") or request.POST.getlist("facts")
+    chosen = [fact_named(collection, query.external_id, name) for name in names]
     if not chosen:
         raise InputError("Choose a fact.")
-    # The buttons of a row send its words along.
-    states = (Fact.State.CONFIRMED, Fact.State.REJECTED, Fact.State.PROPOSED)
-    has_words = "text" in request.POST or action not in (*states, "merge")
-    changed = _changed(request, chosen[0], user) if has_words else ""
+    # The buttons of a row send its words along, those of all rows the words of each; who rejects needs none.
+    rows = {} if action in (STATE.REJECTED, STATE.PROPOSED) else _rows(request.POST)
+    states = (STATE.CONFIRMED, STATE.REJECTED, STATE.PROPOSED)
+    if action not in (*states, "merge"):
+        rows = rows or {names[0]: request.POST}
+    changed = [_changed(rows[fact.external_id], fact, user) for fact in chosen if fact.external_id in rows]
     if action in states:
         done = decide_facts(chosen, action, user=user)
         return f"{done} {action}."
@@ -213,15 +215,26 @@ def _done(request: HttpRequest, collection: Collection, query: Query) -> str:
         into = fact_named(collection, query.external_id, request.POST.get("into", ""))
         merge_facts(chosen[0], into, user=user)
         return f"Fact {chosen[0].external_id} merged into {into.external_id}."
-    return changed
+    return changed[0]
 
 
-def _changed(request: HttpRequest, fact: Fact, user: User) -> str:
-    form = FactChangeForm(request.POST, fact=fact)
+def _rows(sent: QueryDict) -> dict[str, QueryDict]:
+    """What was sent of each row by the id of its fact: of one, or of all with the same fields in each."""
+    names = sent.getlist("fact") if "text" in sent else []
+    rows = {name: QueryDict(mutable=True) for name in names}
+    for field, values in sent.lists():
+        if len(values) == len(names):
+            for name, value in zip(names, values, strict=True):
+                rows[name][field] = value
+    return rows
+
+
+def _changed(row: QueryDict, fact: Fact, user: User) -> str:
+    form = FactChangeForm(row, fact=fact)
     if not form.is_valid():
         raise InputError(f"Fact {fact.external_id}, {_first_problem(form)}")
-    same_meaning = form.cleaned_data["same_meaning"]
-    change_fact(fact, user=user, same_meaning=same_meaning, **form.changes)
+    if form.changes:
+        change_fact(fact, user=user, same_meaning=form.cleaned_data["same_meaning"], **form.changes)
     return f"Fact {fact.external_id} changed. {remark_on(form.cleaned_data['text'])}".strip()
 
 
@@ -230,9 +243,11 @@ def _first_problem(form: FactForm) -> str:
     return f"{name}: {problems[0]}"
 
 
-def _context(collection: Collection, query: Query, row: QueryDict, problem: str) -> dict[str, object]:
-    """The lists of facts; the `row` that was sent keeps what its person wrote where that is refused, and all
-    others keep it in any case.
+def _context(
+    collection: Collection, query: Query, rows: dict[str, QueryDict], problem: str
+) -> dict[str, object]:
+    """The lists of facts; the `rows` that were sent keep what their person wrote where that is refused, and
+    all others keep it in any case.
     """
     state = Fact.State
     every = list(Fact.objects.filter(query=query).select_related("merged_into").order_by("position", "pk"))
@@ -241,8 +256,8 @@ def _context(collection: Collection, query: Query, row: QueryDict, problem: str)
     options = {fact.pk: _option(fact) for fact in confirmed}
     for fact in every:
         fact.remark = remark_on(fact.text)  # type: ignore[attr-defined]
-        fact.is_sent = row.get("fact") == fact.external_id  # type: ignore[attr-defined]
-        written = row if problem and fact.is_sent else None  # type: ignore[attr-defined]
+        fact.is_sent = fact.external_id in rows  # type: ignore[attr-defined]
+        written = rows.get(fact.external_id) if problem else None
         fact.form = FactChangeForm(written, fact=fact)  # type: ignore[attr-defined]
         others = (option for key, option in options.items() if key != fact.pk)
         fact.others = mark_safe("".join(others))  # type: ignore[attr-defined]  # noqa: S308  escaped one by one

@@ -19,6 +19,7 @@ from django.utils import timezone
 from labeling.facts.items import follow_facts
 from labeling.models import Fact, FactVersion, Support
 from pooling.formats.facts.records import LONGEST_FACT
+from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Query
 from pooling.people.activity_log import record_action
@@ -115,7 +116,7 @@ def decide_facts(facts: SomeOf[Fact], state: str, *, user: User) -> int:
         Fact.objects.filter(pk__in=list(changed)).update(**news)
         follow_facts(set(changed.values()))
         if changed:
-            record_action(collection, user, f"facts {state}", f"{len(changed)} facts")
+            record_action(collection, user, f"facts {state}", counted(len(changed), "fact"))
     return len(changed)
 
 

@@ -17,6 +17,7 @@ from django.db.models import Case, Count, F, FloatField, Q, QuerySet, Value, Whe
 from django.db.models.functions import Cast, Coalesce, Length, Substr
 
 from labeling.models import Judgment
+from pooling.formats.wording import counted
 from pooling.models import Collection
 
 WORDS_PER_SECOND = 12
@@ -39,7 +40,7 @@ class FastAnnotator:
 
     @property
     def sentence(self) -> str:
-        of = f"{self.too_fast:,} of {self.timed:,} pairs"
+        of = f"{self.too_fast:,} of {counted(self.timed, 'pair')}"
         return f"{self.username} answered {of} faster than anybody can read."
 
 

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
-from django.db.models import Exists, Max, OuterRef, Subquery
+from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
 from django.db.models.expressions import Combinable
 from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
@@ -99,9 +99,7 @@ def judgment_rows(
     was imported has the time and the names of where it was said. `anonymous` names people by
     `pseudonym`. What is stored after the first row was read is left out. One statement for each batch.
     """
-    events = JudgmentEvent.objects.filter(collection=collection, brought_by__deleted_at=None, **THERE)
-    if queue is not None:
-        events = events.filter(queue=queue)
+    events = _events(collection, queue)
     newest = events.aggregate(newest=Max("pk"))["newest"] or 0
     events = events.filter(pk__lte=newest).annotate(**_looked_up()).order_by("pk")
     fields = (*FIELDS.values(), *MORE)
@@ -117,16 +115,25 @@ def judgment_rows(
         last = batch[-1]["pk"]
 
 
+def _events(collection: Collection, queue: Queue | None) -> QuerySet[JudgmentEvent]:
+    events = JudgmentEvent.objects.filter(collection=collection, brought_by__deleted_at=None, **THERE)
+    return events.filter(queue=queue) if queue else events
+
+
 def export_judgments(
     collection: Collection, format: str = "csv", queue: Queue | None = None, *, anonymous: bool = False
 ) -> Iterator[bytes]:
-    """`judgment_rows` as pieces of a file of FORMATS, in UTF-8; `InputError` for another format, at once.
+    """`judgment_rows` as pieces of a file of FORMATS, in UTF-8; `InputError` at once for another format, and
+    where there is no row.
 
     In tables a text that begins like a formula, or with ', has one ' before it (`pooling.formats.cells`).
     """
     if format not in FORMATS:
         problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
         raise InputError(problem, field="format")
+    if not _events(collection, queue).exists():
+        name = queue.name if queue else collection.slug
+        raise InputError(f"There are no judgments of pairs in “{name}”, so the file would be empty.")
     rows = judgment_rows(collection, queue, anonymous=anonymous)
     return _in_pieces(FORMATS[format](COLUMNS, rows))
 

@@ -135,9 +135,9 @@ def open_queue(
     pairs = _pairs_to_judge(pool, whole=adaptive is not None)
     if not pairs:
         raise InputError(nothing_left(pool))
-    progress(0.2, f"Putting {len(pairs):,} pairs in order.")
+    progress(0.2, f"Putting {counted(len(pairs), 'pair')} in order.")
     orders = _orders(queue, pairs)
-    progress(0.5, f"Storing {len(pairs):,} items.")
+    progress(0.5, f"Storing {counted(len(pairs), 'item')}.")
     try:
         with disk_errors_named(), transaction.atomic():
             queue_up_to_add_items()

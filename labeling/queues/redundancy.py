@@ -75,7 +75,7 @@ def change_redundancy(
     total, changed, last = _with_other_bounds(queue).count(), 0, 0
     while items := _change_next(queue, queue.bounds, last, now):
         changed, last = changed + len(items), items[-1].pk
-        progress(changed / max(total, changed), f"{changed:,} of {total:,} pairs.")
+        progress(changed / max(total, changed), f"{changed:,} of {counted(total, 'pair')}.")
     order_anew(queue, now=now)
     return changed
 

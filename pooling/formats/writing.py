@@ -22,7 +22,7 @@ def replaced(path: Path | str) -> Iterator[Path]:
     A device or pipe is written to as it is. OSErrors name `path`, not the temporary file.
     """
     target = Path(path).resolve()
-    try:
+    with errors_about(path):
         if target.exists() and not target.is_file():
             yield target
             return
@@ -30,6 +30,13 @@ def replaced(path: Path | str) -> Iterator[Path]:
             yield temporary
             temporary.chmod(0o666 & ~current_umask())
             temporary.replace(target)
+
+
+@contextmanager
+def errors_about(path: Path | str) -> Iterator[None]:
+    """OSErrors name the `path` that somebody chose, not the temporary file next to it."""
+    try:
+        yield
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from pooling.formats.errors import excerpt
 from pooling.formats.names import QUERY, TEXT, column_named
 from pooling.formats.records import read_queries
+from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.inputs.checks import checked_run
 from pooling.inputs.columns import columns_of
@@ -144,7 +145,7 @@ def retriever_run(
     reading = Reading("The retriever", RUN, keys, [])
     lists, deepest = Lists(reading, by_order=True), 0
     for place, (query, text) in enumerate(texts.items()):
-        progress(place / len(texts), f"{place:,} of {len(texts):,} queries")
+        progress(place / len(texts), f"{place:,} of {counted(len(texts), 'query')}")
         answer = inside(ask(text))
         if answer is None:
             raise reading.error(f"answered query {excerpt(query)} with nothing. Return a list of documents.")
@@ -152,7 +153,7 @@ def retriever_run(
             answer = list(islice(answer, k))
         lists.add(query, answer)
         deepest = max(deepest, len(answer) if hasattr(answer, "__len__") else 0)
-    progress(1.0, f"{len(texts):,} queries")
+    progress(1.0, f"{counted(len(texts), 'query')}")
     if deepest < k:
-        reading.note(f"returned at most {deepest:,} documents for a query; {k:,} were asked for.")
+        reading.note(f"returned at most {counted(deepest, 'document')} for a query; {k:,} were asked for.")
     return checked_run(lists.frame(), reading), reading.notes

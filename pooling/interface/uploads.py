@@ -10,6 +10,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest
 
+from pooling.formats.wording import plural
 from pooling.interface.counting import counted
 from pooling.interface.problems import InputError
 
@@ -39,7 +40,7 @@ class TooManyUploadsError(InputError):
         most, minutes = settings.UPLOADS_PER_HOUR, math.ceil(wait / 60)
         super().__init__(
             f"You have sent all the files that an account may send in an hour ({most:,}). Nothing was "
-            f"imported. Try again in {minutes} minutes.",
+            f"imported. Try again in {minutes} {plural(minutes, 'minute')}.",
             field="file",
         )
         self.wait = wait  # becomes Retry-After

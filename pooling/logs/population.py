@@ -230,8 +230,8 @@ def plan_text(log: LogTable, draw: Sequence[SampledQuery]) -> str:
     lines = [
         *aligned(rows),
         "",
-        f"{len(draw):,} of {len(log.queries):,} queries, which were asked {log.traffic:,.0f} times. Those "
-        f"drawn are {share:.1%} of the traffic; with their weights they stand for all of it.",
+        f"{len(draw):,} of {counted(len(log.queries), 'query')}, which were asked {log.traffic:,.0f} times. "
+        f"Those drawn are {share:.1%} of the traffic; with their weights they stand for all of it.",
     ]
     if log.merged:
         lines.append(

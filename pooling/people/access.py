@@ -67,7 +67,7 @@ def may_create_collections(user: User | AnonymousUser) -> bool:
 def require_creator(user: User | AnonymousUser) -> None:
     """Raise `PermissionDenied` for a person who may not create collections."""
     if not may_create_collections(user):
-        raise PermissionDenied("On this site, site admins create collections. Ask one of them.")
+        raise PermissionDenied("On this site, those who run it create collections. Ask one of them.")
 
 
 def check_role(role: str) -> None:

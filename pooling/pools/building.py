@@ -149,7 +149,7 @@ def build_pool(
         **diagnose(tops_of(frames, choice), pooled, choice.deepest),
         "left_out_queries": left_out,
     }
-    progress(0.5, f"Storing {pool.pair_count:,} pairs.")
+    progress(0.5, f"Storing {counted(pool.pair_count, 'pair')}.")
     return store_pool(pool, runs, pooled.with_columns(version=1))
 
 

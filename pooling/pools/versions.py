@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from pooling.formats.wording import counted
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
@@ -141,7 +142,7 @@ def extend_pool(
             "runs": [run.name for run in runs],
         },
     }
-    progress(0.5, f"Storing {made.pair_count:,} pairs, {new.height:,} of them new.")
+    progress(0.5, f"Storing {counted(made.pair_count, 'pair')}, {new.height:,} of them new.")
     return store_pool(made, all_runs, pooled)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pooling.formats.wording import plural
+from pooling.formats.wording import counted, plural
 from pooling.heavy import pl
 from pooling.models import Collection
 from pooling.ranking.shared_ids import EXAMPLES, LOOKED_AT, LOW, offered
@@ -32,7 +32,7 @@ def notes_on_documents(collection: Collection, frame: pl.DataFrame, *, if_few: b
     missing = [one for one in ids if one not in existing_ids]
     if not missing:
         return []
-    looked_up = f"{len(ids):,} documents" + (" that were looked up" if len(ids) < len(distinct) else "")
+    looked_up = counted(len(ids), "document") + (" that were looked up" if len(ids) < len(distinct) else "")
     examples = _quoted(missing[:EXAMPLES])
     note = (
         f"{len(missing):,} of its {looked_up} {plural(len(missing), 'is', 'are')} not in the "

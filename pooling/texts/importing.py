@@ -223,8 +223,8 @@ def import_documents(
             stage.add(kept)
             if total >= reported + BATCHES_BETWEEN_REPORTS * BATCH:
                 reported = total
-                progress(min(0.7, total / 10_000_000), f"{total:,} documents checked.")
-        progress(0.7, f"Storing what the {total:,} documents of the file bring.")
+                progress(min(0.7, total / 10_000_000), f"{counted(total, 'document')} checked.")
+        progress(0.7, f"Storing what the {counted(total, 'document')} of the file bring.")
         _refuse_repeats(stage, place)
         stage.settle()
         with transaction.atomic():

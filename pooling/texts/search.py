@@ -119,7 +119,7 @@ def index_texts(collection: Collection, progress: Progress | None = None) -> int
             with transaction.atomic():
                 _index(collection, missing)
             done, last = done + len(missing), missing[-1]
-            progress(min(0.99, done / max(total, 1)), f"{done:,} texts indexed.")
+            progress(min(0.99, done / max(total, 1)), f"{counted(done, 'text')} indexed.")
     except BaseException:
         TextIndex.objects.filter(collection=collection).update(is_behind=True)
         raise

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
+from pooling.formats.wording import counted
 from pooling.heavy import np, pl
 from pooling.interface.languages import ENGLISH
 from pooling.interface.results import Progress
@@ -46,7 +47,7 @@ def text_ranking(
             best[query] = heapq.nlargest(depth, [*best[query], *((score, ids[at]) for score, at in hits)])
         done += len(ids)
         if progress:
-            progress(min(0.9, done / (done + PART)), f"{done:,} texts ranked.")
+            progress(min(0.9, done / (done + PART)), f"{counted(done, 'text')} ranked.")
     if done <= depth:
         for ranked in best.values():
             placed = {document for _, document in ranked}

@@ -48,7 +48,7 @@ def may_delete_oneself() -> bool:
 def delete_account(user: User, *, by: User | None) -> str:
     """Delete an account for good, and return its pseudonym; `by` is None for a command.
 
-    `InputError` for the last site admin, and for the only admin of a collection.
+    `InputError` for the last that runs the site, and for the only admin of a collection.
     """
     with transaction.atomic():
         user = get_user_model().objects.select_for_update().get(pk=user.pk)
@@ -75,13 +75,13 @@ def delete_account(user: User, *, by: User | None) -> str:
 
 def _refuse(user: User, by: User | None) -> None:
     if user.is_superuser and by is not None and not by.is_superuser:
-        raise PermissionDenied("Only a superuser may delete a superuser.")
+        raise PermissionDenied("Only a site admin may delete a site admin.")
     if not user.is_active and user.get_username() == pseudonym_of(user.pk):
         raise InputError("This account is deleted already.", conflict=True)
     others = get_user_model().objects.select_for_update().filter(is_active=True).exclude(pk=user.pk)
     if runs_site(user) and not any(runs_site(other) for other in others):
         raise InputError(
-            "This is the last site admin. Make another account a site admin first.", conflict=True
+            "This is the last account that runs the site. Make another one a site admin first.", conflict=True
         )
     admins = Membership.objects.select_for_update().filter(role=Role.ADMIN)
     own = [admin for admin in admins if admin.user_id == user.pk]

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TypedDict, cast
 
 from pooling.formats.sources import LEAST_UNPACKED, require_file
+from pooling.formats.writing import errors_about
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.storage.storing import disk_errors_named
@@ -90,7 +91,7 @@ def new_archive(path: Path) -> Iterator[ArchiveWriter]:
     if not path.absolute().parent.is_dir():
         raise InputError(f"There is no folder {path.parent}; create it or name another.", field="file")
     part = path.with_name(f"{path.name}.part")
-    with disk_errors_named():
+    with disk_errors_named(), errors_about(path):
         descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         with disk_errors_named(), os.fdopen(descriptor, "w+b") as file:

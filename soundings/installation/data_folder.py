@@ -29,14 +29,14 @@ def stored_secret_key(folder: Path) -> str:
     except FileExistsError:
         raise ImproperlyConfigured(f"SOUNDINGS_DATA: {folder} is a file; name a folder.") from None
     except OSError as error:
-        raise _unwritable(folder, error) from None
+        raise unwritable(folder, error) from None
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWN_FILE)
     except FileExistsError:
         _close(path, OWN_FILE)
         return _written_key(path)
     except OSError as error:
-        raise _unwritable(folder, error) from None
+        raise unwritable(folder, error) from None
     with os.fdopen(descriptor, "w") as file:
         key = secrets.token_urlsafe(50)
         file.write(key)
@@ -55,7 +55,7 @@ def why_read_only(database: Path) -> str:
     return "" if os.access(database.parent, os.W_OK) else f"{os.strerror(errno.EACCES)}."
 
 
-def _unwritable(folder: Path, error: OSError) -> ImproperlyConfigured:
+def unwritable(folder: Path, error: OSError) -> ImproperlyConfigured:
     return ImproperlyConfigured(f"SOUNDINGS_DATA: cannot write to {folder}: {error.strerror}.")
 
 

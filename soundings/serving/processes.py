@@ -8,17 +8,21 @@ four, and a worker for each queue of tasks, so that none takes the processor of 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 from django.conf import settings
-from django.db import connections
+from django.db import connection, connections
 
 from pooling.formats.wording import counted
+from soundings.installation.data_folder import OWN_FILE, unwritable
 from soundings.serving.figures import SHARED_FOLDER
 from soundings.serving.keeper import IN_WEB
 from soundings.serving.keeping import WORKER_NICENESS, Child, Plan
@@ -32,6 +36,39 @@ WEB, WORKER = "web", "worker"
 
 class AddressError(ValueError):
     """The address cannot be had; the message says why."""
+
+
+@contextmanager
+def served_once(host: str, port: int, only: str = "") -> Iterator[None]:
+    """Serve a database of SQLite, or one half, as the only one: `AddressError` where somebody else does.
+
+    The system lets go of it when this process ends, and not when it becomes the one that keeps the site.
+    """
+    database = str(connection.settings_dict["NAME"])
+    halves = [only] if only else [WEB, WORKER]
+    if connection.vendor != "sqlite" or "memory" in database:
+        halves = []
+    with ExitStack() as stack:
+        for half in halves:
+            try:
+                opened = os.open(f"{database}.{half}", os.O_RDWR | os.O_CREAT, OWN_FILE)
+            except OSError as error:
+                raise unwritable(Path(database).parent, error) from None
+            file = stack.enter_context(os.fdopen(opened, "r+"))
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                folder, by = Path(database).parent, file.read() or "another process"
+                raise AddressError(
+                    f"{folder} is served already, by {by}: stop that first, or name another folder with "
+                    "SOUNDINGS_DATA."
+                ) from None
+            at = "" if only == WORKER else f" at {host}, port {port}"
+            file.truncate()
+            file.write(f"process {os.getpid()}{at}")
+            file.flush()
+            os.set_inheritable(opened, True)
+        yield
 
 
 def require_free_port(host: str, port: int) -> None:

@@ -205,6 +205,7 @@ export class Session {
     this.#outbox.addEventListener("state", ({ detail }) => this.#view.queueState(detail));
     this.#clock.addEventListener("alive", () => this.#state === "paused" || this.#batch.renewIfDue());
     this.#tabs.addEventListener("settled", ({ detail }) => this.#settledElsewhere(detail.item));
+    this.#tabs.addEventListener("counted", ({ detail }) => this.#countedElsewhere(detail.step));
     window.addEventListener("online", () => this.#backAgain());
     document.addEventListener("visibilitychange", () => document.hidden || this.#backAgain());
   }
@@ -385,6 +386,16 @@ export class Session {
   }
 
   #count(step) {
+    this.#addUp(step);
+    this.#tabs.counted(step);
+  }
+
+  #countedElsewhere(step) {
+    this.#addUp(step);
+    this.#tellProgress();
+  }
+
+  #addUp(step) {
     this.#progress.done += step;
     this.#progress.done_today += step;
     if (this.#progress.left !== null) this.#progress.left = Math.max(0, this.#progress.left - step);

@@ -3,7 +3,10 @@
 const CHANNEL = "soundings-judging";
 const ANSWER_MS = 200;
 
-/** Events: "met" (detail: the other's {page, account, queue}), "settled" (detail: {item}, same queue). */
+/**
+ * Events: "met" (detail: the other's {page, account, queue}), and of the same queue "settled" (detail: {item})
+ * and "counted" (detail: {step}).
+ */
 export class Tabs extends EventTarget {
   #channel = null;
   #self;
@@ -26,6 +29,11 @@ export class Tabs extends EventTarget {
     this.#tell({ kind: "settled", item });
   }
 
+  /** Tell them of another verdict given here, or, with -1, of one less. */
+  counted(step) {
+    this.#tell({ kind: "counted", step });
+  }
+
   /** Pages that answer at once, including this one. A sleeping page sends its verdicts twice, which is harmless. */
   async alive() {
     const pages = new Set([this.page]);
@@ -41,9 +49,7 @@ export class Tabs extends EventTarget {
     const isSameWork = from.account === this.#self.account && from.queue === this.#self.queue;
     if (kind === "who") this.#tell({ kind: "here" });
     if (kind === "who" || kind === "here") this.dispatchEvent(new CustomEvent("met", { detail: from }));
-    else if (kind === "settled" && isSameWork) {
-      this.dispatchEvent(new CustomEvent("settled", { detail: rest }));
-    }
+    else if (isSameWork) this.dispatchEvent(new CustomEvent(kind, { detail: rest }));
   }
 
   #tell(message) {

@@ -15,6 +15,8 @@ import {
   ngettext,
   progressParts,
   querySize,
+  refusedSentence,
+  shutOutSentence,
   stateSentence,
   verdicts,
 } from "./words.js";
@@ -217,9 +219,8 @@ export class View {
       waiting,
     );
     const isOther = failure.kind === "other_account";
-    const shutOut = gettext("You can no longer judge in this queue: {why}");
     this.#parts.stopped_text.textContent = [
-      isOther ? failure.message : filled(shutOut, { why: failure.message }),
+      isOther ? failure.message : shutOutSentence(failure),
       waiting ? filled(kept, { count: waiting }) : "",
       gettext("Verdicts are only ever sent under your name."),
     ].filter(Boolean).join(" ");
@@ -277,12 +278,7 @@ export class View {
   }
 
   refused(operation, reason) {
-    const wording =
-      operation.kind === "undo"
-        ? gettext("An undo could not be saved: {why}")
-        : gettext("The verdict “{verdict}” could not be saved: {why}");
-    const why = reason || gettext("the server refused it.");
-    this.trouble(filled(wording, { verdict: VERDICTS[operation.verdict], why }));
+    this.trouble(refusedSentence({ operation, reason }));
   }
 
   /** Say what went wrong, where it is seen. */

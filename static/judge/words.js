@@ -30,6 +30,20 @@ export function verdicts(count) {
   return filled(ngettext("{count} verdict", "{count} verdicts", count), { count });
 }
 
+/** What was judged or undone and will not be stored; "" for a skip, which leaves nothing. */
+export function refusedSentence({ operation: { kind, verdict }, reason }) {
+  if (kind === "skip") return "";
+  const wording =
+    kind === "undo"
+      ? gettext("An undo could not be saved: {why}")
+      : gettext("The verdict “{verdict}” could not be saved: {why}");
+  return filled(wording, { verdict: VERDICTS[verdict], why: reason || gettext("the server refused it.") });
+}
+
+export function shutOutSentence({ message }) {
+  return filled(gettext("You can no longer judge in this queue: {why}"), { why: message });
+}
+
 /** 1232 as other pages write it, in English 1,232. */
 function grouped(count) {
   return count.toLocaleString(globalThis.document?.documentElement.lang || "en", { useGrouping: "always" });

@@ -10,7 +10,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
-from labeling.models import FactLease, Support, SupportEvent
+from labeling.models import Fact, FactLease, Support, SupportEvent
 from tests.browser.judging import PRESS, eventually
 from tests.labeling.facts.helpers import bring_facts, fact_queue, many_facts
 from tests.world import World
@@ -244,3 +244,23 @@ def test_words_not_yet_saved_outlive_what_is_done_to_another_row(
     expect(page.get_by_text("n1, version 3")).to_be_visible()
     page.get_by_role("button", name="Save n2").click()
     expect(page.get_by_text("n2, version 2")).to_be_visible()
+
+
+def test_confirm_all_stores_the_words_that_stand_in_the_rows(
+    world: World, live_server: LiveServer, page_of: PageOf
+) -> None:
+    many_facts(world, 2)
+    Fact.objects.update(state=Fact.State.PROPOSED)
+    page = page_of(world.ada)
+    page.goto("/collections/harbour/facts/query/?query=q1")
+    page.get_by_label("Fact n1", exact=True).fill("Said better.")
+    page.get_by_label("Fact n2", exact=True).fill("")
+    page.get_by_role("button", name="Confirm all").click()
+    expect(page.get_by_text("Fact n2, text: This field is required.")).to_be_visible()
+    expect(page.get_by_label("Fact n1", exact=True)).to_have_value("Said better.")
+    page.get_by_role("button", name="Reject n2").click()
+    expect(page.get_by_text("Rejected or merged: 1")).to_be_visible()
+    page.get_by_role("button", name="Confirm all").click()
+    expect(page.get_by_text("n1, version 2")).to_be_visible()
+    expect(page.get_by_label("Fact n1", exact=True)).to_have_value("Said better.")
+    assert set(Fact.objects.values_list("external_id", "state")) == {("n1", "confirmed"), ("n2", "rejected")}

@@ -169,6 +169,39 @@ def test_who_is_no_longer_a_member_is_told(page: Page, world: World, queue: Queu
     expect(page.locator("[data-part=stopped]")).to_contain_text("You can no longer judge in this queue")
     assert stored(queue) == {}
     assert kept(page) == 1
+    page.goto("/")
+    expect(page.locator("[data-unsent]")).to_contain_text(
+        "1 verdict in “Queue 1” could not be sent yet; this browser keeps trying. "
+        "You can no longer judge in this queue: Not found, or it belongs to a collection"
+    )
+
+
+@pytest.mark.parametrize("what", ["queue", "collection"])
+def test_verdicts_that_wait_while_their_queue_is_deleted_are_saved_and_the_page_says_so(
+    page: Page, world: World, queue: Queue, what: str
+) -> None:
+    page.context.set_offline(True)
+    judged = {press(page, "j"): "relevant", press(page, "f"): "not_relevant"}
+    delete(queue if what == "queue" else world.collection)
+    page.context.set_offline(False)
+    expect(page.locator("[data-part=notice]")).to_have_text(
+        "This queue is deleted; your verdicts are still saved."
+    )
+    assert stored(queue) == judged
+    page.reload()
+    expect(page.locator("[data-part=empty]")).to_contain_text("This queue is deleted")
+
+
+def test_a_verdict_that_is_refused_on_another_page_is_said_there(page: Page, queue: Queue) -> None:
+    page.context.route(JUDGMENTS, cut)
+    judged = press(page, "j")
+    expect(save_state(page)).to_contain_text("1 waiting")
+    elsewhere = crash(page).new_page()
+    Item.objects.filter(queue=queue, document__title=judged.title).delete()
+    elsewhere.context.unroute(JUDGMENTS)
+    elsewhere.goto("/guide/")
+    refused = "The verdict “relevant” could not be saved: This pair is not in this queue."
+    expect(elsewhere.locator("[data-unsent]")).to_have_text(refused)
 
 
 def test_a_queue_closed_meanwhile_takes_what_is_held_and_says_so(page: Page, queue: Queue) -> None:
@@ -233,7 +266,12 @@ def test_two_tabs_do_not_show_what_the_other_has_judged(page: Page, queue: Queue
     assert second != first
     for tab in (page, other):
         all_saved(tab)
+        expect(tab.locator("[data-count=done]")).to_have_text(re.compile("2 in total"))
     assert stored(queue) == {first: "relevant", second: "not_relevant"}
+    ready(page)
+    page.keyboard.press("u")
+    for tab in (page, other):
+        expect(tab.locator("[data-count=done]")).to_have_text(re.compile("1 in total"))
 
 
 def test_two_devices_judge_the_same_item_and_the_later_verdict_stands(

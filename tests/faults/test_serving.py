@@ -125,3 +125,4 @@ def test_nothing_outlives_a_serve_that_is_killed(whom: str, tmp_path: Path, migr
         site.server.wait()
         site.server = None
         wait_until(lambda: not any(map(is_alive, kept)))
+        site.serve()  # the folder is free again

@@ -7,6 +7,7 @@ from typing import Any
 
 from labeling.prelabels.export import newest_named
 from labeling.quality.score_audits import AuditDraw, audit_table, draw_audit, plan_audit, prelabels_of_pool
+from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
 from pooling.pools.versions import pool_named
@@ -41,4 +42,6 @@ class Command(InputCommand):
         queue = draw_audit(pool, prelabeler, AuditDraw(pairs, strata=strata, **chosen))
         facts = queue.pool.provenance
         self.stdout.write(audit_table(facts))
-        self.stdout.write(f"Queue {queue.pk}, “{queue.name}”: {pairs:,} pairs, seed {facts['draw_seed']}.")
+        self.stdout.write(
+            f"Queue {queue.pk}, “{queue.name}”: {counted(pairs, 'pair')}, seed {facts['draw_seed']}."
+        )

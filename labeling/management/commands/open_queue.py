@@ -81,7 +81,7 @@ class Command(InputCommand):
         if queue.is_adaptive and queue.selection.prior:
             order += f", which starts from the scores of {queue.selection.prior}"
         self.stdout.write(
-            f"Queue {queue.pk}, “{queue.name}”: {pairs:,} pairs, {each}, seed {queue.seed}{order}."
+            f"Queue {queue.pk}, “{queue.name}”: {counted(pairs, 'pair')}, {each}, seed {queue.seed}{order}."
         )
         if use.mode == PrelabelMode.ASSIST:
             self.stdout.write(f"Pre-labels of {use.prelabeler} are shown. {WHAT_ASSISTING_DOES}")

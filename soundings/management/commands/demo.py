@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pooling.interface.commands import InputCommand
 from soundings.demo.steps import TABLE_K, Demo, DemoRow, report_rows, run_demo
 from soundings.installation.first_use import DEMO_ADMIN, DEMO_ANNOTATOR
 from soundings.management.commands.serve import add_address_arguments, prepare
-from soundings.serving.processes import require_free_port, serve_site
+from soundings.serving.processes import require_free_port, serve_site, served_once
 
 
 class Command(InputCommand):
@@ -28,15 +29,19 @@ class Command(InputCommand):
         add_address_arguments(parser)
 
     def handle(self, *args: Any, no_serve: bool, host: str, port: int, workers: int, **options: Any) -> None:
+        with nullcontext() if no_serve else served_once(host, port):
+            if not no_serve:
+                require_free_port(host, port)
+            self._show(host, port, served=not no_serve)
+            if not no_serve:
+                serve_site(host, port, workers)
+
+    def _show(self, host: str, port: int, *, served: bool) -> None:
         console = _console()
-        if not no_serve:
-            require_free_port(host, port)
         prepare(self)
         demo = run_demo(Steps(console))
         show_table(console, demo)
-        show_people(console, demo, host, port, served=not no_serve)
-        if not no_serve:
-            serve_site(host, port, workers)
+        show_people(console, demo, host, port, served=served)
 
 
 class Steps:

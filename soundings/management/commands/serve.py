@@ -11,11 +11,12 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
+from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from soundings.installation.data_folder import close_tree
 from soundings.installation.first_use import create_first_admin, prepare_database, require_ready_database
-from soundings.serving.processes import WEB, WORKER, require_free_port, serve_site, starting
+from soundings.serving.processes import WEB, WORKER, require_free_port, serve_site, served_once, starting
 
 
 class Command(InputCommand):
@@ -38,21 +39,21 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, host: str, port: int, workers: int, **options: Any) -> None:
-        if options["only"] != WORKER:
-            require_free_port(host, port)
-        say(self, starting(options["only"]))
-        if options["no_migrate"]:
-            require_ready_database()
-        prepare(self)
-        created = create_first_admin() if options["only"] != WORKER else None
-        if created:
-            name, password = created
-            say(self, f"No accounts yet, so one was created: sign in as {name} with {password}")
-            say(
-                self,
-                ("This password is shown only once; change it after signing in. More accounts: create_user"),
-            )
-        serve_site(host, port, workers, options["only"])
+        only = options["only"]
+        with served_once(host, port, only):
+            if only != WORKER:
+                require_free_port(host, port)
+            say(self, starting(only))
+            if options["no_migrate"]:
+                require_ready_database()
+            prepare(self)
+            created = create_first_admin() if only != WORKER else None
+            if created:
+                name, password = created
+                say(self, f"No accounts yet, so one was created: sign in as {name} with {password}")
+                once = "This password is shown only once; change it after signing in."
+                say(self, f"{once} More accounts: create_user")
+            serve_site(host, port, workers, only)
 
 
 def add_address_arguments(parser: CommandParser) -> None:
@@ -89,7 +90,7 @@ def prepare(command: BaseCommand) -> None:
     with progress_bar("Upgrade") as progress:
         migrations = prepare_database(progress, lambda sentence: say(command, sentence))
     if migrations:
-        say(command, f"The database is ready ({migrations} migrations applied).")
+        say(command, f"The database is ready ({counted(migrations, 'migration')} applied).")
 
 
 def say(command: BaseCommand, sentence: str) -> None:

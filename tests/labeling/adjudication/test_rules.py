@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import count
+
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from labeling.adjudication.rules import apply_rule, preview, undo_rule
-from labeling.adjudication.settling import adjudicate
+from labeling.adjudication import rules
+from labeling.adjudication.rules import apply_rule, batches, preview, undo_rule
+from labeling.adjudication.settling import adjudicate, take_back
 from labeling.adjudication.waiting import Wanted, unsettled_items
 from labeling.exposure.use import expect
 from labeling.gold.options import GoldOptions
@@ -64,6 +68,39 @@ def test_undoing_a_rule_leaves_what_was_corrected_since(world: World, open_pairs
     assert waiting(open_pairs) == 4
     undone = open_pairs.events.filter(kind="undo")
     assert (undone.count(), undone.filter(item=own).exists()) == (4, False)
+
+
+def killed_after(calls: int, step: Callable[..., object]) -> Callable[..., object]:
+    """The step, which as many calls reach before the process ends."""
+    numbers = count()
+
+    def taken(*arguments: object) -> object:
+        if next(numbers) == calls:
+            raise SystemExit
+        return step(*arguments)
+
+    return taken
+
+
+def test_a_rule_that_is_killed_half_way_is_listed_goes_on_and_is_undone_whole(
+    world: World, open_pairs: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(rules, "adjudicate", killed_after(2, adjudicate))
+        with pytest.raises(SystemExit):
+            apply_rule(open_pairs, world.ada, preview(open_pairs, "trusted", ["cleo"]))
+    (half,) = batches(open_pairs)
+    assert (half.pairs, half.by, waiting(open_pairs)) == (2, world.ada.pk, 4)
+    rest = apply_rule(open_pairs, world.ada, preview(open_pairs, "trusted", ["cleo"]))
+    assert (rest.settled, waiting(open_pairs)) == (3, 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(rules, "take_back", killed_after(1, take_back))
+        with pytest.raises(SystemExit):
+            undo_rule(open_pairs, world.ada, rest.batch)
+    assert {one.key: one.pairs for one in batches(open_pairs)} == {half.key: 2, rest.batch: 2}
+    assert undo_rule(open_pairs, world.ada, rest.batch) == 2
+    assert undo_rule(open_pairs, world.ada, half.key) == 2
+    assert (batches(open_pairs), waiting(open_pairs)) == ([], 6)
 
 
 def test_a_tie_among_the_trusted_stays_open(open_pairs: Queue) -> None:

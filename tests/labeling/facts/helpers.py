@@ -64,8 +64,8 @@ def say(queue: Queue, annotator: User, item: FactItem, **verdicts: str) -> PageO
     return store_page(queue, annotator, item, FactPage(uuid4(), item.document.version, said))
 
 
-def bring_proposal(world: World) -> None:
+def bring_proposal(world: World, fact_id: str = "maybe") -> None:
     path = facts_file(
-        world, [("q1", "maybe", "Night buses are cheap.", "okay", "What it costs")], "more.jsonl"
+        world, [("q1", fact_id, "Night buses are cheap.", "okay", "What it costs")], "more.jsonl"
     )
     import_facts(world.collection, path, user=world.ada, proposed=True)

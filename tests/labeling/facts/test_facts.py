@@ -223,16 +223,15 @@ QUERY = "/collections/harbour/facts/query/?query=q1"
 
 def row_of(client: Client, fact_id: str, **written: str) -> dict[str, str]:
     """What the row of a fact sends, with these words in its fields."""
-    row = next(one for one in client.get(QUERY).context["proposed"] if one.external_id == fact_id)
+    page = client.get(QUERY).context
+    row = next(one for one in [*page["proposed"], *page["confirmed"]] if one.external_id == fact_id)
     fields = {name: str(row.form.initial[name]) for name in ("text", "importance", "group")}
     before = {row.form[name].html_initial_name: value for name, value in fields.items()}
     return {"fact": fact_id, **before, **fields, **written}
 
 
-@pytest.mark.parametrize(
-    ("action", "state"), [("confirmed", "confirmed"), ("rejected", "rejected"), ("merge", "merged")]
-)
-def test_every_button_of_a_row_stores_the_words_written_in_it(
+@pytest.mark.parametrize(("action", "state"), [("confirmed", "confirmed"), ("merge", "merged")])
+def test_a_button_that_keeps_a_fact_stores_the_words_written_in_its_row(
     world: World, client: Client, action: str, state: str
 ) -> None:
     bring_facts(world)
@@ -242,6 +241,49 @@ def test_every_button_of_a_row_stores_the_words_written_in_it(
     client.post(QUERY, sent)
     changed = fact(world, "maybe")
     assert (changed.text, changed.state) == ("Night buses cost two coins.", state)
+
+
+@pytest.mark.parametrize("words", ["", "Night buses cost two coins."])
+@pytest.mark.parametrize("fact_id", ["maybe", "lines"])
+def test_a_rejected_fact_keeps_its_words_whatever_its_row_says(
+    world: World, client: Client, fact_id: str, words: str
+) -> None:
+    bring_facts(world)
+    bring_proposal(world)
+    client.force_login(world.ada)
+    before = fact(world, fact_id).text
+    client.post(QUERY, row_of(client, fact_id, text=words, action="rejected"))
+    rejected = fact(world, fact_id)
+    assert (rejected.text, rejected.version, rejected.state) == (before, 1, "rejected")
+
+
+def all_rows(client: Client, *rows: dict[str, str]) -> dict[str, list[str]]:
+    """What the buttons of all proposals send: each field as often as there are rows."""
+    return {name: [row[name] for row in rows] for name in rows[0]} | {"facts": [row["fact"] for row in rows]}
+
+
+def test_confirm_all_stores_the_words_of_every_row_or_nothing(world: World, client: Client) -> None:
+    for name in ("maybe", "perhaps"):
+        bring_proposal(world, name)
+    client.force_login(world.ada)
+    better = row_of(client, "maybe", text="Night buses cost two coins.")
+    without = row_of(client, "perhaps", text="", group="Fares")
+    page = client.post(QUERY, all_rows(client, better, without) | {"action": "confirmed"})
+    assert "Fact perhaps, text: This field is required" in page.context["problem"]
+    assert fact(world, "maybe").state == fact(world, "perhaps").state == "proposed"
+    kept = [(row.form["text"].value(), row.form["group"].value()) for row in page.context["proposed"]]
+    assert kept == [("Night buses cost two coins.", "What it costs"), ("", "Fares")]
+    client.post(QUERY, all_rows(client, better, row_of(client, "perhaps")) | {"action": "confirmed"})
+    assert (fact(world, "maybe").text, fact(world, "maybe").version) == ("Night buses cost two coins.", 2)
+    assert (fact(world, "perhaps").state, fact(world, "perhaps").version) == ("confirmed", 1)
+
+
+def test_reject_all_changes_no_words(world: World, client: Client) -> None:
+    bring_proposal(world)
+    client.force_login(world.ada)
+    before = fact(world, "maybe").text
+    client.post(QUERY, all_rows(client, row_of(client, "maybe", text="")) | {"action": "rejected"})
+    assert (fact(world, "maybe").text, fact(world, "maybe").state) == (before, "rejected")
 
 
 def test_a_fact_is_not_confirmed_in_words_that_cannot_be(world: World, client: Client) -> None:

@@ -179,11 +179,29 @@ def test_the_command_writes_what_the_suffix_says(world: World, queue: Queue, tmp
     ],
 )
 def test_what_the_command_cannot_write_is_one_line(
-    arguments: tuple[str, ...], said: str, world: World
+    arguments: tuple[str, ...], said: str, queue: Queue
 ) -> None:
     with pytest.raises(CommandError, match=said) as refused:
         call_command("export_judgments", "harbour", *arguments)
     assert refused.value.returncode == 2
+
+
+@pytest.mark.parametrize("in_queue", [False, True])
+def test_a_file_without_a_judgment_is_refused(world: World, client: Client, in_queue: bool) -> None:
+    queue = make_queue(world)
+    path = world.folder / "judgments.csv"
+    arguments = ["--queue", queue.name] if in_queue else []
+    where = queue.name if in_queue else "harbour"
+    sentence = f"There are no judgments of pairs in “{where}”, so the file would be empty."
+    with pytest.raises(CommandError, match=sentence) as refused:
+        call_command("export_judgments", "harbour", "--output", path, *arguments)
+    assert (refused.value.returncode, path.exists()) == (2, False)
+    client.force_login(world.ada)
+    wanted = {"queue": queue.pk} if in_queue else {}
+    answer = client.get("/api/collections/harbour/judgments/", wanted)
+    assert (answer.status_code, answer.json()["detail"]) == (400, sentence)
+    page = client.get("/collections/harbour/judgments/", wanted, follow=True)
+    assert sentence in page.content.decode()
 
 
 def test_admins_alone_are_offered_the_download(world: World, queue: Queue, client: Client) -> None:

@@ -178,6 +178,9 @@ def test_downloads_leave_out_what_is_deleted_until_it_is_restored(
     item = Item.objects.filter(queue=queue, done=1).first()
     assert item is not None
     gone = item.query if kind == "query" else item.document
+    left = queue.items.exclude(query=item.query).exclude(document=item.document).first()
+    assert left is not None
+    judge(queue, world.ben, left.pk)
 
     def downloads() -> list[bytes]:
         return [

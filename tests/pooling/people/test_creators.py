@@ -62,5 +62,5 @@ def test_the_refusal_says_whom_to_ask(world: World) -> None:
     client = signed_in(world.dan)
     answer = client.post("/api/collections/", BODY, content_type="application/json")
     assert answer["Content-Type"] == "application/problem+json"
-    assert answer.json()["detail"] == "On this site, site admins create collections. Ask one of them."
+    assert answer.json()["detail"] == "On this site, those who run it create collections. Ask one of them."
     assert "Ask one of them." in client.get(reverse("collection_new")).content.decode()

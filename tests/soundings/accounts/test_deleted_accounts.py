@@ -132,7 +132,7 @@ def test_the_last_site_admin_and_the_only_admin_of_a_collection_stay(
     zuleika: User, world: World, client: Client
 ) -> None:
     client.force_login(world.ada)
-    assert "last site admin" in client.delete("/api/accounts/ada/").json()["detail"]
+    assert "last account that runs the site" in client.delete("/api/accounts/ada/").json()["detail"]
     zuleika.is_superuser = True
     zuleika.save()
     change_role(world.collection.memberships.get(user=zuleika), "viewer")

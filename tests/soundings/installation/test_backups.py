@@ -174,6 +174,12 @@ def test_a_list_that_would_fill_the_memory_is_refused_before_it_is_read(world: W
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder that takes no file")
+def test_a_backup_that_cannot_be_written_names_its_file(world: World) -> None:
+    with pytest.raises(CommandError, match=r"^/proc/all\.zip: No such file or directory\.$"):
+        call_command("backup", "/proc/all.zip")
+
+
 def test_a_backup_does_not_replace_a_file_and_has_no_sessions(world: World, tmp_path: Path) -> None:
     path = tmp_path / "taken.zip"
     default_storage.save("runs/one.parquet", ContentFile(b"bytes"))

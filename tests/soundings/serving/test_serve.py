@@ -109,9 +109,10 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
         assert sorted(niceness[1:]) == [niceness[0], niceness[0], least]
         masks = [re.search(r"Umask:\t(\d+)", Path(f"/proc/{child}/status").read_text()) for child in children]
         assert {mask and mask[1] for mask in masks} == {"0077"}
-        refused = manage(tmp_path, "serve", "--port", str(port))
+        refused = manage(tmp_path, "serve", "--port", str(free_port()))
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert f"Port {port} on 127.0.0.1 is in use by another program." in refused.stderr
+        by = f"process {server.pid} at 127.0.0.1, port {port}"
+        assert f"{tmp_path} is served already, by {by}: stop that first" in refused.stderr
         assert refused.stderr.count("\n") == 1
     finally:
         server.send_signal(signal.SIGTERM)
@@ -126,6 +127,38 @@ def test_a_port_in_use_is_told_in_one_sentence() -> None:
         port = other.getsockname()[1]
         with pytest.raises(serving.AddressError, match=f"Port {port} on 127.0.0.1 is in use"):
             serving.require_free_port("127.0.0.1", port)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with a database of SQLite."""
+    at = {"vendor": "sqlite", "settings_dict": {"NAME": tmp_path / "soundings.sqlite3"}}
+    monkeypatch.setattr(serving, "connection", SimpleNamespace(**at))
+    return tmp_path
+
+
+@pytest.mark.parametrize("only", ["", "web", "worker"])
+def test_a_folder_that_is_served_is_told_in_one_sentence(folder: Path, only: str) -> None:
+    sentence = f"{folder} is served already, by process {os.getpid()} at localhost, port 8001: stop that"
+    with (
+        serving.served_once("localhost", 8001),
+        pytest.raises(serving.AddressError, match=sentence),
+        serving.served_once("localhost", 8002, only),
+    ):
+        pass
+    with serving.served_once("localhost", 8002, only):  # the files of before hold nobody up
+        pass
+
+
+def test_the_halves_of_containers_share_a_folder(folder: Path) -> None:
+    with serving.served_once("localhost", 8001, "web"), serving.served_once("localhost", 8001, "worker"):
+        pass
+
+
+def test_two_servers_may_share_a_postgresql(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving.connection, "vendor", "postgresql")
+    with serving.served_once("localhost", 8001), serving.served_once("localhost", 8002):
+        assert not list(folder.iterdir())
 
 
 @pytest.mark.parametrize("port", [0, -1, 70000])

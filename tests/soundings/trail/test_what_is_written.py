@@ -18,6 +18,7 @@ from django.urls import reverse
 from pooling.models import AdminAction
 from pooling.people.membership import add_member
 from soundings.accounts.tokens import make_token, revoke
+from tests.labeling.helpers import judge, make_queue
 from tests.world import PASSWORD, World
 
 
@@ -88,6 +89,9 @@ def test_what_was_refused_or_known_already_is_no_download(world: World) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_commands_that_take_files_out(world: World) -> None:
+    queue = make_queue(world)
+    judge(queue, world.ben, queue.items.all()[0].pk)
+    AdminAction.objects.all().delete()
     call_command("backup", str(world.folder / "all.zip"))
     call_command("export_judgments", "harbour", "--output", str(world.folder / "said.csv"))
     assert written() == [("backup taken", "all.zip"), ("file exported", "said.csv")]
