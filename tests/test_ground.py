@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db import connection
 
 from evaluation.models import Report
 from tests.world import World
@@ -26,6 +27,14 @@ def test_what_one_test_changes_the_next_does_not_see(world: World, report: Repor
     Report.objects.all().delete()
     shutil.rmtree(settings.MEDIA_ROOT)
     shutil.rmtree(world.folder)
+
+
+@pytest.mark.parametrize("time", ["the first", "the next"])
+def test_a_test_that_closes_the_connection_leaves_the_next_a_world_of_its_own(
+    world: World, time: str
+) -> None:
+    assert User.objects.count() == 5
+    connection.close()
 
 
 def test_who_asks_for_the_world_alone_sees_nothing_made_of_it(world: World) -> None:
