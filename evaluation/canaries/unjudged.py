@@ -60,12 +60,7 @@ def could_lift(evaluation: Evaluation, run: str, key: str, threshold: float) -> 
 
 
 def could_reverse(evaluation: Evaluation, pair: tuple[str, str], key: str) -> bool:
-    """A fall of the first run below the second may be none, as `could_lift` says it of a mean.
-
-    The unjudged documents are those of both first K: what one run alone has adds to its hits, what both have
-    to the relevant documents, by which recall is divided. A third run that is measured with them decides
-    nothing.
-    """
+    """A fall of the first run below the second may be none, as `could_lift` says it of a mean."""
     measure, k = split_name(key)
     if any(share_judged(evaluation, run, key) == 0 for run in pair):
         return True
@@ -73,7 +68,7 @@ def could_reverse(evaluation: Evaluation, pair: tuple[str, str], key: str) -> bo
         return any(_is_open(evaluation, run, key) for run in pair)
     opened = unsettled_kept(evaluation, pair) or unsettled(evaluation, pair)
     bounds = difference_bounds(evaluation, opened, pair, measure=measure, k=k)
-    return excludes_zero(bounds.top) >= 0
+    return excludes_zero(bounds.mean()) >= 0
 
 
 def _is_open(evaluation: Evaluation, run: str, key: str) -> bool:
