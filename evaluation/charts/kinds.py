@@ -102,11 +102,12 @@ def _curve_title(choice: ChartChoice) -> str:
     return f"{titled(choice.measure, None)} over K"
 
 
-def _draw_curve(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
+def _draw_curve(
+    table: pd.DataFrame, figures: Figures, choice: ChartChoice, *, note: str = "", **look: Any
+) -> alt.LayerChart:
     single = list(dict.fromkeys(table["k"]))
-    title = (
-        titled(choice.measure, single[0] or None) if len(single) == 1 else titled(choice.measure, None) + "@K"
-    )
+    title = titled(choice.measure, single[0] or None if len(single) == 1 else None)
+    title += "@K" * (len(single) > 1) + note
     return recall_curve(table, title=title, chosen=_in_colour(figures, choice), **look)
 
 
@@ -181,13 +182,12 @@ def _estimated_size(figures: Figures, choice: ChartChoice, *, narrow: bool = Fal
 
 ESTIMATED = ChartKind(
     name="estimated-curve",
-    title=lambda choice: "Recall over K, estimated",
-    reading="Recall as the audit estimates it: of everything that its documents were drawn from, whether or "
-    "not anybody found it. The band is its interval, which covers the choice of queries and of the documents "
-    "drawn. K is on a logarithmic axis; runs not chosen are grey.",
+    title=lambda choice: "Recall@K, estimated",
+    reading="By the audit, of everything that it was drawn from, found or not; over all relevant documents "
+    "at once where the headline is so. The band covers the choice of queries and of the documents drawn.",
     table=lambda figures, choice: estimated_table(figures),
     draw=lambda table, figures, choice, **look: _draw_curve(
-        _as_curve(table), figures, _of_recall(choice), **look
+        _as_curve(table), figures, _of_recall(choice), note=", estimated", **look
     ),
     size=_estimated_size,
     rows=lambda table, choice: table,

@@ -82,7 +82,11 @@ def _parts(report: HtmlReport, look: Look, width: float) -> Iterator[Any]:
     first, *others = means_of(report.figures, report.measures)
     yield from _section(first.title, first.table, look, width, words=first.words)
     if report.draw is not None:
-        yield _picture(report.draw(first_curve(report.figures), choice, False), width)
+        kind = first_curve(report.figures)
+        if kind.is_of_audit:
+            yield look.paragraph(kind.title(choice), "heading")
+            yield look.paragraph(kind.reading, "quiet")
+        yield _picture(report.draw(kind, choice, False), width)
     for mean in others:
         yield from _section(mean.title, mean.table, look, width, words=mean.words)
     for number, cells in enumerate(report.worth):

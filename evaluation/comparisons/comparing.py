@@ -19,6 +19,7 @@ from evaluation.measures.significance import (
     adjusted,
     difference_intervals,
     effect_sizes,
+    plain,
 )
 from evaluation.scoring.evaluating import evaluate
 from evaluation.scoring.figures import mean_as_read
@@ -215,9 +216,7 @@ def _compared(
     corrected = method.corrected(p_values, len(keys))
     made = []
     for at, (key, pair) in enumerate((key, pair) for key in keys for pair in pairs):
-        row = _Row(
-            pair, *key, differences[:, at], numbers[at], audits[at], _number(corrected[at]), bounds[at]
-        )
+        row = _Row(pair, *key, differences[:, at], numbers[at], audits[at], plain(corrected[at]), bounds[at])
         made.append(_comparison(evaluation, row, method))
     return made
 
@@ -247,7 +246,7 @@ def _bounds(
 
 def _comparison(evaluation: Evaluation, row: _Row, method: Method) -> Comparison:
     difference, deviation = _mean_and_deviation(row.differences, evaluation.design)
-    low, high, p_value, effect = (_number(number) for number in row.numbers)
+    low, high, p_value, effect = (plain(number) for number in row.numbers)
     deepest = int(evaluation.cutoffs[-1]) if row.k is None else row.k
     bounds, audited = row.bounds, row.audited
     return Comparison(
@@ -285,12 +284,8 @@ def _mean_and_deviation(differences: Floats, design: Design | None) -> tuple[flo
         mean = float(counted.mean()) if len(counted) else None
         return mean, float(counted.std(ddof=1)) if len(counted) > 1 else None
     means = weighted_means(differences[:, None], design)
-    error = _number(means.error[0] * np.sqrt(len(counted))) if means.freedom[0] > 0 else None
-    return _number(means.mean[0]), error
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+    error = plain(means.error[0] * np.sqrt(len(counted))) if means.freedom[0] > 0 else None
+    return plain(means.mean[0]), error
 
 
 def _measured(

@@ -37,6 +37,7 @@ from evaluation.estimates.intervals import FEWEST_FOR_GAMMA, DesignOf
 from evaluation.estimates.sample import PAIR, AuditSample
 from evaluation.estimates.totals import SampleArrays
 from evaluation.measures.hajek import Design, effective_size, weighted_means
+from evaluation.measures.intervals import share_unlike
 from pooling.heavy import Floats, Integers, NDArray, np, pl, special
 
 #: Fewer queries, or drawn ones that are worth fewer of equal weight, say nothing of a mean over queries.
@@ -224,6 +225,9 @@ class _Model:
         low, high = min(means) - max(reaches), max(means) + max(reaches)
         if uncertain.any():
             low, high = skewed(means, max(reaches))
+        if low == high and low in (0, 1):
+            (share,) = share_unlike(np.array([worth]), confidence).tolist()
+            low, high = low - share * low, high + share * (1 - high)
         value, low, high = np.clip([means[0], low, high], 0, 1).tolist()
         return MacroRecall(value, low, high, queries)
 

@@ -12,7 +12,7 @@ from typing import Annotated, TypedDict
 
 from evaluation.facts.results import FactEvaluation
 from evaluation.facts.table import FactTable, RunPlaces
-from evaluation.measures.significance import IntervalSettings, difference_intervals
+from evaluation.measures.significance import IntervalSettings, difference_intervals, plain
 from pooling.heavy import Booleans, Floats, Integers, np, npt, pl
 
 _PAIR = ["query", "document_id"]
@@ -161,8 +161,8 @@ def compared_facts(
         "run": _mean(means(ours)),
         "other": _mean(means(theirs)),
         "difference": _mean(differences),
-        "low": _plain(limits[0][0]),
-        "high": _plain(limits[1][0]),
+        "low": plain(limits[0][0]),
+        "high": plain(limits[1][0]),
         "bound_low": _mean(means(low)),
         "bound_high": _mean(means(high)),
         "queries": len(differences),
@@ -195,7 +195,3 @@ def _open(top: pl.DataFrame, query: Integers) -> Booleans:
 
 def _mean(values: Floats) -> float | None:
     return float(values.mean()) if len(values) else None
-
-
-def _plain(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)

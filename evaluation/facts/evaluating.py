@@ -29,6 +29,7 @@ from evaluation.measures.significance import (
     IntervalSettings,
     interval_settings,
     mean_intervals,
+    plain,
 )
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.inputs import cutoffs_array
@@ -259,8 +260,8 @@ def _of_run(
         column = table[:, place]
         figure: FactFigure = {
             "mean": _mean(column),
-            "low": _plain(limits[0][place]),
-            "high": _plain(limits[1][place]),
+            "low": plain(limits[0][place]),
+            "high": plain(limits[1][place]),
             "queries": int(np.count_nonzero(~np.isnan(column))),
         }
         if k is not None:
@@ -281,7 +282,3 @@ def _of_run(
 def _mean(values: Floats) -> float | None:
     counted = values[~np.isnan(values)]
     return float(counted.mean()) if len(counted) else None
-
-
-def _plain(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)

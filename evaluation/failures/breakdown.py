@@ -15,6 +15,7 @@ from evaluation.measures.significance import (
     Resampling,
     interval_settings,
     mean_intervals,
+    plain,
 )
 from pooling.formats.parts import in_threads
 from pooling.heavy import np, npt, pd
@@ -375,8 +376,8 @@ def _of_run(values: Floats, weights: Floats, limits: Floats, threshold: float) -
     return GroupFigures(
         n=n,
         mean=float(counted.mean()),
-        low=_plain(limits[0]),
-        high=_plain(limits[1]),
+        low=plain(limits[0]),
+        high=plain(limits[1]),
         percentiles=dict(zip(PERCENTILES, at, strict=True)),
         share_zero=float((counted == 0).mean()),
         share_reaching=float((counted >= threshold - _EQUAL).mean()),
@@ -390,11 +391,7 @@ def _weighted(values: Floats, weights: Floats, limits: Floats) -> WeightedMean |
     if not n:
         return None
     mean = float((weights[counted] * values[counted]).sum() / weights[counted].sum())
-    return WeightedMean(n, mean, _plain(limits[0]), _plain(limits[1]))
-
-
-def _plain(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)
+    return WeightedMean(n, mean, plain(limits[0]), plain(limits[1]))
 
 
 def _plain_figures(figures: GroupFigures) -> GroupResult:

@@ -18,6 +18,7 @@ from evaluation.measures.significance import (
     IntervalSettings,
     interval_settings,
     mean_intervals,
+    plain,
 )
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.figures import TieMeans
@@ -340,13 +341,13 @@ def _with_figures(
         values = run.values[counted, column]
         sums = wanted[counted, column].sum()
         figure: AgainstFigure = {
-            "mean": _plain(values.mean() if len(values) else np.nan),
-            "low": _plain(low[column]),
-            "high": _plain(high[column]),
+            "mean": plain(values.mean() if len(values) else np.nan),
+            "low": plain(low[column]),
+            "high": plain(high[column]),
             "queries": len(values),
-            "micro": _plain(run.hits[counted, column].sum() / sums if sums else np.nan),
-            "min": _plain(values.min() if len(values) else np.nan),
-            "percentiles": {str(p): _plain(percentile(values, p)) for p in PERCENTILES},
+            "micro": plain(run.hits[counted, column].sum() / sums if sums else np.nan),
+            "min": plain(values.min() if len(values) else np.nan),
+            "percentiles": {str(p): plain(percentile(values, p)) for p in PERCENTILES},
         }
         if bool((run.least[counted, column] < run.most[counted, column]).any()):
             least, expected, most = (
@@ -366,7 +367,3 @@ def percentile(values: Floats, percent: float) -> float:
     if not len(values):
         return float("nan")
     return float(np.percentile(values, percent, method="inverted_cdf"))
-
-
-def _plain(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)

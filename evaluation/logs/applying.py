@@ -10,7 +10,7 @@ from typing import Any
 from evaluation.logs.design import OLD_DAYS, Sample, Target, sample_of
 from evaluation.measures import Floats, Integers, key_of
 from evaluation.measures.hajek import Design, WeightedMeans, effective_size, ratio_means, weighted_means
-from evaluation.measures.significance import IntervalSettings
+from evaluation.measures.significance import IntervalSettings, plain
 from evaluation.scoring.figures import Figure, MeasuredHow, RunFigures, WeightedHow
 from evaluation.scoring.results import Evaluation, RunEvaluation
 from pooling.formats.records import read_queries
@@ -125,9 +125,9 @@ def _figures(evaluation: Evaluation, run: RunEvaluation, draw: _Draw) -> RunFigu
     for place, (measure, k) in enumerate(evaluation.keys):
         before = run.figures[key_of(measure, k)]
         figure: Figure = {
-            "mean": _plain(means.mean[place]),
-            "low": _plain(low[place]),
-            "high": _plain(high[place]),
+            "mean": plain(means.mean[place]),
+            "low": plain(low[place]),
+            "high": plain(high[place]),
             "queries": int(np.count_nonzero(~np.isnan(table[:, place]))),
         }
         if measure == "recall" and k is not None:
@@ -148,7 +148,7 @@ def _of_recall(run: RunEvaluation, draw: _Draw, at: int) -> Figure:
     hits = (counts.hits[rows, at] * scored).astype(np.float64)
     relevant = (counts.relevant[rows] * scored).astype(np.float64)
     more: Figure = {}  # type: ignore[typeddict-item]  # joined to a figure that has the rest
-    more["micro"] = _plain(ratio_means(hits[:, None], relevant[:, None], design).mean[0])
+    more["micro"] = plain(ratio_means(hits[:, None], relevant[:, None], design).mean[0])
     lower, upper = run.bounds or (None, None)
     more["bounds"] = [None if one is None else _mean(draw.of(one[:, at]), design) for one in (lower, upper)]
     ties = run.counted.ties
@@ -163,17 +163,13 @@ def _of_recall(run: RunEvaluation, draw: _Draw, at: int) -> Figure:
 
 
 def _mean(values: Floats, design: Design) -> float | None:
-    return _plain(weighted_means(values[:, None], design).mean[0])
+    return plain(weighted_means(values[:, None], design).mean[0])
 
 
 def _within(means: WeightedMeans, level: float) -> tuple[Floats, Floats]:
     """The limits, within [0, 1]: every measure is."""
     low, high = means.limits(level)
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-
-
-def _plain(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)
 
 
 def weighted_notes(how: WeightedHow) -> Sequence[str]:

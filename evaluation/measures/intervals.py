@@ -9,7 +9,7 @@ from itertools import cycle
 from typing import NamedTuple, TypedDict
 
 from evaluation.measures.student import student_limit
-from pooling.heavy import Floats, np, npt
+from pooling.heavy import Floats, Integers, np, npt
 from pooling.ranking.bounds import FEWEST_FOR_INTERVAL
 
 BOOTSTRAP_SAMPLES = 10_000
@@ -143,12 +143,18 @@ def _limits(
         np.where(bounded, np.minimum(high, most), high),
     )
     # A run that found all or nothing in n queries, or as much as another one, can do otherwise in others.
-    unlike = 1 - ((1 - resampling.level) / 2) ** (1 / np.maximum(n, 1))
+    unlike = share_unlike(np.maximum(n, 1), resampling.level)
     unlike = np.where(bounded & (low == high) & (low == np.rint(low)), unlike, 0.0)
     low, high = low - unlike * (low - least), high + unlike * (most - high)
     few = n < FEWEST_QUERIES
     low[few] = high[few] = np.nan
     return low, high
+
+
+def share_unlike(count: Floats | Integers, level: float) -> Floats:
+    """The share of others that may differ from so many queries that are all alike (Clopper and Pearson)."""
+    shares: Floats = 1 - ((1 - level) / 2) ** (1 / count)
+    return shares
 
 
 def _normal_limit(

@@ -288,6 +288,11 @@ def power_line(
     )
 
 
+def plain(number: float) -> float | None:
+    """For JSON, where undefined is null."""
+    return None if np.isnan(number) else float(number)
+
+
 __all__ = [
     "BOOTSTRAP_SAMPLES",
     "CORRECTIONS",
@@ -306,6 +311,7 @@ __all__ = [
     "least_difference",
     "mean_intervals",
     "paired_differences",
+    "plain",
     "power_line",
     "queries_needed",
     "randomisation_test",

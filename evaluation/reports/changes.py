@@ -142,7 +142,13 @@ def are_equal(before: Report, after: Report) -> bool:
 
 def _same(change: FigureChange) -> bool:
     before, after = change.before, change.after
-    pairs = ((before["mean"], after["mean"]), (before["low"], after["low"]), (before["high"], after["high"]))
+    estimates = [one.get("estimate") or {"value": None} for one in (before, after)]
+    pairs = (
+        (estimates[0]["value"], estimates[1]["value"]),
+        (before["mean"], after["mean"]),
+        (before["low"], after["low"]),
+        (before["high"], after["high"]),
+    )
     return all(
         old == new or (old is not None and new is not None and abs(old - new) < EQUAL) for old, new in pairs
     )

@@ -110,6 +110,7 @@ class SharedPicture:
     wide: tuple[int, int]
     narrow: tuple[int, int]
     alt: str
+    title: str = ""
 
 
 def shared_report(link: SharedLink, token: str) -> dict[str, Any]:
@@ -139,6 +140,7 @@ def shared_report(link: SharedLink, token: str) -> dict[str, Any]:
             kind.size(figures, choice),
             kind.size(figures, choice, narrow=True),
             alt,
+            kind.title(choice),
         ),
         "means": list(means_of(figures, content.measures)),
         "worth": [worth_of(cells, number) for number, cells in enumerate(content.worth)],

@@ -24,6 +24,7 @@ from evaluation.measures.significance import (
     IntervalSettings,
     interval_settings,
     mean_intervals,
+    plain,
 )
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.coverage import (
@@ -433,18 +434,16 @@ def _means_and_limits(
 def _figure(
     measure: str, numbers: Floats, extras: Mapping[str, Floats], column: int, *, queries: int
 ) -> Figure:
-    mean, low, high = (_plain(number) for number in numbers)
+    mean, low, high = (plain(number) for number in numbers)
+    if measure == "judged" and mean == 1 and low is not None:
+        low = high = 1.0  # what is judged is there to see
     figure: Figure = {"mean": mean, "low": low, "high": high, "queries": queries}
     if measure == "recall":
-        figure["micro"] = _plain(extras["micro"][column])
-        figure["bounds"] = [_plain(extras["lower"][column]), _plain(extras["upper"][column])]
+        figure["micro"] = plain(extras["micro"][column])
+        figure["bounds"] = [plain(extras["lower"][column]), plain(extras["upper"][column])]
         if "least" in extras and extras["least"][column] < extras["most"][column]:
-            least, expected, most = (_plain(extras[side][column]) for side in ("least", "expected", "most"))
+            least, expected, most = (plain(extras[side][column]) for side in ("least", "expected", "most"))
             figure["ties"] = {"min": least, "expected": expected, "max": most}
     if measure == "judged":
-        figure["mean_of_retrieved"] = _plain(extras["mean_of_retrieved"][column])
+        figure["mean_of_retrieved"] = plain(extras["mean_of_retrieved"][column])
     return figure
-
-
-def _plain(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)

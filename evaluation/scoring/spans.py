@@ -18,6 +18,7 @@ from evaluation.measures.significance import (
     IntervalSettings,
     interval_settings,
     mean_intervals,
+    plain,
 )
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.figures import Figure, SpanCounts, SpanResult, SummaryRow
@@ -243,8 +244,8 @@ class SpanRequest(NamedTuple):
                 column = number * len(places) + place
                 figures[name][key_of(*key)] = {
                     "mean": _mean(stacked[:, column]),
-                    "low": _plain(limits[0][column]),
-                    "high": _plain(limits[1][column]),
+                    "low": plain(limits[0][column]),
+                    "high": plain(limits[1][column]),
                     "queries": int(np.count_nonzero(~np.isnan(stacked[:, column]))),
                     "characters": _mean(table[:, at, 2]),
                 }
@@ -329,10 +330,6 @@ def _of_query(
 def _mean(values: Floats) -> float | None:
     kept = values[~np.isnan(values)]
     return float(kept.mean()) if len(kept) else None
-
-
-def _plain(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)
 
 
 def span_request(

@@ -228,6 +228,10 @@ def _mean(values: Floats, counted: Booleans, weights: Floats | None) -> float:
     return float(np.average(values[counted], weights=None if weights is None else weights[counted]))
 
 
+# Sums of the same numbers in another order differ by less.
+_LEVEL = 1e-12
+
+
 def turning_share(
     limits: Callable[[float], tuple[Floats, Floats]], counted: Booleans, weights: Floats | None = None
 ) -> float | None:
@@ -245,7 +249,7 @@ def turning_share(
     def worst(share: float) -> float:
         return _mean(limits(share)[behind], counted, weights)
 
-    if as_labelled == 0:
+    if abs(as_labelled) < _LEVEL:
         return 0.0
     if worst(1.0) * as_labelled > 0:
         return None

@@ -106,8 +106,8 @@ MEANINGS = {
 }
 
 
-def queue_quality(queue: Queue) -> QueueQuality:
-    figures, computed_at = _kept(queue, timezone.now())
+def queue_quality(queue: Queue, *, now: datetime | None = None) -> QueueQuality:
+    figures, computed_at = _kept(queue, now or timezone.now())
     waiting = queue.items.filter(state=Item.State.ADJUDICATION).count()
     paused = set(queue.quarantines.filter(lifted_at=None).values_list("annotator__username", flat=True))
     return {

@@ -67,6 +67,13 @@ def test_where_every_pair_has_a_label_it_is_the_mean_with_students_interval() ->
     assert (found.low, found.high) == pytest.approx((0.75 - reach, 0.75 + reach))
 
 
+def test_nothing_in_every_query_promises_nothing_of_others() -> None:
+    found = found_a(sample_of((["a-", "b+"], "", "")))
+
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert found.high == pytest.approx(1 - 0.025 ** (1 / 12)), "Clopper and Pearson, of 12"
+
+
 def test_what_the_audit_draws_in_some_queries_counts_in_all() -> None:
     # Two drawn of four: e in half of the queries and in the others nothing, so of each document one in four.
     found = found_a(sample_of((["a+"], "e+f-", "gh"), (["a+"], "e-f-", "gh"), queries=40))

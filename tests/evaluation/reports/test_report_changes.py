@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -32,6 +33,13 @@ def test_what_changed_is_named_and_the_difference_is_after_minus_before(two: tup
     # alpha@1 was 1 for both queries, and finds one of two relevant documents of q1 now; beta found neither.
     assert found == {("alpha", 1): -0.25, ("alpha", 2): 0.0, ("beta", 1): 0.25, ("beta", 2): 0.0}
     assert not are_equal(*two)
+
+
+def test_reports_with_other_estimates_are_not_equal(two: tuple[Report, Report]) -> None:
+    before, after = two[0], deepcopy(two[0])
+    assert are_equal(before, after)
+    after.result["runs"]["alpha"]["recall@1"]["estimate"] = {"value": 0.25}
+    assert not are_equal(before, after)
 
 
 def test_a_run_of_the_same_name_from_another_file_is_said(two: tuple[Report, Report]) -> None:

@@ -4,12 +4,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import Conventions, evaluate
+from evaluation.scoring.unsettled import turning_share
 
 QRELS = {"q": {"a": 1, "b": 1, "n": 0}}
 ONE = {"q": {"a": 3.0, "x": 2.0, "n": 1.0}}
@@ -165,6 +167,27 @@ def test_bounds_meet_where_everything_is_judged() -> None:
     figure = evaluate(qrels, {"one": ONE}, k=3).figure("one", "recall", 3)
 
     assert figure["bounds"] == [0.5, 0.5]
+
+
+def test_what_is_wholly_judged_has_no_interval_and_what_is_wholly_found_has() -> None:
+    qrels = {f"q{number}": {"a": 1, "x": 0, "n": 0} for number in range(12)}
+    run = {query: {"a": 3.0, "x": 2.0, "n": 1.0} for query in qrels}
+
+    result = evaluate(qrels, {"one": run}, k=3)
+
+    judged, recall = (result.figure("one", name, 3) for name in ("judged", "recall"))
+    assert (judged["mean"], judged["low"], judged["high"]) == (1.0, 1.0, 1.0)
+    assert (recall["mean"], recall["high"]) == (1.0, 1.0)
+    assert recall["low"] == pytest.approx(0.025 ** (1 / 12)), "Clopper and Pearson, of 12"
+
+
+def test_runs_that_differ_by_rounding_alone_are_level() -> None:
+    differences = np.array([0.1, 0.2, -0.3])
+    assert 0 < abs(differences.mean()) < 1e-16
+
+    turning = turning_share(lambda share: (differences - share, differences + share), np.full(3, True))
+
+    assert turning == 0.0
 
 
 def test_bounds_and_mean_are_over_the_same_queries() -> None:
