@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import pytest
+from django.core.cache import cache
 from django.db import connection, transaction
 from django.test import override_settings
 
@@ -55,6 +56,7 @@ class Ground:
     def stand_on(self, makes: Sequence[Make]) -> None:
         """For the next test: the world with what these functions make of it, or no rows at all."""
         self._given = []
+        cache.clear()  # names of keys are of rows, which tests share
         with self._unblocked():
             # A test that closes the connection takes with it all that was made.
             is_lost = connection.closed_in_transaction

@@ -20,7 +20,7 @@ from evaluation.reports.measuring import Measuring, proposed_release, request_me
 from evaluation.reports.serializers import ReportSerializer
 from labeling.consensus.rules import RULE_NAMES, RULES_IN_WORDS
 from labeling.gold.reader import proposals_in
-from labeling.items.reading import too_fast_in
+from labeling.items.reading_speed import too_fast_in
 from pooling.interface.api import Made, parsed, takes
 from pooling.interface.api import person as caller
 from pooling.interface.forms import show_problem

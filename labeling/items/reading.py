@@ -10,15 +10,9 @@ shorter words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Case, Count, F, FloatField, Q, QuerySet, Value, When
-from django.db.models.functions import Cast, Coalesce, Length, Substr
-
-from labeling.models import Judgment
 from pooling.formats.wording import counted
-from pooling.models import Collection
 
 WORDS_PER_SECOND = 12
 CHARACTERS_PER_WORD = 6
@@ -55,38 +49,3 @@ def least_ms(characters: int) -> float:
 
 def is_implausible(too_fast: int, timed: int) -> bool:
     return timed >= ENOUGH and too_fast >= TOO_MANY * timed
-
-
-# Of a judgment's document, as far as reading speed needs them.
-CHARACTERS = Coalesce(Length(Substr("document__title", 1, MOST_CHARACTERS)), 0) + Coalesce(
-    Length(Substr("document__text", 1, MOST_CHARACTERS)), 0
-)
-
-
-def too_fast_in(collection: Collection) -> list[FastAnnotator]:
-    """Those whose answers in a collection are, of all that labels count; by name."""
-    counts = (
-        _timed(collection)
-        .order_by()
-        .values("annotator__username")
-        .annotate(timed=Count("pk"), fast=Count("pk", filter=Q(event__active_ms__lt=F("least_ms"))))
-    )
-    annotators = (FastAnnotator(row["annotator__username"], row["fast"], row["timed"]) for row in counts)
-    return sorted(_implausible(annotators), key=lambda one: one.username)
-
-
-def _implausible(annotators: Iterable[FastAnnotator]) -> list[FastAnnotator]:
-    return [one for one in annotators if is_implausible(one.too_fast, one.timed)]
-
-
-def _timed(collection: Collection) -> QuerySet[Judgment]:
-    """Answers that labels count, with the `least_ms` of their text. One that could not be judged need not be
-    read, and an adjudicator has read the pair before."""
-    counted = Judgment.objects.opinions().filter(collection=collection, event__active_ms__isnull=False)
-    characters = Cast(CHARACTERS, FloatField())
-    least = Case(
-        When(Q(characters__gt=MOST_CHARACTERS), then=Value(least_ms(MOST_CHARACTERS))),
-        default=F("characters") * Value(MS_PER_CHARACTER),
-        output_field=FloatField(),
-    )
-    return counted.annotate(characters=characters, least_ms=least)

@@ -16,7 +16,7 @@ from labeling.adaptive.state import endings_sentence
 from labeling.consensus.rules import RULES_IN_WORDS
 from labeling.facts.releasing import FACT_FORMATS, has_facts
 from labeling.gold.reader import proposals_in
-from labeling.items.reading import too_fast_in
+from labeling.items.reading_speed import too_fast_in
 from labeling.models import LabelFile, QrelsRelease
 from labeling.qrels.downloads import export_options, release_content
 from labeling.qrels.imported import label_files, withdraw_labels

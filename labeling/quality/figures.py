@@ -19,7 +19,7 @@ from labeling.consensus.agreement import Agreement, agreement
 from labeling.consensus.shares import wilson
 from labeling.gold.repeats import same_again
 from labeling.gold.scores import AnnotatorGold, gold_rows
-from labeling.items.reading import CHARACTERS
+from labeling.items.reading_speed import CHARACTERS
 from labeling.models import GoldQuestion, Item, Judgment, Queue, Verdict
 from labeling.quality.facts import (
     AgainFigures,

@@ -140,7 +140,7 @@ def with_positions(frame: pl.DataFrame, starts: Integers, depth: int | None) -> 
     lengths = np.diff(np.append(starts, frame.height))
     position = np.arange(1, frame.height + 1, dtype=np.uint32)
     position -= np.repeat(starts.astype(np.uint32), lengths)
-    numbered = frame.hstack([pl.Series("position", position)])
+    numbered = frame.with_columns(pl.Series("position", position))
     if depth is None or lengths.max(initial=0) <= depth:
         return numbered
     return numbered.filter(pl.col("position") <= depth)

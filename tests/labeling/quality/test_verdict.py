@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from labeling.items.reading import is_implausible, least_ms, too_fast_in
+from labeling.items.reading import is_implausible, least_ms
+from labeling.items.reading_speed import too_fast_in
 from labeling.models import Queue
 from labeling.quality.facts import AgreementFigures
 from labeling.quality.figures import queue_quality

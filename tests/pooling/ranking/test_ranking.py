@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.ranking.ranking import group_queries, order_run
+from pooling.ranking.ranking import group_queries, order_run, with_positions
 
 
 def run_of(*rows: tuple[str, str, float]) -> pl.DataFrame:
@@ -103,3 +103,11 @@ def test_the_order_does_not_depend_on_the_order_of_the_rows(
     expected = sorted(rows, key=lambda row: (-row[2], [-byte for byte in row[1].encode()] + [1]))
     in_query = [row for row in expected if row[0] == "q"]
     assert order_run(run_of(*rows)).filter(pl.col("query_id") == "q").drop("position").rows() == in_query
+
+
+def test_a_column_that_is_called_position_is_replaced() -> None:
+    run = run_of(("q", "a", 2.0), ("q", "b", 1.0), ("r", "a", 1.0)).with_columns(position=pl.lit(9))
+
+    numbered = with_positions(run, np.array([0, 2]), None)
+
+    assert numbered["position"].to_list() == [1, 2, 1]
