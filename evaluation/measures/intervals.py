@@ -152,7 +152,7 @@ def _limits(
 
 
 def share_unlike(count: Floats | Integers, level: float) -> Floats:
-    """The share of others that may differ from so many queries that are all alike (Clopper and Pearson)."""
+    """The share of others that may differ from `count` queries that are all alike (Clopper and Pearson)."""
     shares: Floats = 1 - ((1 - level) / 2) ** (1 / count)
     return shares
 
