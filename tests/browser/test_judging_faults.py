@@ -184,9 +184,8 @@ def test_verdicts_that_wait_while_their_queue_is_deleted_are_saved_and_the_page_
     judged = {press(page, "j"): "relevant", press(page, "f"): "not_relevant"}
     delete(queue if what == "queue" else world.collection)
     page.context.set_offline(False)
-    expect(page.locator("[data-part=notice]")).to_have_text(
-        "This queue is deleted; your verdicts are still saved."
-    )
+    told = page.get_by_text("This queue is deleted; your verdicts are still saved.", exact=True)
+    expect(told).to_be_visible()
     assert stored(queue) == judged
     page.reload()
     expect(page.locator("[data-part=empty]")).to_contain_text("This queue is deleted")

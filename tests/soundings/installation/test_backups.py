@@ -180,6 +180,7 @@ def test_a_backup_that_cannot_be_written_names_its_file(world: World) -> None:
         call_command("backup", "/proc/all.zip")
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_backup_does_not_replace_a_file_and_has_no_sessions(world: World, tmp_path: Path) -> None:
     path = tmp_path / "taken.zip"
     default_storage.save("runs/one.parquet", ContentFile(b"bytes"))
