@@ -42,6 +42,7 @@ from evaluation.report_store.shared_links import (
 )
 from evaluation.reports.answer_card import answer_card, estimated_caption, of_labels
 from evaluation.reports.export import MADE, content_of
+from evaluation.scoring.figures import Figure
 from evaluation.scoring.results import decimal, interval, percent
 from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.charting import VARIANTS
@@ -95,9 +96,11 @@ def chosen_pair(report: Report, data: Any) -> tuple[str, str, int]:
 
 @dataclass(frozen=True)
 class SharedRow:
-    """A run with its recall at the K of the page, in words; bar: places on a scale of 100 units."""
+    """A run with its recall at the K of the page, in words; estimate: of the audit, with its interval; bar:
+    places on a scale of 100 units."""
 
     run: str
+    estimate: str
     mean: str
     interval: str
     judged: str
@@ -119,7 +122,7 @@ def shared_report(link: SharedLink, token: str) -> dict[str, Any]:
     content, k = content_of(report, for_members=False), headline_k(report.options)
     choice = usual_choice(report)
     figures = content.figures
-    kind = first_curve(figures)
+    kind, rows = first_curve(figures), _rows(report, k)
     # Who made it is a member.
     provenance = replace(content.provenance, made=report.created_at.strftime(MADE))
     alt = f"{kind.title(choice)}; the tables have the same numbers."
@@ -134,7 +137,8 @@ def shared_report(link: SharedLink, token: str) -> dict[str, Any]:
         "curve_caption": estimated_caption(report)
         if kind.is_of_audit
         else f"Mean over queries{basis and f', {basis},'} with its interval.",
-        "rows": _rows(report, k),
+        "has_estimates": any(row.estimate for row in rows),
+        "rows": rows,
         "picture": SharedPicture(
             _addresses(token),
             kind.size(figures, choice),
@@ -193,8 +197,13 @@ def _rows(report: Report, k: int) -> list[SharedRow]:
         places = {"mean": figure["mean"], "low": figure["low"], "high": figure["high"]}
         bar = {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}
         mean, share = decimal(figure["mean"]), percent(judged["mean"])
-        rows.append(SharedRow(run, mean, interval(figure).strip(), share, bar))
+        rows.append(SharedRow(run, _estimate(figure), mean, interval(figure).strip(), share, bar))
     return rows
+
+
+def _estimate(figure: Figure) -> str:
+    estimate = figure.get("estimate")
+    return "" if estimate is None else f"{decimal(estimate['value'])}{interval(estimate)}"
 
 
 # A link must not travel on: not to other sites, not into an index, not into a cache.

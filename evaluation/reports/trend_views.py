@@ -63,7 +63,7 @@ def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
             "measures": [MEASURES[name] for name in measures_of(reports)],
             "cutoffs": common_cutoffs(reports, trend.measure),
             "rows": [_row(trend, run) for run in trend.points],
-            "cautions": cautions(reports),
+            "cautions": cautions(reports, with_estimates=trend.average is not None),
             "changes": changes_between(reports),
             "is_equal": len(reports) == 2 and are_equal(*reports),
             "picture": _picture(collection, trend),
@@ -77,7 +77,7 @@ def report_trend_picture(request: HttpRequest, slug: str, variant: str) -> HttpR
     trend = _chosen_trend(request, collection_for(request.user, slug))
     if variant not in VARIANTS or trend is None or not trend.curves:
         raise Http404("There is no such picture.")
-    identity = repr([*map(chart_key, trend.reports), trend.measure, trend.k, trend.is_estimated, variant])
+    identity = repr([*map(chart_key, trend.reports), trend.measure, trend.k, trend.average, variant])
     key = f"trend-{sha256(identity.encode()).hexdigest()}"
     svg: bytes | None = cache.get(key)
     if svg is None:
@@ -221,7 +221,7 @@ def _plain(trend: Trend) -> dict[str, object]:
             {"run": run, "points": [None if point is None else _point(point) for point in points]}
             for run, points in trend.points.items()
         ],
-        "cautions": cautions(trend.reports),
+        "cautions": cautions(trend.reports, with_estimates=trend.average is not None),
     }
 
 
@@ -249,7 +249,7 @@ def _cell(trend: Trend, point: Point) -> dict[str, Any]:
 
 
 def _title(trend: Trend) -> str:
-    return titled(trend.measure, trend.k) + (", estimated" if trend.is_estimated else "")
+    return titled(trend.measure, trend.k) + (", estimated" if trend.average else "")
 
 
 def _picture(collection: Collection, trend: Trend) -> dict[str, Any] | None:
@@ -259,7 +259,7 @@ def _picture(collection: Collection, trend: Trend) -> dict[str, Any] | None:
     names = [report.pk for report in trend.reports]
     query = urlencode({"report": names, "measure": trend.measure, "k": trend.k or ""}, doseq=True)
     title = _title(trend)
-    runs, what = len(trend.curves), "Estimate" if trend.is_estimated else "Mean"
+    runs, what = len(trend.curves), "Estimate" if trend.average else "Mean"
     more = f" The {runs} best of {len(trend.points)} runs." if len(trend.points) > runs else ""
     return {
         "addresses": {

@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
+from evaluation.comparisons.answer import estimated_frame
 from evaluation.measures import key_of
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
 from evaluation.report_store.options import UNWEIGHTED
 from evaluation.reports.changes import Change, what_changed
 from evaluation.reports.summaries import ReportSummary, history_of
+from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.figures import Figure, HeadlineEstimate, as_read
 from pooling.formats.wording import counted
 from pooling.heavy import pd
@@ -54,13 +56,14 @@ class Reading(NamedTuple):
 @dataclass(frozen=True)
 class Trend:
     """Reports, oldest first, at one measure and K (None over the whole run), with a point or nothing for each
-    run in each. is_estimated: all points have an estimate, and of one average."""
+    run in each. average: of the estimates, `macro` or `micro`, where all points have one of the same; None
+    where the figures are of the labels at hand."""
 
     reports: list[Report]
     measure: str
     k: int | None
     points: dict[str, list[Point | None]]
-    is_estimated: bool = False
+    average: str | None = None
 
     @property
     def curves(self) -> list[str]:
@@ -74,7 +77,7 @@ class Trend:
 
     def read(self, point: Point) -> Reading:
         """What people read of a point: its estimate where all points have one, else its mean."""
-        estimate, figure = point.estimate if self.is_estimated else None, point.figure
+        estimate, figure = point.estimate if self.average else None, point.figure
         if estimate is None:
             return Reading(figure["mean"], figure["low"], figure["high"], point.difference)
         return Reading(estimate["value"], estimate["low"], estimate["high"], point.estimate_difference)
@@ -124,7 +127,7 @@ def trend_of(reports: Sequence[Report], measure: str, k: int | None) -> Trend:
         points[run] = _points(reports, run, key)
     every = [point for row in points.values() for point in row if point is not None]
     averages = {None if (one := point.estimate) is None else one["average"] for point in every}
-    trend = Trend(list(reports), measure, k, points, len(averages) == 1 and None not in averages)
+    trend = Trend(list(reports), measure, k, points, averages.pop() if len(averages) == 1 else None)
 
     def newest(run: str) -> float:
         values = (trend.read(point).value for point in reversed(points[run]) if point is not None)
@@ -158,8 +161,9 @@ def _less(number: float | None, other: float | None) -> float | None:
     return None if number is None or other is None else number - other
 
 
-def cautions(reports: Sequence[Report]) -> list[str]:
-    """A sentence for each way in which the reports do not count alike."""
+def cautions(reports: Sequence[Report], *, with_estimates: bool = False) -> list[str]:
+    """A sentence for each way in which the reports do not count alike; with_estimates: the figures read are
+    the audits' estimates."""
     kinds: list[tuple[str, Callable[[Report], Any]]] = [
         ("what counts as relevant", lambda one: one.options["conventions"]["min_relevance"]),
         (
@@ -174,6 +178,8 @@ def cautions(reports: Sequence[Report]) -> list[str]:
         ("the tags of the queries", lambda one: one.options.get("tags") or []),
         ("the rule of the release", lambda one: one.release.rule),
     ]
+    if with_estimates:
+        kinds.append(("what their audits were drawn from", _drawn_from))
     sentences = [
         f"The reports differ in {what}: their figures are not of the same thing."
         for what, of in kinds
@@ -186,6 +192,13 @@ def cautions(reports: Sequence[Report]) -> list[str]:
             "part of a change may be the queries that were added."
         )
     return sentences
+
+
+def _drawn_from(report: Report) -> object:
+    """The frame of the audit; of a pool without one, how deep it is."""
+    estimates: Estimates = report.result["estimates"]
+    pool = estimates["pool"]
+    return estimated_frame(estimates) or (None if pool is None else pool["depth"])
 
 
 def changes_between(reports: Sequence[Report]) -> list[tuple[Report, list[Change]]]:

@@ -57,6 +57,22 @@ def test_anyone_with_the_link_reads_the_answer_the_table_and_the_curve(
     assert b"<svg" in stranger.get(picture[1]).content
 
 
+def test_estimates_of_an_audit_stand_before_recall_of_what_was_found(
+    world: World, report: Report, client: Client
+) -> None:
+    assert ">Estimated</th>" not in text(client.get(address_of(report, world)))  # type: ignore[arg-type]
+    interval = {"low": 0.125, "high": 0.5, "average": "macro", "covers": "both"}
+    report.result["runs"]["alpha"]["recall@3"]["estimate"] = {"value": 0.25, **interval}
+    report.save()
+
+    page = text(client.get(address_of(report, world)))  # type: ignore[arg-type]
+
+    assert re.findall(r'scope="row">(\w+)</th><td class="number">([^<]*)</td>', page) == [
+        ("alpha", "0.250 [0.125, 0.500]"),
+        ("beta", "–"),
+    ]
+
+
 def test_a_shared_page_says_nothing_of_people_texts_or_the_way_into_the_collection(
     world: World, report: Report, client: Client
 ) -> None:

@@ -122,14 +122,28 @@ def test_estimates_are_shown_where_each_run_of_each_report_has_one_and_never_nex
     page = client.get(PAGE + address).content.decode()
     runs = {one["run"]: one["points"][1] for one in client.get(CALL + address).json()["runs"]}
 
-    assert "Recall as the audit of each report estimates it" in page
+    assert "Recall, as the audit of\n      each report estimates it" in page
     assert "Recall@1, estimated: each run" in page
     assert re.findall(r'title="\[0.000, 0.900\]">(0.\d+)', page) == ["0.250", "0.375", "0.500", "0.125"]
     assert re.findall(r"[+−]0.\d{3}", page) == ["+0.125", "−0.375"]
     assert (runs["alpha"]["mean"], runs["alpha"]["difference"]) == (0.5, -0.5), "of the labels at hand"
     assert runs["alpha"]["estimate"]["value"] == 0.125
+    assert "drawn from" not in page
     picture = client.get(f"{PAGE}light.svg{address}").content
     assert b"estimated" in picture
+
+
+def test_estimates_of_other_frames_are_not_of_the_same_thing(three: list[Report]) -> None:
+    first, second = three[0], three[2]
+    for report in (first, second):
+        estimate(report, "alpha", 0.5, "micro")
+        estimate(report, "beta", 0.25, "micro")
+    assert trend_of([first, second], "recall", 1).average == "micro"
+    assert cautions([first, second], with_estimates=True) == []
+    second.result["estimates"] |= {"frame": {"reach": 50, "runs": 3, "text": True, "size": 90}}
+    (sentence,) = cautions([first, second], with_estimates=True)
+    assert "what their audits were drawn from" in sentence
+    assert cautions([first, second]) == []
 
 
 def test_one_report_alone_has_no_trend(world: World, report: Report, client: Client) -> None:
