@@ -32,10 +32,10 @@ quick: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m tests.quick $(TEST_ARGS)
 
-# The tests that take more than two seconds of processor time. Browsers and processes keep them waiting, so three run at once.
+# The tests that take more than two seconds of processor time.
 slow: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.browser.chromium
-	$(BIN)/python -m pytest -m "slow and not spark" -n 3 $(TEST_ARGS)
+	$(BIN)/python -m pytest -m "slow and not spark" $(TEST_ARGS)
 
 # The tests of a company's sign-in, whose settings and tables are others than those of all other tests; on PostgreSQL by
 # `.ci/with-postgres make company`.

@@ -179,7 +179,7 @@ def cautions(reports: Sequence[Report], *, with_estimates: bool = False) -> list
         ("the rule of the release", lambda one: one.release.rule),
     ]
     if with_estimates:
-        kinds.append(("what their audits were drawn from", _drawn_from))
+        kinds.append(("what their audits were drawn from", _frame_of_audit))
     sentences = [
         f"The reports differ in {what}: their figures are not of the same thing."
         for what, of in kinds
@@ -194,7 +194,7 @@ def cautions(reports: Sequence[Report], *, with_estimates: bool = False) -> list
     return sentences
 
 
-def _drawn_from(report: Report) -> object:
+def _frame_of_audit(report: Report) -> object:
     """The frame of the audit; of a pool without one, how deep it is."""
     estimates: Estimates = report.result["estimates"]
     pool = estimates["pool"]

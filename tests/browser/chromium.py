@@ -38,8 +38,10 @@ def find_chromium() -> str | None:
 
 
 def _playwrights_own() -> str | None:
-    from playwright.sync_api import sync_playwright
-
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:  # before anything is installed
+        return None
     with sync_playwright() as playwright:
         path = playwright.chromium.executable_path
     return path if Path(path).exists() else None
