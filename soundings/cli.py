@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from pooling.interface.terminal import not_installed, readable, refuse_odd_arguments
+from soundings import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("pooling", "labeling", "evaluation", "soundings")
@@ -172,6 +173,9 @@ def run_command() -> None:
         return
     if sys.argv[1:] in ([], ["help"], ["--help"], ["-h"]):
         print(overview(os.path.basename(sys.argv[0])))
+        return
+    if sys.argv[1:] in (["version"], ["--version"]):  # Django would tell its own
+        print(__version__)
         return
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "soundings.settings")
     from django.conf import settings

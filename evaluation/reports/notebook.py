@@ -171,9 +171,10 @@ class Result(Evaluation):
         design = design_of_files({"pool": pool}, self)
         return Basis.of(self, design) if design.has_audit else None
 
-    def chart(self, kind: str = "curve", measure: str = "recall", *, dark: bool = False) -> Picture:
-        """A picture of the report: `curve`, `distribution`, `gains`, `relevant`, `precision-recall` or
-        `coverage`.
+    def chart(self, kind: str = "", measure: str = "recall", *, dark: bool = False) -> Picture:
+        """A picture of the report: `estimated-curve`, `curve`, `distribution`, `gains`, `relevant`,
+        `precision-recall` or `coverage`; without a kind the first one of a report, which is recall as the
+        audit of the pool estimates it, and the means by the labels at hand where it does not.
 
         An Altair chart, which a notebook shows without a network. Raises ValueError for a kind that there
         is not, or not for these measures.
@@ -182,7 +183,7 @@ class Result(Evaluation):
             # Cut: a class of Altair's, which loads it
             from evaluation.reports.notebook_pictures import picture_of
 
-            return picture_of(self, kind, measure, dark=dark)
+            return picture_of(self, kind, measure, self.estimates(), dark=dark)
 
     def to_html(self, file: str | Path) -> Path:
         """Write the report as one HTML file with pictures, tables and conventions, which fetches nothing.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from evaluation.charts.html_file import figures_of
-from evaluation.charts.kinds import KINDS, default_choice
+from evaluation.charts.kinds import KINDS, default_choice, first_curve
+from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.results import Evaluation
 from pooling.heavy import alt
 from pooling.interface.charting import to_svg
@@ -18,9 +19,12 @@ class Picture(alt.LayerChart):
         return {"image/svg+xml": to_svg(self).decode()}
 
 
-def picture_of(result: Evaluation, kind: str, measure: str, *, dark: bool) -> Picture:
-    figures = figures_of(result)
+def picture_of(
+    result: Evaluation, kind: str, measure: str, estimates: Estimates | None, *, dark: bool
+) -> Picture:
+    figures = figures_of(result, estimates)
     there = {name: one for name, one in KINDS.items() if one.is_there(figures)}
+    kind = kind or first_curve(figures, measure).name
     if kind not in there:
         raise ValueError(f"There is no chart {kind!r} of this result; choose one of {', '.join(there)}.")
     if measure not in result.measures:

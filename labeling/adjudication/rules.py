@@ -144,16 +144,21 @@ def apply_rule(queue: Queue, admin: User, chosen: Preview, *, digest: str = "") 
         problem = "Verdicts have come in since the preview, so nothing was settled. Look at it again."
         raise InputError(problem, field="digest", conflict=True)
     batch = f"{_PREFIX}{uuid4().hex[:12]}"
+    wanted = chosen.decisions[:AT_ONCE]
+    if not wanted:
+        return Applied(batch, 0, chosen.waiting)
+    facts = {"rule": chosen.rule, "batch": batch}
+    # A line before the first pair and one after the last: no lock is kept from one pair to the next, and
+    # where the process ends half way, the first line stays.
+    record_action(queue.collection, admin, "settling by a rule begun", queue.name, **facts, pairs=len(wanted))
     settled = 0
-    for item, verdict, reason in chosen.decisions[:AT_ONCE]:
+    for item, verdict, reason in wanted:
         given = Submission(item.pk, f"{batch}-{item.pk}", verdict, reason, chosen.note)
         # Somebody else may have been quicker.
         if unsettled_items(queue).filter(pk=item.pk).exists():
             adjudicate(queue, admin, given)
             settled += 1
-    if settled:
-        facts = {"rule": chosen.rule, "pairs": settled}
-        record_action(queue.collection, admin, "pairs settled by a rule", queue.name, **facts)
+    record_action(queue.collection, admin, "pairs settled by a rule", queue.name, **facts, pairs=settled)
     return Applied(batch, settled, chosen.waiting - settled)
 
 
@@ -165,10 +170,13 @@ def undo_rule(queue: Queue, admin: User, batch: str) -> int:
     events = list(rows.values_list("event__key", "event__item"))
     if not _is_batch(batch) or not events:
         raise InputError("You have not settled anything by this rule, or it is undone.", field="batch")
+    facts = {"batch": batch, "pairs": len(events)}
+    record_action(queue.collection, admin, "undoing of a rule begun", queue.name, **facts)
     for key, _ in events:
         take_back(queue, admin, key)
     waiting = unsettled_items(queue).filter(pk__in=[item for _, item in events]).count()
-    record_action(queue.collection, admin, "settling by a rule undone", queue.name, pairs=waiting)
+    facts["pairs"] = waiting
+    record_action(queue.collection, admin, "settling by a rule undone", queue.name, **facts)
     return waiting
 
 

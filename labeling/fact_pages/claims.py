@@ -68,8 +68,11 @@ def give_back(queue: Queue, annotator: User, lease: datetime | None) -> int:
     """Give back the document that the person holds, so that others get it at once; how many were given back.
 
     lease: until when the person's page says that it holds it. A page that was loaded again holds it until
-    later, and what the one before it sends on leaving takes nothing away from it.
+    later, and what the one before it sends on leaving takes nothing away from it. Of a queue that is not open
+    nothing is given back: nobody else would get it, and the holder not again after a reload.
     """
+    if state_of(queue) != Queue.State.OPEN:
+        return 0
     now = timezone.now()
     leases = FactLease.objects.filter(item__queue=queue, annotator=annotator, expires_at__gt=now)
     if lease is not None:

@@ -265,6 +265,10 @@ def draft_facts(
         options_hash=hash_of(OPTIONS),
     )
     done, budget = Drafted(), Budget(options.budget)
+    # What a query brought stays where the model or the process stops before the line at the end.
+    record_action(
+        collection, user, "drafting of facts begun", counted(len(chosen), "query"), model=options.model
+    )
     for place, query in enumerate(chosen):
         if progress:
             progress(place / len(chosen), f"Query {query.external_id}")

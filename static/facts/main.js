@@ -153,10 +153,20 @@ const ACTIONS = {
   help: () => dialog.open(),
 };
 
-function trouble(kind) {
+function trouble(kind, why = "") {
   const notice = document.getElementById("facts-trouble");
   notice.hidden = !kind;
-  if (kind) notice.textContent = notice.dataset[kind];
+  if (kind) notice.textContent = notice.dataset[kind].replace("{why}", () => why || notice.dataset.gone);
+}
+
+/** The sentence of a refusal: a page's, or the detail of what was sent under another name; empty for 404. */
+function reasonOf({ status, responseText }) {
+  if (status === 404) return "";
+  try {
+    return JSON.parse(responseText).detail;
+  } catch {
+    return new DOMParser().parseFromString(responseText, "text/html").querySelector(".lead")?.textContent.trim();
+  }
 }
 
 let timer = null;
@@ -179,9 +189,10 @@ body.addEventListener("htmx:sendError", () => {
   trouble("offline");
   again();
 });
-body.addEventListener("htmx:responseError", ({ detail }) => {
-  trouble(detail.xhr.status >= 500 ? "offline" : "signedOut");
-  if (detail.xhr.status >= 500) again();
+body.addEventListener("htmx:responseError", ({ detail: { xhr } }) => {
+  if (xhr.status < 500) return trouble("refused", reasonOf(xhr));
+  trouble("offline");
+  again();
 });
 // Anything but a page of facts is the page to sign in.
 body.addEventListener("htmx:beforeSwap", ({ detail }) => {
@@ -193,7 +204,8 @@ body.addEventListener("htmx:beforeSwap", ({ detail }) => {
 body.addEventListener("htmx:afterSwap", ({ detail }) => {
   clearTimeout(timer);
   trouble(null);
-  if (detail.requestConfig.elt.id === "fact-form") page?.draft?.forget();
+  const isRefused = document.querySelector("#fact-page > .warning");
+  if (detail.requestConfig.elt.id === "fact-form" && !isRefused) page?.draft?.forget();
   page = null;
   window.scrollTo({ top: 0, behavior: "instant" });
 });

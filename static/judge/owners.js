@@ -23,14 +23,14 @@ export function othersSentence(owners) {
   const values = { list: lists.join(gettext(" and ")), name: counts.keys().next().value };
   if (counts.size > 1) {
     return filled(
-      gettext("This browser holds {list} not yet saved on the server. They are sent when they sign in here."),
+      gettext("This browser holds {list} not yet saved on the server. They are sent when they sign in here; of a deleted account nothing can be sent any more."),
       values,
     );
   }
   return filled(
     ngettext(
-      "This browser holds {list} not yet saved on the server. It is sent when {name} signs in here.",
-      "This browser holds {list} not yet saved on the server. They are sent when {name} signs in here.",
+      "This browser holds {list} not yet saved on the server. It is sent when {name} signs in here; if that account is deleted, it cannot be sent any more.",
+      "This browser holds {list} not yet saved on the server. They are sent when {name} signs in here; if that account is deleted, they cannot be sent any more.",
       total,
     ),
     values,

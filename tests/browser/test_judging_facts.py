@@ -11,6 +11,10 @@ from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Fact, FactLease, Support, SupportEvent
+from labeling.queues.opening import change_state
+from pooling.people.membership import add_member
+from pooling.tidying.doing import delete
+from tests.browser.conftest import use_session
 from tests.browser.judging import PRESS, eventually
 from tests.labeling.facts.helpers import bring_facts, fact_queue, many_facts
 from tests.world import World
@@ -211,6 +215,63 @@ def test_leaving_gives_the_document_back_and_a_reload_keeps_it(
     assert held_by(world.ben) == 1
     page.goto("/health/")
     eventually(page, lambda: held_by(world.ben) == 0)
+
+
+@pytest.mark.parametrize("state", ["closed", "deleted"])
+def test_a_queue_that_is_gone_takes_what_is_on_the_page_through_reloads(
+    world: World, live_server: LiveServer, page_of: PageOf, state: str
+) -> None:
+    many_facts(world, 20)
+    queue, page = fact_queue(world), page_of(world.ben)
+    open_facts(page, queue.pk)
+    page.keyboard.press("0")
+    if state == "deleted":
+        delete(queue, by=world.ada)
+    else:
+        change_state(queue, state, by=world.ada)
+    page.keyboard.press("Enter")
+    on_page(page, 2)
+    page.keyboard.press("2")
+    for _ in range(2):
+        page.reload()
+        on_page(page, 2)
+        assert chosen(page, 2) == "supports"
+        expect(page.get_by_text(f"This queue is {state}; your verdicts are still saved.")).to_be_visible()
+    page.keyboard.press("u")
+    expect(page.get_by_text(f"This queue is {state}; it hands out no documents.")).to_be_visible()
+    assert chosen(page, 2) == "supports"
+    page.keyboard.press("0")
+    page.keyboard.press("Enter")
+    on_page(page, 3)
+    assert Support.objects.filter(fact__external_id="n11", verdict="supports").count() == 1
+    assert Support.objects.count() == 18
+
+
+def test_what_is_not_saved_says_why_and_waits(world: World, live_server: LiveServer, page_of: PageOf) -> None:
+    many_facts(world, 9)
+    queue, page = fact_queue(world), page_of(world.ben)
+    open_facts(page, queue.pk)
+    page.keyboard.press("0")
+    trouble, own = page.locator("#facts-trouble"), world.collection.memberships.filter(user=world.ben)
+    use_session(page.context, world.cleo, page.url)
+    page.keyboard.press("Enter")
+    expect(trouble).to_contain_text("Not saved yet: This browser is now signed in as cleo.")
+    use_session(page.context, world.ben, page.url)
+    own.update(role="viewer")
+    page.keyboard.press("Enter")
+    expect(trouble).to_contain_text("This needs the role admin or annotator; you are viewer here.")
+    own.delete()
+    page.keyboard.press("Enter")
+    expect(trouble).to_contain_text("a collection of which you are not a member")
+    add_member(world.collection, "ben", "annotator")
+    FactLease.objects.all().delete()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("This pair is not in this queue.")).to_be_visible()
+    on_page(page, 1)
+    assert chosen(page, 9) == "no"
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Every document of this queue is judged.")).to_be_visible()
+    assert Support.objects.count() == 9
 
 
 def held_by(user: User) -> int:

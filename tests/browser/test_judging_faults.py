@@ -120,7 +120,7 @@ def test_signing_out_asks_and_nobody_else_sends_the_verdicts(page: Page, world: 
 
     sign_in(page, "cleo")
     open_judging(page, queue)
-    expect(page.locator("[data-part=others]")).to_contain_text("It is sent when ben signs in here")
+    expect(page.locator("[data-part=others]")).to_contain_text("if that account is deleted, it cannot be")
     hers = press(page, "f")
     all_saved(page)
     assert stored(queue) == {hers: "not_relevant"}

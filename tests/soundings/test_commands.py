@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from pooling.models import Membership
+from soundings import __version__
 from soundings.cli import main
 from soundings.installation.first_use import create_first_admin
 from tests.patience import PATIENCE_SECONDS
@@ -122,6 +123,15 @@ def test_a_name_that_is_no_command_is_told_in_one_line(
         main()
     assert ended.value.code == 2
     assert capsys.readouterr().err == "There is no command 'import_rnu'. Did you mean import_run?\n"
+
+
+@pytest.mark.parametrize("wanted", ["version", "--version"])
+def test_the_version_is_that_of_soundings(
+    wanted: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["soundings", wanted])
+    main()
+    assert capsys.readouterr().out == f"{__version__}\n"
 
 
 def test_a_password_is_made_up_where_stdin_is_closed(data_folder: Path) -> None:

@@ -109,6 +109,20 @@ def test_a_frame_or_file_of_the_pool_tells_in_python_what_its_file_tells_the_com
     assert "Estimated from the audit</h2>" in result.to_html(folder / "report.html").read_text()
 
 
+def test_the_first_picture_in_python_is_that_of_the_report(folder: Path) -> None:
+    paths = [folder / name for name in ("greedy.run", "other.run")]
+    result = soundings.evaluate(folder / "qrels.txt", paths, k=(2, 3), pool=folder / "pool.tsv")
+    first, means = result.chart().to_dict(), result.chart("curve").to_dict()
+    assert first == result.chart("estimated-curve").to_dict() != means
+    drawn = [row["mean"] for rows in first["datasets"].values() for row in rows if "mean" in row]
+    answer = result.answer()
+    assert answer is not None
+    assert answer.basis == "estimate"
+    assert answer.recall in drawn
+    bare = soundings.evaluate(folder / "qrels.txt", paths, k=(2, 3))
+    assert bare.chart().to_dict() == bare.chart("curve").to_dict()
+
+
 def test_a_frame_that_is_no_pool_is_refused_as_its_file_is(folder: Path) -> None:
     paths, pool = [folder / "greedy.run", folder / "other.run"], pd.read_csv(folder / "pool.tsv", sep="\t")
     for changes, problem in (

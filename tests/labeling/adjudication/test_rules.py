@@ -21,6 +21,7 @@ from labeling.judging.submissions import Submission
 from labeling.models import Item, Queue
 from labeling.queues.opening import open_queue
 from pooling.interface.problems import InputError
+from pooling.models import AdminAction
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World
 
@@ -82,6 +83,11 @@ def killed_after(calls: int, step: Callable[..., object]) -> Callable[..., objec
     return taken
 
 
+def newest_line() -> tuple[str, dict[str, object]]:
+    line = AdminAction.objects.latest("pk")
+    return line.action, line.detail
+
+
 def test_a_rule_that_is_killed_half_way_is_listed_goes_on_and_is_undone_whole(
     world: World, open_pairs: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +96,7 @@ def test_a_rule_that_is_killed_half_way_is_listed_goes_on_and_is_undone_whole(
         with pytest.raises(SystemExit):
             apply_rule(open_pairs, world.ada, preview(open_pairs, "trusted", ["cleo"]))
     (half,) = batches(open_pairs)
+    assert newest_line() == ("settling by a rule begun", {"rule": "trusted", "batch": half.key, "pairs": 5})
     assert (half.pairs, half.by, waiting(open_pairs)) == (2, world.ada.pk, 4)
     rest = apply_rule(open_pairs, world.ada, preview(open_pairs, "trusted", ["cleo"]))
     assert (rest.settled, waiting(open_pairs)) == (3, 1)
@@ -97,6 +104,7 @@ def test_a_rule_that_is_killed_half_way_is_listed_goes_on_and_is_undone_whole(
         patched.setattr(rules, "take_back", killed_after(1, take_back))
         with pytest.raises(SystemExit):
             undo_rule(open_pairs, world.ada, rest.batch)
+    assert newest_line() == ("undoing of a rule begun", {"batch": rest.batch, "pairs": 3})
     assert {one.key: one.pairs for one in batches(open_pairs)} == {half.key: 2, rest.batch: 2}
     assert undo_rule(open_pairs, world.ada, rest.batch) == 2
     assert undo_rule(open_pairs, world.ada, half.key) == 2

@@ -20,7 +20,7 @@ from labeling.prelabels.costs import parse_budget, parse_prices
 from labeling.prelabels.model_answers import MalformedAnswerError
 from labeling.qrels.imported import import_qrels
 from pooling.interface.problems import InputError
-from pooling.models import Job
+from pooling.models import AdminAction, Job
 from tests.labeling.facts.helpers import bring_facts
 from tests.world import World, qrels_text
 
@@ -112,6 +112,24 @@ def test_an_answer_that_cannot_be_read_leaves_the_query_without_proposals(
     assert list(done.failed) == ["q1"]
     assert not Fact.objects.filter(query__external_id="q1").exists()
     assert Fact.objects.filter(state="proposed").count() == 2
+
+
+def test_drafting_that_is_killed_leaves_a_line_of_what_it_began(world: World, drafter: Drafter) -> None:
+    drafter.says = [said("Something.")]
+
+    def killed(share: float, detail: str) -> None:
+        if share:
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        draft_facts(world.collection, DraftOptions("small", drafter.url), killed, user=world.ada)
+    assert Fact.objects.filter(state="proposed").count() == 1
+    line = AdminAction.objects.latest("pk")
+    assert (line.action, line.subject, line.detail) == (
+        "drafting of facts begun",
+        "3 queries",
+        {"model": "small"},
+    )
 
 
 @pytest.mark.parametrize(

@@ -222,9 +222,12 @@ def test_the_activity_says_how_gold_questions_and_labels_by_rule_changed(world: 
     lines = (
         AdminAction.objects.filter(actor=world.ada).order_by("pk").values_list("action", "subject", "detail")
     )
-    assert list(lines)[-6:] == [
-        ("pairs settled by a rule", queue.name, {"rule": "trusted", "pairs": 2}),
-        ("settling by a rule undone", queue.name, {"pairs": 2}),
+    applied = {"rule": "trusted", "batch": done.batch, "pairs": 2}
+    assert list(lines)[-8:] == [
+        ("settling by a rule begun", queue.name, applied),
+        ("pairs settled by a rule", queue.name, applied),
+        ("undoing of a rule begun", queue.name, {"batch": done.batch, "pairs": 2}),
+        ("settling by a rule undone", queue.name, {"batch": done.batch, "pairs": 2}),
         ("gold questions imported", "gold.csv", {"new": 2, "changed": 0}),
         ("gold question made", "q1 × d3", {"answer": "relevant", "use": "hidden in judging"}),
         ("gold question changed", "q1 × d3", {"use": "out of use"}),
