@@ -50,7 +50,7 @@ from evaluation.reports.summaries import (
 )
 from evaluation.scoring.estimate_figures import ESTIMATE
 from evaluation.scoring.results import decimal, percent, share_in_words
-from evaluation.scoring.wording import interval
+from evaluation.scoring.wording import interval, interval_in_words
 from labeling.qrels.releases import read_release
 from pooling.formats.wording import counted, plural
 from pooling.interface.downloads import offered
@@ -152,11 +152,11 @@ def _alt(report: Report, measure: str, with_bounds: bool) -> str:
 
 
 def _caption(report: Report, measure: str, with_bounds: bool) -> str:
-    interval, curved = report.result["conventions"]["interval"], len(cutoffs_of(report, measure)) > 1
+    made, curved = report.result["conventions"]["interval"], len(cutoffs_of(report, measure)) > 1
     basis = of_labels(report) if measure == "recall" else ""
     caption = (
-        f"Mean over queries{basis and f', {basis},'} with its {share_in_words(interval['level'])} interval, "
-        f"{interval['method']}: it speaks of the choice of queries, not of missing labels."
+        f"Mean over queries{basis and f', {basis},'} with its {interval_in_words(made)}: it speaks of the "
+        "choice of queries, not of missing labels."
     )
     if with_bounds:
         edges = "lighter band with thin edges" if curved else "thin line"
