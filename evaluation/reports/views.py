@@ -16,7 +16,7 @@ from evaluation.charts.page import ChartView, form_context, picture_of
 from evaluation.charts.stored import figures_of
 from evaluation.comparisons.results_table import ResultsTable, earlier_report, means_of, results_table
 from evaluation.comparisons.stored import compared
-from evaluation.comparisons.wording import signed
+from evaluation.comparisons.wording import grade_in_words, signed
 from evaluation.estimates.page import estimates_context
 from evaluation.estimates.pool_choice import pools_to_rest_on
 from evaluation.failures.by_tag import table_by_tag
@@ -40,7 +40,6 @@ from evaluation.reports.export import FILES, provenance_of
 from evaluation.reports.forms import Choice, ReportForm, ReportView, SettingsForm
 from evaluation.reports.making import request_report
 from evaluation.reports.summaries import (
-    GRADES,
     Change,
     ReportSummary,
     RunSummary,
@@ -275,7 +274,7 @@ class ReportRow:
     @property
     def verdict(self) -> str | None:
         answer = self.entry.answer
-        return GRADES[answer.rival.grade] if answer and answer.rival else None
+        return grade_in_words(answer.rival) if answer and answer.rival else None
 
 
 def report_rows(collection: Collection) -> list[ReportRow]:
