@@ -38,7 +38,7 @@ from evaluation.rendering.cells import Part
 from evaluation.rendering.duplicate_options import add_duplicate_arguments, duplicate_options
 from evaluation.rendering.formats import FLAT_FORMATS, render
 from evaluation.rendering.gates import check_gates
-from evaluation.rendering.per_query import check_per_query_path, write_per_query
+from evaluation.rendering.per_query import check_per_query_path, write_frame
 from evaluation.rendering.span_options import (
     SpanOptions,
     add_span_arguments,
@@ -133,8 +133,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     refuse_with_weights(options)
     if not options["runs"]:
         raise ValueError("The following arguments are required: RUN. Name one run or more after the labels.")
-    if options["per_query"]:
-        check_per_query_path(options["per_query"], len(options["runs"]))
+    check_per_query_path(options["per_query"], len(options["runs"]))
     write_html = _html_writer(options["html"])
     other = options["by"] or options["weights"]
     queries, strata = _tagged(options["queries"], options["tag"], settings.tags, other)
@@ -159,7 +158,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     basis = None if pool is None else _basis(result, pools, options)
     estimates = None if pool is None else estimates_of(basis, complete=options["complete"])
     if options["per_query"]:
-        write_per_query(result, options["per_query"])
+        write_frame(result.per_query_frame(), options["per_query"])
     made = _comparisons(result, options, basis)
     parts = [*_answer(result, options, named, basis, made=made, estimates=estimates)]
     if write_html is not None:
@@ -212,7 +211,10 @@ def _spans_alone(choice: SpanOptions, settings: Settings, output: Writer, errors
     """As `_facts_alone`, over excerpts."""
     options = choice.options
     queries, _ = _tagged(options["queries"], options["tag"], None)
+    check_per_query_path(options["per_query"], len(choice.runs))
     evaluation = evaluated_spans(choice, settings, queries=queries)
+    if options["per_query"]:
+        write_frame(evaluation.per_query_frame(), options["per_query"])
     output.write(render_spans(evaluation, options["format"], terminal=output.isatty()))
     tables = partial(render_spans, evaluation, "markdown")
     checks = choice.checked(evaluation.runs)

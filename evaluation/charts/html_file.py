@@ -41,14 +41,12 @@ def write_html(
     """Write the evaluation of the command's files to the path under `html`; estimates: of
     `evaluation.estimates.of_pool`, where a pool was named; sentences: what it begins with."""
     measure, k = evaluation.example_key()
-    interval = evaluation.settings["interval"]
     runs = [named_file(path)[1] for path in options["runs"]]
     provenance = Provenance(
         labels=(options["qrels"].name, checksum(options["qrels"]) if options["qrels"].is_file() else ""),
         runs=[(path.name, checksum(path)) for path in runs],
         software=software_versions(),
-        samples=interval["samples"],
-        seed=interval["seed"],
+        interval=evaluation.settings["interval"],
         pool=evaluation.settings["pool"],
         command=_command(settings, evaluation, options),
     )

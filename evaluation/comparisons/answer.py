@@ -25,7 +25,7 @@ class Rival:
     """The next best run next to the best: the difference in favour of the best, its interval over queries and
     its p-value, corrected for the number of `pairs`; the grade; the share of the unjudged documents of both
     first K that must turn out against it before the order turns; and how many of these only one of the two
-    has."""
+    has. same: no query and no label tells the two apart."""
 
     run: str
     difference: float
@@ -36,6 +36,7 @@ class Rival:
     grade: Grade
     turning: float | None
     unjudged: int | None
+    same: bool = False
 
 
 @dataclass(frozen=True)
@@ -205,10 +206,15 @@ def answer_of(
     best = ranked[0]
     figure, judged = figures[best][key], figures[best].get(f"judged@{k}")
     one = _with_next(comparisons, ranked)
+    apart = _apart(comparisons, ranked, figures)
     if one is not None:
-        sentence = f"{graded(one, basis.margin).sentence}{_means_of_others(one, figures)}"
+        sentence = (
+            f"{graded(one, basis.margin).sentence}{_means_of_others(one, figures)}{apart and f' But {apart}'}"
+        )
     elif len(ranked) == 1:
         sentence = f"{best} is the only run."
+    elif apart:
+        sentence = f"{best} has the highest {titled('recall', k)}, but {apart}"
     else:
         sentence = f"{best} has the highest {titled('recall', k)}; it was not compared with the next."
     many = len(comparisons) if basis.pairs is None else basis.pairs
@@ -230,11 +236,24 @@ def _means_of_others(one: Comparison, figures: Mapping[str, RunFigures]) -> str:
     many = {run: figures[run][f"recall@{one.k}"]["queries"] for run in runs}
     if max(many.values()) == one.queries:
         return ""
-    own = ", ".join(f"{many[run]:,} of {run}" for run in runs)
-    return (
-        f" That is on the {counted(one.queries, 'query')} that both answer; each mean is over its run’s own "
-        f"queries ({own}), so the means do not tell which is better."
-    )
+    return f" That is on the {counted(one.queries, 'query')} that both answer; {_own_queries(many)}"
+
+
+def _apart(
+    comparisons: Sequence[Comparison], ranked: Sequence[str], figures: Mapping[str, RunFigures]
+) -> str:
+    """Where the two highest means are of runs that answer no query in common."""
+    two = ranked[:2]
+    if not any({one.first, one.second} == set(two) and not one.queries for one in comparisons):
+        return ""
+    k = next(one.k for one in comparisons)
+    many = {run: figures[run][f"recall@{k}"]["queries"] for run in two}
+    return f"no query is answered by both {' and '.join(two)}; {_own_queries(many)}"
+
+
+def _own_queries(many: Mapping[str, int]) -> str:
+    own = ", ".join(f"{queries:,} of {run}" for run, queries in many.items())
+    return f"each mean is over its run’s own queries ({own}), so the means do not tell which is better."
 
 
 def _with_next(comparisons: Sequence[Comparison], ranked: Sequence[str]) -> Comparison | None:
@@ -249,7 +268,7 @@ def _with_next(comparisons: Sequence[Comparison], ranked: Sequence[str]) -> Comp
 
 def _rival(one: Comparison, best: str, pairs: int, margin: float) -> Rival:
     """Its signs are in favour of the best run."""
-    ours = one.first == best
+    ours, grade = one.first == best, graded(one, margin)
     low, high = (one.low, one.high) if ours else (_negative(one.high), _negative(one.low))
     difference = one.difference or 0.0
     return Rival(
@@ -259,9 +278,10 @@ def _rival(one: Comparison, best: str, pairs: int, margin: float) -> Rival:
         high=high,
         p_value=one.p_value,
         pairs=pairs,
-        grade=graded(one, margin).grade,
+        grade=grade.grade,
         turning=one.turning,
         unjudged=one.open_pairs,
+        same=grade.same,
     )
 
 

@@ -66,7 +66,7 @@ class Method:
         p_values = self.corrected(self.p_values(differences, design), groups)
         if design is not None:
             means = weighted_means(differences, design)
-            low, high = (np.clip(limit, -1, 1) for limit in means.limits(confidence))
+            low, high = means.limits(confidence, -1.0)
             deviation = means.error * np.sqrt((~np.isnan(differences)).sum(axis=0))
             effect = np.divide(means.mean, deviation, out=np.full(len(low), np.nan), where=deviation > 0)
             return np.column_stack([low, high, p_values, effect])

@@ -42,12 +42,14 @@ NAMED = (Grade.CLEARLY_BETTER, Grade.PROBABLY_BETTER)
 
 @dataclass(frozen=True)
 class Graded:
-    """A grade; the run that is ahead and the one behind, by the labels there are; and the sentence."""
+    """A grade; the run that is ahead and the one behind, by the labels there are; and the sentence. same: no
+    query and no label tells the two apart."""
 
     grade: Grade
     ahead: str
     behind: str
     sentence: str
+    same: bool = False
 
 
 def graded(one: Comparison, margin: float = MARGIN) -> Graded:
@@ -55,7 +57,12 @@ def graded(one: Comparison, margin: float = MARGIN) -> Graded:
     swapped = one.difference is not None and one.difference < 0
     ahead, behind = (one.second, one.first) if swapped else (one.first, one.second)
     grade = _grade(one, margin)
-    return Graded(grade, ahead, behind, _SENTENCES[grade](one, ahead, behind, margin))
+    same = grade is Grade.QUERIES and _is_same(one)
+    return Graded(grade, ahead, behind, _SENTENCES[grade](one, ahead, behind, margin), same)
+
+
+def _is_same(one: Comparison) -> bool:
+    return one.difference == 0 and one.open_pairs == 0 and one.deviation == 0
 
 
 def _grade(one: Comparison, margin: float) -> Grade:
@@ -133,7 +140,7 @@ def _what_labels_decide(one: Comparison) -> str:
 
 
 def _queries_open(one: Comparison, ahead: str, behind: str, margin: float) -> str:
-    if one.difference == 0 and one.open_pairs == 0 and one.deviation == 0:
+    if _is_same(one):
         return f"{ahead} and {behind} have the same {titled(one.measure, one.k)} for every query."
     return (
         f"Cannot tell yet whether {ahead} is better than {behind}: "

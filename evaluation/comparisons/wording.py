@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.comparisons.answer import Answer, Rival
-from evaluation.comparisons.grades import Graded
+from evaluation.comparisons.grades import NAMED, Grade, Graded
 from evaluation.scoring.estimate_figures import ESTIMATE, SPAN, FrameFigures
 from evaluation.scoring.wording import decimal, first_places, interval, percent
 from pooling.formats.wording import counted
@@ -21,16 +21,21 @@ def span(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"[{signed(low)}, {signed(high)}]"
 
 
-def grade_in_words(one: Graded) -> str:
-    """A grade in a few words, for a cell of a table."""
-    words = {
-        "clearly_better": f"{one.ahead} clearly better",
-        "probably_better": f"{one.ahead} probably better",
-        "no_difference": "no difference that matters",
-        "cannot_tell_labels": "cannot be told yet: labels",
-        "cannot_tell_queries": "cannot be told yet: queries",
-    }
-    return words[one.grade]
+_GRADES = {
+    Grade.CLEARLY_BETTER: "clearly better",
+    Grade.PROBABLY_BETTER: "probably better",
+    Grade.NO_DIFFERENCE: "no difference that matters",
+    Grade.LABELS: "cannot be told yet: labels",
+    Grade.QUERIES: "cannot be told yet: queries",
+}
+
+
+def grade_in_words(one: Graded | Rival) -> str:
+    """A grade in a few words, for a cell of a table; of any two runs with the one that is ahead."""
+    if one.same:
+        return "the same for every query"
+    words = _GRADES[one.grade]
+    return f"{one.ahead} {words}" if isinstance(one, Graded) and one.grade in NAMED else words
 
 
 def difference_in_words(answer: Answer, rival: Rival) -> str:

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from evaluation.estimates.intervals import FEWEST_FOR_GAMMA, DesignOf
 from evaluation.estimates.sample import PAIR, AuditSample
 from evaluation.estimates.totals import SampleArrays
-from evaluation.measures.hajek import Design, effective_size, weighted_means
+from evaluation.measures.hajek import Design, effective_size, further, weighted_means
 from evaluation.measures.intervals import share_unlike
 from pooling.heavy import Floats, Integers, NDArray, np, pl, special
 
@@ -266,16 +266,10 @@ class _Model:
 def skewed(means: Sequence[float], reach: float) -> tuple[float, float]:
     """The limits of a share that is estimated by all of these means, with this reach around each.
 
-    Towards ½ they lie as far as the first two terms of a limit in log-odds, x = reach / m(1 - m):
-    reach · (1 + x · |1 - 2m| / 2), with x up to 1, where these terms still are like it.
+    Towards ½ they lie `further`.
     """
     low, high = min(means), max(means)
-    return low - reach - _further(1 - low, reach), high + reach + _further(high, reach)
-
-
-def _further(mean: float, reach: float) -> float:
-    spread = max(mean * (1 - mean), 1e-9)
-    return reach * min(reach / spread, 1.0) * max(1 - 2 * mean, 0.0) / 2
+    return low - reach - float(further(1 - low, reach)), high + reach + float(further(high, reach))
 
 
 def _reach(values: Floats, confidence: float) -> float:

@@ -105,8 +105,7 @@ def run_against(
         if name in ("conventions", "bootstrap_samples", "seed", "confidence", "thresholds")
     }
     runs = _runs(options)
-    if options["per_query"]:
-        check_per_query_path(options["per_query"], len(runs))
+    check_per_query_path(options["per_query"], len(runs))
     k = list(settings.k or ()) or None
     if target is not None:
         k = [*(k or _default_cutoffs()), target[0]]

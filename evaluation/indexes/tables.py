@@ -14,8 +14,8 @@ from evaluation.rendering.formats import FORMATS, mlflow_text, render_tables
 from evaluation.scoring.coverage import ids_where
 from evaluation.scoring.expectations import below
 from evaluation.scoring.figures import ThresholdResult
-from evaluation.scoring.results import decimal, interval, share_in_words
-from evaluation.scoring.wording import interval_or_why_not
+from evaluation.scoring.results import decimal, interval
+from evaluation.scoring.wording import interval_in_words, interval_or_why_not
 from pooling.formats.cells import table_text
 from pooling.formats.wording import counted, plural
 
@@ -182,11 +182,9 @@ def _notes(against: AgainstExact, *, tied: bool) -> list[str]:
     key = key_of("recall", 10 if 10 in cutoffs else cutoffs[-1])
     notes = [f"{name}: {against_line(against, name, key)}" for name in against.runs]
     notes += short_list_warnings(against)
-    made = against.settings["interval"]
-    samples = f", {made['samples']:,} samples, seed {made['seed']}" if made["resampled"] else ""
     notes.append(
-        f"[low, high]: {share_in_words(made['level'])} interval, {made['method']}{samples}. min and %: over "
-        f"queries; 5 %: one query in twenty has no more."
+        f"[low, high]: {interval_in_words(against.settings['interval'])}. min and %: over queries; 5 %: one "
+        "query in twenty has no more."
     )
     if tied:
         notes.append(

@@ -9,15 +9,14 @@ from typing import Any
 
 from evaluation.logs.design import OLD_DAYS, Sample, Target, sample_of
 from evaluation.measures import Floats, Integers, key_of
-from evaluation.measures.hajek import Design, WeightedMeans, effective_size, ratio_means, weighted_means
+from evaluation.measures.hajek import Design, effective_size, ratio_means, weighted_means
+from evaluation.measures.intervals import interval_method
 from evaluation.measures.significance import IntervalSettings, plain
 from evaluation.scoring.figures import Figure, MeasuredHow, RunFigures, WeightedHow
 from evaluation.scoring.results import Evaluation, RunEvaluation
 from pooling.formats.records import read_queries
 from pooling.formats.wording import counted, plural
 from pooling.heavy import Booleans, np
-
-METHOD = "Student's t, with the variance of the draw"
 
 
 def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: date) -> Evaluation:
@@ -56,7 +55,8 @@ def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: d
         tag: replace(stratum, figures=_of_some(evaluation, draw, stratum.rows))
         for tag, stratum in evaluation.strata.items()
     }
-    interval: IntervalSettings = {**evaluation.settings["interval"], "method": METHOD, "resampled": False}
+    method = interval_method(int(counts.sum()), of_draw=True)
+    interval: IntervalSettings = {**evaluation.settings["interval"], "method": method, "resampled": False}
     settings: MeasuredHow = {**evaluation.settings, "interval": interval, "weights": how}
     return replace(evaluation, runs=runs, strata=tags, settings=settings, design=every)
 
@@ -120,7 +120,7 @@ def _figures(evaluation: Evaluation, run: RunEvaluation, draw: _Draw) -> RunFigu
     ]
     table = np.stack(values, axis=1)
     means = weighted_means(table, draw.design)
-    low, high = _within(means, draw.level)
+    low, high = means.limits(draw.level)
     figures: dict[str, Figure] = {}
     for place, (measure, k) in enumerate(evaluation.keys):
         before = run.figures[key_of(measure, k)]
@@ -164,12 +164,6 @@ def _of_recall(run: RunEvaluation, draw: _Draw, at: int) -> Figure:
 
 def _mean(values: Floats, design: Design) -> float | None:
     return plain(weighted_means(values[:, None], design).mean[0])
-
-
-def _within(means: WeightedMeans, level: float) -> tuple[Floats, Floats]:
-    """The limits, within [0, 1]: every measure is."""
-    low, high = means.limits(level)
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
 
 def weighted_notes(how: WeightedHow) -> Sequence[str]:

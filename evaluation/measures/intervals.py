@@ -52,13 +52,21 @@ def interval_settings(query_count: int, samples: int, seed: int, level: float = 
             f"{samples} resamples make no interval; name a number such as {BOOTSTRAP_SAMPLES:,}."
         )
     resampled = FEWEST_QUERIES <= query_count <= LARGEST_RESAMPLED
-    if query_count < FEWEST_QUERIES:
-        method = f"not shown for fewer than {FEWEST_QUERIES} queries"
-    elif resampled:
-        method = "the wider of Student’s t and the bootstrap-t over queries"
-    else:
-        method = "normal limit of the bootstrap over queries"
+    method = interval_method(query_count)
     return {"level": level, "method": method, "resampled": resampled, "samples": samples, "seed": seed}
+
+
+def interval_method(query_count: int, *, of_draw: bool = False) -> str:
+    """How the interval of a mean over this many queries is made, in words; of_draw: as `hajek` makes it."""
+    if query_count < FEWEST_QUERIES:
+        return f"not shown for fewer than {FEWEST_QUERIES} queries"
+    alike = "Clopper and Pearson’s where every query has 0 or every one 1"
+    if of_draw:
+        alike = "with Clopper and Pearson’s for strata in which every query has 0 or every one 1"
+        return f"Student’s t, with the variance of the draw ({alike})"
+    if query_count <= LARGEST_RESAMPLED:
+        return f"the wider of Student’s t and the bootstrap-t over queries ({alike})"
+    return f"normal limit of the bootstrap over queries ({alike})"
 
 
 def mean_intervals(
@@ -86,7 +94,8 @@ def mean_intervals(
     (`benchmarks/bench_intervals.py`).
 
     weights: (Q, M), or (Q,) for all columns, above 0, for the mean Σwx / Σw, with the ratio's residuals
-    w(x - mean) for its spread. A query is drawn with its weight, however heavy it is.
+    w(x - mean) for its spread. A query is drawn with its weight, however heavy it is; n queries that all have
+    0, or 1, are worth Kish's (Σw)² ÷ Σw² of them.
 
     progress: called with the share that is done while resamples are drawn.
 
@@ -143,7 +152,12 @@ def _limits(
         np.where(bounded, np.minimum(high, most), high),
     )
     # A run that found all or nothing in n queries, or as much as another one, can do otherwise in others.
-    unlike = share_unlike(np.maximum(n, 1), resampling.level)
+    worth: Floats | Integers = np.maximum(n, 1)
+    if weights is not None:
+        mass = np.where(counted, weights, 0.0)
+        worth = np.square(mass.sum(axis=0)) / np.maximum(np.square(mass).sum(axis=0), np.finfo(float).tiny)
+        worth = np.maximum(worth, 1)
+    unlike = share_unlike(worth, resampling.level)
     unlike = np.where(bounded & (low == high) & (low == np.rint(low)), unlike, 0.0)
     low, high = low - unlike * (low - least), high + unlike * (most - high)
     few = n < FEWEST_QUERIES
@@ -151,7 +165,7 @@ def _limits(
     return low, high
 
 
-def share_unlike(count: Floats | Integers, level: float) -> Floats:
+def share_unlike(count: Floats | Integers, level: float | Floats) -> Floats:
     """The share of others that may differ from `count` queries that are all alike (Clopper and Pearson)."""
     shares: Floats = 1 - ((1 - level) / 2) ** (1 / count)
     return shares

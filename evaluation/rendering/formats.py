@@ -14,7 +14,8 @@ from evaluation.rendering.span_tables import span_cells
 from evaluation.rendering.tradeoffs import trade_offs
 from evaluation.scoring.estimate_figures import Estimates, runs_with_estimates
 from evaluation.scoring.figures import MeanSpan, as_read, mean_as_read, mlflow_metrics
-from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
+from evaluation.scoring.results import Evaluation, decimal, interval, percent
+from evaluation.scoring.wording import interval_in_words
 from pooling.formats.cells import table_text
 from pooling.formats.wording import aligned
 
@@ -199,11 +200,9 @@ def _cells(evaluation: Evaluation, run: str, measure: str, k: int | None, *, tie
 def _notes(evaluation: Evaluation) -> list[str]:
     measure, k = evaluation.example_key()
     lines = [f"{name}: {evaluation.convention_line(name, measure, k)}" for name in evaluation.runs]
-    made = evaluation.settings["interval"]
-    samples = f", {made['samples']:,} samples, seed {made['seed']}" if made["resampled"] else ""
     lines.append(
-        f"[low, high]: {share_in_words(made['level'])} interval, {made['method']}{samples}. Bounds: recall "
-        f"whatever the labels of the unjudged documents in the pool ({evaluation.settings['pool']})."
+        f"[low, high]: {interval_in_words(evaluation.settings['interval'])}. Bounds: recall whatever the "
+        f"labels of the unjudged documents in the pool ({evaluation.settings['pool']})."
     )
     return [*lines, *evaluation.warnings(), *evaluation.left_out()]
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evaluation.measures import trec_eval_name
-from evaluation.scoring.results import Evaluation
 from pooling.formats.cells import guarded_frame
 from pooling.formats.writing import refuse, replaced
 from pooling.heavy import pl
@@ -40,10 +39,12 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
 }
 
 
-def check_per_query_path(path: Path, runs: int = 1) -> None:
-    """ValueError when `write_per_query` could not write there, or not the values of that number of runs;
-    better said before the work than after it.
+def check_per_query_path(path: Path | None, runs: int = 1) -> None:
+    """ValueError when `write_frame` could not write there, or not the values of that number of runs;
+    better said before the work than after it. None: nothing is to be written.
     """
+    if path is None:
+        return
     if path.suffix not in WRITERS:
         raise ValueError(f"{path.name} ends in none of {', '.join(WRITERS)}; the suffix names the format.")
     if path.suffix == TREC and runs > 1:
@@ -53,12 +54,8 @@ def check_per_query_path(path: Path, runs: int = 1) -> None:
         raise ValueError(f"There is no folder {path.parent}; create it or name another.")
 
 
-def write_per_query(evaluation: Evaluation, path: Path) -> None:
-    """Write run, query_id, measure, k, value (null where the query does not count), all or nothing."""
-    write_frame(evaluation.per_query_frame(), path)
-
-
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
+    """Write run, query_id, measure, k, value (null where the query does not count), all or nothing."""
     check_per_query_path(path)
     with replaced(path) as part:
         WRITERS[path.suffix](frame, part)

@@ -10,7 +10,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import NotRequired, TypedDict
 
+from evaluation.measures.significance import IntervalSettings
 from evaluation.scoring.config import Settings
+from evaluation.scoring.wording import interval_in_words
 
 # By package the distribution that installs it.
 PACKAGES = {"soundings": "soundings-ir", "polars": "polars", "numpy": "numpy"}
@@ -60,7 +62,7 @@ class Provenance:
     """Sources of an evaluation.
 
     labels, runs: (name, SHA-256) of what was read, the checksum of a run's file as it was imported; empty for
-    what was in memory. software: package -> version. seed: of the bootstrap. pool: what the bounds rest on,
+    what was in memory. software: package -> version. pool: what the bounds rest on,
     in words. command: a shell line that prints the same figures from those files. made: when and by whom, in
     words. metadata: the ir_metadata of runs that have some, by name.
     """
@@ -68,8 +70,7 @@ class Provenance:
     labels: tuple[str, str]
     runs: Sequence[tuple[str, str]]
     software: Mapping[str, str]
-    samples: int
-    seed: int
+    interval: IntervalSettings
     pool: str
     command: str
     made: str = ""
@@ -80,8 +81,8 @@ class Provenance:
             "labels": {"name": self.labels[0], "sha256": self.labels[1]},
             "runs": [self._run(name, sha256) for name, sha256 in self.runs],
             "software": dict(self.software),
-            "samples": self.samples,
-            "seed": self.seed,
+            "samples": self.interval["samples"],
+            "seed": self.interval["seed"],
             "pool": self.pool,
             "command": self.command,
             "made": self.made,
@@ -96,7 +97,7 @@ class Provenance:
         return [
             *([("Made", self.made)] if self.made else []),
             ("Software", software),
-            ("Interval", f"{self.samples:,} samples, seed {self.seed}"),
+            ("Interval", interval_in_words(self.interval)),
             ("Bounds", f"pool: {self.pool}"),
             (f"Labels {self.labels[0]}", _checksum(self.labels[1])),
             *((f"Run {name}", _checksum(sha256)) for name, sha256 in self.runs),

@@ -47,8 +47,7 @@ def provenance_of(report: Report) -> Provenance:
         labels=(release["name"], release["sha256"]),
         runs=[(run["name"], run["sha256"]) for run in options["runs"]],
         software=options["software"],
-        samples=options["bootstrap_samples"],
-        seed=options["seed"],
+        interval=report.result["conventions"]["interval"],
         pool=f"{pools}, and the run's first K" if pools else "the runs' first K",
         command=command_of(
             settings_of(report),

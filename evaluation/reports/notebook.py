@@ -26,6 +26,7 @@ from evaluation.scoring import evaluating
 from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.figures import as_read, mean_as_read, mlflow_metrics, mlflow_runs
 from evaluation.scoring.results import Evaluation, decimal, interval, percent
+from evaluation.scoring.wording import interval_in_words
 from pooling.formats.wording import counted
 from pooling.inputs.reading import CHOSEN, pool_table, says_choices
 from pooling.interface.terminal import whole_installation
@@ -71,6 +72,7 @@ def table_of_cell(result: Evaluation, answer: Answer | None) -> str:
     below = [
         basis_line(result),
         *line,
+        f"[low, high]: {interval_in_words(result.settings['interval'])}.",
         *result.notes,
         *result.left_out(),
         *result.warnings(),
@@ -225,15 +227,13 @@ class Result(Evaluation):
 
 def html_of(result: Evaluation, sentences: Sequence[str], estimates: Estimates | None = None) -> str:
     """The whole file; sentences: what it begins with."""
-    interval = result.settings["interval"]
     measure, k = result.example_key()
     name, sha256 = _named(result.qrels, "qrels")
     provenance = Provenance(
         labels=(name, sha256),
         runs=[(run, _named(source, run)[1]) for run, source in result.sources.items()],
         software=software_versions(),
-        samples=interval["samples"],
-        seed=interval["seed"],
+        interval=result.settings["interval"],
         pool=result.settings["pool"],
         command=_call(result),
     )

@@ -22,14 +22,7 @@ from evaluation.scoring.figures import mean_as_read
 from pooling.models import Collection
 
 # Counts up when what is stored changes, so that it is made again.
-VERSION = 3
-GRADES = {
-    "clearly_better": "clearly better",
-    "probably_better": "probably better",
-    "no_difference": "no difference that matters",
-    "cannot_tell_labels": "cannot be told yet: labels",
-    "cannot_tell_queries": "cannot be told yet: queries",
-}
+VERSION = 4
 # Newest reports of which an overview and a list know.
 MOST_REPORTS = 200
 

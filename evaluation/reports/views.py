@@ -16,7 +16,7 @@ from evaluation.charts.page import ChartView, form_context, picture_of
 from evaluation.charts.stored import figures_of
 from evaluation.comparisons.results_table import ResultsTable, earlier_report, means_of, results_table
 from evaluation.comparisons.stored import compared
-from evaluation.comparisons.wording import signed
+from evaluation.comparisons.wording import grade_in_words, signed
 from evaluation.estimates.page import estimates_context
 from evaluation.estimates.pool_choice import pools_to_rest_on
 from evaluation.failures.by_tag import table_by_tag
@@ -40,7 +40,6 @@ from evaluation.reports.export import FILES, provenance_of
 from evaluation.reports.forms import Choice, ReportForm, ReportView, SettingsForm
 from evaluation.reports.making import request_report
 from evaluation.reports.summaries import (
-    GRADES,
     Change,
     ReportSummary,
     RunSummary,
@@ -50,7 +49,7 @@ from evaluation.reports.summaries import (
 )
 from evaluation.scoring.estimate_figures import ESTIMATE
 from evaluation.scoring.results import decimal, percent, share_in_words
-from evaluation.scoring.wording import interval
+from evaluation.scoring.wording import interval, interval_in_words
 from labeling.qrels.releases import read_release
 from pooling.formats.wording import counted, plural
 from pooling.interface.downloads import offered
@@ -152,11 +151,11 @@ def _alt(report: Report, measure: str, with_bounds: bool) -> str:
 
 
 def _caption(report: Report, measure: str, with_bounds: bool) -> str:
-    interval, curved = report.result["conventions"]["interval"], len(cutoffs_of(report, measure)) > 1
+    made, curved = report.result["conventions"]["interval"], len(cutoffs_of(report, measure)) > 1
     basis = of_labels(report) if measure == "recall" else ""
     caption = (
-        f"Mean over queries{basis and f', {basis},'} with its {share_in_words(interval['level'])} interval, "
-        f"{interval['method']}: it speaks of the choice of queries, not of missing labels."
+        f"Mean over queries{basis and f', {basis},'} with its {interval_in_words(made)}: it speaks of the "
+        "choice of queries, not of missing labels."
     )
     if with_bounds:
         edges = "lighter band with thin edges" if curved else "thin line"
@@ -275,7 +274,7 @@ class ReportRow:
     @property
     def verdict(self) -> str | None:
         answer = self.entry.answer
-        return GRADES[answer.rival.grade] if answer and answer.rival else None
+        return grade_in_words(answer.rival) if answer and answer.rival else None
 
 
 def report_rows(collection: Collection) -> list[ReportRow]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evaluation.measures.intervals import IntervalSettings
 from evaluation.scoring.estimate_figures import EstimatedQueries
 from evaluation.scoring.figures import MeanSpan, Span
 from pooling.formats.wording import counted
@@ -59,6 +60,12 @@ def share_in_words(share: float) -> str:
 def unusual_level(confidence: float) -> str:
     """The level of an interval, said where it is not the usual one, with a blank before it."""
     return "" if confidence == USUAL_LEVEL else f" ({share_in_words(confidence)} interval)"
+
+
+def interval_in_words(made: IntervalSettings) -> str:
+    """Level and method of all intervals, and what was drawn for them."""
+    samples = f", {made['samples']:,} samples, seed {made['seed']}" if made["resampled"] else ""
+    return f"{share_in_words(made['level'])} interval, {made['method']}{samples}"
 
 
 def interval_or_why_not(figure: MeanSpan, confidence: float) -> str:

@@ -16,7 +16,6 @@ from django.views.decorators.http import require_safe
 from evaluation.comparisons.answer import Answer
 from evaluation.comparisons.wording import recall_read_first, signed, what_recall_is_of
 from evaluation.reports.summaries import (
-    GRADES,
     Change,
     ReportSummary,
     RunSummary,
@@ -99,7 +98,6 @@ class Results:
     answer: Answer
     recall: str
     of: str
-    grade: str
     best: RunLine
     lines: list[RunLine]
     kind: str
@@ -131,7 +129,6 @@ def results_of(history: Sequence[ReportSummary]) -> Results | None:
         answer=answer,
         recall=recall_read_first(answer),
         of=what_recall_is_of(answer),
-        grade=GRADES[answer.rival.grade] if answer.rival else "",
         best=next((one for one in lines if one.run == best), None)
         or _line(best, newest, earlier, None, estimated=estimated),
         lines=lines,

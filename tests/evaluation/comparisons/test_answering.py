@@ -126,3 +126,24 @@ def test_means_over_other_queries_than_the_difference_are_told_apart() -> None:
     assert counted is not None
     assert (counted.run, counted.found["relevant"]) == ("every", 60)
     assert counted.sentence == "every is clearly better than easy."
+
+
+def test_the_highest_mean_is_not_called_the_best_where_runs_answer_other_queries() -> None:
+    qrels = {f"q{at}": {"d1": 1, "x": 0} for at in range(24)}
+    queries, skip = list(qrels), Conventions(missing="skip")
+    runs = {"easy": {query: ["d1"] for query in queries[:12]}, "hard": {q: ["x", "d1"] for q in queries[12:]}}
+    runs["hard"]["q12"] = ["x", "y"]
+    result = evaluate(qrels, runs, k=2, conventions=skip)
+    apart = (
+        "no query is answered by both easy and hard; each mean is over its run’s own queries (12 of easy, 12 "
+        "of hard), so the means do not tell which is better."
+    )
+    found = answered(result)
+    assert found is not None
+    assert found.sentence == f"easy has the highest Recall@2, but {apart}"
+    # A third run, far behind, answers some queries of both.
+    three = evaluate(qrels, {**runs, "both": {query: ["x"] for query in queries}}, k=2, conventions=skip)
+    every = answer_of(three.to_dict()["runs"], compare_at(three, [2]), 2, AnswerBasis(24))
+    assert every is not None
+    assert every.sentence.startswith("easy is clearly better than both. That is on the 12 queries")
+    assert every.sentence.endswith(f" But {apart}")

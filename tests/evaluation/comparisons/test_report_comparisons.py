@@ -257,6 +257,21 @@ def test_a_comparison_that_is_not_there_is_refused(world: World, report: Report)
         assert words in response.json().get("detail", "")
 
 
+def test_runs_that_no_query_and_no_label_tells_apart_are_the_same_in_every_list(
+    world: World, client: Client
+) -> None:
+    report = make_report(world, k=(3,))
+    client.force_login(world.vera)
+    comparisons = reverse("report_comparisons", args=[report.pk])
+    assert (
+        "alpha and beta have the same Recall@3 for every query." in client.get(comparisons).content.decode()
+    )
+    for address in (comparisons, "/collections/harbour/reports/"):
+        page = client.get(address).content.decode()
+        assert "cannot be told yet" not in page, address
+        assert "the same for every query" in page, address
+
+
 @pytest.mark.database
 def test_the_page_says_the_verdict_and_takes_the_same_queries_whatever_it_shows(
     world: World, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries

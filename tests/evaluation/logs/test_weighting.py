@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from evaluation import evaluate, k_reaching, tradeoff_table
 from evaluation.logs.applying import weighted, weighted_notes
 from evaluation.logs.design import Target, sample_of
 from evaluation.measures.hajek import Design, effective_size, ratio_means, weighted_means
+from evaluation.measures.student import student_limit
+from evaluation.rendering.formats import render
 from pooling.formats.records import QueryRecord
 from pooling.logs.drawing import allocated, inclusion_probabilities, sequential_poisson, strata_by_traffic
 from tests.testdata import DATA, needs_data
@@ -134,6 +137,101 @@ def test_equal_probabilities_give_the_variance_of_simple_random_sampling() -> No
     assert ratio.error[0] == pytest.approx(found.error[0] / 2)
 
 
+LOG = np.floor(3_000 / np.arange(1, 3_001)) + 1
+
+
+def drawn_from(
+    log: np.ndarray, n: int, seed: int, draws: int, target: Target
+) -> Iterator[tuple[np.ndarray, Design]]:
+    """Rows and design of one draw of the log after the other."""
+    names, rng = np.array(strata_by_traffic(log.tolist())), np.random.default_rng(seed)
+    strata = [np.flatnonzero(names == name) for name in ("head", "torso", "tail")]
+    many = list(allocated({str(at): log[rows] for at, rows in enumerate(strata)}, n).values())
+    chances = [inclusion_probabilities(log[rows], size) for rows, size in zip(strata, many, strict=True)]
+    for _ in range(draws):
+        chosen = [
+            sequential_poisson(rng.random(len(chance)), chance, size)
+            for chance, size in zip(chances, many, strict=True)
+        ]
+        row = np.concatenate([rows[some] for rows, some in zip(strata, chosen, strict=True)])
+        chance = np.concatenate([one[some] for one, some in zip(chances, chosen, strict=True)])
+        importance = log[row] if target == "traffic" else np.ones(len(row))
+        yield row, Design(importance, chance, np.repeat(np.arange(3), [len(some) for some in chosen]))
+
+
+@pytest.mark.parametrize("target", ["traffic", "queries"])
+@pytest.mark.parametrize(("share", "n"), [(0.97, 20), (0.85, 20), (0.95, 50)])
+def test_few_queries_that_weigh_much_do_not_promise_too_much(share: float, n: int, target: Target) -> None:
+    """Most queries find all, and the rare ones, which weigh most, are few in a draw."""
+    values = (np.random.default_rng(3).random(len(LOG)) < share).astype(np.float64)
+    truth = np.average(values, weights=LOG if target == "traffic" else None)
+    held = []
+    for rows, design in drawn_from(LOG, n, 4, 150, target):
+        low, high = weighted_means(values[rows][:, None], design).limits(0.95)
+        held.append(low[0] <= truth <= high[0])
+    assert np.mean(held) >= 0.92
+
+
+def sampled(*weights: float, stratum: Sequence[int] = ()) -> Design:
+    numbers = np.array(stratum or [0] * len(weights), dtype=np.int64)
+    return Design(np.array(weights), np.full(len(weights), 1e-6), numbers)
+
+
+def test_all_or_nothing_in_every_drawn_query_is_worth_as_many_as_their_weights() -> None:
+    design = sampled(*[1.0] * 12, *[5.0] * 4)
+    unlike = 1 - 0.025 ** (1 / effective_size(design.weights))
+    limits = weighted_means(np.repeat([[1.0, 0.0]], 16, axis=0), design).limits(0.95)
+    assert np.allclose(limits, [[1 - unlike, 0], [1, unlike]])
+    assert unlike == pytest.approx(1 - 0.025 ** (112 / 32**2))
+    few = weighted_means(np.ones((9, 1)), sampled(*[1.0] * 9)).limits(0.95)
+    assert np.isnan(few).all()
+
+
+@pytest.mark.parametrize(
+    ("weights", "values", "freedom", "variance"),
+    [
+        # Heavy ones are alike, light ones vary: s² of 12 ones and 8 zeros.
+        ([10.0] * 4 + [1.0] * 16, [1.0] * 12 + [0.0] * 8, 6, 20 / 19 * 0.6 * 0.4),
+        # One heavier still, and what varies weighs 10 of 46 in the middle.
+        ([20.0] + [5.0] * 4 + [1.0] * 6, [1, 0, 0, 1, 1] + [1] * 6, 3, 11 / 10 * (10 / 46) * (36 / 46)),
+    ],
+)
+def test_heavy_queries_are_taken_to_vary_as_all_do(
+    weights: list[float], values: list[float], freedom: int, variance: float
+) -> None:
+    design = sampled(*weights)
+    expected = student_limit(0.95, freedom) * np.sqrt(variance / effective_size(design.weights))
+    found = weighted_means(np.array(values, dtype=np.float64)[:, None], design)
+    assert found.reach(0.95)[0] == pytest.approx(expected, rel=1e-5)
+    assert found.error[0] < np.sqrt(variance / effective_size(design.weights))
+
+
+def test_a_stratum_that_is_all_alike_widens_the_side_on_which_others_could_lie() -> None:
+    design = sampled(*[1.0] * 20, stratum=[0] * 15 + [1] * 5)
+    varied = np.tile([0.4, 0.6, 0.5], 5)
+    columns = np.stack([np.append(varied, np.full(5, value)) for value in (0.5, 1.0, 0.0)], axis=1)
+    found = weighted_means(columns, design)
+    low, high = found.limits(0.95)
+    reach, unlike = found.reach(0.95), 0.25 * (1 - 0.025 ** (1 / 5))
+    assert (found.mean - low)[1] >= np.hypot(reach[1], unlike) > (high - found.mean)[1]
+    assert (high - found.mean)[2] >= np.hypot(reach[2], unlike) > (found.mean - low)[2]
+    assert (high - low)[0] < unlike
+
+
+def test_the_p_value_is_the_level_outside_of_the_interval_that_ends_at_0() -> None:
+    design = sampled(*[1.0] * 20, stratum=[0] * 10 + [1] * 10)
+    varied = np.tile([0.4, -0.1, 0.1, 0.0, 0.2], 2)
+    columns = [np.append(varied, np.full(10, value)) for value in (0.0, 0.15, 1.0)]
+    found = weighted_means(np.stack([*columns, np.zeros(20), np.ones(20)], axis=1), design)
+    p_values = found.p_values()
+    for column in (0, 2):
+        low, _ = found.limits(1 - p_values[column], -1.0)
+        assert low[column] == pytest.approx(0, abs=1e-6)
+    assert p_values[3] == 1
+    # Each stratum reaches √½ of the way to 0: 2 · ½ (1 - (p/2)^(1/10)) = √½.
+    assert p_values[4] == pytest.approx(2 * (1 - np.sqrt(0.5)) ** 10)
+
+
 @needs_data
 def test_the_reference_estimates_of_a_real_log() -> None:
     expected, log = reference()
@@ -158,30 +256,19 @@ def reference() -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 @pytest.mark.parametrize("n", [100, 200])
 def test_intervals_hold_the_truth_over_many_draws(n: int) -> None:
     expected, log = reference()
-    sizes, draws = log["frequency"], 800
-    names = np.array(strata_by_traffic(sizes.tolist()))
-    strata = {name: np.flatnonzero(names == name) for name in ("head", "torso", "tail")}
-    shares = allocated({name: sizes[rows] for name, rows in strata.items()}, n)
-    chances = {name: inclusion_probabilities(sizes[rows], shares[name]) for name, rows in strata.items()}
-    truths = {"traffic": expected["truth_traffic"], "queries": expected["truth_per_query"]}
-    rng, held = np.random.default_rng(20), {name: np.zeros((draws, 2)) for name in truths}
-    for at in range(draws):
-        numbers, rows, chance, stratum = rng.random(len(sizes)), [], [], []
-        for number, (name, members) in enumerate(strata.items()):
-            chosen = sequential_poisson(numbers[members], chances[name], shares[name])
-            rows.append(members[chosen])
-            chance.append(chances[name][chosen])
-            stratum.append(np.full(len(chosen), number))
-        row = np.concatenate(rows)
-        for name, importance in (("traffic", sizes[row]), ("queries", np.ones(len(row)))):
-            design = Design(importance, np.concatenate(chance), np.concatenate(stratum))
-            found = weighted_means(log["recall"][row][:, None], design)
+    truths: dict[Target, float] = {
+        "traffic": expected["truth_traffic"],
+        "queries": expected["truth_per_query"],
+    }
+    for target, truth in truths.items():
+        means, held = [], []
+        for rows, design in drawn_from(log["frequency"], n, 20, 800, target):
+            found = weighted_means(log["recall"][rows][:, None], design)
             low, high = found.limits(0.95)
-            held[name][at] = found.mean[0], low[0] <= truths[name] <= high[0]
-    for name, truth in truths.items():
-        means, covered = held[name].T
-        assert abs(means.mean() - truth) <= 3 * means.std() / np.sqrt(draws), name
-        assert covered.mean() >= 0.93, name
+            means.append(found.mean[0])
+            held.append(low[0] <= truth <= high[0])
+        assert abs(np.mean(means) - truth) <= 3 * np.std(means) / np.sqrt(len(means)), target
+        assert np.mean(held) >= 0.93, target
 
 
 @pytest.fixture
@@ -214,6 +301,16 @@ def test_the_command_weighs_and_says_so(files: Path) -> None:
     assert result["runs"]["one"]["recall@2"]["mean"] == pytest.approx(12 / 18)
     assert result["conventions"]["weights"]["target"] == "traffic"
     assert "1 labelled query is outside the draw" in notes
+
+
+def test_the_table_says_how_intervals_of_a_draw_are_made(tmp_path: Path) -> None:
+    queries = [drawn(f"q{at}", 4, 0.5) for at in range(12)]
+    result = evaluate({query.id: {"a": 1} for query in queries}, {"run": {q.id: ["a"] for q in queries}}, k=1)
+    found = weighted(result, sample_of(queries), "traffic", today=TODAY)
+    how = "Student’s t, with the variance of the draw (with Clopper and Pearson’s for strata in which every"
+    assert f"[low, high]: 95 % interval, {how} query has 0 or every one 1)." in render(found, "table")
+    few = weighted(evaluate(LABELS, RUN, k=2), sample_of(SAMPLE), "traffic", today=TODAY)
+    assert "interval, not shown for fewer than 10 queries." in render(few, "table")
 
 
 def test_the_ceiling_of_a_ranker_is_weighted_too(files: Path) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation import evaluate
+from evaluation.measures.hajek import effective_size
 from evaluation.measures.significance import (
     FEWEST_QUERIES,
     LARGEST_RESAMPLED,
@@ -139,7 +140,8 @@ def test_an_interval_holds_the_mean_and_stays_where_it_can_be(numbers: list[floa
     assert 0 <= low[0] <= mean + 1e-12
     assert mean - 1e-12 <= high[0] <= 1
     if len(set(numbers)) == 1:
-        unlike = 1 - 0.025 ** (1 / len(numbers)) if mean in (0.0, 1.0) else 0.0
+        worth = len(numbers) if weights is None else effective_size(weights)
+        unlike = 1 - 0.025 ** (1 / worth) if mean in (0.0, 1.0) else 0.0
         assert (low[0], high[0]) == pytest.approx((mean - mean * unlike, mean + (1 - mean) * unlike))
 
 
@@ -172,6 +174,13 @@ def test_equal_weights_change_nothing() -> None:
     assert np.allclose(mean_intervals(values), mean_intervals(values, weights=np.full(15, 7.0)))
 
 
+def test_all_or_nothing_is_worth_as_many_queries_as_their_weights() -> None:
+    low, high = mean_intervals(np.repeat([[1.0, 0.0]], 13, axis=0), weights=np.array([1.0] * 12 + [12.0]))
+
+    unlike = 1 - 0.025 ** (156 / 24**2)
+    assert np.allclose((low, high), [[1 - unlike, 0], [1, unlike]])
+
+
 def test_an_interval_never_leaves_0_to_1() -> None:
     values = np.zeros((LARGEST_RESAMPLED + 1, 2))
     values[0, 0], values[1:, 1] = 1, 1
@@ -189,7 +198,10 @@ def test_an_evaluation_says_how_its_intervals_were_made() -> None:
         return found.to_dict()["conventions"]["interval"]
 
     drawn = {"level": 0.95, "samples": 300, "seed": 5}
-    wider = "the wider of Student’s t and the bootstrap-t over queries"
+    wider = (
+        "the wider of Student’s t and the bootstrap-t over queries (Clopper and Pearson’s where every query "
+        "has 0 or every one 1)"
+    )
     assert interval(10) == {**drawn, "method": wider, "resampled": True}
     none = "not shown for fewer than 10 queries"
     assert interval(9) == {**drawn, "method": none, "resampled": False}

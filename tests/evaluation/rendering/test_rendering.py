@@ -9,7 +9,7 @@ import pytest
 
 from evaluation import Evaluation, evaluate
 from evaluation.rendering.formats import FORMATS, render
-from evaluation.rendering.per_query import WRITERS, write_per_query
+from evaluation.rendering.per_query import WRITERS, write_frame
 
 QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}, "q3": {"d": 0}}
 RUNS = {"bm25_1": {"q1": {"a": 2.0, "x": 1.0, "b": 1.0}, "q2": {"c": 1.0}}, "50%|x": {"q1": {"b": 1.0}}}
@@ -100,5 +100,5 @@ def test_an_undefined_number_is_a_dash() -> None:
 def test_a_file_that_cannot_be_written_is_named_as_it_was_given(suffix: str) -> None:
     evaluation = evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 1.0}})
     with pytest.raises(OSError, match="No such file") as refused:
-        write_per_query(evaluation, Path(f"/proc/values{suffix}"))
+        write_frame(evaluation.per_query_frame(), Path(f"/proc/values{suffix}"))
     assert refused.value.filename == f"/proc/values{suffix}"

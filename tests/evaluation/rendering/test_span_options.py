@@ -100,6 +100,20 @@ def test_files_by_query_and_of_html_have_them_too(files: Path) -> None:
     assert "estimates need the pool" not in page
 
 
+def test_the_values_of_every_query_are_written_without_labels_too(files: Path) -> None:
+    values, printed = str(files / "queries.csv"), str(files / "queries.trec")
+    asked = ("one.run", *EXCERPTS, *BOTH, "--k", "1", "--per-query")
+    ran(files, *asked, values)
+    assert Path(values).read_text().splitlines()[1:] == [
+        "one,q,span_recall,1,0.5",
+        "one,q,span_precision,1,0.5",
+    ]
+    ran(files, *asked, printed)
+    assert Path(printed).read_text().splitlines()[0].split() == ["span_recall_1", "q", "0.5000"]
+    with pytest.raises(CommandError, match="the suffix names the format"):
+        ran(files, *asked, str(files / "queries.txt"))
+
+
 @pytest.mark.parametrize("labels", [(), ("labels.txt",)])
 def test_thresholds_over_excerpts_decide_the_exit_code(files: Path, labels: tuple[str, ...]) -> None:
     junit = str(files / "junit.xml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evaluation.measures.significance import interval_settings
 from evaluation.report_store.provenance import LONGEST_METADATA, Provenance
 
 
@@ -11,8 +12,7 @@ def test_metadata_of_runs_are_in_the_provenance_whole_and_in_short() -> None:
         labels=("v1", "a"),
         runs=[("bm25", "b"), ("dense", "c")],
         software={"soundings": "0.1"},
-        samples=10,
-        seed=1,
+        interval=interval_settings(20, 10, 1),
         pool="p",
         command="soundings evaluate",
         metadata={"bm25": values},

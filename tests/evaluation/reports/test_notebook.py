@@ -43,6 +43,19 @@ def test_a_cell_has_the_answer_intervals_coverage_and_conventions(result: Any) -
     assert cell.index('<th scope="row">lsa</th>') < cell.index('<th scope="row">bm25</th>')
 
 
+def test_every_output_says_how_an_interval_is_made_where_all_queries_have_1(tmp_path: Path) -> None:
+    qrels = {f"q{number}": {"a": 1} for number in range(12)}
+    result = soundings.evaluate(qrels, {"run": {query: ["a"] for query in qrels}}, k=1)
+
+    assert result.figure("run", "recall", 1)["low"] == pytest.approx(0.025 ** (1 / 12))
+    words = "(Clopper and Pearson’s where every query has 0 or every one 1)"
+    method = result.to_dict()["conventions"]["interval"]["method"]
+    assert method.endswith(words)
+    page = result.to_html(tmp_path / "report.html").read_text()
+    for text in (repr(result), result._repr_html_(), page):
+        assert f"95 % interval, {method}, 10,000 samples, seed 0" in text
+
+
 def test_names_in_a_cell_and_in_the_file_are_escaped(tmp_path: Path) -> None:
     odd = "<script>alert(1)</script>"
     result = soundings.evaluate({"q": {"a": 1}}, {odd: {"q": {"a": 1.0}}}, k=1)
