@@ -24,6 +24,8 @@ CLEARLY = (0.05, 0.5)
 PROBABLY = (0.10, 1 / 3)
 #: The two shares of reports made before the first K of the two runs were counted by themselves: of the pool.
 OF_POOL = {CLEARLY[1]: 1 / 3, PROBABLY[1]: 0.2}
+#: A share that would be written as 100.0 %, and more than that cannot be.
+NEARLY_ALL = 0.9995
 
 
 class Grade(StrEnum):
@@ -124,12 +126,15 @@ def _labels_open(one: Comparison, ahead: str, behind: str, margin: float) -> str
         return f"{begins}: the unjudged documents could reverse the order."
     if one.turning == 0:
         return f"{begins}: they are level by the labels so far. {_what_labels_decide(one)}"
-    return f"{begins}: the order reverses if {_turned(one, behind)}. {_what_labels_decide(one)}"
+    turned = _turned(one, one.turning, behind)
+    return f"{begins}: the order reverses if {turned}. {_what_labels_decide(one)}"
 
 
-def _turned(one: Comparison, behind: str) -> str:
+def _turned(one: Comparison, turning: float, behind: str, than: str = "") -> str:
+    """What would reverse the order, in words. than: before a share that is not nearly all."""
     places = "" if one.top_bounds is None else f" in the {first_places(one.k or 0)}"
-    return f"{percent(one.turning)} of the unjudged documents{places} that would help {behind} are relevant"
+    share = "nearly all" if turning >= NEARLY_ALL else than + percent(turning)
+    return f"{share} of the unjudged documents{places} that would help {behind} are relevant"
 
 
 def _what_labels_decide(one: Comparison) -> str:
@@ -162,4 +167,4 @@ def _unless(one: Comparison, behind: str) -> str:
     """The condition under which labels would turn it; empty where none can or an audit says no."""
     if one.decided_by is not None or one.turning is None:
         return ""
-    return f", unless more than {_turned(one, behind)}"
+    return f", unless {_turned(one, one.turning, behind, 'more than ')}"

@@ -87,6 +87,10 @@ def test_a_grade_is_told_in_a_sentence() -> None:
         "a is clearly better than b, unless more than 71.4 % of the unjudged documents in the first 10 that "
         "would help b are relevant."
     )
+    assert graded(opened(0.9996)).sentence == (
+        "a is clearly better than b, unless nearly all of the unjudged documents in the first 10 that would "
+        "help b are relevant."
+    )
     behind = replace(opened(0.1), difference=-0.1, low=-0.15, high=-0.05)
     assert graded(behind).sentence == (
         "Cannot tell yet whether b is better than a: the order reverses if 10.0 % of the unjudged documents "
