@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-# What a module says that registers work, an import, or what happens to what people delete. Every process looks
-# through all modules when it starts: bytes with a line feed in front take a quarter of the time.
+# What a module says that registers work, an import, or what happens to what people delete. Every process
+# looks through all modules when it starts: bytes with a line feed in front take a quarter of the time.
 REGISTERS = re.compile(
     rb"\n(?:@(?:job_kind|importer|depends_on|rests_on|when|when_many|forgets_old|empties_collections|receiver)\b"
     rb"|register\(\s*Kind\()"
