@@ -57,7 +57,7 @@ def compare(
     for _ in range(rounds):
         for name, queue in queues.items():
             before = site.processor_seconds()
-            load = asyncio.run(run_load(site.port, queue, site.tokens[:ANNOTATORS], seconds, pace))
+            load = asyncio.run(run_load(site.port, queue, site.tokens[:ANNOTATORS], seconds, pause=pace))
             used = [after - start for after, start in zip(site.processor_seconds(), before, strict=True)]
             each = [1000 * part / max(1, len(load.acknowledged)) for part in used]
             claims, submits = (

@@ -5,17 +5,20 @@
 On PostgreSQL (a database of its own is made and dropped there) or, without DATABASE_URL, on SQLite. Prints
 judgments per second, the p50, p95 and p99 of a claim, of a submit and of both together, errors, pairs given
 to two people, acknowledged judgments that are not stored exactly once, and the processor time of a judgment,
-which a busy machine changes less than the clock.
+which a busy machine changes less than the clock. With `--rounds` also what a bare Django queue does in
+the same run, and what each takes: requests, statements, transactions.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import time
 from collections import Counter, defaultdict
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import uuid4
 
 from benchmarks.judging_load import Load, percentile, run_load
 from benchmarks.judging_site import (
@@ -32,6 +35,11 @@ PACE = (2.0, 5.0)
 HEAD = f"{'scenario':<28} {'jdg/s':>7}  {'claim p50/p95/p99':>22} {'submit':>22} {'loop, ms':>22}  faults"
 MOST_ANNOTATORS = 200
 DEPTH = 100
+WARM_UP_SECONDS = 2
+GROWING = "labeling_item, labeling_lease, labeling_judgment, labeling_judgmentevent, labeling_bookmark"
+# Whether a verdict is answered with the next item, by what does so.
+BARE = "bare Django, two requests"
+FORMS = {"Soundings, two requests": False, "Soundings, one request": True, BARE: False}
 
 
 def main() -> None:
@@ -73,31 +81,103 @@ def measure_all(site: Site, collection: Any, on_postgres: bool, arguments: argpa
 
 
 def measure_beside_bare(site: Site, collection: Any, arguments: argparse.Namespace) -> None:
-    """The closed loops of 10 and 50 annotators by turns with the least that Django can do."""
+    """The closed loops of 10 and 50 annotators by turns with the least that Django can do.
+
+    The bare queue has two requests for each judgment. The product is measured with the same two, and with
+    the one of its judging page, whose answer has the next item.
+    """
     from labeling.models import Queue
 
     queue = Queue.objects.get(collection=collection, name="queue").pk
     fill_bare_queue()
-    starts = {"Soundings": site.start, "bare Django": site.start_bare}
-    found: dict[tuple[str, int], list[float]] = defaultdict(list)
+    print_statements(site, queue)
+    totals: dict[tuple[str, int], list[Taken]] = defaultdict(list)
     for _ in range(arguments.rounds):
-        for name, start in starts.items():
+        for name, in_one_request in FORMS.items():
             site.stop()
-            start()
+            (site.start_bare if name == BARE else site.start)()
+            site.settle()
+            tokens = site.tokens[:10]
+            asyncio.run(run_load(site.port, queue, tokens, WARM_UP_SECONDS, in_one_request=in_one_request))
+            # Statements of the product are planned for tables in use, not for empty ones. Those of the bare
+            # queue are best as they are: with newer statistics it looks through all that is done.
+            analyze(GROWING)
             for count in (10, 50):
-                load = asyncio.run(run_load(site.port, queue, site.tokens[:count], arguments.seconds))
-                found[name, count].append(load.per_second())
-                print(f"{name}, {count} annotators: {load.per_second():.1f} judgments/s", flush=True)
-    for count in (10, 50):
-        share = sum(found["Soundings", count]) / max(1e-9, sum(found["bare Django", count]))
-        print(f"{count} annotators: {share:.2f} of what the bare Django queue does in the same run")
+                loop = run_load(
+                    site.port,
+                    queue,
+                    site.tokens[:count],
+                    arguments.seconds,
+                    in_one_request=in_one_request,
+                )
+                before = site.processor_seconds()
+                load = asyncio.run(loop)
+                used = [after - start for after, start in zip(site.processor_seconds(), before, strict=True)]
+                judged = len(load.acknowledged)
+                totals[name, count].append(Taken(judged, load.seconds, used[0] + used[1]))
+                server, database = (1000 * part / max(1, judged) for part in used[:2])
+                rate = f"{load.per_second():.1f} judgments/s, errors {dict(load.errors) or 0}"
+                print(f"{name}, {count} annotators: {rate}, twice {load.twice()}", end=", ")
+                print(f"ms each: server {server:.1f}, database {database:.1f}", flush=True)
+    for (name, count), taken in totals.items():
+        if name != BARE:
+            ours, bare = each(taken), each(totals[BARE, count])
+            share = f"{bare[0] / ours[0]:.2f} of the speed of the bare Django queue"
+            print(f"{name}, {count} annotators: {share}, {bare[1] / ours[1]:.2f} by processor time")
+
+
+class Taken(NamedTuple):
+    """Judgments, the seconds they took, and those of the processor: the server's and the database's."""
+
+    judged: int
+    seconds: float
+    used: float
+
+
+def each(taken: list[Taken]) -> tuple[float, float]:
+    """Seconds and processor seconds of a judgment, over all rounds."""
+    judged = max(1, sum(one.judged for one in taken))
+    return sum(one.seconds for one in taken) / judged, sum(one.used for one in taken) / judged
+
+
+def print_statements(site: Site, queue: int) -> None:
+    """Say what one judgment asks of the database in each form, counted in this process."""
+    from django.db import connection
+    from django.test import Client, RequestFactory
+    from django.test.utils import CaptureQueriesContext
+
+    from benchmarks import bare_queue
+
+    client = Client(headers={"host": "127.0.0.1", "authorization": f"Token {site.tokens[0]}"})
+
+    def send(name: str, call: str, body: Any) -> Any:
+        address, kind = f"/api/queues/{queue}/{call}", "application/json"
+        if name != BARE:
+            return client.post(address, body, kind).json()
+        view = bare_queue.claim if call == "claim/" else bare_queue.judge
+        headers = {"authorization": "Token"}
+        return json.loads(view(RequestFactory(headers=headers).post(address, body, kind), queue).content)
+
+    for name, in_one_request in FORMS.items():
+        (item,) = send(name, "claim/", {"count": 1})["items"]
+        also = "?claim=1" if in_one_request else ""
+        for _ in range(2):  # what is made once for a person comes first
+            with CaptureQueriesContext(connection) as captured:
+                if not also:
+                    (item,) = send(name, "claim/", {"count": 1})["items"]
+                verdict = {name: item[name] for name in ("item", "version", "lease")}
+                verdict |= {"key": str(uuid4()), "verdict": "relevant"}
+                answer = send(name, f"judgments/{also}", [verdict])
+            item = answer["items"][0] if also else item
+        begun = sum(query["sql"] in ("BEGIN", "COMMIT") for query in captured)
+        print(f"{name}: {len(captured) - begun} statements and {begun // 2} transactions for a judgment")
 
 
 def measure(
     site: Site, name: str, queue: int, annotators: int, seconds: float, pause: tuple[float, float]
 ) -> None:
     before = site.processor_seconds()
-    load = asyncio.run(run_load(site.port, queue, site.tokens[:annotators], seconds, pause))
+    load = asyncio.run(run_load(site.port, queue, site.tokens[:annotators], seconds, pause=pause))
     used = [after - start for after, start in zip(site.processor_seconds(), before, strict=True)]
     cells = [
         "/".join(f"{percentile(values, share):.1f}" for share in (0.5, 0.95, 0.99))
@@ -133,11 +213,11 @@ def settle_front(queue: int, count: int) -> None:
     analyze()
 
 
-def analyze() -> None:
+def analyze(tables: str = "") -> None:
     from django.db import connection
 
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        cursor.execute(f"ANALYZE {tables}")
 
 
 def parse() -> argparse.Namespace:

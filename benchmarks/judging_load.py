@@ -86,7 +86,10 @@ class Connection:
 
 @dataclass
 class Annotator:
-    """One person who claims an item and judges it, again and again, until the deadline."""
+    """One person who claims an item and judges it, again and again, until the deadline.
+
+    `in_one_request`: a verdict is answered with the next item, as for the judging page.
+    """
 
     connection: Connection
     queue: int
@@ -94,6 +97,8 @@ class Annotator:
     deadline: float
     pause: tuple[float, float]
     random: random.Random
+    in_one_request: bool = False
+    next_item: dict[str, Any] | None = None
 
     async def work(self) -> None:
         """Judge until the deadline or until nothing is left."""
@@ -108,15 +113,18 @@ class Annotator:
         self.connection.close()
 
     async def _judge_one(self) -> bool:
-        started = time.perf_counter()
-        status, answer = await self.connection.post(f"/api/queues/{self.queue}/claim/", {"count": 1})
-        self.load.claims.append(claimed := time.perf_counter() - started)
-        if status != 200:
-            self.load.errors[f"claim {status}"] += 1
-            return True
-        if not answer["items"]:
-            return False
-        item = answer["items"][0]
+        claimed = 0.0
+        if (item := self.next_item) is None:
+            started = time.perf_counter()
+            status, answer = await self.connection.post(f"/api/queues/{self.queue}/claim/", {"count": 1})
+            self.load.claims.append(claimed := time.perf_counter() - started)
+            if status != 200:
+                self.load.errors[f"claim {status}"] += 1
+                return True
+            if not answer["items"]:
+                return False
+            item = answer["items"][0]
+        self.next_item = None
         self.load.given[item["item"]] += 1
         await asyncio.sleep(self.random.uniform(*self.pause) if self.pause[1] else 0)
         submitted = await self._submit(item)
@@ -128,24 +136,41 @@ class Annotator:
         verdict = self.random.choice(["relevant", "not_relevant"])
         body = {"key": key, "verdict": verdict, "active_ms": 2000, "shown": "passage"}
         body |= {name: item[name] for name in ("item", "version", "lease")}
+        also = "?claim=1" if self.in_one_request else ""
         started = time.perf_counter()
-        status, answer = await self.connection.post(f"/api/queues/{self.queue}/judgments/", [body])
+        status, answer = await self.connection.post(f"/api/queues/{self.queue}/judgments/{also}", [body])
         self.load.submits.append(seconds := time.perf_counter() - started)
         if status == 200 and answer["results"][0]["status"] == "stored":
             self.load.acknowledged.append(key)
         else:
             self.load.errors[f"submit {status}"] += 1
+        if self.in_one_request and status == 200 and answer["items"]:
+            self.next_item = answer["items"][0]
         return seconds
 
 
 async def run_load(
-    port: int, queue: int, tokens: list[str], seconds: float, pause: tuple[float, float] = (0.0, 0.0)
+    port: int,
+    queue: int,
+    tokens: list[str],
+    seconds: float,
+    *,
+    pause: tuple[float, float] = (0.0, 0.0),
+    in_one_request: bool = False,
 ) -> Load:
     """Let one annotator for each token work for `seconds`, with a pause before each verdict."""
     load = Load()
     started = time.perf_counter()
     people = [
-        Annotator(Connection(port, token), queue, load, started + seconds, pause, random.Random(number))
+        Annotator(
+            Connection(port, token),
+            queue,
+            load,
+            started + seconds,
+            pause,
+            random.Random(number),
+            in_one_request,
+        )
         for number, token in enumerate(tokens)
     ]
     await asyncio.gather(*(person.work() for person in people))

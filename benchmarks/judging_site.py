@@ -36,6 +36,8 @@ WORDS = (
     "letter",
 )
 WORDS_PER_TEXT = 150
+# Of processor time within a second: a server that nobody asks for anything uses less.
+IDLE_SECONDS = 0.1
 BARE_TABLES = """
 CREATE TABLE bare_item (
   id bigint PRIMARY KEY, query text NOT NULL, text text NOT NULL,
@@ -89,6 +91,14 @@ class Site:
                 return
             time.sleep(0.1)
         raise SystemExit("The server did not start within 30 s.")
+
+    def settle(self) -> None:
+        """Wait until the server's processes have loaded what they load: that is no part of judging."""
+        for _ in range(60):
+            before = self.processor_seconds()[0]
+            time.sleep(1)
+            if self.processor_seconds()[0] - before < IDLE_SECONDS:
+                return
 
     def stop(self) -> None:
         """Stop the server."""
