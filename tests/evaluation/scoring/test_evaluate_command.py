@@ -299,10 +299,8 @@ def test_wrong_input_is_one_line_and_exit_code_2(folder: Path, arguments: list[s
 def test_a_tag_that_no_query_has_is_refused(folder: Path) -> None:
     message, code = refusal(folder, "--queries", str(folder / "queries.jsonl"), "--tag", "rare")
 
-    assert (message, code) == (
-        "queries.jsonl has no query with the tag rare; tags are in metadata.tags.",
-        2,
-    )
+    assert message.startswith("No query has the tag rare; the tags are ")
+    assert code == 2
 
 
 @pytest.mark.parametrize(
