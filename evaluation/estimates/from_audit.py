@@ -57,8 +57,8 @@ REST_PER_QUERY = 10
 class Places:
     """Places of the pairs in the runs: a frame query_id, document_id, rank_0 … in the order of `runs`.
 
-    skipped: run -> the queries that its means leave out, since it does not answer them. zero_relevant: whether
-    queries without a relevant label count 0.
+    skipped: run -> the queries that its means leave out, since it does not answer them. zero_relevant:
+    whether queries without a relevant label count 0.
     """
 
     frame: pl.DataFrame

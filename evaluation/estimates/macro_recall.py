@@ -80,8 +80,8 @@ def macro_recalls(
 
     ranks: query_id, document_id, rank_0 … of the runs, as in `evaluation.estimates.from_audit.Places`. Where
     pairs have no answer, an interval spans the extremes; while labels are awaited there is no value.
-    design_of: how the queries were drawn from a log, where the mean is that of the log. zero_relevant: queries
-    without a relevant label count 0, and are left out otherwise.
+    design_of: how the queries were drawn from a log, where the mean is that of the log. zero_relevant:
+    queries without a relevant label count 0, and are left out otherwise.
     """
     pairs = pl.concat([audit.sample.select(PAIR), audit.unsampled])
     placed = pairs.join(ranks, on=PAIR, how="left", maintain_order="left")
@@ -167,8 +167,9 @@ class _Model:
 
     query (n,) numbers the queries; expected (n,) is the label of certain pairs and the chance of all others;
     residual (s,) is label minus chance of what was drawn, 0 of certain pairs; total (Q,) are relevant
-    documents; counts (Q,) marks the queries with a relevant label, averaged (Q,) those of the mean; weight (n,) is how much of a run's finds
-    each pair stands for; design (Q,) is how the queries were drawn, None where each counts once.
+    documents; counts (Q,) marks the queries with a relevant label, averaged (Q,) those of the mean; weight
+    (n,) is how much of a run's finds each pair stands for; design (Q,) is how the queries were drawn, None
+    where each counts once.
     """
 
     arrays: SampleArrays

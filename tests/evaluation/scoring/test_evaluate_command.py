@@ -343,6 +343,18 @@ def test_wrong_usage_is_one_line_and_exit_code_2(folder: Path, arguments: list[s
     assert ended.stderr.count("\n") == 1
 
 
+def test_options_may_stand_between_labels_and_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(folder / name) for name in ("qrels.txt", "bm25.run", "dense.run")]
+    call_command("evaluate", *files, "--min-relevance", "1")
+    told = capsys.readouterr().out
+    call_command("evaluate", files[0], "--min-relevance", "1", *files[1:])
+    between = capsys.readouterr().out
+    ended = run_process(folder, "--min-relevance", "1", "dense.run")
+
+    assert between == told
+    assert (ended.returncode, ended.stdout) == (0, told)
+
+
 def test_a_broken_file_is_one_line_and_exit_code_2(folder: Path) -> None:
     (folder / "bm25.run").write_text("q1 Q0 a 1 3\n")
 
