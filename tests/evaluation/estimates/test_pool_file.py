@@ -69,7 +69,7 @@ def test_a_pool_that_is_judged_whole_estimates_the_means_of_its_labels(
     for name, answered in (("whole", queries), ("part", queries[6:])):
         (tmp_path / f"{name}.run").write_text(run_text({query: ["a", "c"] for query in answered}))
     paths = [str(tmp_path / name) for name in ("qrels.txt", "whole.run", "part.run")]
-    asked = ["--missing", missing, "--zero-relevant", zero_relevant, "--k", "2", "--measure", "recall"]
+    asked = ["--missing", missing, "--zero-relevant", zero_relevant, "--k", "2", "--compare"]
     call_command("evaluate", *paths, "--pool", str(tmp_path / "pool.tsv"), *asked, "--format", "json")
     found = json.loads(capsys.readouterr().out)
 
@@ -78,6 +78,9 @@ def test_a_pool_that_is_judged_whole_estimates_the_means_of_its_labels(
         assert figure["estimate"]["value"] == pytest.approx(figure["mean"])
         micro = found["estimates"]["runs"][run]["recall@2"]["micro"]["value"]
         assert micro == pytest.approx(figure["micro"])
+    # On the queries that both answer they find the same; unanswered, four of the six have relevant documents.
+    (compared,) = found["comparisons"]
+    assert compared["estimate"] == pytest.approx(0.0 if missing == "skip" else 4 / 24)
 
 
 def test_the_audit_of_a_file_tells_what_recall_is_worth(
