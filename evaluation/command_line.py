@@ -154,7 +154,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         **duplicate_options(options),
         **arguments,
     )
-    result = weighted_result(result, options)
+    result = weighted_result(result, options, queries)
     basis = None if pool is None else _basis(result, pools, options)
     estimates = None if pool is None else estimates_of(basis, complete=options["complete"])
     if options["per_query"]:
@@ -444,6 +444,5 @@ def _tagged(
         return None, None
 
     by_tag = queries_by_tag((query.id, query.metadata) for query in read_queries(path))
-    if tag and tag not in by_tag:
-        raise ValueError(f"{path.name} has no query with the tag {tag}; tags are in metadata.tags.")
-    return (set(by_tag[tag]) if tag else None), chosen_strata(by_tag, tags or ())
+    chosen = set(chosen_strata(by_tag, [tag])[tag]) if tag else None
+    return chosen, chosen_strata(by_tag, tags or ())

@@ -76,7 +76,7 @@ def run_on_files(arguments: list[str]) -> None:
     command = import_module(FILE_COMMANDS[name])
     parser = OneLineParser(prog=f"{os.path.basename(arguments[0])} {name}", description=command.HELP)
     command.add_arguments(parser)
-    options, others = parser.parse_known_args(arguments[2:])
+    options, others = parser.parse_known_intermixed_args(arguments[2:])
     if others:
         package = FILE_COMMANDS[name].partition(".")[0]
         of_django = import_module(f"{package}.management.commands.{name}")

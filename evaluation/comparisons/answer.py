@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
 from evaluation.measures import titled
-from evaluation.measures.significance import queries_needed
+from evaluation.measures.significance import FEWEST_QUERIES, queries_needed
 from evaluation.scoring.config import MARGIN
 from evaluation.scoring.estimate_figures import COMPLETE, ESTIMATE, LABELS, SPAN, Estimates, FrameFigures
 from evaluation.scoring.figures import Figure, RunFigures, mean_as_read
@@ -290,11 +290,10 @@ def _next_step(one: Comparison, grade: Grade, wanted: int | None) -> NextStep | 
         count = wanted or one.open_pairs
         return NextStep("judge", count, judge_sentence(count, one.open_pairs, one.k or 0))
     if grade is Grade.QUERIES and one.deviation and one.difference:
-        needed = queries_needed(one.deviation, abs(one.difference))
+        needed = max(queries_needed(one.deviation, abs(one.difference)), FEWEST_QUERIES)
         if one.queries < needed <= MOST_QUERIES:
-            sentence = (
-                f"Add queries: a difference this small takes about {needed:,}; there are {one.queries:,}."
-            )
+            size = f"a difference of {abs(one.difference):.3f}"
+            sentence = f"Add queries: {size} takes about {needed:,}; there are {one.queries:,}."
             return NextStep("queries", needed, sentence)
     return None
 

@@ -147,10 +147,10 @@ def _what_labels_decide(one: Comparison) -> str:
 def _queries_open(one: Comparison, ahead: str, behind: str, margin: float) -> str:
     if _is_same(one):
         return f"{ahead} and {behind} have the same {titled(one.measure, one.k)} for every query."
+    size = f"for a difference of {abs(one.difference):.3f}" if one.difference else "to tell"
     return (
         f"Cannot tell yet whether {ahead} is better than {behind}: "
-        f"{counted(one.queries, 'query')} {plural(one.queries, 'is', 'are')} too few for a difference this "
-        "small."
+        f"{counted(one.queries, 'query')} {plural(one.queries, 'is', 'are')} too few {size}."
     )
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 
 from evaluation.estimates.intervals import (
@@ -55,10 +55,16 @@ REST_PER_QUERY = 10
 
 @dataclass(frozen=True)
 class Places:
-    """Places of the pairs in the runs: a frame query_id, document_id, rank_0 … in the order of `runs`."""
+    """Places of the pairs in the runs: a frame query_id, document_id, rank_0 … in the order of `runs`.
+
+    skipped: run -> the queries that its means leave out, since it does not answer them. zero_relevant:
+    whether queries without a relevant label count 0.
+    """
 
     frame: pl.DataFrame
     runs: tuple[str, ...]
+    skipped: Mapping[str, Collection[str]] = field(default_factory=dict)
+    zero_relevant: bool = False
 
     def top(self, run: str, k: int) -> pl.DataFrame:
         """The pairs (query_id, document_id) in the run's first k."""
@@ -66,7 +72,7 @@ class Places:
         return self.frame.filter(pl.col(rank) <= k).select(PAIR)
 
     def only(self, pairs: pl.DataFrame) -> Places:
-        return Places(self.frame.join(pairs.select(PAIR), on=PAIR, how="semi"), self.runs)
+        return replace(self, frame=self.frame.join(pairs.select(PAIR), on=PAIR, how="semi"))
 
 
 def recall_estimates(
@@ -81,16 +87,44 @@ def recall_estimates(
     estimate.
 
     micro: relevant found / relevant, both weighted by 1/π. macro: the mean over those of the queries that
-    have a relevant label, as in `evaluation.estimates.macro_recall`; `why` says why there is none.
+    have a relevant label, as in `evaluation.estimates.macro_recall`; `why` says why there is none. All three
+    leave out the queries that the places skip.
     design_of: how the queries were drawn from a log, where all three are to be of the log.
     """
     if design_of is not None:
         audit = audit.weighed(design_of)
-    pooled = within_pool(audit, places)
-    keys = [(number, k) for number in range(len(places.runs)) for k in cutoffs]
-    plain = replace(audit, sample=audit.sample.drop("weight", strict=False))
-    macros = macro_recalls(plain, pooled.frame, keys, confidence=confidence, design_of=design_of)
+    alike: dict[frozenset[str], list[int]] = {}
+    for number, run in enumerate(places.runs):
+        alike.setdefault(frozenset(places.skipped.get(run, ())), []).append(number)
     result: dict[str, dict[str, RecallEstimate]] = {run: {} for run in places.runs}
+    for skipped, numbers in alike.items():
+        keys = [(number, k) for number in numbers for k in cutoffs]
+        some = _estimates(audit.without(skipped), places, keys, confidence=confidence, design_of=design_of)
+        for run, figures in some.items():
+            result[run] |= figures
+    return result
+
+
+def _estimates(
+    audit: AuditSample,
+    places: Places,
+    keys: Sequence[tuple[int, int]],
+    *,
+    confidence: float,
+    design_of: DesignOf | None,
+) -> dict[str, dict[str, RecallEstimate]]:
+    """`recall_estimates` of (number of a run, K) over all queries of the audit."""
+    pooled = within_pool(audit, places)
+    plain = replace(audit, sample=audit.sample.drop("weight", strict=False))
+    macros = macro_recalls(
+        plain,
+        pooled.frame,
+        keys,
+        confidence=confidence,
+        design_of=design_of,
+        zero_relevant=places.zero_relevant,
+    )
+    result: dict[str, dict[str, RecallEstimate]] = {}
     for (number, k), macro in zip(keys, macros, strict=True):
         run = places.runs[number]
         top = pooled.top(run, k)
@@ -101,7 +135,7 @@ def recall_estimates(
             with_queries(sample, top, interval, confidence=confidence, design_of=design_of)
             for sample, interval in zip(samples, both, strict=True)
         ]
-        result[run][f"recall@{k}"] = {
+        result.setdefault(run, {})[f"recall@{k}"] = {
             "micro": micro,
             "macro": _plain_macro(macro),
             "headline": _headline(micro["value"], wide, macro),
@@ -144,7 +178,7 @@ def within_pool(audit: AuditSample, places: Places) -> Places:
     """
     if not audit.hidden.is_empty():
         queries = audit.sample["query_id"].unique().implode()
-        return Places(places.frame.filter(pl.col("query_id").is_in(queries)), places.runs)
+        return replace(places, frame=places.frame.filter(pl.col("query_id").is_in(queries)))
     return places.only(pl.concat([audit.sample.select(PAIR), audit.unsampled]))
 
 
@@ -158,6 +192,7 @@ def difference_estimate(
     point in different directions.
     """
     first, second = pair
+    audit = audit.without({query for run in pair for query in pooled.skipped.get(run, ())})
     tops = pooled.top(first, k), pooled.top(second, k)
     samples = distinct(audit.extremes(*alone(*tops)))
     both = [interval_of_micro_recall_difference(one, *tops, confidence=confidence) for one in samples]

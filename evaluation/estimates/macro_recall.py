@@ -31,7 +31,7 @@ number, and how many of those a run found is what its drawn documents say, weigh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluation.estimates.intervals import FEWEST_FOR_GAMMA, DesignOf
 from evaluation.estimates.sample import PAIR, AuditSample
@@ -58,7 +58,7 @@ AWAITED = "documents that the order reached wait for a label"
 
 @dataclass(frozen=True)
 class MacroRecall:
-    """The mean over `queries` with a relevant label; None where it is undefined, and `why`."""
+    """The mean over `queries`; None where it is undefined, and `why`."""
 
     value: float | None
     low: float | None
@@ -74,25 +74,32 @@ def macro_recalls(
     *,
     confidence: float = 0.95,
     design_of: DesignOf | None = None,
+    zero_relevant: bool = False,
 ) -> list[MacroRecall]:
     """One for each key (number of a run, K).
 
     ranks: query_id, document_id, rank_0 … of the runs, as in `evaluation.estimates.from_audit.Places`. Where
     pairs have no answer, an interval spans the extremes; while labels are awaited there is no value.
-    design_of: how the queries were drawn from a log, where the mean is that of the log.
+    design_of: how the queries were drawn from a log, where the mean is that of the log. zero_relevant:
+    queries without a relevant label count 0, and are left out otherwise.
     """
     pairs = pl.concat([audit.sample.select(PAIR), audit.unsampled])
     placed = pairs.join(ranks, on=PAIR, how="left", maintain_order="left")
     deepest = max((k for _, k in keys), default=0)
     rest = _Rest.of(audit, placed, deepest)
     design = None if design_of is None else design_of(pairs["query_id"].unique().sort().to_list())
-    models = [_Model.of(one, audit.unsampled, rest, design) for one in audit.extremes()]
+
+    def models_of(samples: Sequence[pl.DataFrame]) -> list[_Model]:
+        made = [_Model.of(one, audit.unsampled, rest, design) for one in samples]
+        return [replace(one, averaged=one.counts | zero_relevant) for one in made]
+
+    models = models_of(audit.extremes())
     recalls = []
     for run, k in keys:
         is_hit = (pl.col(f"rank_{run}") <= k).fill_null(False)
         hits = placed.select(is_hit.alias("hit"))["hit"].to_numpy()
         top = placed.filter(is_hit).select(PAIR)
-        more = [_Model.of(one, audit.unsampled, rest, design) for one in audit.extremes(top)[2:]]
+        more = models_of(audit.extremes(top)[2:])
         recalls.append(_spanned([one.recall(hits, confidence) for one in [*models, *more]], audit.awaited))
     return recalls
 
@@ -160,8 +167,9 @@ class _Model:
 
     query (n,) numbers the queries; expected (n,) is the label of certain pairs and the chance of all others;
     residual (s,) is label minus chance of what was drawn, 0 of certain pairs; total (Q,) are relevant
-    documents; counts (Q,) marks the queries with a relevant label; weight (n,) is how much of a run's finds
-    each pair stands for; design (Q,) is how the queries were drawn, None where each counts once.
+    documents; counts (Q,) marks the queries with a relevant label, averaged (Q,) those of the mean; weight
+    (n,) is how much of a run's finds each pair stands for; design (Q,) is how the queries were drawn, None
+    where each counts once.
     """
 
     arrays: SampleArrays
@@ -170,6 +178,7 @@ class _Model:
     residual: Floats
     total: Floats
     counts: NDArray[np.bool_]
+    averaged: NDArray[np.bool_]
     weight: Floats
     design: Design | None
 
@@ -205,16 +214,17 @@ class _Model:
             np.where(is_sampled, label - chance, 0.0)[:size],
             np.maximum(np.bincount(query, expected, count) + rest.hidden * hidden, seen),
             seen > 0,
+            seen > 0,
             weight,
             design,
         )
 
     def recall(self, hits: NDArray[np.bool_], confidence: float) -> MacroRecall:
         """hits (n,): the pairs in a run's first K."""
-        queries = int(self.counts.sum())
+        queries = int(self.averaged.sum())
         worth = float(queries)
         if self.design is not None and queries:
-            worth = effective_size(self.design.weights[self.counts])
+            worth = effective_size(self.design.weights[self.averaged])
         uncertain = self.arrays.probability < 1
         if uncertain.any() and self.arrays.relevant[uncertain].sum() < FEWEST_FOR_GAMMA:
             return MacroRecall(None, None, None, queries, FEW_RELEVANT)
@@ -232,10 +242,11 @@ class _Model:
         return MacroRecall(value, low, high, queries)
 
     def _mean(self, values: Floats, within: Floats, confidence: float) -> tuple[float, float]:
-        """Over the queries that count, and the reach of its interval."""
+        """And the reach of its interval."""
+        values = np.where(self.counts, values, 0.0)
         if self.design is None:
-            return float(values[self.counts].mean()), _reach(values[self.counts], confidence)
-        counted = np.where(self.counts, values, np.nan)[:, None]
+            return float(values[self.averaged].mean()), _reach(values[self.averaged], confidence)
+        counted = np.where(self.averaged, values, np.nan)[:, None]
         means = weighted_means(counted, self.design, np.where(self.counts, within, 0.0)[:, None])
         return float(means.mean[0]), float(means.reach(confidence)[0])
 

@@ -122,7 +122,14 @@ def places_of(evaluation: Evaluation, opened: Unsettled) -> Places:
         others = others.join(place, on=["query", "document_id"], how="left")
     frame = pl.concat([labelled.filter("label").drop("label"), others.select(labelled.drop("label").columns)])
     ids = labels.query_ids.gather(frame["query"]).alias("query_id")
-    return Places(frame.select(ids, pl.exclude("query")), tuple(names))
+    conventions = evaluation.conventions
+    skipped = {
+        name: labels.query_ids.filter(run.counted.missing).to_list()
+        for name, run in evaluation.runs.items()
+        if conventions.missing == "skip"
+    }
+    placed = frame.select(ids, pl.exclude("query"))
+    return Places(placed, tuple(names), skipped, zero_relevant=conventions.zero_relevant == "zero")
 
 
 def estimates_of(basis: Basis | None, *, complete: bool = False) -> Estimates:

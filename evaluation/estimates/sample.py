@@ -15,7 +15,7 @@ were not drawn have no row: `frame_size` counts them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -66,17 +66,19 @@ class AuditSample:
         weights = pl.DataFrame(
             {"query_id": ids, "weight": design_of(ids).weights},
             schema={"query_id": pl.String, "weight": pl.Float64},
-        ).filter(pl.col("weight") > 0)
-        frames = {
-            name: getattr(self, name).join(weights, on="query_id", how="semi", maintain_order="left")
-            for name in ("unsampled", "beyond", "hidden")
-        }
-        sample = self.sample.join(weights, on="query_id", how="inner", maintain_order="left")
-        strata = self.strata.filter(~pl.col("defined")).select("query_id")
-        kept = pl.concat([strata, weights.select("query_id")])
-        return replace(
-            self, sample=sample, strata=self.strata.join(kept, on="query_id", how="semi"), **frames
         )
+        inside = self.without(weights.filter(pl.col("weight") == 0)["query_id"].to_list())
+        sample = inside.sample.join(weights, on="query_id", how="left", maintain_order="left")
+        return replace(inside, sample=sample)
+
+    def without(self, query_ids: Collection[str]) -> AuditSample:
+        """Of all other queries."""
+        if not query_ids:
+            return self
+        outside = pl.Series(sorted(query_ids), dtype=pl.String).implode()
+        names = ("sample", "unsampled", "strata", "beyond", "hidden")
+        frames = {name: getattr(self, name).filter(~pl.col("query_id").is_in(outside)) for name in names}
+        return replace(self, **frames)
 
     @property
     def unlabelled(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -19,19 +19,29 @@ from pooling.formats.wording import counted, plural
 from pooling.heavy import Booleans, np
 
 
-def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: date) -> Evaluation:
+def weighted(
+    evaluation: Evaluation,
+    sample: Sample,
+    target: Target,
+    *,
+    today: date,
+    domain: Collection[str] | None = None,
+) -> Evaluation:
     """The same evaluation with each mean, interval, micro mean and bound for the log, of all queries and of
     those with each tag; and with the design by which its comparisons and estimates are taken back too.
 
     target: `traffic` counts each query as often as it was asked, `queries` each distinct query once. Queries
-    outside the draw are in no mean. Raises ValueError where no labelled query was drawn.
+    outside the draw are in no mean. domain: the queries measured, where these were chosen; the others were
+    drawn as well, and are not missing. Raises ValueError where no labelled query was drawn.
     """
     ids = evaluation.labels.query_ids.to_list()
     rows = np.array([row for row, query in enumerate(ids) if query in sample.queries], dtype=np.int64)
     if not len(rows):
         raise ValueError("No query of the draw has a label; compare the query ids of both.")
-    answered = sample.answered(ids[row] for row in rows.tolist())
-    answers = [answered.queries[ids[row]] for row in rows.tolist()]
+    others = [] if domain is None else [query for query in sample.queries if query not in domain]
+    measured = [ids[row] for row in rows.tolist()]
+    answered = sample.answered([*measured, *others])
+    answers = [answered.queries[query] for query in (*measured, *others)]
     strata = {name: number for number, name in enumerate(dict.fromkeys(one.stratum for one in answers))}
     sizes = np.array([one.size for one in answers])
     design = Design(
@@ -41,13 +51,15 @@ def weighted(evaluation: Evaluation, sample: Sample, target: Target, *, today: d
     )
     every = Design(np.zeros(len(ids)), np.ones(len(ids)), np.zeros(len(ids), dtype=np.int64))
     for whole, part in zip(vars(every).values(), vars(design).values(), strict=True):
-        whole[rows] = part
+        whole[rows] = part[: len(rows)]
     counts = evaluation.in_mean[rows]
-    how = _how(evaluation, sample, target, today=today)
-    how["effective"] = effective_size(design.weights[counts]) if counts.any() else 0.0
+    how = _how(evaluation, sample if domain is None else sample.only(domain), target, today=today)
+    how["effective"] = effective_size(every.weights[rows][counts]) if counts.any() else 0.0
     how["speaks_for"] = sample.speaks_for([ids[row] for row in rows[counts].tolist()], target)
     level = evaluation.settings["interval"]["level"]
-    draw = _Draw(rows, np.ones(len(rows), dtype=np.bool_), design, level)
+    # The others have no row, and their values are not looked at.
+    padded = np.append(rows, np.zeros(len(others), dtype=np.int64))
+    draw = _Draw(padded, np.arange(len(padded)) < len(rows), design, level)
     runs = {
         name: replace(run, figures=_figures(evaluation, run, draw)) for name, run in evaluation.runs.items()
     }
@@ -78,7 +90,7 @@ class _Draw:
 
 def _of_some(evaluation: Evaluation, draw: _Draw, rows: Integers) -> Mapping[str, RunFigures]:
     """The figures over these queries alone: the others are drawn as well, and outside the domain."""
-    some = replace(draw, inside=np.isin(draw.rows, rows))
+    some = replace(draw, inside=draw.inside & np.isin(draw.rows, rows))
     return {name: _figures(evaluation, run, some) for name, run in evaluation.runs.items()}
 
 
@@ -224,12 +236,14 @@ def refuse_with_weights(options: Mapping[str, Any]) -> None:
             raise ValueError(f"{written} is not weighted; leave it out, or --weights.")
 
 
-def weighted_result(result: Evaluation, options: Mapping[str, Any]) -> Evaluation:
-    """The result taken back to the log where the options ask for it, with notes."""
+def weighted_result(
+    result: Evaluation, options: Mapping[str, Any], domain: Collection[str] | None
+) -> Evaluation:
+    """The result taken back to the log where the options ask for it, with notes. domain: of `weighted`."""
     if options["weights"] is None:
         return result
 
     sample = sample_of(read_queries(options["queries"]))
     today = datetime.now(UTC).date()
-    made = weighted(result, sample, options["weights"], today=today)
+    made = weighted(result, sample, options["weights"], today=today, domain=domain)
     return replace(made, notes=(*made.notes, *weighted_notes(made.settings["weights"])))

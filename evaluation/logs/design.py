@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
@@ -50,6 +50,12 @@ class Sample:
         share = total(self.first[query] for query in ids) / total(self.first.values())
         # How many distinct queries were left out is not known.
         return share * self.shown if target == "traffic" else share
+
+    def only(self, ids: Collection[str]) -> Sample:
+        """Those of these queries, each as it was drawn among all."""
+        kept = {query: one for query, one in self.queries.items() if query in ids}
+        dropped = sum(query in ids for query in self.first) - len(kept)
+        return replace(self, queries=kept, dropped=dropped)
 
     def ended(self) -> date | None:
         """The last day of the log, where its window tells; of a month without a day its last."""

@@ -276,12 +276,12 @@ def least_difference(deviation: float, queries: int, *, power: float = 0.8, leve
 def power_line(
     deviation: float, queries: int, difference: float = 0.05, *, power: float = 0.8, level: float = 0.05
 ) -> str:
-    """The same as a sentence next to the number of queries there are.
+    """The same as a sentence next to the number of queries there are; never fewer than an interval takes.
 
     >>> power_line(0.16, 50)
     '80 % power for a difference of 0.05 needs about 81 queries; there are 50.'
     """
-    needed = queries_needed(deviation, difference, power=power, level=level)
+    needed = max(queries_needed(deviation, difference, power=power, level=level), FEWEST_QUERIES)
     return (
         f"{100 * power:.0f} % power for a difference of {difference:g} needs about {needed:,} queries; "
         f"there are {queries:,}."

@@ -219,4 +219,4 @@ def require_file(path: Path, name: str = "") -> None:
     elif path.exists() and not path.is_file():
         problem, remedy = "this is a pipe or a device, and files are read twice", "Save it to a file first."
     if problem:
-        raise FormatError(name or path.name, None, problem, remedy)
+        raise FormatError(name or path.name or str(path), None, problem, remedy)

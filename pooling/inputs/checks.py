@@ -141,7 +141,11 @@ def refuse_odd_values(frame: pl.DataFrame, reading: Reading) -> None:
     if value.null_count():
         raise reading.error(f"has empty values; every row needs {', '.join(reading.columns)}.")
     if reading.kind == RUN and not bool(value.is_finite().all()):
-        raise reading.error("has a score that is missing, NaN or infinite; scores are finite numbers.")
+        query, document, odd = frame.filter(~value.is_finite()).select(*PAIR, "value").row(0)
+        raise reading.error(
+            f"has the score {odd} for query {excerpt(query)} and document {excerpt(document)}: it is "
+            "missing, NaN or infinite. Remove the row or fix what wrote it."
+        )
     if reading.kind == QRELS:
         wrong = (value != value.round(0)) | ~value.is_finite() | (value.abs() >= INT32)
         if bool(wrong.any()):

@@ -72,7 +72,7 @@ def _of_folder(path: Path, kind: str, notes: list[str]) -> pl.DataFrame:
     if (path / "state.json").is_file():
         return _arrow(path)
     if kind == RUN:
-        raise FormatError(path.name, None, "this is a folder", "Give the files in it.")
+        raise FormatError(path.name or str(path), None, "this is a folder", "Give the files in it.")
     for name in _FOLDERS:
         splits = _splits_in(path / name, only_qrels=not name)
         if splits:

@@ -11,7 +11,10 @@ from pooling.interface.terminal import readable, refuse_odd_arguments
 
 
 class OneLineParser(CommandParser):
-    """A parser whose errors are one line; the usage is for `--help`."""
+    """A parser whose errors are one line; the usage is for `--help`. Options may stand between arguments."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        return self.parse_intermixed_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         if not self.called_from_command_line:

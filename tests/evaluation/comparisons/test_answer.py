@@ -98,6 +98,16 @@ def test_a_grade_is_told_in_a_sentence() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("difference", "sentence"),
+    [(0.5, "are too few for a difference of 0.500."), (0.0, "are too few to tell.")],
+)
+def test_a_few_queries_are_too_few_for_any_difference(difference: float, sentence: str) -> None:
+    few = replace(SURE, difference=difference, low=None, high=None, queries=2)
+
+    assert graded(few).sentence == f"Cannot tell yet whether a is better than b: 2 queries {sentence}"
+
+
 def test_the_margin_is_a_setting() -> None:
     close = replace(SURE, difference=0.02, low=0.01, high=0.03, bounds=(0.02, 0.02))
 

@@ -54,6 +54,35 @@ def estimates(folder: Path, capsys: pytest.CaptureFixture[str], *arguments: str)
     return found
 
 
+@pytest.mark.parametrize("zero_relevant", ["exclude", "zero"])
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+def test_a_pool_that_is_judged_whole_estimates_the_means_of_its_labels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], missing: str, zero_relevant: str
+) -> None:
+    queries = [f"q{number:02}" for number in range(24)]
+    pairs = [(query, name) for query in queries for name in "abc"]
+    rows = [f"{query}\t{name}\t{int(name == 'a')}\t1.0\n" for query, name in pairs]
+    (tmp_path / "pool.tsv").write_text(POOL.partition("\n")[0] + "\n" + "".join(rows))
+    relevant = {query: ("", "a", "ab")[number % 3] for number, query in enumerate(queries)}
+    labels = [f"{query} 0 {name} {int(name in relevant[query])}\n" for query, name in pairs]
+    (tmp_path / "qrels.txt").write_text("".join(labels))
+    for name, answered in (("whole", queries), ("part", queries[6:])):
+        (tmp_path / f"{name}.run").write_text(run_text({query: ["a", "c"] for query in answered}))
+    paths = [str(tmp_path / name) for name in ("qrels.txt", "whole.run", "part.run")]
+    asked = ["--missing", missing, "--zero-relevant", zero_relevant, "--k", "2", "--compare"]
+    call_command("evaluate", *paths, "--pool", str(tmp_path / "pool.tsv"), *asked, "--format", "json")
+    found = json.loads(capsys.readouterr().out)
+
+    for run, figures in found["runs"].items():
+        figure = figures["recall@2"]
+        assert figure["estimate"]["value"] == pytest.approx(figure["mean"])
+        micro = found["estimates"]["runs"][run]["recall@2"]["micro"]["value"]
+        assert micro == pytest.approx(figure["micro"])
+    # On the queries that both answer they find the same; unanswered, four of the six have relevant documents.
+    (compared,) = found["comparisons"]
+    assert compared["estimate"] == pytest.approx(0.0 if missing == "skip" else 4 / 24)
+
+
 def test_the_audit_of_a_file_tells_what_recall_is_worth(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

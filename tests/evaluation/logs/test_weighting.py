@@ -313,6 +313,31 @@ def test_the_table_says_how_intervals_of_a_draw_are_made(tmp_path: Path) -> None
     assert "interval, not shown for fewer than 10 queries." in render(few, "table")
 
 
+@pytest.mark.parametrize("target", ["traffic", "queries"])
+def test_a_tag_alone_has_the_figures_that_it_has_among_all(files: Path, target: str) -> None:
+    ids = [f"q{number:02}" for number in range(36)]
+    draws = [drawn(query, 5 + at, 0.25 * (1 + at % 3), f"s{at % 3}") for at, query in enumerate(ids)]
+    records = [
+        {"_id": one.id, "text": one.text, "metadata": {**one.metadata, "tags": ["ab"[at % 5 > 2]]}}
+        for at, one in enumerate(draws)
+    ]
+    (files / "queries.jsonl").write_text("\n".join(map(json.dumps, records)))
+    (files / "qrels.txt").write_text("".join(f"{query} 0 {one} 1\n" for query in ids for one in "abc"))
+    found = [(query, "abc"[place]) for at, query in enumerate(ids) for place in range(at % 4)]
+    (files / "one.run").write_text("".join(f"{query} Q0 {one} 0 1 t\n" for query, one in found))
+    asked = ("--queries", "queries.jsonl", "--weights", target, "--k", "2", "--format", "json")
+    among = json.loads(ran(files, "qrels.txt", "one.run", *asked, "--by-tag", "a", "b")[0])["strata"]
+    for tag in "ab":
+        told, notes = ran(files, "qrels.txt", "one.run", *asked, "--tag", tag)
+        figure = json.loads(told)["runs"]["one"]["recall@2"]
+        assert figure["low"] is not None
+        whole = among[tag]["runs"]["one"]["recall@2"]
+        for name in ("mean", "low", "high", "micro", "queries"):
+            assert figure[name] == pytest.approx(whole[name]), name
+        assert "no label" not in notes
+        assert "outside the draw" not in notes
+
+
 def test_the_ceiling_of_a_ranker_is_weighted_too(files: Path) -> None:
     asked = ("--queries", "queries.jsonl", "--weights", "traffic", "--k", "2", "--stage1", "one.run")
     told = json.loads(ran(files, "qrels.txt", "one.run", *asked, "--format", "json")[0])

@@ -68,7 +68,11 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
         "which is not a number",
     ),
     "a score that is true": ({"run": {"q1": {"a": True}}}, {}, "which is not a number"),
-    "not finite": ({"run": {"q1": {"a": float("inf")}}}, {}, "NaN or infinite"),
+    "not finite": (
+        {"run": {"q1": {"a": 1.0, "b": float("inf")}}},
+        {},
+        "has the score inf for query 'q1' and document 'b': it is missing, NaN or infinite",
+    ),
     "nested too deep": ({"run": {"q1": {"a": {"b": 1.0}}}}, {}, "is nested too deep"),
     "text for a list": ({"run": {"q1": "a"}}, {}, "has a str, 'a' for query 'q1'. Give a list of documents"),
     "a set as a run": ({"run": {"q1": {"a"}}}, {}, "has a set for query 'q1', which has no order"),
