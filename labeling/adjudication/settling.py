@@ -35,13 +35,13 @@ def adjudicate(queue: Queue, adjudicator: User, given: Submission, *, overrules:
         )
     was_sent = JudgmentEvent.objects.filter(annotator=adjudicator, key=key).exists()
     waits = overrules or item.state == Item.State.ADJUDICATION
-    latest = _latest_decision(item)
-    if not waits and not was_sent and (latest is None or latest.annotator_id != adjudicator.pk):
-        problem = "This pair does not need adjudication; another admin may have settled it."
-        if latest is not None:
-            verdict = latest.get_verdict_display().lower()
-            problem = f"Another admin has settled this pair: {verdict}. If you disagree, correct its label."
+    latest = None if waits or was_sent else _latest_decision(item)
+    if latest is not None and latest.annotator_id != adjudicator.pk:
+        verdict = latest.get_verdict_display().lower()
+        problem = f"Another admin has settled this pair: {verdict}. If you disagree, correct its label."
         raise InputError(problem, field="item", conflict=True)
+    if latest is None and not waits and not was_sent:
+        raise InputError("This pair does not need adjudication.", field="item", conflict=True)
     settling = replace(given, key=key, shown="document", adjudicates=True)
     outcome = record_judgment(queue, adjudicator, settling)
     if outcome.status == "rejected":
