@@ -24,8 +24,8 @@ from pooling.models import Collection
 
 def adjudicate(queue: Queue, adjudicator: User, given: Submission, *, overrules: bool = False) -> Outcome:
     """Settle the pair of an item; `InputError` for a verdict that is none, and for an item that waits for no
-    adjudication, unless this `overrules` what the others said. The same key sent again changes nothing;
-    without one, the verdict gets its own.
+    adjudication, unless the adjudicator thinks again or this `overrules` what others said. The same key sent
+    again changes nothing; without one, the verdict gets its own.
     """
     key = given.key or f"adjudication-{uuid4()}"
     item = queue.items.filter(pk=given.item).first()
@@ -35,9 +35,13 @@ def adjudicate(queue: Queue, adjudicator: User, given: Submission, *, overrules:
         )
     was_sent = JudgmentEvent.objects.filter(annotator=adjudicator, key=key).exists()
     waits = overrules or item.state == Item.State.ADJUDICATION
-    if not waits and not was_sent and not _was_adjudicated(item):
-        problem = "This pair does not need adjudication; another admin may have settled it."
+    latest = None if waits or was_sent else _latest_decision(item)
+    if latest is not None and latest.annotator_id != adjudicator.pk:
+        verdict = latest.get_verdict_display().lower()
+        problem = f"Another admin has settled this pair: {verdict}. If you disagree, correct its label."
         raise InputError(problem, field="item", conflict=True)
+    if latest is None and not waits and not was_sent:
+        raise InputError("This pair does not need adjudication.", field="item", conflict=True)
     settling = replace(given, key=key, shown="document", adjudicates=True)
     outcome = record_judgment(queue, adjudicator, settling)
     if outcome.status == "rejected":
@@ -61,13 +65,10 @@ def adjudicated(queue: Queue) -> QuerySet[Judgment]:
     return rows.select_related("query", "document", "annotator", "event").order_by("-event")
 
 
-def _was_adjudicated(item: Item) -> bool:
-    """An adjudicator may think again."""
-    return (
-        Judgment.objects.counted()
-        .filter(query=item.query_id, document=item.document_id, is_adjudication=True)
-        .exists()
-    )
+def _latest_decision(item: Item) -> Judgment | None:
+    """The verdict of an admin that settles the pair."""
+    rows = Judgment.objects.counted().filter(query=item.query_id, document=item.document_id)
+    return rows.filter(is_adjudication=True).order_by("-event").first()
 
 
 NO_QUEUE = (

@@ -68,8 +68,9 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
 
     `judged` is the share of the needed judgments that are there (0 to 1). The pace is the verdicts of the
     last seven days per day, counted from the first verdict, without answers to gold questions; `end_date`
-    supposes that it stays so, and is null where it is unknown. `by_annotators` supposes that this many people
-    work, each as much a day as people did in those days. `order` says what moves an adaptive one.
+    supposes that it stays so, and is null where it is unknown, as of a closed queue with something left.
+    `by_annotators` supposes that this many people work, each as much a day as people did in those days.
+    `order` says what moves an adaptive one.
     """
     now = now or timezone.now()
     counts = item_counts(queue)
@@ -78,6 +79,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
     for_ties = expected_for_ties(counts["tied"], counts["agreed"], counts["may_tie"])
     left = needed - done + for_ties
     pace = _pace(queue, now)
+    is_going_on = queue.state != Queue.State.CLOSED
     paid = sum(row["judged"] - row["adjudicated"] - row["imported"] for row in annotators)
     seconds = sum(row["active_seconds"] for row in annotators)
     timed = sum(row["timed"] for row in annotators)
@@ -113,7 +115,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
                 paid_repeats=answers_to_repeats(queue).filter(brought_by=None).count(),
             ),
         },
-        "end_date": _end_date(left, pace["per_day"], now),
+        "end_date": _end_date(left, pace["per_day"] * is_going_on, now),
         "order": order_summary(queue),
         "by_annotators": [
             {"annotators": people, "end_date": _end_date(left, people * pace["per_annotator"], now)}

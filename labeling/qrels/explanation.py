@@ -59,6 +59,12 @@ class Explanation:
     gold: GoldQuestion | None
 
     @property
+    def settled_by(self) -> Judgment | None:
+        """The latest verdict of an admin that counts."""
+        decided = (one for one in self.judgments if one.is_adjudication and one.quarantine_id is None)
+        return max(decided, key=lambda one: one.event_id, default=None)
+
+    @property
     def opinions(self) -> list[Opinion]:
         return opinions_on(self.document, self.judgments)
 

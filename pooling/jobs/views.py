@@ -43,7 +43,9 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
     partial = bool(request.headers.get("HX-Request"))
     result = job.result if job.state == Job.State.DONE else None
     if result and "url" in result and (partial or "follow" in request.GET):
-        say_done(request, result)
+        # A report, a replay or a comparison of indexes is its own news.
+        if "detail" in result:
+            say_done(request, result)
         return HttpResponseClientRedirect(result["url"]) if partial else redirect(result["url"])
     context = {
         "job": job,

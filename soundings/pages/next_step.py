@@ -135,11 +135,12 @@ def _to_release(state: State) -> Next | None:
             return _released(f"{labels} {plural(state.imported, 'was', 'were')} imported: enough to release.")
         newest = queue or state.queues[0]
         return _judge(state, newest, f"Nothing of “{newest.name}” is judged yet.")
+    if queue.undecided and (queue.is_finished or queue.percent >= ENOUGH):
+        share = "" if queue.is_finished else f"{queue.percent} % of "
+        wait = f"{counted(queue.undecided, 'pair')} {plural(queue.undecided, 'waits', 'wait')}"
+        sentence = f"{share}“{queue.name}” is judged, and {wait} for a decision."
+        return Next(sentence, "Decide", reverse("adjudication", args=[queue.pk]))
     if queue.is_finished:
-        if queue.undecided:
-            wait = f"{counted(queue.undecided, 'pair')} {plural(queue.undecided, 'waits', 'wait')}"
-            sentence = f"“{queue.name}” is judged, and {wait} for a decision."
-            return Next(sentence, "Decide", reverse("adjudication", args=[queue.pk]))
         nothing_new = bool(state.released) and state.unreleased == 0
         return None if nothing_new else _released(f"“{queue.name}” is judged: enough to release.")
     if queue.percent >= ENOUGH:

@@ -8,11 +8,13 @@ import sys
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.exceptions import TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template import loader
+from django.urls import Resolver404, resolve
 from django.utils.translation import gettext, gettext_noop
 from django.views import defaults
 from django.views.csrf import csrf_failure
@@ -32,6 +34,7 @@ from pooling.interface.problems import (
     too_many_parts,
 )
 from pooling.people.access import SiteAdminNeededError
+from soundings.sign_in.leading_back import page_of_form
 
 # What goes wrong outside any view: a page, or below /api/ the object that every refusal there is.
 
@@ -79,11 +82,25 @@ def _no_such_method(request: HttpRequest, response: HttpResponse) -> HttpRespons
 
 
 def missing_page(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404, for an address that is none."""
+    """404, for an address that is none, and for a form about what is no longer there."""
     if _is_for_a_program(request):
         return _problem(HTTPStatus.NOT_FOUND, "No such address; see /api/docs/ for the list.")
     speak(request)
+    if request.method == "POST" and request.resolver_match:
+        words = {"is_form": True, "back": _page_of_the_form(request)}
+        return render(request, "404.html", words, status=HTTPStatus.NOT_FOUND)
     return defaults.page_not_found(request, exception)
+
+
+def _page_of_the_form(request: HttpRequest) -> str:
+    """Where the form was sent from; nothing where that page is about the same, which is gone."""
+    page = page_of_form(request)
+    try:
+        before = resolve(urlsplit(page).path)
+    except Resolver404:
+        return ""
+    of_form = request.resolver_match.kwargs if request.resolver_match else {}
+    return page if of_form.items() - before.kwargs.items() else ""
 
 
 def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:

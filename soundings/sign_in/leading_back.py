@@ -30,7 +30,7 @@ def forms_lead_back(get_response: View) -> View:
             return response
         speak(request)
         messages.warning(request, _("You are signed out, so nothing was changed. Sign in and try again."))
-        page = _page_of_form(request)
+        page = page_of_form(request)
         return redirect_to_login(page) if page else redirect(settings.LOGIN_URL)
 
     return answer
@@ -43,7 +43,7 @@ def _leads_to_form(request: HttpRequest, response: HttpResponse) -> bool:
     return address.path == resolve_url(settings.LOGIN_URL) and following == [request.get_full_path()]
 
 
-def _page_of_form(request: HttpRequest) -> str:
+def page_of_form(request: HttpRequest) -> str:
     """The page of this site that the browser names, or nothing."""
     page = request.headers.get("Referer", "")
     if not url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure()):

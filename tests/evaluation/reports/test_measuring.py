@@ -133,6 +133,7 @@ def test_large_runs_are_the_workers_and_the_job_ends_on_the_report(
         client.post(PAGE)
     job, report = Job.objects.get(kind="release and measure"), Report.objects.get()
     assert job.result["url"] == report.get_absolute_url()
+    assert client.get(f"{job.get_absolute_url()}?follow")["Location"] == report.get_absolute_url()
 
 
 def test_over_http_it_answers_with_the_report(labelled: World, client: Client) -> None:

@@ -14,6 +14,7 @@ from labeling.judging.submissions import Submission
 from labeling.models import Item, JudgmentEvent, Queue
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
+from pooling.people.membership import add_member
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World
 
@@ -93,12 +94,26 @@ def test_an_adjudicator_who_had_judged_takes_their_vote_back_into_force(world: W
     assert label_of(item) == (None, "tie")
 
 
-def test_the_latest_adjudicator_decides(world: World, tied: Item) -> None:
-    from pooling.people.membership import add_member
-
+def test_the_latest_correction_decides(world: World, tied: Item, client: Client) -> None:
     add_member(world.collection, "dan", "admin")
     settle(tied, world.ada, "relevant")
-    settle(tied, world.dan, "not_relevant")
+    adjudicate(tied.queue, world.dan, Submission(tied.pk, "", "not_relevant"), overrules=True)
+    assert label_of(tied) == (0, "adjudicated")
+    client.force_login(world.dan)
+    pair = {"query": tied.query.external_id, "document": tied.document.external_id}
+    page = client.get("/collections/harbour/labels/", pair).content.decode()
+    assert (page.count("yes: it settles the pair"), page.count("no: a later decision")) == (1, 1)
+
+
+def test_what_another_admin_settled_meanwhile_stays(world: World, tied: Item, client: Client) -> None:
+    add_member(world.collection, "dan", "admin")
+    settle(tied, world.ada, "relevant")
+    client.force_login(world.dan)
+    fields = {"item": tied.pk, "verdict": "not_relevant", "key": "late", "note": ""}
+    page = client.post(address(tied.queue), fields, follow=True).content.decode()
+    assert "Another admin has settled this pair: relevant." in page
+    assert label_of(tied) == (1, "adjudicated")
+    settle(tied, world.ada, "not_relevant")
     assert label_of(tied) == (0, "adjudicated")
 
 

@@ -55,6 +55,8 @@ def test_pace_cost_and_end_date_come_from_what_was_done(world: World) -> None:
     times = {"active_seconds": 20.0, "seconds_per_judgment": 10.0, "seconds_left": 40.0}
     assert times.items() <= progress["cost"].items()
     assert progress["end_date"] == (NOW + timedelta(days=4)).date().isoformat()
+    queue.state = Queue.State.CLOSED
+    assert queue_progress(queue, now=NOW)["end_date"] is None
 
 
 def test_adjudication_asks_for_no_more_judgments(world: World) -> None:

@@ -14,6 +14,7 @@ from django.test.client import encode_multipart
 from django.views.defaults import bad_request, server_error
 from pytest_django import Settings
 
+from pooling.models import Membership
 from soundings.pages.refusing import our_fault
 from tests.world import World
 
@@ -30,6 +31,22 @@ def test_a_page_that_is_not_there_and_one_that_is_not_yours_look_the_same(
 
 def without_token(page: bytes) -> list[str]:
     return [line for line in page.decode().splitlines() if "csrfmiddlewaretoken" not in line]
+
+
+def test_a_form_about_what_is_gone_says_so_and_leads_back_to_its_page(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    members = "/collections/harbour/members/"
+    remove = f"{members}{Membership.objects.get(user=world.cleo).pk}/remove/"
+    assert client.post(remove).status_code == 302
+    again = client.post(remove, headers={"Referer": f"http://testserver{members}"})
+    page = again.content.decode()
+    assert again.status_code == 404
+    assert "No longer there" in page
+    assert f'href="{members}">Back' in page
+    gone = "/collections/nothing/edit/"
+    for sent_from in (f"http://testserver{gone}", f"http://elsewhere.example{members}", "http://["):
+        page = client.post(gone, headers={"Referer": sent_from}).content.decode()
+        assert ("No longer there" in page, ">Back<" in page) == (True, False)
 
 
 def test_a_role_that_does_not_reach_is_told_which_one_does(world: World, client: Client) -> None:

@@ -59,6 +59,11 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
         "“June” is judged, and 2 pairs wait for a decision.",
         "/queues/7/adjudication/",
     ),
+    (
+        {**QUEUED, "queues": (queue(166, undecided=40),), "judged": True},
+        "83 % of “June” is judged, and 40 pairs wait for a decision.",
+        "/queues/7/adjudication/",
+    ),
     (RELEASED, "“v1” is not measured yet.", "/c/reports/new/"),
     ({**RELEASED, "measuring": 3}, "“v1” is being measured.", "/jobs/3/"),
     (
