@@ -27,8 +27,8 @@ Hashes: TypeAlias = "npt.NDArray[np.uint64]"
 
 @dataclass(frozen=True)
 class LogQuery:
-    """A query of a log: its key, its most frequent spelling, searches, people, and when it was asked first
-    and last (milliseconds since 1970, or None).
+    """A query of a log: its key, its most frequent spelling, searches, people, when it was asked first and
+    last (milliseconds since 1970, or None), and the id that a table gives it.
     """
 
     key: str
@@ -37,6 +37,7 @@ class LogQuery:
     clients: int
     first: int | None
     last: int | None
+    id: str = ""
 
 
 @dataclass

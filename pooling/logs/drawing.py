@@ -142,6 +142,8 @@ class LoggedQuery:
     text: str
     size: float
     stratum: str
+    # The log's own; empty where one is made of the text.
+    id: str = ""
 
 
 @dataclass(frozen=True)

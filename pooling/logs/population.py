@@ -6,19 +6,22 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pooling.formats.errors import excerpt
-from pooling.formats.names import column_named
+from pooling.formats.errors import FormatError, excerpt
+from pooling.formats.names import ID, QUERY, column_named
 from pooling.formats.records import records_source
+from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source
 from pooling.formats.wording import aligned, counted, plural
 from pooling.logs.drawing import LoggedQuery, SampledQuery, query_key, strata_by_traffic
 
 TEXT = ("query", "text", "user_query", "q")
 COUNT = ("count", "frequency", "weight", "n", "times")
+#: As in a file of queries.
+QUERY_ID = (*ID, *(name for name in QUERY if name.endswith("id")))
 #: What `--strata` may say besides the name of a column.
 BY_TRAFFIC, NO_STRATA = "traffic", "none"
 WHOLE_LOG = "all"
@@ -29,11 +32,13 @@ LOG_SHARE = "share_of_log"
 @dataclass(frozen=True)
 class LogTable:
     """Queries of a log, each key once, in the order of the file. merged: rows added to one of their key.
-    share: the share of the log's traffic that they are; `read_log` leaves out what few people asked."""
+    share: the share of the log's traffic that they are; `read_log` leaves out what few people asked. ids: a
+    sentence on its column of ids, where it has one."""
 
     queries: tuple[LoggedQuery, ...]
     merged: int
     share: float = 1.0
+    ids: str = ""
 
     @property
     def traffic(self) -> float:
@@ -48,6 +53,60 @@ class _Row:
     stratum: str
 
 
+@dataclass
+class _Ids:
+    """Ids that a log gives its queries: by key, and the key of each. Where they are not one to one, what is
+    odd: rows without one, or with blanks in it; key -> two of its ids; id -> two of its texts."""
+
+    column: str = ""
+    by_key: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    lacking: int = 0
+    several: dict[str, tuple[str, str]] = field(default_factory=dict)
+    shared: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def add(self, source: Source, line: int, text: str, record: Mapping[str, Any]) -> None:
+        name = column_named(record, QUERY_ID)
+        self.column = self.column or name or ""
+        try:
+            id = checked_id(source, line, "query's", record.get(name or ""))
+        except FormatError:
+            id = ""
+        if id.split() != [id]:
+            self.lacking += 1
+            return
+        key = query_key(text)
+        if self.by_key.setdefault(key, id) != id:
+            self.several.setdefault(key, (self.by_key[key], id))
+        if query_key(self.texts.setdefault(id, text)) != key:
+            self.shared.setdefault(id, (self.texts[id], text))
+
+    def usable(self) -> Mapping[str, str]:
+        """By key; none where they are not one to one."""
+        return {} if self.lacking or self.several or self.shared else self.by_key
+
+    def sentence(self, example: str) -> str:
+        if not self.column:
+            return ""
+        if self.usable():
+            return f"Ids are those of the column {excerpt(self.column)}."
+        odd = []
+        if many := self.lacking:
+            odd.append(f"{counted(many, 'row')} {plural(many, 'has', 'have')} none without blanks")
+        if many := len(self.several):
+            key, ids = next(iter(self.several.items()))
+            one = f"{excerpt(key)} with {excerpt(ids[0])} and {excerpt(ids[1])}"
+            odd.append(f"{counted(many, 'query')} {plural(many, 'has', 'have')} several, such as {one}")
+        if many := len(self.shared):
+            id, texts = next(iter(self.shared.items()))
+            one = f"{excerpt(id)} of {excerpt(texts[0])} and {excerpt(texts[1])}"
+            odd.append(f"{counted(many, 'id')} {plural(many, 'is', 'are')} of several queries, such as {one}")
+        return (
+            f"The ids of the column {excerpt(self.column)} are not used, since {'; '.join(odd)}. Each query "
+            f"has an id made of its text, such as {query_id(query_key(example))} for {excerpt(example)}."
+        )
+
+
 def read_log_table(path: Path | str, strata: str = BY_TRAFFIC) -> LogTable:
     """A table with a query and a count in each row: TSV or CSV with a header, JSON lines, JSON or Parquet.
 
@@ -57,11 +116,12 @@ def read_log_table(path: Path | str, strata: str = BY_TRAFFIC) -> LogTable:
     """
     source, records = records_source(path, None, None)
     rows: dict[str, _Row] = {}
-    count, shares = 0, set()
+    count, shares, ids = 0, set(), _Ids()
     for line, text, record in _texts(source, records):
         count += 1
         size = _count(source, line, record)
         shares.add(_share_of_log(source, line, record))
+        ids.add(source, line, text, record)
         stratum = _stratum(source, line, record, strata)
         row = rows.setdefault(query_key(text), _Row(text, size, 0.0, stratum))
         if row.stratum != stratum:
@@ -74,13 +134,14 @@ def read_log_table(path: Path | str, strata: str = BY_TRAFFIC) -> LogTable:
     if not rows:
         raise source.empty()
     names = strata_by_traffic([row.size for row in rows.values()]) if strata == BY_TRAFFIC else None
+    by_key = ids.usable()
     queries = tuple(
-        LoggedQuery(key, row.text, row.size, names[at] if names else row.stratum)
+        LoggedQuery(key, row.text, row.size, names[at] if names else row.stratum, by_key.get(key, ""))
         for at, (key, row) in enumerate(rows.items())
     )
     if len(shares) > 1:
         raise source.error(None, f"the rows differ in {LOG_SHARE}", "Give the table of one read_log.")
-    return LogTable(queries, count - len(rows), *shares)
+    return LogTable(queries, count - len(rows), min(shares), ids.sentence(queries[0].text))
 
 
 def _texts(
@@ -155,7 +216,7 @@ def _stratum(source: Source, line: int, record: Mapping[str, Any], strata: str) 
 
 
 def query_id(key: str) -> str:
-    """The id of a query of a log, the same in every draw, so that its labels are found again.
+    """The id of a query where its log has none, the same in every draw: its labels are found again.
 
     >>> query_id("night bus")
     'q-3e279f8817'
@@ -180,7 +241,7 @@ def sample_lines(
             LOG_SHARE: share,
         }
         record = {
-            "_id": query_id(one.query.key),
+            "_id": one.query.id or query_id(one.query.key),
             "text": one.query.text,
             "metadata": {"frequency": one.query.size, "sampling": sampling},
         }
@@ -230,12 +291,14 @@ def plan_text(log: LogTable, draw: Sequence[SampledQuery]) -> str:
     lines = [
         *aligned(rows),
         "",
-        f"{len(draw):,} of {counted(len(log.queries), 'query')}, which were asked {log.traffic:,.0f} times. "
-        f"Those drawn are {share:.1%} of the traffic; with their weights they stand for all of it.",
+        f"{len(draw):,} of {counted(len(log.queries), 'query')}, "
+        f"which {plural(len(log.queries), 'was', 'were')} asked {counted(round(log.traffic), 'time')}. "
+        f"The draw is {share:.1%} of the traffic; with its weights it stands for all of it.",
     ]
     if log.merged:
         lines.append(
             f"{counted(log.merged, 'row')} {plural(log.merged, 'differs', 'differ')} from another in case or "
             f"blanks alone, and {plural(log.merged, 'was', 'were')} added to it."
         )
+    lines += [log.ids] if log.ids else []
     return "\n".join(lines) + "\n"

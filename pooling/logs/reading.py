@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from pooling.formats.bytes.nesting import loads
 from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.names import ID, column_named
 from pooling.formats.records import records_source
@@ -39,12 +40,14 @@ class ReadLog:
     """A log as it was read: all its queries, and of UBI and text logs what was counted on the way.
 
     has_clients: whether the log says who asked. lists: the production system's documents by key of the query.
+    ids: a sentence on the column of ids of a table.
     """
 
     queries: tuple[LogQuery, ...]
     counts: LogCounts | None
     has_clients: bool
     lists: Mapping[str, tuple[str, ...]]
+    ids: str = ""
 
     def common_queries(self, minimum_clients: int) -> list[LogQuery]:
         """The queries that at least that many people asked; all, where a table says nothing of people."""
@@ -148,12 +151,22 @@ def _is_ubi(path: Path) -> bool:
         return False
     for _, line in source.lines():
         if line.strip():
-            return bool(UBI_NAMES & set(re.findall(r'"(\w+)"\s*:', line.decode(errors="replace"))))
+            names = re.findall(r'"(\w+)"\s*:', line.decode(errors="replace"))
+            return not UBI_NAMES.isdisjoint(names) and not _is_counted(line)
     raise source.empty()
 
 
+def _is_counted(line: bytes) -> bool:
+    """Whether a row is of a table of counts, which may have the names of UBI as well."""
+    try:
+        record = loads(line.decode())
+    except ValueError:
+        return False
+    return isinstance(record, dict) and column_named(record, COUNT) is not None
+
+
 def _read_table(path: Path) -> ReadLog:
-    """A table of counts; its optional columns are clients, first_seen and last_seen."""
+    """A table of counts; its optional columns are clients, first_seen, last_seen and ids."""
     table = read_log_table(path, "none")
     facts: dict[str, LogQuery] = {}
     has_clients = False
@@ -163,12 +176,12 @@ def _read_table(path: Path) -> ReadLog:
         key = query_key(str(record[name])) if name else ""
         clients = _number(source, line, record)
         has_clients |= clients is not None
-        times = [_day(record.get(column)) for column in ("first_seen", "last_seen")]
+        first, last = (_day(record.get(column)) for column in ("first_seen", "last_seen"))
         other = facts.get(key)
         if other is not None:  # other spellings of one query: people are those of one of them at least
             clients = max(clients or 0, other.clients)
-            times = [_least(times[0], other.first), _most(times[1], other.last)]
-        facts[key] = LogQuery(key, "", 0, clients or 0, *times)
+            first, last = _least(first, other.first), _most(last, other.last)
+        facts[key] = LogQuery(key, "", 0, clients or 0, first, last)
     queries = [
         LogQuery(
             one.key,
@@ -177,12 +190,14 @@ def _read_table(path: Path) -> ReadLog:
             facts[one.key].clients,
             facts[one.key].first,
             facts[one.key].last,
+            one.id,
         )
         if one.key in facts
-        else LogQuery(one.key, one.text, int(one.size), 0, None, None)
+        else LogQuery(one.key, one.text, int(one.size), 0, None, None, one.id)
         for one in table.queries
     ]
-    return ReadLog(tuple(sorted(queries, key=lambda one: (-one.count, one.key))), None, has_clients, {})
+    queries.sort(key=lambda one: (-one.count, one.key))
+    return ReadLog(tuple(queries), None, has_clients, {}, table.ids)
 
 
 def _number(source: Source, line: int, record: Mapping[str, Any]) -> int | None:
@@ -217,10 +232,11 @@ def queries_lines(queries: Sequence[LogQuery], share: float = 1.0) -> Iterator[s
     are of the log's traffic.
 
     Texts are as they are, quotation marks too. Where all of them are in quotation marks, which readers take
-    for those of the file, they are written as JSON.
+    for those of the file, they are written as JSON. Ids of the log's own are the last column.
     """
     quoted = all(len(query.text) > 1 and query.text[0] == query.text[-1] == '"' for query in queries)
-    yield "\t".join(COLUMNS) + "\n"
+    ids = ("query_id",) if any(query.id for query in queries) else ()
+    yield "\t".join((*COLUMNS, *ids)) + "\n"
     for query in queries:
         text = json.dumps(query.text, ensure_ascii=False) if quoted else query.text
         cells = (
@@ -230,6 +246,7 @@ def queries_lines(queries: Sequence[LogQuery], share: float = 1.0) -> Iterator[s
             day(query.first),
             day(query.last),
             f"{share:.6g}",
+            *(query.id for _ in ids),
         )
         yield "\t".join(cells) + "\n"
 
@@ -284,4 +301,4 @@ def summary(log: ReadLog, table: Sequence[LogQuery], minimum_clients: int) -> li
         )
     elif log.counts is None and not log.has_clients and minimum_clients > 0:
         lines.append("The table does not say how many people asked a query, so rare ones are not left out.")
-    return lines
+    return [*lines, log.ids] if log.ids else lines

@@ -54,6 +54,76 @@ def test_the_share_that_the_log_showed_travels_with_the_draw(tmp_path: Path) -> 
     assert found == {0.75}
 
 
+def ids(path: Path) -> dict[str, str]:
+    return {one["text"]: one["_id"] for one in map(json.loads, path.read_text().splitlines())}
+
+
+@pytest.mark.parametrize("through_read_log", [False, True])
+@pytest.mark.parametrize("column", ["query_id", "QID", "_id"])
+def test_queries_keep_the_ids_of_their_log(tmp_path: Path, column: str, through_read_log: bool) -> None:
+    log, drawn = tmp_path / "log.tsv", tmp_path / "queries.jsonl"
+    log.write_text(f"{column}\tquery\tcount\n17\tnight bus\t2\n17\tNight  Bus\t5\n0018\tferry\t1\n")
+    if through_read_log:
+        output = io.StringIO()
+        call_command("read_log", str(log), "--output", str(tmp_path / "counted.tsv"), stdout=output)
+        assert f"Ids are those of the column '{column}'." in output.getvalue()
+        log, column = tmp_path / "counted.tsv", "query_id"
+    told = ran(log, "--n", 5, "--output", drawn)
+    assert ids(drawn) == {"Night Bus": "17", "ferry": "0018"}
+    assert f"Ids are those of the column '{column}'." in told
+
+
+@pytest.mark.parametrize("text", ["query", "user_query"])
+def test_lines_of_json_with_ids_and_counts_are_no_log_of_searches(tmp_path: Path, text: str) -> None:
+    log, table, drawn = (tmp_path / name for name in ("log.jsonl", "counted.tsv", "queries.jsonl"))
+    log.write_text(
+        "".join(json.dumps({"query_id": at, text: f"ferry {at}", "count": 3}) + "\n" for at in (7, 8))
+    )
+    call_command("read_log", str(log), "--output", str(table), stdout=io.StringIO())
+    ran(table, "--n", 5, "--output", drawn)
+    assert ids(drawn) == {"ferry 7": "7", "ferry 8": "8"}
+
+
+ODD = {
+    "1 row has none without blanks.": (["", "18", "19"], ["night bus", "ferry", "tram"]),
+    "2 rows have none without blanks.": (["", "1 8", "19"], ["night bus", "ferry", "tram"]),
+    "1 query has several, such as 'night bus' with '17' and '18'.": (
+        ["17", "18", "19"],
+        ["night bus", "Night Bus", "tram"],
+    ),
+    "1 id is of several queries, such as '17' of 'night bus' and 'ferry'.": (
+        ["17", "17", "19"],
+        ["night bus", "ferry", "tram"],
+    ),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_ids_that_are_not_one_to_one_are_told_and_made_of_the_texts(tmp_path: Path, odd: str) -> None:
+    log, drawn = tmp_path / "log.tsv", tmp_path / "queries.jsonl"
+    rows = "".join(f"{id}\t{text}\t3\n" for id, text in zip(*ODD[odd], strict=True))
+    log.write_text("query_id\tquery\tcount\n" + rows)
+    told = ran(log, "--n", 5, "--output", drawn)
+    assert f"The ids of the column 'query_id' are not used, since {odd} Each query has an id" in told
+    assert "made of its text, such as q-3e279f8817 for 'night bus'." in told
+    assert ids(drawn)["night bus"] == "q-3e279f8817"
+    assert all(one.startswith("q-") for one in ids(drawn).values())
+    counted = io.StringIO()
+    call_command("read_log", str(log), "--output", str(tmp_path / "counted.tsv"), stdout=counted)
+    assert odd in counted.getvalue()
+    assert "query_id" not in (tmp_path / "counted.tsv").read_text()
+
+
+def test_a_log_without_ids_says_nothing_of_them(log: Path) -> None:
+    assert "column" not in ran(log, "--n", 20, "--dry-run")
+
+
+def test_the_words_of_a_plan_agree_with_their_numbers(tmp_path: Path) -> None:
+    (tmp_path / "log.tsv").write_text("query\tcount\nferry\t1\n")
+    told = ran(tmp_path / "log.tsv", "--n", 1, "--dry-run")
+    assert "1 of 1 query, which was asked 1 time. The draw is 100.0% of the traffic" in told
+
+
 def test_a_dry_run_writes_nothing(log: Path, tmp_path: Path) -> None:
     assert "20 of 60 queries" in ran(log, "--n", 20, "--dry-run", "--output", tmp_path / "queries.jsonl")
     assert not (tmp_path / "queries.jsonl").exists()
