@@ -21,7 +21,7 @@ from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import PAGE_ONLY, Imported, Progress
 from pooling.models import Collection, Document, PoolEntry, Query, TextImport
-from pooling.ranking.shared_ids import TRIED, examples_of, offered
+from pooling.ranking.shared_ids import EXAMPLES, TRIED, examples_of, offered
 from pooling.search_models import TextIndex
 from pooling.storage.imports import FIRST_ROWS, PreviewTable, Showing, importer
 from pooling.storage.staging import Staged, staged
@@ -85,8 +85,9 @@ class ImportSummary(Imported):
     left_out: Annotated[int, "Documents that are in no pool."] = 0
     # Deleted before, and in the file.
     restored: Annotated[int, PAGE_ONLY] = 0
-    # Neither title nor text.
+    # Neither title nor text, but for blanks; and the first ids of these.
     without_text: Annotated[int, PAGE_ONLY] = 0
+    textless_ids: Annotated[tuple[str, ...], PAGE_ONLY] = field(default=(), compare=False)
     fields: Annotated[str, PAGE_ONLY] = field(default="", compare=False)
     # What pooled documents lack after it.
     lacking: Annotated[str, PAGE_ONLY] = field(default="", compare=False)
@@ -102,7 +103,8 @@ class ImportSummary(Imported):
         if self.restored:
             parts.append(f"{self.restored:,} deleted before and back now")
         if self.without_text:
-            parts.append(f"{self.without_text:,} without a text")
+            examples = examples_of(pl.Series(self.textless_ids, dtype=pl.String))
+            parts.append(f"{self.without_text:,} without a text, such as {examples}")
         return ", ".join(parts)
 
     @property
@@ -141,7 +143,13 @@ def import_queries(
     with disk_errors_named(), transaction.atomic():
         lock(collection)
         made = TextImport(collection=collection, of=TextImport.QUERIES, name=place[-300:], imported_by=user)
-        return replace(_store_queries(made, records, place), fields=str(fields))
+        textless = [record.id for record in records if not record.text.strip()]
+        return replace(
+            _store_queries(made, records, place),
+            fields=str(fields),
+            without_text=len(textless),
+            textless_ids=tuple(textless[:EXAMPLES]),
+        )
 
 
 def _store_queries(made: TextImport, records: list[QueryRecord], place: str) -> ImportSummary:
@@ -211,7 +219,7 @@ def import_documents(
     progress = progress or (lambda share, detail: None)
     wanted = _pooled_ids(collection) if only_pooled else None
     left_out = total = reported = without_text = 0
-    fields, first_ids = FieldsRead(), list[str]()
+    fields, first_ids, textless_ids = FieldsRead(), list[str](), list[str]()
     with disk_errors_named(), staged("staged_documents", STAGED_DOCUMENT) as stage:
         for batch in _weighed_batches(_records(path, file_name, fields)):
             total += len(batch)
@@ -219,7 +227,9 @@ def import_documents(
             rows = [_checked_row(record, place) for record in batch]
             kept = rows if wanted is None else [row for row in rows if row[1] in wanted]
             left_out += len(rows) - len(kept)
-            without_text += sum(not title and not text for _, _, title, text, _ in rows)
+            textless = [id for _, id, title, text, _ in kept if not title.strip() and not text.strip()]
+            without_text += len(textless)
+            textless_ids += textless[: EXAMPLES - len(textless_ids)]
             stage.add(kept)
             if total >= reported + BATCHES_BETWEEN_REPORTS * BATCH:
                 reported = total
@@ -246,7 +256,8 @@ def import_documents(
     unchanged = total - left_out - created - changed
     summary = _summary_of(made, unchanged, left_out=left_out, restored=len(named))
     lacking = _lacking_texts(collection, first_ids)
-    return replace(summary, without_text=without_text, fields=str(fields), lacking=lacking)
+    summary = replace(summary, without_text=without_text, textless_ids=tuple(textless_ids))
+    return replace(summary, fields=str(fields), lacking=lacking)
 
 
 def _lacking_texts(collection: Collection, first_ids: list[str]) -> str:

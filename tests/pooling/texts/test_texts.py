@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.test import Client
 
 from pooling.interface.problems import InputError
 from pooling.models import Document
@@ -143,9 +147,40 @@ def test_what_fields_were_read_as_and_what_has_no_text_is_told(world: World, tmp
     records = [{"docid": "d8", "segment": "It runs.", "url": "u"}, {"docid": "d9", "segment": ""}]
     summary = import_documents(world.collection, lines(tmp_path / "corpus.jsonl", *records))
     assert summary.detail == (
-        "Documents: 2 new, 0 changed, 0 as before, 1 without a text. "
+        "Documents: 2 new, 0 changed, 0 as before, 1 without a text, such as “d9”. "
         "Read as id: docid. Read as text: segment. Kept as metadata: url."
     )
+
+
+def test_texts_of_blanks_alone_are_told_by_call_page_and_command(world: World, tmp_path: Path) -> None:
+    records = [
+        {"_id": f"q{at}", "text": text} for at, text in enumerate(("", " \t", "\u00a0", "", "tram"), 8)
+    ]
+    path = lines(tmp_path / "queries.jsonl", *records)
+    told = "5 new, 0 changed, 0 as before, 4 without a text, such as “q8”, “q9”, “q10”."
+    output = io.StringIO()
+    call_command("import_collection", "other", "--queries", str(path), stdout=output)
+    assert f"Queries: {told}" in output.getvalue()
+    (ada := Client()).force_login(world.ada)
+    file = SimpleUploadedFile("queries.jsonl", path.read_bytes())
+    answer = ada.post("/api/collections/harbour/queries/", {"file": file}).json()
+    assert answer["detail"].startswith(f"Queries: {told}")
+    again = SimpleUploadedFile("queries.jsonl", path.read_bytes())
+    page = ada.post("/collections/harbour/queries/", {"file": again}, follow=True)
+    assert "4 without a text, such as “q8”, “q9”, “q10”" in page.content.decode()
+
+
+def test_documents_of_blanks_alone_are_counted_among_those_that_are_kept(
+    world: World, tmp_path: Path
+) -> None:
+    records = [{"_id": "d1", "text": " "}, {"_id": "d8", "text": ""}, {"_id": "d9", "text": "It runs."}]
+    path = lines(tmp_path / "corpus.jsonl", *records)
+    world.build_pool()
+    pooled, every = (
+        import_documents(world.collection, path, only_pooled=one).detail for one in (True, False)
+    )
+    assert ", 1 without a text, such as “d1”." in pooled
+    assert ", 2 without a text, such as “d1”, “d8”." in every
 
 
 def test_a_corpus_without_a_text_stores_nothing(world: World, tmp_path: Path) -> None:
