@@ -157,8 +157,12 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     result = weighted_result(result, options, queries)
     basis = None if pool is None else _basis(result, pools, options)
     estimates = None if pool is None else estimates_of(basis, complete=options["complete"])
+    facts = None
+    if fact_choice is not None:
+        facts = evaluated_facts(fact_choice, settings, queries=queries, chunks=chunks, pool=pool)
     if options["per_query"]:
-        write_frame(result.per_query_frame(), options["per_query"])
+        values = [one.per_query_frame() for one in (result, facts) if one is not None]
+        write_frame(pl.concat(values), options["per_query"])
     made = _comparisons(result, options, basis)
     parts = [*_answer(result, options, named, basis, made=made, estimates=estimates)]
     if write_html is not None:
@@ -171,9 +175,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         )
     if made:
         parts.append(comparison_part(made, _margin(settings)))
-    facts = None
-    if fact_choice is not None:
-        facts = evaluated_facts(fact_choice, settings, queries=queries, chunks=chunks, pool=pool)
+    if facts is not None:
         parts += fact_parts(facts)
     output.write(
         render(
@@ -199,8 +201,11 @@ def _facts_alone(choice: FactOptions, settings: Settings, output: Writer, errors
     options = choice.options
     queries, _ = _tagged(options["queries"], options["tag"], None)
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
+    check_per_query_path(options["per_query"], len(choice.runs))
     pool = _pool(_pools(options["pool"], queries))
     evaluation = evaluated_facts(choice, settings, queries=queries, chunks=chunks, pool=pool)
+    if options["per_query"]:
+        write_frame(evaluation.per_query_frame(), options["per_query"])
     output.write(render_facts(evaluation, options["format"], terminal=output.isatty()))
     checks = checked_facts(evaluation, choice.thresholds)
     tables = partial(render_facts, evaluation, "markdown")

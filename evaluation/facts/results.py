@@ -18,9 +18,10 @@ from evaluation.facts.table import FactTable, RunPlaces
 from evaluation.measures import key_of
 from evaluation.measures.significance import IntervalSettings
 from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.figures import values_frame
 from evaluation.scoring.wording import decimal, interval_or_why_not, percent
 from pooling.formats.wording import counted
-from pooling.heavy import Floats, Integers, np
+from pooling.heavy import Floats, Integers, np, pl
 
 Key: TypeAlias = tuple[str, int | None]
 QueryValues: TypeAlias = Mapping[str, Floats]
@@ -87,6 +88,16 @@ class FactEvaluation:
             name: {key: {**figure, "line": self.line(name, key)} for key, figure in figures.items()}
             for name, figures in self.runs.items()
         }
+
+    def per_query_frame(self) -> pl.DataFrame:
+        """run, query_id, measure, k, value (null: the query does not count, or too few pairs are judged)."""
+        columns = []
+        for run, values in self.values.items():
+            for name, k in self.keys:
+                column = values[name][:, 0 if k is None else list(self.cutoffs).index(k)]
+                is_told = self.runs[run][key_of(name, k)]["queries"] > 0
+                columns.append((run, name, k, column if is_told else np.full_like(column, np.nan)))
+        return values_frame(self.table.query_ids, columns)
 
     def to_dict(self) -> FactResult:
         """All but the figures."""

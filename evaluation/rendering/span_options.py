@@ -113,7 +113,7 @@ def span_options(options: Mapping[str, Any]) -> SpanOptions | None:
         raise ValueError(f"{others[0]} is measured over documents; name their labels before the runs.")
     is_alone = qrels is None or bool(measures and not others)
     if is_alone:
-        refuse_of_documents({**options, "per_query": None})
+        refuse_of_documents(options)
         if options["pool"]:
             raise ValueError("--pool is about documents; name their labels, and a measure over them.")
     kept = [(name, wanted) for name, wanted in gates if not is_of_spans(name)]

@@ -15,7 +15,6 @@ from pooling.interface.terminal import Writer, is_same_file
 _FIELDS_OF_A_RUN = 5
 # What has a meaning over documents alone.
 _OF_DOCUMENTS = {
-    "per_query": "--per-query",
     "html": "--html",
     "compare": "--compare",
     "trade_offs": "--trade-offs",

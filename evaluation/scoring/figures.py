@@ -12,6 +12,7 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from evaluation.measures import mlflow_name
 from evaluation.measures.significance import IntervalSettings
+from pooling.heavy import Floats, pl
 
 
 class Span(TypedDict):
@@ -89,6 +90,22 @@ def as_read(figure: Figure) -> Figure:
 
 # `measure@k`, or `measure` over the whole run, -> its figure.
 RunFigures = Mapping[str, Figure]
+
+
+def values_frame(
+    query_ids: Sequence[str] | pl.Series, columns: Iterable[tuple[str, str, int | None, Floats]]
+) -> pl.DataFrame:
+    """Of runs, measures and K with (Q,) values: run, query_id, measure, k, value (null: NaN)."""
+    return pl.concat(
+        pl.DataFrame({"query_id": query_ids, "value": values}).select(
+            pl.lit(run).alias("run"),
+            "query_id",
+            pl.lit(measure).alias("measure"),
+            pl.lit(k, dtype=pl.Int64).alias("k"),
+            pl.col("value").fill_nan(None),
+        )
+        for run, measure, k, values in columns
+    )
 
 
 #: Characters that no name of a metric may have.

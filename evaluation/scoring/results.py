@@ -24,6 +24,7 @@ from evaluation.scoring.figures import (
     SummaryRow,
     as_read,
     mean_as_read,
+    values_frame,
 )
 from evaluation.scoring.scoring import Labels, ScoredRun
 from evaluation.scoring.spans import SpanEvaluation, is_of_spans
@@ -275,7 +276,8 @@ class Evaluation:
                 if depths[measure]:
                     parts.append(self._values_frame(name, measure, run.values[measure], depths[measure]))
                 if measure in run.whole:
-                    parts.append(self._whole_frame(name, measure, run.whole[measure]))
+                    whole = name, measure, None, run.whole[measure]
+                    parts.append(values_frame(self.labels.query_ids, [whole]))
         if self.spans is not None:
             parts.append(self.spans.per_query_frame())
         return pl.concat(parts)
@@ -350,16 +352,6 @@ class Evaluation:
             "query_id",
             pl.lit(measure).alias("measure"),
             "k",
-            pl.col("value").fill_nan(None),
-        )
-
-    def _whole_frame(self, run: str, measure: str, values: Floats) -> pl.DataFrame:
-        frame = pl.DataFrame({"query_id": self.labels.query_ids, "value": values})
-        return frame.select(
-            pl.lit(run).alias("run"),
-            "query_id",
-            pl.lit(measure).alias("measure"),
-            pl.lit(None, dtype=pl.Int64).alias("k"),
             pl.col("value").fill_nan(None),
         )
 

@@ -21,7 +21,7 @@ from evaluation.measures.significance import (
     plain,
 )
 from evaluation.scoring.conventions import Conventions
-from evaluation.scoring.figures import Figure, SpanCounts, SpanResult, SummaryRow
+from evaluation.scoring.figures import Figure, SpanCounts, SpanResult, SummaryRow, values_frame
 from evaluation.scoring.inputs import DEFAULT_CUTOFFS, cutoffs_array
 from evaluation.scoring.wording import decimal, interval_or_why_not
 from pooling.chunks.excerpts import Excerpts, read_excerpts
@@ -129,19 +129,14 @@ class SpanEvaluation:
 
     def per_query_frame(self) -> pl.DataFrame:
         """run, query_id, measure, k, value (null: the query does not count)."""
-        count = len(self.query_ids)
-        parts = [
-            {
-                "run": [run] * count,
-                "query_id": self.query_ids,
-                "measure": [name] * count,
-                "k": [k] * count,
-                "value": by_measure[name][:, list(self.cutoffs).index(k)],
-            }
-            for run, by_measure in self.values.items()
-            for name, k in self.keys
-        ]
-        return pl.concat([pl.DataFrame(part).with_columns(pl.col("value").fill_nan(None)) for part in parts])
+        return values_frame(
+            self.query_ids,
+            (
+                (run, name, k, by_measure[name][:, list(self.cutoffs).index(k)])
+                for run, by_measure in self.values.items()
+                for name, k in self.keys
+            ),
+        )
 
     def line(self, run: str, key: str) -> str:
         """One figure with all that it depends on, as one line of text."""

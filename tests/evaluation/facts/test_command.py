@@ -117,3 +117,23 @@ def test_a_run_of_other_queries_is_told(files: Path) -> None:
     (files / "other.run").write_text("q9 Q0 d2 1 9 t\n")
     with pytest.raises(CommandError, match="no query in common with the facts"):
         ran(files, "other.run", "--facts", "diversity.txt")
+
+
+def test_values_of_every_query_over_facts_are_written(files: Path) -> None:
+    values = files / "values.jsonl"
+    asked = ("--measure", "fact_recall", "map_ia", "alpha_ndcg@2", "--k", "1", "2")
+    assert ran(files, "one.run", *WITH_SUPPORTS, *asked, "--per-query", str(values))[2] == 0
+    rows = {(row["measure"], row["k"]): row for row in map(json.loads, values.read_text().splitlines())}
+    assert {key: row["value"] for key, row in rows.items()} == {
+        ("fact_recall", 1): 0.0,
+        ("fact_recall", 2): 0.5,
+        ("alpha_ndcg", 2): None,  # too few pairs are judged for its mean, which is not told either
+        ("map_ia", None): 0.5,
+    }
+    assert {(row["run"], row["query_id"]) for row in rows.values()} == {("one", "q1")}
+    both = ("--measure", "recall", "fact_recall", "map_ia", "--k", "2")
+    ran(files, "qrels.txt", "one.run", *WITH_SUPPORTS, *both, "--per-query", str(values))
+    measures = [json.loads(line)["measure"] for line in values.read_text().splitlines()]
+    assert measures == ["recall", "judged", "fact_recall", "map_ia"]
+    with pytest.raises(CommandError, match="suffix names the format"):
+        ran(files, "one.run", *WITH_SUPPORTS, "--per-query", str(files / "values.doc"))
