@@ -66,7 +66,7 @@ def write_html(
 
 
 def figures_of(evaluation: Evaluation, estimates: Estimates | None = None) -> Figures:
-    result = evaluation.to_dict()
+    result = Evaluation.to_dict(evaluation)
     return Figures(
         result if estimates is None else {**result, "runs": runs_with_estimates(result["runs"], estimates)},
         list(evaluation.runs),

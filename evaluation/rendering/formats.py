@@ -13,7 +13,7 @@ from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.rendering.span_tables import span_cells
 from evaluation.rendering.tradeoffs import trade_offs
 from evaluation.scoring.estimate_figures import Estimates, runs_with_estimates
-from evaluation.scoring.figures import MeanSpan, as_read, mean_as_read, mlflow_metrics
+from evaluation.scoring.figures import EvaluationResult, MeanSpan, as_read, mean_as_read, mlflow_metrics
 from evaluation.scoring.results import Evaluation, decimal, interval, percent
 from evaluation.scoring.wording import interval_in_words
 from pooling.formats.cells import table_text
@@ -248,7 +248,16 @@ def _json(
     parts: Sequence[Part] = (),
     estimates: Estimates | None = None,
 ) -> str:
-    result = evaluation.to_dict()
+    content = with_parts(evaluation.to_dict(), parts, estimates)
+    if with_trade_offs:
+        content["trade_offs"] = trade_offs(evaluation)
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def with_parts(
+    result: EvaluationResult, parts: Sequence[Part], estimates: Estimates | None = None
+) -> dict[str, object]:
+    """A result with the data of its parts, and with estimates under `estimates` and of each run."""
     runs: dict[str, Mapping[str, object]] = {**result["runs"]}
     for part in parts:
         runs |= {run: {**runs[run], **figures} for run, figures in part.figures.items()}
@@ -257,11 +266,7 @@ def _json(
         content["estimates"] = estimates
         estimated = runs_with_estimates(result["runs"], estimates)
         content["runs"] = {name: {**figures, **estimated[name]} for name, figures in runs.items()}
-    content |= {part.name: part.data for part in parts if part.rows is None}
-    if with_trade_offs:
-        content["trade_offs"] = trade_offs(evaluation)
-    content |= {part.name: part.data for part in parts if part.rows is not None}
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return content | {part.name: part.data for part in parts}
 
 
 def mlflow_text(runs: Mapping[str, Mapping[str, MeanSpan]]) -> str:

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, wraps
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 from evaluation.charts.html_file import check_html_path, checksum, figures_of, summary_of
 from evaluation.charts.html_report import HtmlReport, render_html
 from evaluation.comparisons.answer import Answer
-from evaluation.comparisons.answering import answered
+from evaluation.comparisons.answering import AnswerRequest, answered
+from evaluation.comparisons.tables import answer_part
 from evaluation.comparisons.wording import answer_in_words, of_relevant_count
 from evaluation.estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.estimates.pool_file import design_of_files
 from evaluation.measures import titled
 from evaluation.rendering.estimate_tables import estimate_tables
-from evaluation.rendering.formats import render_tables, table_cells
+from evaluation.rendering.formats import render_tables, table_cells, with_parts
 from evaluation.rendering.span_tables import span_cells
 from evaluation.report_store.provenance import Provenance, software_versions
 from evaluation.scoring import evaluating
 from evaluation.scoring.estimate_figures import Estimates
-from evaluation.scoring.figures import as_read, mean_as_read, mlflow_metrics, mlflow_runs
+from evaluation.scoring.figures import EvaluationResult, as_read, mean_as_read, mlflow_metrics, mlflow_runs
 from evaluation.scoring.results import Evaluation, decimal, interval, percent
 from evaluation.scoring.wording import interval_in_words
 from pooling.formats.wording import counted
+from pooling.heavy import pl
 from pooling.inputs.reading import CHOSEN, pool_table, says_choices
 from pooling.interface.terminal import whole_installation
 
@@ -145,33 +147,51 @@ class Result(Evaluation):
 
     `summary` and `per_query` are pandas frames, `to_dict` has plain values, `answer` says which run is best
     and how sure that is. In a notebook the result is a table; `chart` draws it, `to_html` writes a report,
-    `to_mlflow` logs it.
+    `to_mlflow` logs it. names_k: the values of K were named.
     """
 
+    names_k: bool = field(default=False, repr=False, compare=False)
+
+    def to_dict(self) -> EvaluationResult:
+        """What `evaluate --format json` prints: what every evaluation has, the `answer`, and with a pool
+        `estimates` and for recall of each run its `estimate`."""
+        result = super().to_dict()
+        try:
+            parts, estimates = [answer_part(self.answer())], self._estimates
+        except ImportError:  # these need more than the figures do
+            return result
+        return cast(EvaluationResult, with_parts(result, parts, estimates))
+
     def answer(self) -> Answer | None:
-        """The best run at the K nearest 10, how sure that is, and what to do next; None where recall was not
-        measured or is undefined."""
+        """The best run at the K nearest 10, or with a pool at the deepest K that was named and is within its
+        depth, how sure that is, and what to do next; None where recall was not measured or is undefined."""
         with whole_installation():
-            return answered(self, basis=self._basis, estimates=self.estimates())
+            request = AnswerRequest(names_k=self.names_k)
+            return answered(self, request, basis=self._basis, estimates=self._estimates)
 
     def estimates(self) -> Estimates | None:
         """What the audit of the pool says, as the command has it under `estimates`; None where no pool with
         an audit was given, or recall was not measured."""
         with whole_installation():
-            return self._estimates
+            basis = self._basis
+            has_audit = basis is not None and basis.pool is not None and basis.pool.has_audit
+            return self._estimates if has_audit else None
 
     @cached_property
     def _estimates(self) -> Estimates | None:
-        basis = self._basis
-        return None if basis is None else estimates_of(basis, complete="complete" in self.settings)
+        if self._pool is None or not recall_cutoffs(self):
+            return None
+        return estimates_of(self._basis, complete="complete" in self.settings)
+
+    @cached_property
+    def _pool(self) -> pl.DataFrame | None:
+        return None if self.pool is None else pool_table(self.pool)
 
     @cached_property
     def _basis(self) -> Basis | None:
-        pool = None if self.pool is None else pool_table(self.pool)
-        if pool is None or not recall_cutoffs(self) or too_large(self):
+        if self._pool is None or not recall_cutoffs(self) or too_large(self):
             return None
-        design = design_of_files({"pool": pool}, self)
-        return Basis.of(self, design) if design.has_audit else None
+        return Basis.of(self, design_of_files({_named(self.pool, "pool")[0]: self._pool}, self))
 
     def chart(self, kind: str = "", measure: str = "recall", *, dark: bool = False) -> Picture:
         """A picture of the report: `estimated-curve`, `curve`, `distribution`, `gains`, `relevant`,
@@ -238,6 +258,7 @@ def html_of(result: Evaluation, sentences: Sequence[str], estimates: Estimates |
         command=_call(result),
     )
     only = next(iter(result.runs)) if len(result.runs) == 1 else None
+    figures = {run: one.figures for run, one in result.runs.items()}
     report = HtmlReport(
         title=f"{name}, {counted(len(result.runs), 'run')}",
         summary=summary_of(result) if only is None else result.convention_line(only, measure, k),
@@ -247,7 +268,7 @@ def html_of(result: Evaluation, sentences: Sequence[str], estimates: Estimates |
         measures=result.measures,
         sentences=sentences,
         tables=[] if result.spans is None else [span_cells(result.spans)],
-        worth=[] if estimates is None else estimate_tables(result.to_dict()["runs"], estimates),
+        worth=[] if estimates is None else estimate_tables(figures, estimates),
     )
     return render_html(report)
 
@@ -276,7 +297,8 @@ def _as_result(measure: Callable[Arguments, Evaluation]) -> Callable[Arguments, 
         measured = measure(*args, **options)
         if measured.pool is not None and not says_choices(measured.pool):
             measured = replace(measured, notes=(*measured.notes, WITHOUT_AUDIT))
-        return Result(**{one.name: getattr(measured, one.name) for one in fields(measured)})
+        names_k = "k" in options or len(args) > 2
+        return Result(**{one.name: getattr(measured, one.name) for one in fields(measured)}, names_k=names_k)
 
     return evaluate
 

@@ -138,6 +138,29 @@ def test_a_frame_or_file_of_the_pool_tells_in_python_what_its_file_tells_the_com
     assert "Estimated from the audit</h2>" in result.to_html(folder / "report.html").read_text()
 
 
+@pytest.mark.parametrize("pool", ["with an audit", "without an audit", ""])
+@pytest.mark.parametrize("k", [(), (1, 2, 3)])
+def test_plain_values_in_python_are_what_the_command_prints(
+    folder: Path, capsys: pytest.CaptureFixture[str], pool: str, k: tuple[int, ...]
+) -> None:
+    runs = [folder / name for name in ("greedy.run", "other.run")]
+    if pool == "without an audit":
+        header, *rows = (folder / "pool.tsv").read_text().splitlines()
+        cells = [row.split("\t") for row in rows]
+        chosen = ["\t".join((query, one, "0", "1.0")) for query, one, in_audit, _ in cells if in_audit == "0"]
+        (folder / "pool.tsv").write_text("\n".join((header, *chosen)) + "\n")
+    options = ["--pool", str(folder / "pool.tsv")] if pool else []
+    options += ["--k", *map(str, k)] if k else []
+    call_command("evaluate", str(folder / "qrels.txt"), *map(str, runs), *options, "--format", "json")
+    told = json.loads(capsys.readouterr().out)
+    named: dict[str, Any] = {"k": k} if k else {}
+    result = soundings.evaluate(
+        folder / "qrels.txt", runs, pool=folder / "pool.tsv" if pool else None, **named
+    )
+    assert json.loads(json.dumps(result.to_dict())) == told
+    assert ("estimate" in told["runs"]["greedy"]["recall@3" if k else "recall@10"]) is bool(pool)
+
+
 def test_the_first_picture_in_python_is_that_of_the_report(folder: Path) -> None:
     paths = [folder / name for name in ("greedy.run", "other.run")]
     result = soundings.evaluate(folder / "qrels.txt", paths, k=(2, 3), pool=folder / "pool.tsv")

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 import soundings
 from evaluation import Evaluation
@@ -68,6 +69,22 @@ def test_a_result_is_an_evaluation_and_its_text_is_the_table(result: Any) -> Non
     assert isinstance(result, Evaluation)
     assert repr(result).startswith("run   K")
     assert result.answer().run == "lsa"
+
+
+def test_the_answer_is_about_the_same_k_as_that_of_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pool = tmp_path / "pool.tsv"
+    paths = list(map(str, RUNS))
+    chosen = ["--depth", "20", "--budget", "200", "--audit-share", "0.3", "--output", str(pool)]
+    call_command("pool", *paths, *chosen)
+    capsys.readouterr()
+    asked = ["--pool", str(pool), "--k", "10", "20", "--format", "json"]
+    call_command("evaluate", str(QRELS), *paths, *asked)
+    told = json.loads(capsys.readouterr().out)
+    plain = soundings.evaluate(QRELS, RUNS, (10, 20), pool=pool).to_dict()
+    assert told["answer"]["k"] == 20
+    assert json.loads(json.dumps(plain)) == told
 
 
 def test_one_run_has_a_cell_too() -> None:

@@ -19,7 +19,7 @@ def test_the_object_is_plain_json(result: Evaluation) -> None:
     content = result.to_dict()
 
     assert json.loads(json.dumps(content, allow_nan=False)) == content
-    assert list(content) == ["conventions", "queries", "runs"]
+    assert list(content) == ["conventions", "queries", "runs", "answer"]
     assert list(content["runs"]) == ["bm25", "dense"]
     assert {"mean", "low", "high", "micro", "bounds"} <= content["runs"]["bm25"]["recall@2"].keys()
 
