@@ -69,7 +69,7 @@ class _Ids:
         name = column_named(record, QUERY_ID)
         self.column = self.column or name or ""
         try:
-            id = checked_id(source, line, "query's", record.get(name or ""))
+            id = checked_id(source, line, "query's", record[name]) if name else ""
         except FormatError:
             id = ""
         if id.split() != [id]:
