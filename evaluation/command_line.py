@@ -38,7 +38,7 @@ from evaluation.rendering.cells import Part
 from evaluation.rendering.duplicate_options import add_duplicate_arguments, duplicate_options
 from evaluation.rendering.formats import FLAT_FORMATS, render
 from evaluation.rendering.gates import check_gates
-from evaluation.rendering.per_query import check_per_query_path, write_frame
+from evaluation.rendering.per_query import check_per_query_path, write_values
 from evaluation.rendering.span_options import (
     SpanOptions,
     add_span_arguments,
@@ -160,9 +160,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     facts = None
     if fact_choice is not None:
         facts = evaluated_facts(fact_choice, settings, queries=queries, chunks=chunks, pool=pool)
-    if options["per_query"]:
-        values = [one.per_query_frame() for one in (result, facts) if one is not None]
-        write_frame(pl.concat(values), options["per_query"])
+    write_values(options["per_query"], result, facts)
     made = _comparisons(result, options, basis)
     parts = [*_answer(result, options, named, basis, made=made, estimates=estimates)]
     if write_html is not None:
@@ -204,8 +202,7 @@ def _facts_alone(choice: FactOptions, settings: Settings, output: Writer, errors
     check_per_query_path(options["per_query"], len(choice.runs))
     pool = _pool(_pools(options["pool"], queries))
     evaluation = evaluated_facts(choice, settings, queries=queries, chunks=chunks, pool=pool)
-    if options["per_query"]:
-        write_frame(evaluation.per_query_frame(), options["per_query"])
+    write_values(options["per_query"], evaluation)
     output.write(render_facts(evaluation, options["format"], terminal=output.isatty()))
     checks = checked_facts(evaluation, choice.thresholds)
     tables = partial(render_facts, evaluation, "markdown")
@@ -218,8 +215,7 @@ def _spans_alone(choice: SpanOptions, settings: Settings, output: Writer, errors
     queries, _ = _tagged(options["queries"], options["tag"], None)
     check_per_query_path(options["per_query"], len(choice.runs))
     evaluation = evaluated_spans(choice, settings, queries=queries)
-    if options["per_query"]:
-        write_frame(evaluation.per_query_frame(), options["per_query"])
+    write_values(options["per_query"], evaluation)
     output.write(render_spans(evaluation, options["format"], terminal=output.isatty()))
     tables = partial(render_spans, evaluation, "markdown")
     checks = choice.checked(evaluation.runs)

@@ -95,8 +95,8 @@ class FactEvaluation:
         for run, values in self.values.items():
             for name, k in self.keys:
                 column = values[name][:, 0 if k is None else list(self.cutoffs).index(k)]
-                is_told = self.runs[run][key_of(name, k)]["queries"] > 0
-                columns.append((run, name, k, column if is_told else np.full_like(column, np.nan)))
+                has_mean = self.runs[run][key_of(name, k)]["queries"] > 0
+                columns.append((run, name, k, column if has_mean else np.full_like(column, np.nan)))
         return values_frame(self.table.query_ids, columns)
 
     def to_dict(self) -> FactResult:

@@ -19,7 +19,7 @@ from evaluation.indexes.latency import (
 from evaluation.indexes.recall import DEFAULT_CUTOFFS, AgainstExact, recall_against
 from evaluation.indexes.tables import render_against
 from evaluation.rendering.gates import write_gates
-from evaluation.rendering.per_query import check_per_query_path, write_frame
+from evaluation.rendering.per_query import check_per_query_path, write_values
 from evaluation.scoring.config import Settings
 from evaluation.scoring.expectations import checked
 from pooling.formats.registry import name_of
@@ -119,8 +119,7 @@ def run_against(
         **arguments,
     )
     latency = _latency(against, options, target)
-    if options["per_query"]:
-        write_frame(against.per_query_frame(), options["per_query"])
+    write_values(options["per_query"], against)
     output.write(render_against(against, options["format"], terminal=output.isatty(), latency=latency))
     if latency is not None and options["chart"]:
         _draw(latency, options["chart"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from evaluation.measures import trec_eval_name
 from pooling.formats.cells import guarded_frame
@@ -39,6 +40,10 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
 }
 
 
+class HasValues(Protocol):
+    def per_query_frame(self) -> pl.DataFrame: ...
+
+
 def check_per_query_path(path: Path | None, runs: int = 1) -> None:
     """ValueError when `write_frame` could not write there, or not the values of that number of runs;
     better said before the work than after it. None: nothing is to be written.
@@ -59,3 +64,9 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
     check_per_query_path(path)
     with replaced(path) as part:
         WRITERS[path.suffix](frame, part)
+
+
+def write_values(path: Path | None, *evaluations: HasValues | None) -> None:
+    """Write the values of all of them that there are; without a path nothing."""
+    if path is not None:
+        write_frame(pl.concat(one.per_query_frame() for one in evaluations if one is not None), path)
