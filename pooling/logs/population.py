@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pooling.formats.errors import FormatError, excerpt
-from pooling.formats.names import ID, QUERY, column_named
+from pooling.formats.names import QUERY, column_named
 from pooling.formats.records import records_source
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source
@@ -20,8 +20,8 @@ from pooling.logs.drawing import LoggedQuery, SampledQuery, query_key, strata_by
 
 TEXT = ("query", "text", "user_query", "q")
 COUNT = ("count", "frequency", "weight", "n", "times")
-#: As in a file of queries.
-QUERY_ID = (*ID, *(name for name in QUERY if name.endswith("id")))
+#: Not `id`, which numbers rows: of another month's log it would be another query's.
+QUERY_ID = tuple(name for name in QUERY if name.endswith("id"))
 #: What `--strata` may say besides the name of a column.
 BY_TRAFFIC, NO_STRATA = "traffic", "none"
 WHOLE_LOG = "all"
