@@ -14,7 +14,7 @@ from evaluation.comparisons.stored import Compared, deciding, grade_of, turned
 from evaluation.comparisons.verdict import ComparisonResult
 from evaluation.comparisons.wording import grade_in_words, signed, span
 from evaluation.models import Report
-from evaluation.report_store.files import usual_cutoff
+from evaluation.report_store.files import run_names, usual_cutoff
 from evaluation.report_store.settings import margin_of, weights_in_words
 from evaluation.scoring.results import percent, share_in_words
 
@@ -85,7 +85,7 @@ def comparison_context(report: Report, comparisons: Compared, choice: PairChoice
         "choice": choice,
         "runs": comparisons.runs,
         "cutoffs": comparisons.cutoffs,
-        "left_out": comparisons.stored["left_out"],
+        "left_out": [name for name in run_names(report) if name not in comparisons.runs],
         "grade": grade.grade,
         "sentence": grade.sentence,
         "verdict": stored["verdict"],

@@ -18,7 +18,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from evaluation.charts import drawing as charts
-from evaluation.comparisons.answer import Answer, AnswerBasis, answer_of
+from evaluation.comparisons.answer import Answer, AnswerBasis, answer_of, best_first
 from evaluation.comparisons.answering import MOST_RUNS, usual_test
 from evaluation.comparisons.audited import audited_differences
 from evaluation.comparisons.comparing import Method, compare_at
@@ -79,11 +79,17 @@ class StoredComparisons(TypedDict):
 
 
 def compared_runs(basis: Basis) -> tuple[list[Comparison], StoredComparisons]:
-    """Every pair of the report's (first twenty) runs at each K, and the same as it is stored."""
+    """Every pair of twenty of the report's runs at each K, and the same as it is stored.
+
+    The twenty are the best two at each K, which answers name, and as many of the first others.
+    """
     evaluation = basis.evaluation
-    names = list(evaluation.runs)[:MOST_RUNS]
-    some = replace(evaluation, runs={name: evaluation.runs[name] for name in names})
     cutoffs = recall_cutoffs(evaluation)
+    figures = {name: run.figures for name, run in evaluation.runs.items()}
+    best = {name for k in cutoffs for name in best_first(figures, k)[:2]}
+    others = [name for name in figures if name not in best][: max(0, MOST_RUNS - len(best))]
+    names = [name for name in figures if name in best or name in others]
+    some = replace(evaluation, runs={name: evaluation.runs[name] for name in names})
     audited = audited_differences(basis, names, cutoffs)
     test = usual_test(some)
     made = compare_at(some, cutoffs, audited=audited, opened=basis.opened, method=Method(test))

@@ -275,4 +275,4 @@ def _follow(queue: Queue, item: FactItem) -> None:
 
 def judged_by(annotator: User, queue: Queue) -> int:
     mine = Support.objects.filter(OF_THIS_MEANING, annotator=annotator, event__queue=queue)
-    return mine.count()
+    return mine.filter(is_adjudication=False).count()

@@ -10,18 +10,25 @@ from labeling.models import JudgmentEvent, Queue
 
 def own_answers(user: User) -> QuerySet[JudgmentEvent]:
     """The verdicts of `user` that stand, one for each item they answered, whatever it is; neither practice
-    nor what was imported.
+    nor what was imported, nor those of pairs that they settled.
     """
     undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
-    verdicts = JudgmentEvent.objects.filter(
-        annotator=user.pk, kind=JudgmentEvent.Kind.VERDICT, is_practice=False, brought_by=None
-    )
-    later = verdicts.filter(item=OuterRef("item"), pk__gt=OuterRef("pk")).exclude(undone)
-    return verdicts.exclude(undone).exclude(Exists(later)).order_by()
+    later = _given_or_settled(user).filter(item=OuterRef("item"), pk__gt=OuterRef("pk")).exclude(undone)
+    return given_by(user).exclude(undone).exclude(Exists(later)).order_by()
+
+
+def given_by(user: User) -> QuerySet[JudgmentEvent]:
+    """All verdicts that `user` gave as an annotator, undone ones too; who settles a pair judges what others
+    said, and practice counts nowhere."""
+    return _given_or_settled(user).filter(is_adjudication=False)
 
 
 def given_in(queue: Queue, user: User) -> QuerySet[JudgmentEvent]:
-    """All verdicts that `user` gave in a queue, undone ones too; those of practice count nowhere."""
-    return queue.events.filter(
-        annotator=user, kind=JudgmentEvent.Kind.VERDICT, is_practice=False, brought_by=None
+    """Those of them in a queue."""
+    return given_by(user).filter(queue=queue)
+
+
+def _given_or_settled(user: User) -> QuerySet[JudgmentEvent]:
+    return JudgmentEvent.objects.filter(
+        annotator=user.pk, kind=JudgmentEvent.Kind.VERDICT, is_practice=False, brought_by=None
     )

@@ -70,7 +70,7 @@ def own_queues(collection: Collection, user: User) -> QuerySet[Queue]:
     """The queues of a collection with `own`, what `user` answered in each: pairs, or facts in documents; and
     whether each `is_paused_for_them`.
     """
-    facts = Support.objects.filter(annotator=user, event__queue=OuterRef("pk"))
+    facts = Support.objects.filter(annotator=user, is_adjudication=False, event__queue=OuterRef("pk"))
     own = count_of_answers(user, queue=OuterRef("pk")) + count_in(facts, "event__queue")
     paused = Quarantine.objects.filter(queue=OuterRef("pk"), annotator=user, lifted_at=None)
     return collection.queues.listed().annotate(own=own, is_paused_for_them=Exists(paused))

@@ -96,11 +96,12 @@ class AnnotatorProgress(TypedDict):
     """One annotator's work in a queue."""
 
     username: str
-    judged: int
+    judged: Annotated[int, "Without practice and settled pairs."]
     relevant: int
     not_relevant: int
     cannot_judge: int
-    gold: Annotated[int, "Answers to gold questions."]
+    gold: Annotated[int, "Of the judged: answers to hidden gold questions."]
+    practice: Annotated[int, "Answers in the practice round, which are paid."]
     adjudicated: Annotated[int, "Verdicts that settled a pair."]
     imported: Annotated[int, "Judgments from files."]
     spent_ms: Annotated[int | None, "Their active time."]

@@ -338,7 +338,8 @@ def _duplicate(event: JudgmentEvent) -> Outcome:
 def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
     mine = given_in(queue, annotator).order_by("-pk")
     # Rules settle many pairs at once, and an admin may look at them much later.
-    for event in (*mine[:UNDO_REACH], *mine.filter(key=key, is_adjudication=True)):
+    settled = queue.events.filter(annotator=annotator, key=key, is_adjudication=True, brought_by=None)
+    for event in (*mine[:UNDO_REACH], *settled.filter(kind=JudgmentEvent.Kind.VERDICT)):
         if event.key == key:
             return event
     raise InputError(

@@ -30,6 +30,7 @@ from django.db.models import (
 from django.utils import timezone
 
 from labeling.adaptive.state import order_summary, to_give
+from labeling.gold.gaps import checks_to_come
 from labeling.gold.repeats import answers_to_repeats
 from labeling.items.counts import items_by_state
 from labeling.items.slots import GOLD_STATES
@@ -52,7 +53,9 @@ PACE_DAYS = 7
 TEAMS = (1, 2, 5, 10)
 # Verdicts whose times the pace is read from.
 TIMED = 5_000
-COUNTS = ("judged", *Verdict.values, "gold", "adjudicated", "imported", "timed", "skipped")
+COUNTS = ("judged", *Verdict.values, "gold", "practice", "adjudicated", "imported", "timed", "skipped")
+# Practice counts in no number of verdicts, and who settles a pair judges what others said.
+OWN = Q(is_adjudication=False, event__is_practice=False)
 # What was imported is nobody's time here, and nobody is paid for it.
 HERE = Q(event__brought_by=None)
 UNDONE = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
@@ -80,9 +83,17 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
     left = needed - done + for_ties
     pace = _pace(queue, now)
     is_going_on = queue.state != Queue.State.CLOSED
-    paid = sum(row["judged"] - row["adjudicated"] - row["imported"] for row in annotators)
+    paid = sum(row["judged"] + row["practice"] - row["imported"] for row in annotators)
     seconds = sum(row["active_seconds"] for row in annotators)
     timed = sum(row["timed"] for row in annotators)
+    costs = cost_of(
+        queue,
+        left,
+        checks_to_come(queue),
+        paid=paid,
+        paid_gold=sum(row["gold"] + row["practice"] for row in annotators),
+        paid_repeats=answers_to_repeats(queue).filter(brought_by=None).count(),
+    )
     return {
         "queue": queue.pk,
         "name": queue.name,
@@ -106,14 +117,8 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
         "cost": {
             "active_seconds": seconds,
             "seconds_per_judgment": seconds / timed if timed else None,
-            "seconds_left": left * seconds / timed if timed else None,
-            **cost_of(
-                queue,
-                left,
-                paid=paid,
-                paid_gold=sum(row["gold"] for row in annotators),
-                paid_repeats=answers_to_repeats(queue).filter(brought_by=None).count(),
-            ),
+            "seconds_left": (costs["judgments_to_pay"] or 0) * seconds / timed if timed else None,
+            **costs,
         },
         "end_date": _end_date(left, pace["per_day"] * is_going_on, now),
         "order": order_summary(queue),
@@ -224,13 +229,14 @@ def _leases(queue: Queue, now: datetime) -> Leases:
 def annotator_rows(queue: Queue) -> list[AnnotatorProgress]:
     judged = Judgment.objects.filter(event__queue=queue).order_by().values(name=F("annotator__username"))
     verdicts = judged.annotate(
-        judged=Count("pk"),
-        **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values},
-        gold=Count("pk", filter=Q(is_gold=True)),
+        judged=Count("pk", filter=OWN),
+        **{verdict: Count("pk", filter=OWN & Q(verdict=verdict)) for verdict in Verdict.values},
+        gold=Count("pk", filter=OWN & Q(is_gold=True)),
+        practice=Count("pk", filter=Q(event__is_practice=True)),
         adjudicated=Count("pk", filter=Q(is_adjudication=True)),
         imported=Count("pk", filter=Q(event__brought_by__isnull=False, is_adjudication=False)),
-        spent_ms=Sum("event__active_ms", filter=HERE),
-        timed=Count("event__active_ms", filter=HERE),
+        spent_ms=Sum("event__active_ms", filter=HERE & OWN),
+        timed=Count("event__active_ms", filter=HERE & OWN),
         last_at=Max("judged_at"),
     )
     skips = queue.events.filter(kind=JudgmentEvent.Kind.SKIP).order_by()

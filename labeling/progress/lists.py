@@ -153,6 +153,7 @@ ANNOTATORS = Table(
         Column("relevant", "Relevant", "progress.relevant", number=True),
         Column("cannot_judge", "Can't judge", "progress.cannot_judge", number=True),
         Column("skipped", "Skipped", "progress.skipped", number=True),
+        Column("settled", "Settled", "progress.adjudicated", number=True, hidden=True),
         Column("minutes", "Active min", number=True, decimals=0),
         Column("gold", "Gold, balanced", _balanced, number=True, template="labeling/_annotator_gold.html"),
         Column("advice", "Advice of the rule", _advice, template="labeling/_annotator_advice.html"),

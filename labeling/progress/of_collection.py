@@ -191,7 +191,11 @@ TIMED = 5_000
 def seconds_taken(collection: Collection) -> float | None:
     """Mean active time of the newest 5,000 timed verdicts, in seconds; None without any."""
     timed = collection.judgment_events.filter(
-        kind=JudgmentEvent.Kind.VERDICT, active_ms__isnull=False, is_adjudication=False, brought_by=None
+        kind=JudgmentEvent.Kind.VERDICT,
+        active_ms__isnull=False,
+        is_practice=False,
+        is_adjudication=False,
+        brought_by=None,
     )
     newest = timed.order_by("-pk").values_list("active_ms", flat=True)[:TIMED]
     spent = [time for time in newest if time is not None]

@@ -23,8 +23,9 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from labeling.gold.decisions import questions_for
+from labeling.items.answers import given_by
 from labeling.judging.own_work import OwnWork, own_work
-from labeling.models import Judgment, JudgmentEvent, PairMessage, Quarantine, Queue, Verdict, public_title
+from labeling.models import Judgment, PairMessage, Quarantine, Queue, Verdict, public_title
 from labeling.progress.message_views import OwnMessageSerializer
 from pooling.formats.cells import table_lines
 from pooling.interface.api import answers, person
@@ -140,18 +141,12 @@ def queues_worked_in(user: User) -> QuerySet[Queue]:
 
 def has_judged(user: User) -> bool:
     """True for somebody who gave a verdict anywhere, also where they no longer belong."""
-    return _verdicts_of(user).exists()
+    return given_by(user).exists()
 
 
 def _queues_for(user: User) -> QuerySet[Any]:
     there = Queue.objects.filter(deleted_at=None, collection__in=collections_of(user))
-    return there.annotate(is_worked_in=Exists(_verdicts_of(user).filter(queue=OuterRef("pk"))))
-
-
-def _verdicts_of(user: User) -> QuerySet[JudgmentEvent]:
-    return JudgmentEvent.objects.filter(
-        annotator=user, kind=JudgmentEvent.Kind.VERDICT, is_practice=False, brought_by=None
-    )
+    return there.annotate(is_worked_in=Exists(given_by(user).filter(queue=OuterRef("pk"))))
 
 
 def queues_of_work(user: User) -> list[QueueOfWork]:
@@ -200,13 +195,7 @@ class DayOfWork(NamedTuple):
 
 def hours_by_day(user: User, queues: QuerySet[Queue]) -> list[DayOfWork]:
     """Days with work, the newest first, in the site's time zone. One statement."""
-    given = JudgmentEvent.objects.filter(
-        annotator=user,
-        queue__in=queues,
-        kind=JudgmentEvent.Kind.VERDICT,
-        is_practice=False,
-        brought_by=None,
-    )
+    given = given_by(user).filter(queue__in=queues)
     rows = (
         given.order_by()
         .values(day=TruncDate("created_at"), slug=F("collection__slug"), name=F("queue__public_name"))

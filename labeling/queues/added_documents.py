@@ -15,7 +15,7 @@ from typing import Annotated, TypedDict
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, Max, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -128,10 +128,11 @@ def _own_verdicts(query: Query, keys: Sequence[int], user: User) -> dict[int, st
     """Somebody's last verdicts on documents of the query that they did not take back, by the documents' keys.
 
     Of their answers and not of the judgments that count: of a gold question the first answer counts, whatever
-    is taken back. What was imported under their name stands where they answered nothing.
+    is taken back. What they settled, or was imported under their name, stands where they answered nothing.
     """
     pairs = {"query": query, "document__in": keys}
-    brought = Judgment.objects.filter(annotator=user, **pairs).exclude(event__brought_by=None)
+    others = Q(event__brought_by__isnull=False) | Q(is_adjudication=True)
+    brought = Judgment.objects.filter(others, annotator=user, **pairs)
     answers = own_answers(user).filter(**pairs).order_by("pk")
     verdicts = [*brought.values_list("document", "verdict"), *answers.values_list("document", "verdict")]
     # What is on screen was not judged yet, as far as anyone who judges it is to know.

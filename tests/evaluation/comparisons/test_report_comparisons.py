@@ -13,6 +13,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
+from evaluation.comparisons import stored
 from evaluation.comparisons.stored import compared, deciding, turned
 from evaluation.estimates.of_pool import LARGEST
 from evaluation.estimates.stored_sample import read_sample
@@ -23,9 +24,10 @@ from labeling.qrels.releases import read_release, release_qrels
 from labeling.queues.opening import open_queue
 from pooling.models import Pool
 from pooling.pools.building import build_pool
+from pooling.runs.stored import import_run
 from tests.evaluation.cast import SPARSE, make_release, make_report
 from tests.labeling.helpers import judge
-from tests.world import World
+from tests.world import ALPHA, World, run_text
 
 pytestmark = pytest.mark.anywhere
 
@@ -217,6 +219,25 @@ def api(world: World, report: Report, query: str = "") -> Any:
     client = APIClient()
     client.force_authenticate(world.vera)
     return client.get(f"/api/reports/{report.pk}/comparisons/{query}")
+
+
+def test_the_best_two_runs_are_compared_wherever_they_stand_and_the_page_names_the_others(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "MOST_RUNS", 2)
+    world.import_runs()
+    path = world.folder / "gamma.run"
+    path.write_text(run_text({**ALPHA, "q3": ["d5", "d3", "d2"]}))
+    import_run(world.collection, path, user=world.ada)
+    report = make_report(world, k=(1, 2))
+    answer = report.result["answer"]
+    assert {answer["run"], answer["rival"]["run"]} == {"alpha", "gamma"}
+    comparisons = compared(report)
+    assert comparisons is not None
+    assert comparisons.runs == ["alpha", "gamma"]
+    client.force_login(world.vera)
+    page = client.get(reverse("report_comparisons", args=[report.pk])).content.decode()
+    assert "Left out: beta." in page
 
 
 def test_a_pair_is_ranked_when_no_label_can_turn_it_and_refused_otherwise(

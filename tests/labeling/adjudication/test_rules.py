@@ -17,8 +17,11 @@ from labeling.adjudication.waiting import Wanted, unsettled_items
 from labeling.exposure.use import expect
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import NewQuestion, add_question
+from labeling.judging.blind_counts import own_figures
+from labeling.judging.own_work import own_verdicts
 from labeling.judging.submissions import Submission
 from labeling.models import Item, Queue
+from labeling.progress.counts import queue_progress
 from labeling.queues.opening import open_queue
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction
@@ -57,6 +60,26 @@ def test_the_majority_of_trusted_annotators_is_previewed_applied_and_undone(
     assert waiting(open_pairs) == 6
     with pytest.raises(InputError, match="undone"):
         undo_rule(open_pairs, world.ada, done.batch)
+
+
+def test_who_settles_by_a_rule_has_not_judged_the_pairs(
+    world: World, open_pairs: Queue, client: Client
+) -> None:
+    apply_rule(open_pairs, world.ada, preview(open_pairs, "trusted", ["cleo"]))
+    other, left = make_queue(world), unsettled_items(open_pairs).get()
+    judge(other, world.ada, other.items.get(query=left.query_id, document=left.document_id).pk)
+    client.force_login(world.ada)
+    page = client.get("/collections/harbour/").content.decode()
+    assert ("you judged 0" in page, "you judged 1" in page, "you judged 5" in page) == (True, True, False)
+    calls = client.get("/api/collections/harbour/queues/").json()
+    assert sorted(one["own"] for one in calls) == [0, 1]
+    assert own_figures(open_pairs, world.ada)["done"] == 0
+    assert not own_verdicts(open_pairs, world.ada).exists()
+    row = next(one for one in queue_progress(open_pairs)["annotators"] if one["username"] == "ada")
+    assert [row[name] for name in ("judged", "not_relevant", "adjudicated")] == [0, 0, 5]
+    assert queue_progress(open_pairs)["cost"]["paid_judgments"] == 12
+    hours = client.get("/api/work/hours/").json()
+    assert [(day["queue"], day["verdicts"]) for day in hours] == [(other.public_name, 1)]
 
 
 def test_undoing_a_rule_leaves_what_was_corrected_since(world: World, open_pairs: Queue) -> None:

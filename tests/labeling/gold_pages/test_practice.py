@@ -16,6 +16,8 @@ from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import undo
 from labeling.judging.views import recent_verdicts
 from labeling.models import GoldQuestion, Queue
+from labeling.progress.counts import queue_progress
+from labeling.progress.of_collection import seconds_taken
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
 from pooling.models import Document
@@ -74,6 +76,21 @@ def test_practice_counts_in_no_number_of_ones_own(world: World, queue: Queue) ->
     judge(queue, world.ben, only_lease(queue, world.ben).item_id, key="k3")
     assert own_figures(queue, world.ben)["done"] == 1
     assert [one["key"] for one in recent_verdicts(queue, world.ben)] == ["k3"]
+
+
+def test_practice_counts_in_no_number_of_verdicts_that_admins_see(world: World, queue: Queue) -> None:
+    answer(queue, world, "relevant", "k1")
+    answer(queue, world, "relevant", "k2")
+    (row,) = queue_progress(queue)["annotators"]
+    names = ("judged", "relevant", "gold", "practice", "timed", "active_seconds")
+    assert [row[name] for name in names] == [0, 0, 0, 2, 0, 0]
+    assert seconds_taken(world.collection) is None
+    judge(queue, world.ben, only_lease(queue, world.ben).item_id, active_ms=400)
+    progress = queue_progress(queue)
+    (row,) = progress["annotators"]
+    assert [row[name] for name in names] == [1, 1, 0, 2, 1, 0.4]
+    assert progress["cost"]["paid_judgments"] == 3, "practice is paid"
+    assert seconds_taken(world.collection) == 0.4
 
 
 def test_practice_answers_stay_practice_when_their_question_is_hidden(world: World, queue: Queue) -> None:

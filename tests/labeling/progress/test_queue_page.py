@@ -20,6 +20,7 @@ from labeling.judging.leases import claim
 from labeling.models import Item, JudgmentEvent, Lease, Queue
 from labeling.progress.counts import queue_progress
 from labeling.progress.judged_share import judged_share
+from labeling.progress.tables import status_table
 from labeling.qrels.labels import current_labels
 from labeling.qrels.releases import release_qrels
 from labeling.queues import redundancy
@@ -30,7 +31,7 @@ from labeling.queues.redundancy import change_redundancy, has_unfinished_change
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction
 from tests.labeling.gold.test_quarantine import answer_gold, gold_queue
-from tests.labeling.helpers import judge, make_pool, make_queue
+from tests.labeling.helpers import judge, make_pool, make_queue, only_lease
 from tests.world import World, signed_in
 
 NOW = timezone.now()
@@ -233,12 +234,40 @@ def test_cost_counts_gold_extra_and_set_aside_verdicts(world: World, settings: S
     # Four gold answers, one beyond the need, and Ben's that are set aside: all seven are paid, 0.15 each.
     assert (cost["paid_judgments"], cost["paid_gold"]) == (7, 4)
     assert cost["spent"] == pytest.approx(1.05)
-    # Five pairs are left, and half of what people judge is gold: ten to pay.
-    assert (cost["judgments_to_pay"], cost["currency"]) == (10, "EUR")
-    assert cost["to_finish"] == pytest.approx(1.5)
+    # Five pairs are left, half of what people judge is gold, and Cleo was asked none of the four questions.
+    assert (cost["judgments_to_pay"], cost["currency"]) == (9, "EUR")
+    assert cost["to_finish"] == pytest.approx(1.35)
     change_prices(queue, {"price_per_judgment": 1, "currency": "CHF", "overhead": 0}, by=world.ada)
     cost = queue_progress(Queue.objects.get())["cost"]
-    assert (cost["spent"], cost["to_finish"], cost["currency"]) == (7, 10, "CHF")
+    assert (cost["spent"], cost["to_finish"], cost["currency"]) == (7, 9, "CHF")
+
+
+def test_no_more_gold_is_forecast_than_people_can_still_be_asked(
+    world: World, client: Client, settings: Settings
+) -> None:
+    settings.PRICE_PER_JUDGMENT = 1
+    queue = gold_queue(world, 1, gold_first_share=0, gold_share=0.3, gold_pause="proposed")
+    # Six are seven tenths of 8.6; Ben and Cleo have one question each.
+    assert queue_progress(queue)["cost"]["to_finish"] == 8
+    only_lease(queue, world.ben)
+    # Ben has begun, and Cleo has not.
+    assert queue_progress(queue)["cost"]["to_finish"] == 7
+    gold = queue.items.get(state="gold")
+    judge(queue, world.ben, gold.pk, active_ms=7_200_000)
+    cost = queue_progress(queue)["cost"]
+    assert (cost["judgments_to_pay"], cost["to_finish"], cost["seconds_left"]) == (6, 6, 43_200)
+    client.force_login(world.ada)
+    page = client.get(queue.get_absolute_url()).content.decode()
+    assert "<dt>To come</dt><dd>6 judgments" in page
+    assert client.get(f"/api/queues/{queue.pk}/progress/").json()["cost"]["judgments_to_pay"] == 6
+    assert "6.00 to finish" in status_table(queue_progress(queue), [])
+
+
+def test_questions_of_a_query_without_open_pairs_are_not_forecast(world: World) -> None:
+    queue = gold_queue(world, 2)
+    for item in queue.items.filter(state="open", query__external_id="q1"):
+        judge(queue, world.ben, item.pk)
+    assert queue_progress(queue)["cost"]["judgments_to_pay"] == 4
 
 
 def test_without_a_price_there_is_no_amount(world: World) -> None:
