@@ -1,17 +1,15 @@
-"""Gold questions and repeats that can still be asked, queries without any, and people who skip much."""
+"""Gold questions that can still be asked, queries without any, and people who skip much."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 
-from labeling.items.ordering import STRETCH_KEYS
 from labeling.items.withdrawn import THERE
-from labeling.models import Dealt, GoldQuestion, Item, Judgment, JudgmentEvent, Queue, Verdict
+from labeling.models import GoldQuestion, Item, Judgment, JudgmentEvent, Queue
 from labeling.models.words import SAME_PAIR
 from pooling.models import Collection, Role
 
@@ -59,65 +57,20 @@ def queries_without_gold(collection: Collection, **of: Any) -> list[str]:
     return sorted(without.values_list("query__external_id", flat=True).distinct())
 
 
-class Checks(NamedTuple):
-    """Gold questions and pairs shown again, as many as can still be asked in a queue."""
-
-    gold: int
-    repeats: int
-
-
-def checks_to_come(queue: Queue) -> Checks:
-    """At most: as far as queries with open items go, of everybody who began and may go on; where nobody did,
-    of the collection's annotators."""
-    if not queue.hides_items:
-        return Checks(0, 0)
+def gold_to_come(queue: Queue) -> int:
+    """How often a gold question can still be asked, at most: each once, at a query with open items, of
+    everybody who began and may go on; where nobody did, of the collection's annotators."""
+    if not queue.gold_count:
+        return 0
     paused = queue.quarantines.filter(lifted_at=None).values("annotator")
     members = queue.collection.memberships.exclude(user__in=paused)
     has_begun = Exists(queue.bookmarks.filter(annotator=OuterRef("user")))
     rows = list(members.values_list("user", "role", has_begun))
     people = [user for user, _, begun in rows if begun]
     people = people or [user for user, role, _ in rows if role == Role.ANNOTATOR]
-    return Checks(
-        _gold_to_come(queue, people) if queue.gold_count else 0,
-        _repeats_to_come(queue, people) if queue.repeat_share else 0,
-    )
-
-
-def _gold_to_come(queue: Queue, people: list[int]) -> int:
-    """Each question is asked once of each of the `people`, at its own query."""
     left = Item.objects.filter(queue=queue, query=OuterRef("query"), state=Item.State.OPEN)
     questions = Item.objects.filter(Exists(left), queue=queue, state=Item.State.GOLD)
     answers = Judgment.objects.filter(annotator__in=people, **SAME_PAIR).order_by().values("query")
     answered = Coalesce(Subquery(answers.annotate(many=Count("pk")).values("many")), 0)
     counts = questions.aggregate(all=Count("pk"), answered=Sum(answered, default=0))
     return int(counts["all"] * len(people) - counts["answered"])
-
-
-def _repeats_to_come(queue: Queue, people: list[int]) -> int:
-    """Each verdict is asked again once, where its author is yet to be dealt more of its query: those there
-    are, and those to come before the last stretch of a query; an adaptive queue places more stretches."""
-    left = Item.objects.filter(queue=queue, state=Item.State.OPEN).order_by()
-    open_of, to_come = Counter[int](), 0
-    by_stretch = left.values_list("query", F("order_key") / STRETCH_KEYS)
-    stretches = by_stretch.annotate(items=Count("pk"), slots=Sum(F("needed") - F("done")))
-    last: dict[int, int] = {}
-    for query, _, items, slots in stretches.order_by("query", F("order_key") / STRETCH_KEYS):
-        open_of[query] += items
-        to_come += last.get(query, 0)
-        last[query] = slots
-    to_come += sum(last.values()) if queue.is_adaptive else 0
-    own = Judgment.objects.counted().filter(annotator__in=people, event__queue=queue, is_adjudication=False)
-    given = own.exclude(verdict=Verdict.CANNOT_JUDGE).values_list("annotator", "query")
-    again = queue.items.filter(state=Item.State.REPEAT).values_list("repeats__annotator", "query")
-    rows = Dealt.objects.filter(bookmark__queue=queue, put_off=False, item__state=Item.State.OPEN)
-    dealt, repeated = _counter(rows.values_list("bookmark__annotator", "item__query")), _counter(again)
-    return to_come + sum(
-        max(0, many - repeated[person, query])
-        for (person, query), many in _counter(given).items()
-        if dealt[person, query] < open_of[query]
-    )
-
-
-def _counter(pairs: QuerySet[Any, tuple[int, int]]) -> Counter[tuple[int, int]]:
-    rows = pairs.order_by().annotate(many=Count("pk"))
-    return Counter({(person, query): many for person, query, many in rows})

@@ -30,7 +30,7 @@ from django.db.models import (
 from django.utils import timezone
 
 from labeling.adaptive.state import order_summary, to_give
-from labeling.gold.gaps import checks_to_come
+from labeling.gold.gaps import gold_to_come
 from labeling.gold.repeats import answers_to_repeats
 from labeling.items.counts import items_by_state
 from labeling.items.slots import GOLD_STATES
@@ -89,7 +89,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
     costs = cost_of(
         queue,
         left,
-        checks_to_come(queue),
+        gold_to_come(queue),
         paid=paid,
         paid_gold=sum(row["gold"] + row["practice"] for row in annotators),
         paid_repeats=answers_to_repeats(queue).filter(brought_by=None).count(),

@@ -11,7 +11,6 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from labeling.gold.gaps import Checks
 from labeling.judging.progress_figures import JudgmentCosts
 from labeling.models import Queue
 from pooling.interface.problems import InputError
@@ -76,25 +75,19 @@ def prices_of(queue: Queue) -> Prices:
 
 
 def cost_of(
-    queue: Queue, left: float, checks: Checks, *, paid: int, paid_gold: int, paid_repeats: int
+    queue: Queue, left: float, gold: int, *, paid: int, paid_gold: int, paid_repeats: int
 ) -> JudgmentCosts:
     """Costs of `paid` judgments and `paid_repeats`, and of `left` more; amounts are null without a price.
 
     Paid is every verdict that stands and was given in the queue: extra ones, gold and practice questions and
     what is in quarantine as well; adjudications are an admin's own work. To finish, `left` holds what ties
     are expected to ask for, and gold questions and repeats are added with the queue's shares for later items,
-    but no more of them than `checks` that can still be asked.
+    but no more gold questions than can still be asked: `gold`.
     """
     prices = prices_of(queue)
     paid += paid_repeats
-    gold, again = queue.gold_share, queue.repeat_share
-    # Of each kind as much as its share of all or as there are, whichever is less.
-    to_pay = min(
-        left / (1 - gold - again),
-        (left + checks.gold) / (1 - again),
-        (left + checks.repeats) / (1 - gold),
-        left + checks.gold + checks.repeats,
-    )
+    again = queue.repeat_share
+    to_pay = min(left / (1 - queue.gold_share - again), (left + gold) / (1 - again))
     each = prices.price * (1 + prices.overhead)
     return {
         "price_per_judgment": prices.price,

@@ -24,6 +24,7 @@ from labeling.judging.verdicts import skip, undo
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Lease, Queue
 from labeling.progress.counts import queue_progress
 from labeling.qrels.labels import current_labels
+from labeling.queues.costs import cost_of
 from labeling.queues.opening import open_queue
 from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_pool, make_queue
@@ -102,22 +103,7 @@ def test_what_is_said_again_counts_nowhere_but_for_its_author(
     progress = queue_progress(queue)
     assert progress["items"]["total"] == 6
     assert (progress["cost"]["paid_judgments"], progress["cost"]["paid_repeats"]) == (done + 1, 1)
-
-
-@pytest.mark.parametrize(("longest", "to_come"), [(3, 8), (6, 6)])
-def test_a_repeat_is_expected_only_of_a_query_that_comes_in_several_stretches(
-    world: World, monkeypatch: pytest.MonkeyPatch, longest: int, to_come: int
-) -> None:
-    monkeypatch.setattr(ordering, "LONGEST_STRETCH", longest)
-    queue = open_queue(make_pool(world, queries=1, documents=6), name="again", gold=FIFTH, seed=1)
-    assert queue_progress(queue)["cost"]["judgments_to_pay"] == to_come
-
-
-def test_no_repeat_is_expected_of_what_the_person_is_dealt_no_more_of(world: World) -> None:
-    queue = open_queue(make_pool(world, queries=1, documents=6), name="again", gold=FIFTH, seed=1)
-    for lease in claim(queue, world.ben, 6).leases[:2]:
-        judge(queue, world.ben, lease.item_id)
-    assert queue_progress(queue)["cost"]["judgments_to_pay"] == 4
+    assert cost_of(queue, 8, 0, paid=0, paid_gold=0, paid_repeats=0)["judgments_to_pay"] == 10
 
 
 def test_undo_brings_the_repeat_back_and_leaves_the_first_verdict_alone(

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
-from labeling.gold.gaps import Checks
 from labeling.models import Queue
 from labeling.queues.costs import change_prices, cost_of
 from labeling.queues.workload import Terms, judgments_needed, team_work
@@ -21,34 +20,24 @@ pytestmark = pytest.mark.anywhere
 
 
 @pytest.mark.parametrize(
-    ("options", "checks", "left", "paid", "to_pay", "spent", "to_finish"),
+    ("options", "gold", "left", "paid", "to_pay", "spent", "to_finish"),
     [
-        ({}, (0, 0), 10, (4, 0), 10, 2.0, 5.0),  # 0.50 each
-        ({"overhead": 0.2}, (0, 0), 10, (4, 0), 10, 2.4, 6.0),  # a fifth on top of each
-        (
-            {"price_per_judgment": 0},
-            (0, 0),
-            10,
-            (4, 0),
-            10,
-            None,
-            None,
-        ),  # no price is no amount
-        ({"gold_share": 0.2}, (0, 0), 10, (4, 0), 10, 2.0, 5.0),  # a share without questions asks none
-        ({"gold_share": 0.2}, (3, 0), 10, (4, 0), 12.5, 2.0, 6.25),  # 10 are four fifths
-        ({"gold_share": 0.2}, (2, 0), 10, (4, 0), 12, 2.0, 6.0),  # two questions, each asked once
-        ({"repeat_share": 0.2}, (0, 3), 10, (4, 1), 12.5, 2.5, 6.25),  # and a repeat is paid as any verdict
-        ({"repeat_share": 0.2}, (0, 1), 10, (4, 1), 11, 2.5, 5.5),
-        # Half is neither; with one question the rest is four fifths, and with one repeat as well all is said.
-        ({"gold_share": 0.3, "repeat_share": 0.2}, (9, 9), 7, (0, 0), 14, 0.0, 7.0),
-        ({"gold_share": 0.3, "repeat_share": 0.2}, (1, 9), 7, (0, 0), 10, 0.0, 5.0),
-        ({"gold_share": 0.3, "repeat_share": 0.2}, (1, 1), 7, (0, 0), 9, 0.0, 4.5),
-        ({}, (0, 0), 0, (9, 2), 0, 5.5, 0.0),  # done: eleven were paid
+        ({}, 0, 10, (4, 0), 10, 2.0, 5.0),  # 0.50 each
+        ({"overhead": 0.2}, 0, 10, (4, 0), 10, 2.4, 6.0),  # a fifth on top of each
+        ({"price_per_judgment": 0}, 0, 10, (4, 0), 10, None, None),  # no price is no amount
+        ({"gold_share": 0.2}, 0, 10, (4, 0), 10, 2.0, 5.0),  # a share without questions asks none
+        ({"gold_share": 0.2}, 3, 10, (4, 0), 12.5, 2.0, 6.25),  # 10 are four fifths
+        ({"gold_share": 0.2}, 2, 10, (4, 0), 12, 2.0, 6.0),  # two questions, each asked once
+        ({"repeat_share": 0.2}, 0, 10, (4, 1), 12.5, 2.5, 6.25),  # and a repeat is paid as any verdict
+        # Half is neither; with one question the rest is four fifths.
+        ({"gold_share": 0.3, "repeat_share": 0.2}, 9, 7, (0, 0), 14, 0.0, 7.0),
+        ({"gold_share": 0.3, "repeat_share": 0.2}, 1, 7, (0, 0), 10, 0.0, 5.0),
+        ({}, 0, 0, (9, 2), 0, 5.5, 0.0),  # done: eleven were paid
     ],
 )
 def test_cost_so_far_and_to_finish(
     options: dict[str, Any],
-    checks: tuple[int, int],
+    gold: int,
     left: float,
     paid: tuple[int, int],
     to_pay: float,
@@ -56,7 +45,7 @@ def test_cost_so_far_and_to_finish(
     to_finish: float | None,
 ) -> None:
     queue = Queue(**{"price_per_judgment": 0.5, "overhead": 0, "currency": "EUR", **options})
-    cost = cost_of(queue, left, Checks(*checks), paid=paid[0], paid_gold=0, paid_repeats=paid[1])
+    cost = cost_of(queue, left, gold, paid=paid[0], paid_gold=0, paid_repeats=paid[1])
     assert cost["judgments_to_pay"] == round(to_pay)
     assert cost["spent"] == (None if spent is None else pytest.approx(spent))
     assert cost["to_finish"] == (None if to_finish is None else pytest.approx(to_finish))
