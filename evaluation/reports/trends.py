@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 
 from evaluation.comparisons.answer import estimated_frame
+from evaluation.comparisons.wording import frame_in_words
 from evaluation.measures import key_of
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
@@ -195,10 +196,10 @@ def cautions(reports: Sequence[Report], *, with_estimates: bool = False) -> list
 
 
 def _frame_of_audit(report: Report) -> object:
-    """The frame of the audit; of a pool without one, how deep it is."""
+    """What recall is of by the audit, in words; by that of a pool without a frame, how deep the pool is."""
     estimates: Estimates = report.result["estimates"]
-    pool = estimates["pool"]
-    return estimated_frame(estimates) or (None if pool is None else pool["depth"])
+    frame, pool = estimated_frame(estimates), estimates["pool"]
+    return frame_in_words(frame) if frame or pool is None else pool["depth"]
 
 
 def changes_between(reports: Sequence[Report]) -> list[tuple[Report, list[Change]]]:

@@ -92,7 +92,7 @@ class _Ids:
             return f"Ids are those of the column {excerpt(self.column)}."
         odd = []
         if many := self.lacking:
-            odd.append(f"{counted(many, 'row')} {plural(many, 'has', 'have')} none without blanks")
+            odd.append(f"{counted(many, 'row')} {plural(many, 'has', 'have')} no id, or one with blanks")
         if many := len(self.several):
             key, ids = next(iter(self.several.items()))
             one = f"{excerpt(key)} with {excerpt(ids[0])} and {excerpt(ids[1])}"

@@ -144,6 +144,11 @@ def test_estimates_of_other_frames_are_not_of_the_same_thing(three: list[Report]
     (sentence,) = cautions([first, second], with_estimates=True)
     assert "what their audits were drawn from" in sentence
     assert cautions([first, second]) == []
+    # A run more changes nothing where both are of the whole collection.
+    for report, runs in ((first, 2), (second, 3)):
+        frame = {"reach": None, "runs": runs, "text": False, "size": 90, "whole": True}
+        report.result["estimates"] |= {"frame": frame}
+    assert cautions([first, second], with_estimates=True) == []
 
 
 def test_one_report_alone_has_no_trend(world: World, report: Report, client: Client) -> None:

@@ -91,8 +91,8 @@ def test_lines_of_json_with_ids_and_counts_are_no_log_of_searches(tmp_path: Path
 
 
 ODD = {
-    "1 row has none without blanks.": (["", "18", "19"], ["night bus", "ferry", "tram"]),
-    "2 rows have none without blanks.": (["", "1 8", "19"], ["night bus", "ferry", "tram"]),
+    "1 row has no id, or one with blanks.": (["", "18", "19"], ["night bus", "ferry", "tram"]),
+    "2 rows have no id, or one with blanks.": (["", "1 8", "19"], ["night bus", "ferry", "tram"]),
     "1 query has several, such as 'night bus' with '17' and '18'.": (
         ["17", "18", "19"],
         ["night bus", "Night Bus", "tram"],
