@@ -53,10 +53,10 @@ class EvaluationConfig(AppConfig):
         from evaluation.models import Report
         from labeling.models import QrelsRelease
         from labeling.signals import queue_emptied
-        from pooling.jobs.registering import load_what_registers
+        from pooling.interface.registering import registers
         from pooling.signals import engine_failed, run_imported
 
-        load_what_registers(self.module)
+        registers(self.module)
         post_save.connect(on_release_made, sender=QrelsRelease, dispatch_uid="webhooks of releases")
         post_save.connect(on_report_made, sender=Report, dispatch_uid="webhooks of reports")
         queue_emptied.connect(on_queue_emptied, dispatch_uid="webhooks of queues")

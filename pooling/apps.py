@@ -8,8 +8,8 @@ class PoolingConfig(AppConfig):
     verbose_name = "Pooling"
 
     def ready(self) -> None:
-        from pooling.jobs.registering import load_what_registers
+        from pooling.interface.registering import registers
 
-        load_what_registers(self.module)
+        registers(self.module)
         # Before a connection is opened, which has to know natural order.
         import_module("pooling.tables.natural")

@@ -11,11 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.apps import AppConfig
 from django.db import connections, transaction
 from django.db.models import Sum
-from django.db.models.signals import post_delete, post_migrate
-from django.dispatch import receiver
 
 from labeling.models import ItemCount, Queue
 
@@ -114,15 +111,12 @@ COUNTED_AGAIN = (
 )
 
 
-@receiver(post_migrate)
-def keep_counts(*, app_config: AppConfig, using: str, plan: Sequence[Any] = (), **rest: Any) -> None:
+def keep_counts(using: str, plan: Sequence[Any] = ()) -> None:
     """Make the triggers and count what is there: after each upgrade, and wherever the triggers are gone.
 
     SQLite loses them with the old table where a migration copies it. A migration that changes `ItemCount` has
     to drop them first: SQLite renames no table that a trigger writes to.
     """
-    if app_config.label != "labeling":
-        return
     database = connections[using]
     on_postgres = database.vendor == "postgresql"
     with transaction.atomic(using), database.cursor() as cursor:
@@ -137,10 +131,9 @@ def keep_counts(*, app_config: AppConfig, using: str, plan: Sequence[Any] = (), 
                 cursor.execute(statement)
 
 
-@receiver(post_delete, sender=Queue)
-def forget_counts(instance: Queue, **rest: Any) -> None:
+def forget_counts(queue: Queue) -> None:
     """What is left of the items that went with a queue: rows of nothing."""
-    ItemCount.objects.filter(queue=instance.pk).delete()
+    ItemCount.objects.filter(queue=queue.pk).delete()
 
 
 def items_by_state(queues: Iterable[int]) -> dict[tuple[int, str], int]:

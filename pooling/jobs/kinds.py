@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pooling.interface.registering import Registry
 from pooling.interface.results import Progress
 from pooling.models import Job
 
@@ -33,10 +34,8 @@ class StageLine:
     state: str
 
 
-WORK: dict[str, Work] = {}
-KINDS: dict[str, JobKind] = {}
-# Kinds that go on until they are done.
-LASTING: set[str] = set()
+WORK: Registry[str, Work] = Registry()
+KINDS: Registry[str, JobKind] = Registry()
 
 
 def job_kind(
@@ -53,8 +52,6 @@ def job_kind(
     def register(work: Work) -> Work:
         WORK[name] = work
         KINDS[name] = JobKind(title, stages, begins_at, can_be_cancelled, line)
-        if not can_be_cancelled:
-            LASTING.add(name)
         return work
 
     return register

@@ -25,7 +25,7 @@ from django_tasks.exceptions import TaskResultDoesNotExist
 
 from pooling.interface.problems import InputError, is_disk_full, is_outage, refusals
 from pooling.interface.results import Result
-from pooling.jobs.kinds import LASTING, WORK, kind_of
+from pooling.jobs.kinds import WORK, kind_of
 from pooling.jobs.workers import SILENCE, beating, is_gone, take
 from pooling.models import Collection, Job, JobCancellation
 
@@ -127,7 +127,7 @@ def jobs_before(job: Job) -> int:
 
 def can_be_cancelled(job: Job) -> bool:
     """Once its end was asked for, it need not be asked again."""
-    return not job.is_finished and job.kind not in LASTING and not is_being_cancelled(job)
+    return not job.is_finished and kind_of(job).can_be_cancelled and not is_being_cancelled(job)
 
 
 def is_being_cancelled(job: Job) -> bool:
@@ -140,7 +140,7 @@ def cancel_job(job: Job, user: User | None) -> None:
     Work that is done before it looks stays done, and the job says so. `InputError` for a finished job and for
     a kind that cannot be cancelled.
     """
-    if job.kind in LASTING and not job.is_finished:
+    if not (kind_of(job).can_be_cancelled or job.is_finished):
         problem = "This job saves its results step by step and cannot be cancelled."
         raise InputError(problem, conflict=True)
     end_abandoned_jobs()

@@ -17,6 +17,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from pooling.interface.problems import InputError, StorageAwayError, is_outage
+from pooling.interface.registering import Registry
 from pooling.interface.results import Imported, Progress, Result
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
@@ -58,8 +59,8 @@ class Showing:
 
 # So many rows of a table are seen.
 FIRST_ROWS = 5
-IMPORTERS: dict[str, Importer] = {}
-SHOWING: dict[str, Showing] = {}
+IMPORTERS: Registry[str, Importer] = Registry()
+SHOWING: Registry[str, Showing] = Registry()
 
 
 def importer(kind: str, *, showing: Showing | None = None, **facts: Any) -> Callable[[Function], Function]:

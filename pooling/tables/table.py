@@ -31,7 +31,6 @@ remembers the columns that a person chose.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +41,7 @@ from django.http import HttpRequest
 from django.template.context_processors import csrf
 
 from pooling.account_models import Preferences
+from pooling.interface.registering import Registry
 from pooling.models import Collection
 from pooling.tables.columns import BulkAction, Column, Empty, Filter
 from pooling.tables.rows import PER_PAGE, Rows, in_order, narrowed, number_of, only, page_of_rows
@@ -68,13 +68,14 @@ def remember_columns(request: HttpRequest, table: str, columns: Sequence[str]) -
     kept.save(update_fields=["columns"])
 
 
-_ADDED: dict[str, list[BulkAction]] = defaultdict(list)
+_ADDED: Registry[str, list[BulkAction]] = Registry()
 
 
 def add_actions(table: str, *actions: BulkAction) -> None:
     """Offer actions at the foot of the table of that name; one that is there already is replaced."""
     names = {action.name for action in actions}
-    _ADDED[table] = [one for one in _ADDED[table] if one.name not in names] + list(actions)
+    before = _ADDED.so_far(table, [])
+    _ADDED[table] = [one for one in before if one.name not in names] + list(actions)
 
 
 def added_to(table: str) -> tuple[BulkAction, ...]:

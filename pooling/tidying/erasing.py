@@ -18,6 +18,7 @@ from django.db.models import FileField, ProtectedError, QuerySet, RestrictedErro
 from django.utils import timezone
 from django_tasks import task
 
+from pooling.interface.registering import Registry
 from pooling.jobs.running import discard_interrupted_uploads
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
@@ -33,21 +34,21 @@ Erase = Callable[[Collection], None]
 Forget = Callable[[datetime], None]
 
 # What a stage or the site keeps for some days only, such as notes and addresses.
-_FORGETTING: list[Forget] = []
+_FORGETTING: Registry[Forget, None] = Registry()
 
 # What empties a collection, by stage; the last one registered goes first, for it rests on those before it.
-_EMPTYING: list[Erase] = []
+_EMPTYING: Registry[Erase, None] = Registry()
 
 
 def empties_collections(erase: Erase) -> Erase:
     """Register what takes a stage's rows out of a collection that is erased."""
-    _EMPTYING.append(erase)
+    _EMPTYING[erase] = None
     return erase
 
 
 def forgets_old(forget: Forget) -> Forget:
     """Register what deletes rows or texts that are kept for some days only."""
-    _FORGETTING.append(forget)
+    _FORGETTING[forget] = None
     return forget
 
 
@@ -99,7 +100,7 @@ def erase_collection(collection: Collection) -> None:
     kinds = [kind for kind in KINDS.values() if kind.model is not Collection]
     files = [name for kind in kinds for name in stored_files(kind.rows_of(collection))]
     with transaction.atomic():
-        for empty in reversed(_EMPTYING):
+        for empty in reversed(list(_EMPTYING)):
             empty(collection)
         record_action(collection, None, "collection erased")
         collection.delete()

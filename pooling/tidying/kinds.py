@@ -1,7 +1,7 @@
 """The kinds of things that can be archived or deleted, and what stages say of them: what depends on a thing,
 what it rests on, and what else happens when it is deleted, restored, renamed or erased.
 
-Each stage registers its own when Django starts, as it registers its jobs.
+Each stage registers its own, as it registers its jobs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from pooling.formats.wording import counted
+from pooling.interface.registering import Registry
 from pooling.models import Collection
 from pooling.tables.columns import BulkAction
 from pooling.tables.table import add_actions
@@ -107,11 +108,11 @@ RestsOn = Callable[[Any], Sequence[Ground]]
 Hook = Callable[[Any, "User | None"], None]
 HookOfMany = Callable[[Collection, "QuerySet[Any]"], None]
 
-KINDS: dict[str, Kind] = {}
-_DEPENDS: dict[type[Kept], list[Depends]] = {}
-_RESTS_ON: dict[type[Kept], RestsOn] = {}
-_HOOKS: dict[tuple[str, type[Kept]], list[Hook]] = {}
-_HOOKS_OF_MANY: dict[tuple[str, type[Kept]], list[HookOfMany]] = {}
+KINDS: Registry[str, Kind] = Registry()
+_DEPENDS: Registry[type[Kept], list[Depends]] = Registry()
+_RESTS_ON: Registry[type[Kept], RestsOn] = Registry()
+_HOOKS: Registry[tuple[str, type[Kept]], list[Hook]] = Registry()
+_HOOKS_OF_MANY: Registry[tuple[str, type[Kept]], list[HookOfMany]] = Registry()
 
 
 def register(kind: Kind) -> None:
@@ -139,7 +140,7 @@ def depends_on(model: type[Kept]) -> Callable[[Depends], Depends]:
     """Register a function that lists what depends on a thing; several stages may."""
 
     def decorate(function: Depends) -> Depends:
-        _DEPENDS.setdefault(model, []).append(function)
+        _DEPENDS.so_far(model, []).append(function)
         return function
 
     return decorate
@@ -162,7 +163,7 @@ def when(event: str, model: type[Kept]) -> Callable[[Hook], Hook]:
     """
 
     def done_by(hook: Hook) -> Hook:
-        _HOOKS.setdefault((event, model), []).append(hook)
+        _HOOKS.so_far((event, model), []).append(hook)
         return hook
 
     return done_by
@@ -172,7 +173,7 @@ def when_many(event: str, model: type[Kept]) -> Callable[[HookOfMany], HookOfMan
     """`when` for kinds that come by the thousand: the hook is given the rows of one collection in one go."""
 
     def done_by(hook: HookOfMany) -> HookOfMany:
-        _HOOKS_OF_MANY.setdefault((event, model), []).append(hook)
+        _HOOKS_OF_MANY.so_far((event, model), []).append(hook)
         return hook
 
     return done_by

@@ -9,8 +9,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.contrib.auth.signals import user_logged_in
-from django.dispatch import receiver
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.locale import LocaleMiddleware
@@ -82,8 +80,7 @@ class Languages(LocaleMiddleware):
         return super().process_response(request, response)
 
 
-@receiver(user_logged_in)
-def bring_language(request: HttpRequest, user: User, **sent: Any) -> None:
+def bring_language(request: HttpRequest, user: User) -> None:
     kept = Preferences.objects.filter(user=user).values_list("language", flat=True).first()
     if kept in dict(settings.LANGUAGES):
         request.language_of_account = kept  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ its owner had: whatever changes the password, on a page or past every page, ends
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -70,19 +70,15 @@ def revoke(token: ApiToken) -> None:
     token.delete()
 
 
-def keep_tokens_when_rehashed(
-    sender: type[User], instance: User, update_fields: frozenset[str] | None, **rest: Any
-) -> None:
-    """Before an account is saved: a password that is only stored in a newer way, as Django does it when
-    somebody signs in, ends no token.
+def keep_tokens_when_rehashed(user: User) -> None:
+    """Before the password of an account is saved: one that is only stored in a newer way, as Django does it
+    when somebody signs in, ends no token.
     """
-    if update_fields is None or set(update_fields) != {"password"} or not instance.has_usable_password():
+    if not user.has_usable_password() or getattr(user, "_password", None) is not None:  # chosen just now
         return
-    if getattr(instance, "_password", None) is not None:  # chosen just now
-        return
-    before = sender.objects.filter(pk=instance.pk).values_list("password", flat=True).first() or ""
-    ApiToken.objects.filter(user=instance, password_sha256=hashed(before)).update(
-        password_sha256=hashed(instance.password)
+    before = User.objects.filter(pk=user.pk).values_list("password", flat=True).first() or ""
+    ApiToken.objects.filter(user=user, password_sha256=hashed(before)).update(
+        password_sha256=hashed(user.password)
     )
 
 

@@ -6,15 +6,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import logout
 from django.contrib.auth.models import User
-from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.contrib.sessions.models import Session
 from django.db.models import QuerySet
-from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -47,13 +44,7 @@ def sessions_end_when_idle(get_response: View) -> View:
     return answer
 
 
-@receiver(user_logged_in)
-def _note_sign_in(sender: object, request: HttpRequest, user: User, **kwargs: Any) -> None:
-    note_use(request, user)
-
-
-@receiver(user_logged_out)
-def _forget_sign_out(sender: object, request: HttpRequest, user: User | None, **kwargs: Any) -> None:
+def forget_sign_out(request: HttpRequest) -> None:
     if request.session.session_key:
         SeenSession.objects.filter(session_key=request.session.session_key).delete()
 

@@ -11,9 +11,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib.admin.models import ADDITION, DELETION, LogEntry
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import User
-from django.contrib.auth.signals import user_logged_in
-from django.db.models.signals import post_delete, post_save
 from django.http import HttpRequest, HttpResponseBase
 
 from pooling.interface.problems import InputError
@@ -55,14 +52,8 @@ def _write_download(request: HttpRequest, response: HttpResponseBase) -> None:
     record_action(collection, who, DOWNLOADED, header.get_filename() or "", **facts)
 
 
-def on_sign_in(sender: object, user: User, **more: object) -> None:
-    record_action(None, user, "signed in")
-
-
-def on_change(sender: object, instance: LogEntry, created: bool, **more: object) -> None:
+def write_change(instance: LogEntry) -> None:
     """Write down what somebody did under /admin/: to which row and in which fields, never their values."""
-    if not created:
-        return
     done = {ADDITION: "added", DELETION: "deleted"}.get(instance.action_flag, "changed")
     model = instance.content_type.model_class() if instance.content_type else None
     subject: object = f"{instance.content_type} {instance.object_id}"
@@ -73,11 +64,6 @@ def on_change(sender: object, instance: LogEntry, created: bool, **more: object)
         collection = Collection.everything.filter(pk=instance.object_id or 0).first()
     fields = sorted(set(_fields(instance.change_message)))
     record_action(collection, instance.user, f"{done} under /admin/", subject, fields=fields)
-
-
-def on_account_removed(sender: object, instance: User, **more: object) -> None:
-    """Write down that an account is gone, also as one of many, of which Django's admin tells nothing."""
-    record_action(None, None, "account removed", f"account {instance.pk}")
 
 
 def _fields(message: str) -> Iterator[str]:
@@ -91,12 +77,6 @@ def _fields(message: str) -> Iterator[str]:
             yield from what.get("fields", [])
             if "name" in what:
                 yield f"{done} {what['name']}"
-
-
-def listen() -> None:
-    user_logged_in.connect(on_sign_in, dispatch_uid="trail of sign-ins")
-    post_save.connect(on_change, sender=LogEntry, dispatch_uid="trail of changes")
-    post_delete.connect(on_account_removed, sender=get_user_model(), dispatch_uid="trail of accounts")
 
 
 @forgets_old

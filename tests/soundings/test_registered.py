@@ -19,7 +19,7 @@ django.setup()
 from importlib import import_module
 from django.contrib.auth.signals import user_logged_in, user_logged_out
 from docs.rooms import PACKAGES, modules
-from pooling.jobs.kinds import KINDS, LASTING, WORK
+from pooling.jobs.kinds import KINDS, WORK
 from pooling.storage.imports import IMPORTERS, SHOWING
 from pooling.tables.table import _ADDED
 from pooling.tidying import erasing, kinds
@@ -30,7 +30,7 @@ def count(table):
 def registered():
     tables = (WORK, KINDS, IMPORTERS, SHOWING, _ADDED, kinds.KINDS, kinds._DEPENDS, kinds._RESTS_ON,
         kinds._HOOKS, kinds._HOOKS_OF_MANY)
-    several = (LASTING, erasing._FORGETTING, erasing._EMPTYING, user_logged_in.receivers,
+    several = (erasing._FORGETTING, erasing._EMPTYING, user_logged_in.receivers,
         user_logged_out.receivers)
     return [count(table) for table in tables], [len(one) for one in several]
 

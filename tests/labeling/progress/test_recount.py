@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from django.apps import apps
 from django.db import connection, transaction
 
 from labeling.adjudication.settling import adjudicate, take_back
@@ -101,7 +100,7 @@ def add_up_after(rows: int) -> None:
 
 
 def count_as_at_first() -> None:
-    keep_counts(app_config=apps.get_app_config("labeling"), using="default", plan=["an upgrade"])
+    keep_counts("default", ["an upgrade"])
 
 
 @pytest.mark.parametrize("rows", [1, ADDED_UP])
@@ -147,7 +146,7 @@ def test_triggers_that_are_gone_come_back_with_true_counts(world: World) -> None
             table = " ON labeling_item" if connection.vendor == "postgresql" else ""
             cursor.execute(f"DROP TRIGGER {name}{table}")
     queue.items.filter(pk=queue.items.order_by("pk")[0].pk).update(state=Item.State.DONE)
-    keep_counts(app_config=apps.get_app_config("labeling"), using="default", plan=[])
+    keep_counts("default")
     assert_counts_are_true()
     queue.items.update(done=1)
     assert_counts_are_true()

@@ -29,7 +29,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 from pooling.interface.problems import InputError, StorageAwayError
 from pooling.interface.results import Result
 from pooling.jobs import running as jobs
-from pooling.jobs.kinds import KINDS, LASTING, stages_of
+from pooling.jobs.kinds import KINDS, stages_of
 from pooling.jobs.lists import time_in_words
 from pooling.jobs.running import (
     RESTARTABLE,
@@ -361,7 +361,7 @@ def test_work_that_is_done_before_it_looks_stays_done(world: World, monkeypatch:
 
 
 def test_work_that_is_stored_in_steps_is_not_cancelled(world: World, client: Client) -> None:
-    assert {"redundancy", "texts"} <= LASTING
+    assert {KINDS[kind].can_be_cancelled for kind in ("redundancy", "texts")} == {False}
     job = Job.objects.create(collection=world.collection, kind="texts", state=Job.State.RUNNING)
     client.force_login(world.ada)
     assert b"Cancel" not in client.get(reverse("job", args=[job.pk])).content
