@@ -163,10 +163,7 @@ class WebAsker:
 
 
 def header_of(key_header: str, key: str) -> tuple[str, str] | None:
-    """Name and value of the header with the key; None without one.
-
-    A user name and password, as `Basic` wants them, are encoded.
-    """
+    """Name and value of the header with the key, encoded where it is for `Basic`; None without a key."""
     if not key:
         return None
     name, _, word = (part.strip() for part in key_header.partition(":"))

@@ -52,9 +52,7 @@ def go_on(request: HttpRequest, outcome: Result | Job) -> HttpResponse:
 
 
 def say_done(request: HttpRequest, result: Result) -> None:
-    """The sentence of finished work, with the button that undoes it: it belongs to the form `undo` of every
-    page.
-    """
+    """The sentence of finished work, with the button that undoes it: of the form `undo` of every page."""
     if "undo" not in result:
         messages.success(request, result["detail"])
         return

@@ -128,8 +128,7 @@ def tracked(title: str, tasks: Sequence[Task], errors: Writer) -> Iterable[Task]
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
-    """A bar on stderr or below a notebook's cell, moved by `progress(share, detail)` as the domain functions
-    call it."""
+    """A bar on stderr or below a notebook's cell, moved by `progress(share, detail)` of domain functions."""
     try:
         from rich.console import Console
     except ModuleNotFoundError:  # in a build with the least libraries, where nobody looks

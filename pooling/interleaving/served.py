@@ -52,8 +52,7 @@ class ServedList:
 
 @dataclass(frozen=True)
 class Impression:
-    """One list that a user saw once, and the places (0-based) of what was clicked. unknown: clicked
-    documents that the list does not have."""
+    """A list that a user saw once. clicked: places (0-based); unknown: clicked documents it does not have."""
 
     served: str
     user: str

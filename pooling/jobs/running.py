@@ -163,8 +163,7 @@ def note_stored(job: Job, stored: Result | None) -> None:
 
 
 def can_be_resumed(job: Job) -> bool:
-    """The job was interrupted, or failed behind what it noted, has what it needs to be done again, and was
-    not taken up since."""
+    """The job was interrupted or failed behind what it noted, can be done again, and was not taken up."""
     if job.state != Job.State.FAILED or "resumed" in (job.result or {}):
         return False
     if not job.was_interrupted and not job.result:
@@ -174,10 +173,7 @@ def can_be_resumed(job: Job) -> bool:
 
 
 def resume_job(job: Job, user: User | None) -> Job:
-    """Take up again a job behind what is stored of it; the job that does so.
-
-    `InputError` for a job that cannot be resumed: see `can_be_resumed`.
-    """
+    """Take up a job again behind what is stored of it, as a new job; `InputError` unless `can_be_resumed`."""
     with transaction.atomic():
         failed = Job.objects.select_for_update().get(pk=job.pk)
         if not can_be_resumed(failed):
@@ -191,9 +187,7 @@ def resume_job(job: Job, user: User | None) -> Job:
 
 
 def _go_on(job: Job, share: float, detail: str) -> None:
-    """Store how far a job is, or raise `JobCancelledError`: its end was asked for, or somebody took this
-    worker for gone.
-    """
+    """Store how far a job is, or raise `JobCancelledError` where its end was asked for or it was given up."""
     running = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, cancellation=None)
     if not running.update(progress=share, detail=detail):
         raise JobCancelledError

@@ -91,10 +91,7 @@ def depths_of(lengths: pl.Series) -> Depths:
 
 
 def ties_across(ordered: pl.DataFrame, k: int) -> int:
-    """Queries whose documents at ranks k and k + 1 have the same score.
-
-    ordered: query_id, document_id, score, position, as `order_run` gives them.
-    """
+    """Queries whose documents at ranks k and k + 1 have the same score; ordered: as `order_run` gives it."""
     starts = query_starts(ordered)
     lengths = np.diff(np.append(starts, ordered.height))
     last = starts[lengths > k] + k - 1

@@ -177,10 +177,7 @@ def change_role(membership: Membership, role: str, *, by: User | None = None, gr
 
 @transaction.atomic
 def remove_member(membership: Membership, *, by: User | None = None, group: str = "") -> None:
-    """End a membership, and with it the person's open invitations; `InputError` for the last admin.
-
-    What the person judged stays.
-    """
+    """End a membership and the person's open invitations; judgments stay. `InputError` for the last admin."""
     _keep_an_admin(membership)
     withdraw_those_of(membership.user, membership.collection, by=by)
     detail = {"role": membership.role, **_through(group)}

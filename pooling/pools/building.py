@@ -306,16 +306,13 @@ def _store(pool: Pool, runs: Sequence[Run], stage: Staged) -> None:
 
 
 def pooled_frame(pool: Pool) -> pl.DataFrame:
-    """The pool's pairs as `query_id`, `document_id` (external ids), by `position` within a query; without
-    deleted queries and documents.
-    """
+    """The pool's pairs by external ids, in `position` order; without deleted queries and documents."""
     entries = pool.entries.filter(query__deleted_at=None, document__deleted_at=None)
     return rows_frame(entries.order_by("query_id", "position"), **PAIR_IDS)
 
 
 def pooled_pairs(pools: Iterable[Pool]) -> pl.DataFrame | None:
-    """The pairs of several pools, each once, on which bounds rest next to the runs' first K; None without a
-    pool."""
+    """The pairs of several pools, each once, for bounds next to the runs' first K; None without a pool."""
     frames = [pooled_frame(pool) for pool in pools]
     return pl.concat(frames).unique() if frames else None
 

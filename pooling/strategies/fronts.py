@@ -1,6 +1,4 @@
-"""Move-to-front: stay with a run while it brings relevant documents, else go to the run with the fewest
-failures.
-"""
+"""Move-to-front: stay with a run while it brings relevant documents, else go to the one that failed least."""
 
 from __future__ import annotations
 

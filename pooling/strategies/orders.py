@@ -29,9 +29,7 @@ def order_without_labels(
     runs: int | None = None,
     depth: int | None = None,
 ) -> pl.DataFrame:
-    """Each query's pool in the order in which a strategy would take it if no label ever came; `runs` and
-    `depth` as for `candidates_of`.
-    """
+    """Each query's pool in the strategy's order without labels; `runs` and `depth` as for `candidates_of`."""
     if not merged.height:
         return merged
     ordered = order_by_rrf(merged)

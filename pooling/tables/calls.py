@@ -66,9 +66,7 @@ def listed(
 
 
 def lists(serializer: type[Serializer[Any]], table: Table = PLAIN, **more: Any) -> Callable[[Call], Call]:
-    """A call that answers with the rows it returns, or with a response of `listed`; more: as `extend_schema`
-    takes it.
-    """
+    """A call that answers with the rows it returns, or with `listed`; more: as `extend_schema` takes it."""
     parameters = [*more.pop("parameters", []), *_parameters(table)]
 
     def described(call: Call) -> Call:

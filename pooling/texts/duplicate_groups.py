@@ -23,8 +23,7 @@ COLUMNS = ("document_id", "group_id")
 
 @dataclass(frozen=True)
 class DuplicateGroups:
-    """frame: document_id, group_id, each document once, of groups of two or more. name: of the file, as
-    sentences call it."""
+    """frame: document_id, group_id, each document once, of groups of two or more. name: that of the file."""
 
     frame: pl.DataFrame
     name: str
