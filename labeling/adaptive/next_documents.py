@@ -32,8 +32,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Course:
-    """The strategy of a query, its seeds, the share for the audit, and the number of documents that that
-    draws from; None where it is the pool."""
+    """A query's strategy, seeds and audit share; size: documents the audit draws from, None for the pool."""
 
     query_id: str
     strategy: str
@@ -146,9 +145,7 @@ class Planner:
         ]
 
     def next_audit(self, history: History, count: int) -> list[int]:
-        """The next `count` documents of the audit order that the greedy part has not reached nor any audit
-        held.
-        """
+        """The next `count` documents of the audit order that neither greedy part nor audit has reached."""
         taken = {*history.reached, *history.audit, *history.used_up}
         return [document for document in self._documents(self.audit_order) if document not in taken][:count]
 

@@ -296,8 +296,7 @@ def _stop(
     by: str,
     now: datetime | None,
 ) -> None:
-    """Finish a query by decision. Where its audit has been looked at, by itself or with all others, documents
-    are drawn again beyond it."""
+    """Finish a query by decision; where its audit has been looked at, documents are drawn again beyond it."""
     plan.finished_by, plan.finished_at, plan.ahead = by, now or timezone.now(), []
     if not (plan.looks or selection.looks):
         return

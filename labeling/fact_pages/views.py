@@ -246,9 +246,7 @@ def _first_problem(form: FactForm) -> str:
 def _context(
     collection: Collection, query: Query, rows: dict[str, QueryDict], problem: str
 ) -> dict[str, object]:
-    """The lists of facts; the `rows` that were sent keep what their person wrote where that is refused, and
-    all others keep it in any case.
-    """
+    """The lists of facts; `rows` that were sent keep what was written, where refused as well."""
     state = Fact.State
     every = list(Fact.objects.filter(query=query).select_related("merged_into").order_by("position", "pk"))
     confirmed = [fact for fact in every if fact.state == state.CONFIRMED]

@@ -97,10 +97,7 @@ def change_fact(
 
 
 def decide_facts(facts: SomeOf[Fact], state: str, *, user: User) -> int:
-    """Confirm, reject or propose facts of one collection again; how many that changed.
-
-    One that had been merged is a fact again.
-    """
+    """Confirm, reject or propose facts of one collection again, merged ones too; how many that changed."""
     if state not in (Fact.State.CONFIRMED, Fact.State.REJECTED, Fact.State.PROPOSED):
         raise InputError("A fact is confirmed, rejected or proposed.", field="state")
     if not facts:

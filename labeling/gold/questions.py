@@ -64,10 +64,7 @@ class NewQuestion:
 
 
 def add_question(collection: Collection, question: NewQuestion, *, user: User | None = None) -> GoldQuestion:
-    """Make a pair a gold question.
-
-    `InputError` for an unknown id or answer, and when the pair is a gold question already.
-    """
+    """Make a pair a gold question; `InputError` for an unknown id or answer, or where it is one already."""
     checked_answer(question.answer)
     checked_reason(question.reason)
     row = GoldQuestion(

@@ -73,8 +73,7 @@ def _evidence(item: Item, answer: str, annotator: User) -> tuple[int, int] | Non
 
 @dataclass(frozen=True)
 class PracticeExplanation:
-    """Whether a verdict was right, the answer, the reason, and the span of the text that its reason quotes,
-    or that somebody gave as evidence."""
+    """Whether a verdict was right, the answer, the reason, and the span quoted or given as evidence."""
 
     is_right: bool
     answer: str

@@ -95,8 +95,7 @@ def slots_of(item: Item, verdicts: Iterable[str], expiries: Sequence[datetime]) 
 
 
 def recount(items: Sequence[Item], now: datetime, *, always: bool = False) -> None:
-    """Count leases and judgments of `items` afresh, drop expired leases, and store what changed; `always` is
-    as in `store`."""
+    """Count leases and judgments of `items` again, drop expired leases, and store changes as `store` does."""
     leases = list(Lease.objects.filter(item__in=items))
     expired = [lease.pk for lease in leases if lease.expires_at <= now]
     if expired:

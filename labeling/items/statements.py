@@ -372,10 +372,7 @@ def left_of_queries(queue: Queue, annotator: User, queries: SomeOf[int]) -> dict
 
 
 def numbers(keys: SomeOf[int], values: dict[str, Any]) -> str:
-    """Keys as a statement lists them, added to its `values`: one text for all keys is planned once.
-
-    No row has the key 0.
-    """
+    """Keys as one text in `values`, which is planned once for any number of them. No row has the key 0."""
     named = {f"key_{place}": key for place, key in enumerate(keys or [0])}
     values.update(named)
     return ", ".join(f"%({name})s" for name in named)

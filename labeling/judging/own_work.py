@@ -80,9 +80,7 @@ class OwnWork:
 
 
 def own_verdicts(queue: Queue, user: User) -> QuerySet[JudgmentEvent]:
-    """The person's verdicts in the queue, newest first; `undone` says which were taken back. Those on deleted
-    queries and documents are left out.
-    """
+    """The person's verdicts in the queue, newest first, `undone` too; none on deleted queries, documents."""
     verdicts = given_in(queue, user).filter(**THERE)
     undone = JudgmentEvent.objects.filter(undoes=OuterRef("pk"))
     return verdicts.annotate(undone=Exists(undone)).select_related("query", "document").order_by("-pk")

@@ -339,8 +339,7 @@ def latest_scores(queue: Queue, prelabeler: Prelabeler) -> dict[tuple[int, int],
 
 
 def scores_of_query(prelabeler: int, query: int) -> dict[int, float]:
-    """Scores of one query, by the keys of prelabeler and query: by the key of each document that has one, in
-    whatever queue. One statement."""
+    """Scores of one query in any queue, by document; arguments and result are keys. One statement."""
     rows = Prelabel.objects.filter(prelabeler=prelabeler, query=query).current()
     return dict(rows.values_list("document_id", ORDER_SCORE))
 

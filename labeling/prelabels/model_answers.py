@@ -88,8 +88,7 @@ def object_in(content: str) -> dict[str, Any]:
 
 
 def _fenced(content: str) -> str:
-    """Text of the first code fence that is closed; no pattern, for those look through a text again
-    and again."""
+    """The text of the first closed code fence; not by a pattern, which would read a text again and again."""
     _, _, rest = content.partition(_FENCE)
     inside, closing, _ = rest.partition(_FENCE)
     return inside.removeprefix("json") if closing else ""

@@ -199,10 +199,7 @@ def prelabeler_for(
 def prelabeler_named(
     collection: Collection, model: str, prompt: str | None = None, *, answered: bool = False
 ) -> Prelabeler:
-    """The newest model and prompt of that name that a collection knows; one that has `answered`, if asked.
-
-    `InputError` lists those that there are.
-    """
+    """The newest model and prompt of that name, `answered` if asked; `InputError` lists those there are."""
     rows = collection.prelabelers.listed()
     if answered:
         rows = rows.filter(Exists(Prelabel.objects.filter(prelabeler=OuterRef("pk"))))

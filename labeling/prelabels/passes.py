@@ -123,10 +123,7 @@ def _pause_passes(queue: Queue, by: User | None) -> None:
 
 
 def resume_pass(job: PrelabelJob, *, budget: Decimal | None = None, by: User | None = None) -> None:
-    """Go on with a pass that was paused, failed or was interrupted, perhaps with another cap on its cost.
-
-    Nothing that was answered is asked again.
-    """
+    """Go on with a pass that was paused or failed, perhaps with another cap; no answer is asked for again."""
     pause_abandoned_passes(SHORT_SILENCE)
     job.refresh_from_db()
     current_prompt(job.prelabeler)

@@ -255,9 +255,7 @@ def annotator_rows(queue: Queue) -> list[AnnotatorProgress]:
 
 
 def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
-    """The queues of a collection with `total` and `settled` items and `own`, what `user` answered; of a queue
-    of facts, its documents.
-    """
+    """A collection's queues with `total` and `settled` items (documents, of facts) and `own`, of `user`."""
     # Pairs are counted by a statement of its own: within the list, PostgreSQL adds up the counts of all
     # queues for each.
     queues = list(collection.queues.listed().order_by().values_list("pk", flat=True))

@@ -1,5 +1,4 @@
-"""Progress of the judging of a whole collection: pairs, people, money and the expected end; and the
-experience of its queues with people, for plans."""
+"""Progress of a collection: pairs, people, money and the expected end; and its experience, for plans."""
 
 from __future__ import annotations
 
@@ -124,8 +123,7 @@ class Judging:
 
 
 def judging_of(collection: Collection, states: Sequence[QueueState]) -> Judging:
-    """The judging of a collection, of which `states` are all queues; as many database queries for any
-    number."""
+    """The judging of a collection, of which `states` are all queues, by a constant number of statements."""
     now = timezone.now()
     going = [one for one in states if one.state != Queue.State.CLOSED]
     recent = collection.judgment_events.filter(

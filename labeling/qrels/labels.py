@@ -240,8 +240,7 @@ def _questions(collection: Collection) -> pl.DataFrame:
 
 
 def _taken(collection: Collection, questions: QuerySet[GoldQuestion]) -> set[tuple[int, int]]:
-    """Pairs that adaptive queues have reached or drawn of the queries of some questions: keys of query and
-    document."""
+    """Pairs (keys) that adaptive queues have reached or drawn, of the queries of some questions."""
     has_question = Exists(questions.filter(query=OuterRef("query")))
     plans = QueryPlan.objects.filter(has_question, selection__queue__collection=collection)
     return {

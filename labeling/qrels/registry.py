@@ -272,9 +272,7 @@ class Export(Format):
     files: Callable[[Labelled], Iterator[tuple[str, Iterator[str]]]] | None = None
 
     def content(self, labels: Labelled) -> IO[bytes]:
-        """The file, made on disk and not in memory; `InputError` for what the format cannot hold, and where
-        nothing is relevant.
-        """
+        """The file, made on disk; `InputError` for what it cannot hold, and without a relevant label."""
         _refuse_nothing_relevant(labels, self)
         file = tempfile.TemporaryFile()  # noqa: SIM115  the response, or whoever reads it, closes it
         try:

@@ -189,9 +189,7 @@ def _annotators(
     answers: list[AnnotatorGold],
     again: dict[int, tuple[int, int]],
 ) -> list[AnnotatorFigures]:
-    """A row for everybody who judged, most judgments first; leniency is checked against verdicts that
-    count.
-    """
+    """A row for everybody who judged, most judgments first; leniency is by verdicts that count."""
     names = dict(
         get_user_model()
         .objects.filter(pk__in=verdicts["annotator"].unique().to_list())

@@ -146,8 +146,7 @@ def longest_streak(verdicts: Sequence[bool], relevant_share: float) -> Streak:
 
 
 def speed(active_ms: Sequence[int], characters: Sequence[int]) -> Speed:
-    """Speed of somebody's answers, (n,) each in the order in which they were given: active time, and the
-    length of what was shown."""
+    """Speed of somebody's answers, (n,) each in their order: active time, and length of what was shown."""
     times: npt.NDArray[np.float64] = np.asarray(active_ms, dtype=np.float64)
     if not len(times):
         return Speed(None, 0, 0, 0, 0)

@@ -88,9 +88,7 @@ class ScoreOrderSerializer(serializers.Serializer[Any]):
 def worth_and_samples(
     prelabeler: Prelabeler, given: Mapping[int, Evidence] | None = None
 ) -> ReturnDict[str, Any]:
-    """All that is known of a model and prompt, as the interface and the command write it; given: as in
-    `worth`.
-    """
+    """All about a model and prompt, as the interface and the command write it; given: as in `worth`."""
     figures = worth(prelabeler, given)
     figures["by_query"] = figures["by_query"][: facts.MOST_QUERIES]
     answer: WorthAndSamples = {**figures, "prelabeler": prelabeler, "samples": samples_of(prelabeler)}

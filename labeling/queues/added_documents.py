@@ -52,8 +52,7 @@ class HitFacts(TypedDict):
 
 @dataclass(frozen=True)
 class Hit:
-    """A document that was found: whether it has its turn in a pool, whether one added it oneself, and one's
-    own verdict."""
+    """A document that was found: whether a pool or the person holds it already, and their own verdict."""
 
     document: Document
     excerpt: list[Part]
