@@ -1,7 +1,4 @@
-"""A canary over the runs imported in time, as a picture. No Django here.
-
-Altair is imported inside the functions, because it takes longer to load than a page may.
-"""
+"""A canary over the runs imported in time, as a picture. No Django here."""
 
 from __future__ import annotations
 

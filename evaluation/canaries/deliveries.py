@@ -158,9 +158,7 @@ def _signing(canary: Canary, receiver: Receiver) -> str:
 
 @transaction.atomic
 def send_test(canary: Canary) -> list[CanaryDelivery]:
-    """Have a test sent to every receiver; `InputError` where there is none, or where the one before waits for
-    its turn.
-    """
+    """Have a test sent to every receiver; `InputError` without one, or while the one before still waits."""
     waiting = CanaryDelivery.objects.filter(
         news__canary=canary, channel=Channel.MAIL, state=State.WAITING, tries=0
     )

@@ -81,8 +81,7 @@ class ReportChart(APIView):
 
 
 def _view(request: Request, report: Report) -> ChartView:
-    """What the address asks for; `InputError` for what the report does not have, where a page shows what is
-    usual instead."""
+    """What the address asks for; `InputError`, where pages show what is usual, for what the report lacks."""
     values = parsed(ChartQuerySerializer, request)
     measure = values["measure"]
     if "k" in values or measure not in report.options["measures"]:

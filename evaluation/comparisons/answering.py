@@ -46,8 +46,7 @@ _PAIR = ["query", "document_id"]
 
 
 def usual_test(evaluation: Evaluation) -> str:
-    """The test of differences unless another is asked for: by random signs where these are affordable, and
-    never of drawn queries."""
+    """The test unless another is asked for: random signs where affordable, and never of drawn queries."""
     few = evaluation.labels.query_count <= MOST_RANDOMISED and len(evaluation.runs) <= MOST_RUNS
     return "randomisation" if few and evaluation.design is None else "t"
 
@@ -131,8 +130,7 @@ def deepest_covered(pool: PoolDesign | None, runs: Sequence[str]) -> int | None:
 
 
 def _outside(evaluation: Evaluation, run: str, k: int, basis: Basis | None) -> Outside | None:
-    """None where every document of the run's first K is in the pool or in the frame of its audit, or where no
-    pool was given."""
+    """None where the pool or its audit's frame has all documents of the first K, or without a pool."""
     if evaluation.pool is None:
         return None
     kept = basis.opened if basis else unsettled_kept(evaluation, [run])
@@ -160,8 +158,7 @@ def _outside(evaluation: Evaluation, run: str, k: int, basis: Basis | None) -> O
 
 
 def _within_reach(opened: Unsettled, run: str, design: PoolDesign) -> pl.DataFrame:
-    """What the audit could draw of a run's list, so that its estimate covers it: of the queries whose list
-    the pool has down to its depth."""
+    """What the audit could draw of a run's list: of queries whose list the pool has down to its depth."""
     top, depth = opened.tops[run], (design.depths or {}).get(run, 0)
     absent = top.filter(pl.col("position") <= depth).join(opened.pool, on=_PAIR, how="anti")
     return top.filter(pl.col("position") <= (design.reach or 0)).join(absent, on="query", how="anti")

@@ -220,8 +220,7 @@ def _other_queries(report: Report, first: str, second: str, k: int, *, leader: s
 
 
 def _counted(report: Report, first: str, second: str, k: int) -> tuple[pl.DataFrame, float]:
-    """The queries that count for both runs with their weights, and how many documents of both runs' first k
-    were judged."""
+    """The queries that count for both runs, their weights, and the judged documents of both first k."""
     values = scan_per_query(report).filter(pl.col("run").is_in([first, second]), pl.col("k") == k)
     shares = values.filter(pl.col("measure") == "judged").select(pl.col("value").sum()).collect()
     return counted_queries(report, first, second, k).sort("query_id"), float(shares.item() or 0) * k

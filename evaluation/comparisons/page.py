@@ -47,9 +47,7 @@ class PairView(forms.Form):
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
     def choice(self) -> PairChoice:
-        """The valid part of the query string, filled up; never a run with itself. `instead` says what else
-        was asked for.
-        """
+        """The valid part of the query string, filled up, of two different runs; `instead` has the rest."""
         self.is_valid()
         values, runs = self.cleaned_data, self._comparisons.runs
         first = values.get("a") or runs[0]

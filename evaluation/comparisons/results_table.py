@@ -79,8 +79,7 @@ class RunLine:
 
 @dataclass(frozen=True)
 class ResultsTable:
-    """The table of one measure at one K, None over the whole run, with its rows. axis: where bars end.
-    earlier: what it is compared with."""
+    """One measure at one K (None: the whole run). axis: end of bars. earlier: compared with that."""
 
     table: Table
     lines: Sequence[RunLine]
@@ -97,8 +96,7 @@ def results_table(
     earlier: Earlier | None,
     compared: Sequence[str],
 ) -> ResultsTable:
-    """A line per run, the best first. low: the runs with low or uneven coverage.
-    compared: the runs whose comparisons the report has."""
+    """A line per run, the best first. low: runs of low or uneven coverage. compared: with comparisons."""
     names = run_names(report)
     figures = {run: figure_of(report, run, measure, k) for run in names}
     defined = {run: figure["mean"] for run, figure in figures.items() if figure["mean"] is not None}

@@ -234,8 +234,7 @@ def comparison_of(one: Any) -> Comparison:
 def chosen_comparisons(
     report: Report, first: str | None, second: str | None, k: int | None
 ) -> ChosenComparisons:
-    """All pairs at a K (10, or the nearest), those of one run, or one pair; `InputError` for what is not
-    there."""
+    """All pairs at a K (10, or the nearest), those of one run, or one pair; `InputError` without them."""
     comparisons = compared(report)
     if comparisons is None:
         raise InputError("This report has no comparisons: it has only one run or is too large.", missing=True)

@@ -39,8 +39,7 @@ def grade_in_words(one: Graded | Rival) -> str:
 
 
 def difference_in_words(answer: Answer, rival: Rival) -> str:
-    """The difference from the rival with its interval and p-value. It is of the labels at hand, which is said
-    where the recall before it is not."""
+    """The difference from the rival, its interval and p-value, and where it is of the labels at hand."""
     p_value = "" if rival.p_value is None else f" · p = {rival.p_value:.2g}"
     pairs = f" ({counted(rival.pairs, 'pair')})" if p_value and rival.pairs > 1 else ""
     words = f"{signed(rival.difference)} {span(rival.low, rival.high)}".strip()
@@ -130,8 +129,7 @@ def _of_all_queries(frame: FrameFigures) -> FrameFigures:
 
 
 def answer_in_words(answer: Answer) -> tuple[str, ...]:
-    """The answer as sentences: who is best and how sure that is, its numbers, what no pool has, and
-    what to do next."""
+    """The answer in sentences: who is best, how surely, its numbers, what no pool has, and what to do."""
     numbers = f"Recall@{answer.k} of {answer.run}: {recall_in_words(answer)}"
     if answer.rival is not None:
         numbers += f"; {difference_in_words(answer, answer.rival)}"

@@ -154,8 +154,7 @@ def gamma_limits(
     level: float,
     heaviest: float = 1.0,
 ) -> tuple[float, float]:
-    """Limits of `seen` documents and an unseen rest with this mean and variance; lightest and heaviest as in
-    `Kind`."""
+    """Limits of `seen` documents and an unseen rest of this mean and variance; weights as in `Kind`."""
     low = gamma_quantile(level, mean, variance)
     if lightest is None:
         return seen + low, seen + mean

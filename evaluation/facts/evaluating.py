@@ -137,8 +137,7 @@ def evaluate_table(
     *,
     pool: Source | None = None,
 ) -> FactEvaluation:
-    """`evaluate_facts` for facts and supports that are a table already, and runs as `placed_runs` gives them
-    for these keys."""
+    """`evaluate_facts` for facts and supports as a table, and runs as `placed_runs` gives them."""
     conventions, order, made = how
     cutoffs = _cutoffs(keys)
     pooled = pooled_strangers(table, placed.values(), pool_frame(pool))

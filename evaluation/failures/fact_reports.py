@@ -77,8 +77,7 @@ class DocumentFacts:
         return counts
 
     def characters(self, ordered: pl.DataFrame, lengths: Mapping[str, int], cutoffs: Sequence[int]) -> Floats:
-        """(Q, C) characters of the first K of a run; NaN where the text of one is not known, and where the
-        run does not answer the query."""
+        """(Q, C) characters of a run's first K; NaN without a text, or where the query is not answered."""
         first = ordered.filter(
             pl.col("query_id").is_in(list(self.table.query_ids)) & (pl.col("position") <= max(cutoffs))
         )
@@ -211,8 +210,7 @@ class MeasuredFacts:
 def measured_facts(
     release: QrelsRelease, request: FactRequest, labels: pl.DataFrame, pool: pl.DataFrame | None
 ) -> MeasuredFacts | None:
-    """The report's runs on the facts of its release; None where the release has none that anybody judged.
-    labels: of documents, the release's own."""
+    """The runs on the release's facts; None where nobody judged any. labels: of documents, of the release."""
     if not has_facts(release):
         return None
     facts, supports = released_frames(release)

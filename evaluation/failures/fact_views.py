@@ -88,8 +88,7 @@ def fact_pictures(report: Report) -> list[Picture]:
 
 
 def chosen_run(report: Report, name: str, field: str = "run") -> str:
-    """The run of this name, or for none the report's best by its first measure, its first run. field: which
-    input named it."""
+    """The run of this name, or the report's best by its first measure. field: which input named it."""
     runs = run_names(report)
     if name and name not in runs:
         raise InputError(f"This report has no run “{name}”.", field=field, missing=True)

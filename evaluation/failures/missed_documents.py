@@ -53,10 +53,7 @@ class Text:
 
 
 def missed_documents(report: Report, run: str, k: int, query_ids: Sequence[str]) -> dict[str, MissedOfQuery]:
-    """Query -> the first of the relevant documents outside the run's first k; one database query.
-
-    Highest label first, then nearest to k.
-    """
+    """Query -> relevant documents outside a run's first k, by label, then place; one database query."""
     missed_of = dict.fromkeys(query_ids, MissedOfQuery((), 0))
     parts = relevant_of(report, query_ids).partition_by("query_id", as_dict=True)
     missed = {str(key[0]): _missed_rows(report, run, k, rows.to_dicts()) for key, rows in parts.items()}

@@ -1,5 +1,4 @@
-"""Groups of queries: by tag, by a key of their metadata, by relevant documents, by how often they are asked.
-No Django here."""
+"""Groups of queries: by tag, a key of their metadata, relevant documents, and frequency. No Django here."""
 
 from __future__ import annotations
 

@@ -62,8 +62,7 @@ def queries_now(report: Report) -> QueriesNow:
 
 @dataclass(frozen=True)
 class BreakdownRequest:
-    """A measure at K (None: over the whole run) by `tag`, `relevant`, `weight`, `run` or a key of the
-    metadata, for all runs or some."""
+    """A measure at K (None: the whole run) by `tag`, `relevant`, `weight`, `run` or a metadata key."""
 
     by: str
     measure: str

@@ -119,10 +119,7 @@ class QueriesOfRun(ArrangedRows):
 
 
 def table_of_queries(request: HttpRequest, report: Report, selection: QuerySelection) -> TableView:
-    """The queries of a run, the worst first until the address asks for another order.
-
-    `InputError` where the report has no such group.
-    """
+    """A run's queries, worst first unless the address sorts them; `InputError` for no such group."""
     title = titled(selection.measure, selection.k)
     cell = "evaluation/_query_{}.html".format
     table = Table(

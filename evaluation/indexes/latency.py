@@ -153,8 +153,7 @@ class LatencyRow(TypedDict):
 
 
 class LatencyTarget(TypedDict):
-    """The recall that was asked for, and the fastest runs that reach it: by the mean, and by the lower end of
-    its interval."""
+    """The recall asked for, and the fastest runs that reach it, by mean and by lower end of the interval."""
 
     at_least: float
     cheapest: str | None

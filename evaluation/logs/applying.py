@@ -75,8 +75,7 @@ def weighted(
 
 @dataclass(frozen=True)
 class _Draw:
-    """The queries of the draw: (n,) their rows, and which of them count; their design; the level of
-    intervals."""
+    """The queries of the draw: (n,) their rows, and which of them count; their design; the level."""
 
     rows: Integers
     inside: Booleans

@@ -120,8 +120,7 @@ def _row(looked: _Looked, planned: Planned, budget: int, reaches: list[int | Non
 
 
 class _Looked:
-    """The pairs of the queries that are looked at: places, labels, and the share of runs that have each in
-    their first K."""
+    """The pairs of the queries looked at: places, labels, share of runs with each in their first K."""
 
     def __init__(self, planned: Planned, queries: NDArray[np.int64], pairs: NDArray[np.int64]) -> None:
         self.queries = queries

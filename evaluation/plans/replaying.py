@@ -154,9 +154,7 @@ class Replay:
         return {query: (np.array(numbers), np.array(shares)) for query, (numbers, shares) in split.items()}
 
     def judged(self, query_id: str, budget: float) -> Booleans:
-        """True for the documents of a query that are judged within a budget (share of the pool, rounded
-        up).
-        """
+        """True for the documents of a query judged within a budget (share of the pool, rounded up)."""
         numbers, shares = self.by_query[query_id]
         judged = np.zeros(len(numbers), dtype=bool)
         judged[numbers[: self.count(query_id, shares, budget)]] = True
@@ -186,9 +184,7 @@ class Replay:
         return np.asarray(sums / len(self.pool.truth))
 
     def effort(self, wanted: float) -> float:
-        """Mean over queries of the least share of the pool to judge until that much of the relevant is
-        found.
-        """
+        """Mean over queries of the least share of the pool to judge to find that much of the relevant."""
         efforts = []
         for query_id, truth in self.pool.truth.items():
             numbers, shares = self.by_query[query_id]

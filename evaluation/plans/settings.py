@@ -251,8 +251,7 @@ class PlanSettings:
 
 
 def settings_from(values: Mapping[str, Any]) -> PlanSettings:
-    """From what a call or a command brought; empty values take their defaults, and those of the pool are the
-    usual ones."""
+    """From what a call or a command brought; empty values take the defaults, a pool's the usual ones."""
     usual = usual_choice({"depth": PlanSettings.depth, **chosen(Choice, values)})
     return _settled(values, usual)
 

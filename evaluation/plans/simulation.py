@@ -227,9 +227,7 @@ class Recalls:
         return recalls
 
     def from_weights(self, weights: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Mean and micro recall of every run, from one weight for each document (relevant: 1 or 1/π,
-        else 0).
-        """
+        """Mean and micro recall of every run, from one weight per document (relevant: 1 or 1/π, else 0)."""
         hits, totals = [], []
         for query_id, one in self.pool.candidates.items():
             # A prior's votes stand behind the runs, and are none.

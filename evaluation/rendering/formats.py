@@ -66,8 +66,7 @@ def render(
 
 
 def _above(sentences: Sequence[str], form: str) -> str:
-    """The sentences before the tables, the first of them loudest; empty in LaTeX, whose tables go into
-    papers."""
+    """The sentences before the tables, the first loudest; empty in LaTeX, whose tables go into papers."""
     if not sentences or form == "latex":
         return ""
     if form == "markdown":
@@ -84,8 +83,7 @@ def render_tables(tables: Sequence[Cells], form: str, *, terminal: bool = False)
 
 
 def all_cells(evaluation: Evaluation, *, with_trade_offs: bool = False) -> list[Cells]:
-    """The table of all queries, and after it those of the strata, trade-offs and excerpts where there are
-    any."""
+    """The table of all queries, then those of strata, trade-offs and excerpts where there are any."""
     tables = [table_cells(evaluation)]
     if evaluation.strata:
         tables.append(strata_cells(evaluation))

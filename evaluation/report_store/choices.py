@@ -56,8 +56,7 @@ def _refused(field: str, error: InputError, names: QuerySet[Any, str]) -> InputE
 
 
 def default_cutoffs(runs: Sequence[Run], pools: Sequence[Pool]) -> tuple[int, ...]:
-    """The usual values of K as far as the deepest run and, where there is one, the deepest pool go: below
-    that nobody was asked to judge."""
+    """The usual values of K as far as the deepest run and pool go: below that nobody was asked to judge."""
     deepest = max((run.depth for run in runs), default=1)
     pooled = max((pool.deepest for pool in pools), default=deepest)
     return tuple(k for k in CUTOFFS if k <= min(deepest, pooled))

@@ -1,5 +1,4 @@
-"""Labels that are complete: declared so, and unlisted documents of their queries count as not relevant; or
-those of every document."""
+"""Labels that are complete: declared so, with unlisted documents not relevant, or those of every document."""
 
 from __future__ import annotations
 

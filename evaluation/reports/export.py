@@ -36,8 +36,7 @@ MADE = "%Y-%m-%d %H:%M UTC"
 
 
 def provenance_of(report: Report) -> Provenance:
-    """Checksums, seed and versions of a report, and the command that makes its figures again from exported
-    labels and the imported files of the runs."""
+    """Checksums, seed and versions of a report, and the command that makes its figures again from files."""
     options, release = report.options, report.options["release"]
     labels, runs = release_file_name(report.release, "trec"), [run["name"] for run in options["runs"]]
     pools = ", ".join(options["pools"])
@@ -66,7 +65,6 @@ def html_of(report: Report) -> bytes:
 
 
 def pdf_of(report: Report) -> bytes:
-    """The report as A4 pages."""
     return render_pdf(content_of(report))
 
 

@@ -399,8 +399,7 @@ def _stored(
     more: _More,
     progress: Progress | None,
 ) -> Report:
-    """Write the files, and in the background the pictures of the page, then the row; when either fails or is
-    cancelled, nothing stays behind."""
+    """Write the files, in the background the pictures, then the row; nothing stays behind after a failure."""
     with disk_errors_named():
         try:
             store_parts(made, evaluation, qrels, _answer_part(made))
@@ -426,8 +425,7 @@ def _answer_part(made: Report) -> Part | None:
 
 
 def _draw(made: Report, progress: Progress) -> None:
-    """The pictures of recall that pages and the HTML file show; without a worker they are drawn when somebody
-    looks."""
+    """The pictures of recall on pages and in the HTML file; without a worker drawn when looked at."""
     kinds, choice = kinds_of(made), usual_choice(made)
     wide = ("light", "dark")
     wanted = [(kind, variant) for kind in kinds.values() for variant in wide]

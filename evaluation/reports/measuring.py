@@ -103,8 +103,7 @@ def release_and_measure(
     user: User | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Freeze the labels, measure the runs on them, and return the report; where the runs cannot be measured,
-    the release is taken back."""
+    """Freeze the labels and measure the runs; where that fails, the release is taken back."""
     if progress:
         progress(0.0, "Releasing the labels.")
     name = choice.release or proposed_release(collection)

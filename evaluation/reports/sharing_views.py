@@ -69,8 +69,7 @@ class ShareForm(forms.Form):
         self._report = report
 
     def sharing(self) -> Sharing:
-        """The valid form with the two runs and the K of a comparison, where it names some; `InputError`
-        says what is wrong."""
+        """The valid form, with the runs and the K of a comparison if named; `InputError` for odd ones."""
         if not self.is_valid():
             field, errors = next(iter(self.errors.items()))
             raise InputError(" ".join(str(error) for error in errors), field=field)
@@ -96,8 +95,7 @@ def chosen_pair(report: Report, data: Any) -> tuple[str, str, int]:
 
 @dataclass(frozen=True)
 class SharedRow:
-    """A run with its recall at the K of the page, in words; estimate: of the audit, with its interval; bar:
-    places on a scale of 100 units."""
+    """A run's recall at the page's K in words; estimate: of the audit, with interval; bar: 100 units wide."""
 
     run: str
     estimate: str
@@ -243,7 +241,6 @@ def report_share(request: HttpRequest, report_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def report_unshare(request: HttpRequest, report_id: int, link_id: int) -> HttpResponse:
-    """Withdraw a link."""
     report = report_for(request.user, report_id, ADMIN)
     withdraw_link(
         fetch(report.shared_links.select_related("report", "collection"), pk=link_id), by=person(request)

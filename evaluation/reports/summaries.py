@@ -85,8 +85,7 @@ class Change:
 
     @property
     def word(self) -> str:
-        """`labels` where these changed, else `up`, `down`, or `unchanged` where three decimals show no
-        difference."""
+        """`labels` where these changed, else `up`, `down`, or `unchanged` in three decimals."""
         if self.by_labels:
             return "labels"
         if abs(self.difference) < 0.0005:

@@ -105,8 +105,7 @@ def report_changes(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chosen_trend(request: HttpRequest, collection: Collection) -> Trend | None:
-    """The trend of the query string, else of recall at the K nearest 10; None without two reports that have
-    something in common."""
+    """The trend of the query string, else of recall at the K nearest 10; None without two such reports."""
     reports = reports_chosen(collection, request.GET.getlist("report"))
     measures = measures_of(reports)
     if len(reports) < 2 or not measures:

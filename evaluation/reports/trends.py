@@ -163,8 +163,7 @@ def _less(number: float | None, other: float | None) -> float | None:
 
 
 def cautions(reports: Sequence[Report], *, with_estimates: bool = False) -> list[str]:
-    """A sentence for each way in which the reports do not count alike; with_estimates: the figures read are
-    the audits' estimates."""
+    """A sentence for each way in which reports do not count alike; with_estimates: those are read."""
     kinds: list[tuple[str, Callable[[Report], Any]]] = [
         ("what counts as relevant", lambda one: one.options["conventions"]["min_relevance"]),
         (

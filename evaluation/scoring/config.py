@@ -163,8 +163,7 @@ class Settings:
         return Conventions.preset(preset, **values) if preset else Conventions(**values)
 
     def arguments(self) -> dict[str, Any]:
-        """Arguments of `evaluation.evaluate`; tags need the queries, the margin is of what compares, and
-        neither is among them."""
+        """Arguments of `evaluation.evaluate`, without tags, which need the queries, and the margin."""
         values = _plain(self)
         for name in ("tags", "margin"):
             values.pop(name, None)

@@ -231,8 +231,7 @@ class Evaluation:
         return self._line(run, self._key(measure, k))
 
     def summary(self) -> pd.DataFrame:
-        """One row per run, measure and k: mean, low, high, micro, bounds, ties (NaN where not defined),
-        queries; k is missing over the whole run."""
+        """One row per run, measure and k (missing: the whole run); NaN where not defined."""
         table = pd.DataFrame(self.summary_rows())
         return table.astype({"k": "Int64"}) if self._any_whole() else table
 
@@ -259,8 +258,7 @@ class Evaluation:
         ] + ([] if self.spans is None else self.spans.summary_rows())
 
     def per_query(self) -> pd.DataFrame:
-        """One row per run, query, measure and k: run, query_id, measure, k (missing over the whole run),
-        value (NaN: the query does not count)."""
+        """Values by run, query_id, measure and k (missing: the whole run); NaN for a query left out."""
         frame = self.per_query_frame()
         values = frame["value"].fill_null(np.nan).to_numpy()
         text = {name: frame[name].to_list() for name in ("run", "query_id", "measure")}

@@ -330,8 +330,7 @@ def _mean(values: Floats) -> float | None:
 def span_request(
     measures: Sequence[str], cutoffs: Sequence[int], spans: Records | None, chunk_map: Records | None
 ) -> SpanRequest | None:
-    """What `measures` ask of excerpts, with the files read; None without `spans`, and ValueError for what
-    belongs to them."""
+    """What `measures` ask of excerpts, with the files read; None without `spans`, ValueError for odd ones."""
     named = [one for one in measures if is_of_spans(one)]
     if spans is None:
         if named or chunk_map is not None:
