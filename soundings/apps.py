@@ -6,9 +6,7 @@ class SoundingsConfig(AppConfig):
     verbose_name = "Soundings"
 
     def ready(self) -> None:
-        """Watch over what ends with a password; register what is kept for some days only; count, and send
-        errors, where that is wanted.
-        """
+        """Watch what ends with a password; register what is kept for days; count and send errors."""
         from django.conf import settings
         from django.contrib.auth import get_user_model
         from django.db.models.signals import pre_save

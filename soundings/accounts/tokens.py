@@ -73,9 +73,7 @@ def revoke(token: ApiToken) -> None:
 def keep_tokens_when_rehashed(
     sender: type[User], instance: User, update_fields: frozenset[str] | None, **rest: Any
 ) -> None:
-    """Before an account is saved: a password that is only stored in a newer way, as Django does it when
-    somebody signs in, ends no token.
-    """
+    """Before an account is saved: a password that Django only stores in a newer way ends no token."""
     if update_fields is None or set(update_fields) != {"password"} or not instance.has_usable_password():
         return
     if getattr(instance, "_password", None) is not None:  # chosen just now

@@ -99,9 +99,7 @@ class Demo:
 
 
 def run_demo(say: Say) -> Demo:
-    """Take the example collection the whole way, in two weeks of the demo's calendar; `say` hears of each
-    step in a sentence.
-    """
+    """Take the example collection the whole way, in two weeks of its calendar; `say` hears of each step."""
     forget_demo(say)
     cast = make_cast()
     with DemoClock(BEGAN) as clock:
@@ -214,8 +212,7 @@ def _settle(queue: Queue, items: list[Item], stage: Stage) -> None:
 
 
 def judge_main_pool(collection: Collection, runs: list[Run], stage: Stage) -> Pool:
-    """A deeper pool whose order learns from the labels, with an audit of the whole collection; judged to its
-    end."""
+    """A deeper pool judged to its end: its order learns, and its audit is of the whole collection."""
     stage.clock.pass_time(timedelta(hours=20))
     pool = build_pool(
         collection,

@@ -67,8 +67,7 @@ class CollectionRow:
 
 @dataclass(frozen=True)
 class Best:
-    """The best run of a report: its recall at K as people read it first, and whether that is of what was
-    found alone."""
+    """The best run of a report: its recall at K as read first, and whether it is of what was found alone."""
 
     run: str
     k: int
