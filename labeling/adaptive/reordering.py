@@ -340,7 +340,8 @@ def _grant(queue: Queue, selection: Selection, reserve: int, now: datetime) -> i
     granted, left = 0, unspent(selection)
     waiting = _free_by_query(queue)
     while left > 0 and sum(waiting.values()) < reserve:
-        room = _unplaced(queue)
+        items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key=UNPLACED)
+        room = dict(items.order_by().values_list("query").annotate(Count("pk")))
         plans = [
             plan
             for plan in selection.plans.exclude(finished_by__in=DECIDED).select_related("query")
@@ -374,12 +375,6 @@ def unspent(selection: Selection) -> int:
 def _free_by_query(queue: Queue) -> dict[int, int]:
     free = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0, done=0, leased=0)
     return dict(free.order_by().values_list("query").annotate(Count("pk")))
-
-
-def _unplaced(queue: Queue) -> dict[int, int]:
-    """By query, the pairs that were not handed out."""
-    items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key=UNPLACED)
-    return dict(items.order_by().values_list("query").annotate(Count("pk")))
 
 
 def _places(queue: Queue, sizes: dict[int, int]) -> dict[int, int]:

@@ -168,7 +168,7 @@ def undo_rule(queue: Queue, admin: User, batch: str) -> int:
     standing = Judgment.objects.filter(annotator=admin, is_adjudication=True, event__queue=queue)
     rows = standing.filter(event__key__startswith=f"{batch}-").order_by("event")
     events = list(rows.values_list("event__key", "event__item"))
-    if not _is_batch(batch) or not events:
+    if not (batch.startswith(_PREFIX) and len(batch) == _BATCH) or not events:
         raise InputError("You have not settled anything by this rule, or it is undone.", field="batch")
     facts = {"batch": batch, "pairs": len(events)}
     record_action(queue.collection, admin, "undoing of a rule begun", queue.name, **facts)
@@ -200,10 +200,6 @@ def batches(queue: Queue, most: int = 10) -> list[Batch]:
 def singly(rows: QuerySet[Judgment]) -> QuerySet[Judgment]:
     """Those of the adjudications that no rule gave."""
     return rows.exclude(event__key__startswith=_PREFIX)
-
-
-def _is_batch(batch: str) -> bool:
-    return batch.startswith(_PREFIX) and len(batch) == _BATCH
 
 
 def _by_majority(pair: UnsettledPair, trusted: frozenset[str]) -> Decision | None:

@@ -74,7 +74,10 @@ def change_use(
     """
     checked_use(queue.collection, use)
     _check_sample(queue, use)
-    _check_understood(queue, use, understood)
+    is_new = queue.prelabel_mode != PrelabelMode.ASSIST
+    if use.mode == PrelabelMode.ASSIST and is_new and not understood:
+        problem = f"{WHAT_ASSISTING_DOES} Confirm that you have understood this, or keep the queue blind."
+        raise InputError(problem, field="understood")
     before = use_of(queue)
     with transaction.atomic():
         queue.prelabel_mode, queue.prelabeler = use.mode, use.prelabeler
@@ -156,13 +159,6 @@ def checked_use(collection: Collection, use: PrelabelUse) -> PrelabelUse:
     if complaints := {name: problem for name, problem in problems.items() if problem}:
         raise InputError(" ".join(complaints.values()), fields=complaints)
     return use
-
-
-def _check_understood(queue: Queue, use: PrelabelUse, understood: bool) -> None:
-    is_new = queue.prelabel_mode != PrelabelMode.ASSIST
-    if use.mode == PrelabelMode.ASSIST and is_new and not understood:
-        problem = f"{WHAT_ASSISTING_DOES} Confirm that you have understood this, or keep the queue blind."
-        raise InputError(problem, field="understood")
 
 
 def _prelabeler_problem(collection: Collection, use: PrelabelUse) -> str:

@@ -120,7 +120,8 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
     decided = _decided(collection, rule, voting)
     ruled = adjudicated.drop_nulls()
     final = decided.filter(pl.col("outcome") == "final")
-    imported = _imported(collection)
+    labels = ImportedLabel.objects.filter(collection=collection, **THERE)
+    imported = rows_frame(labels, "relevance", **PAIR_IDS).select(*PAIR, pl.col("relevance").cast(pl.Int32))
     reopened = _reopened(collection, decided.join(imported, on=PAIR, how="semi"))
     voted = decided.filter(pl.col("relevant") + pl.col("not_relevant") > 0).join(
         reopened, on=PAIR, how="anti"
@@ -248,11 +249,6 @@ def _taken(collection: Collection, questions: QuerySet[GoldQuestion]) -> set[tup
         for query, reached, draws in plans.values_list("query_id", "reached", "drawn")
         for document, *_ in [*reached, *draws]
     }
-
-
-def _imported(collection: Collection) -> pl.DataFrame:
-    labels = ImportedLabel.objects.filter(collection=collection, **THERE)
-    return rows_frame(labels, "relevance", **PAIR_IDS).select(*PAIR, pl.col("relevance").cast(pl.Int32))
 
 
 def _counts(

@@ -70,7 +70,9 @@ def open_sample(
     wanted = dict(zip(STRATA, (negatives, positives), strict=True))
     for name, one in wanted.items():
         _check(name, one)
-    frame = _population(prelabeler)
+    labelled = ImportedLabel.objects.filter(**SAME_PAIR, relevance__gte=0)
+    rows = Prelabel.objects.current().filter(~Exists(labelled), prelabeler=prelabeler)
+    frame = rows_frame(rows, "verdict", **PAIR_IDS)
     if frame.is_empty():
         raise InputError(f"There are no pre-labels by {prelabeler} to draw from.", conflict=True)
     is_relevant = (frame["verdict"] == Verdict.RELEVANT).to_numpy()
@@ -189,13 +191,6 @@ def _stratum(name: str, plan: StoredPlan, labels: list[bool | None]) -> StratumO
         rate, least, greatest = (f"{share * 100:.0f}" for share in (failed / labelled, low, high))
         return {**stratum, "sentence": f"{sentence} {rate} % ({least} to {greatest} %) {sure}."}
     return {**stratum, "sentence": f"{sentence} ≤ {_ceiling(outcome.highest_rate or 0.0)} {sure}."}
-
-
-def _population(prelabeler: Prelabeler) -> pl.DataFrame:
-    """query_id, document_id (external ids), verdict: what the model said."""
-    labelled = ImportedLabel.objects.filter(**SAME_PAIR, relevance__gte=0)
-    rows = Prelabel.objects.current().filter(~Exists(labelled), prelabeler=prelabeler)
-    return rows_frame(rows, "verdict", **PAIR_IDS)
 
 
 def _plan(population: int, wanted: Wanted) -> Plan:

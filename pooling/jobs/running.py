@@ -146,7 +146,8 @@ def cancel_job(job: Job, user: User | None) -> None:
     end_abandoned_jobs()
     now = timezone.now()
     if _changed(job, Job.State.QUEUED, state=Job.State.CANCELLED, detail=CANCELLED, finished_at=now):
-        _discard_upload(job)
+        if upload := job.arguments.get("upload"):
+            default_storage.delete(upload)
         return
     job.refresh_from_db()
     if job.is_finished:
@@ -204,11 +205,6 @@ def _changed(job: Job, still: str, /, **values: Any) -> bool:
 
 def _end(job: Job, state: str, detail: str, **values: Any) -> None:
     _changed(job, Job.State.RUNNING, state=state, detail=detail, finished_at=timezone.now(), **values)
-
-
-def _discard_upload(job: Job) -> None:
-    if upload := job.arguments.get("upload"):
-        default_storage.delete(upload)
 
 
 def end_abandoned_jobs() -> int:

@@ -264,16 +264,12 @@ def store_pool(pool: Pool, runs: Sequence[Run], pooled: pl.DataFrame) -> Pool:
     if "is_beyond" not in pooled.columns:
         pooled = pooled.with_columns(is_beyond=False)
     with disk_errors_named(), staged("staged_pairs", STAGED_PAIR) as stage:
-        _stage(stage, pooled)
+        for batch in pooled.iter_slices(BATCH):
+            stage.fill(batch.with_columns(_finders(batch)))
+        stage.settle()
         with transaction.atomic():
             _store(pool, runs, stage)
     return pool
-
-
-def _stage(stage: Staged, pooled: pl.DataFrame) -> None:
-    for batch in pooled.iter_slices(BATCH):
-        stage.fill(batch.with_columns(_finders(batch)))
-    stage.settle()
 
 
 def _finders(pooled: pl.DataFrame) -> pl.Series:
