@@ -12,11 +12,12 @@ from evaluation.comparisons.deciding_queue import decision, queues_of
 from evaluation.comparisons.grades import NAMED
 from evaluation.comparisons.stored import Compared, deciding, grade_of, turned
 from evaluation.comparisons.verdict import ComparisonResult
-from evaluation.comparisons.wording import grade_in_words, signed, span
+from evaluation.comparisons.wording import grade_in_words, span
 from evaluation.models import Report
 from evaluation.report_store.files import run_names, usual_cutoff
 from evaluation.report_store.settings import margin_of, weights_in_words
 from evaluation.scoring.results import percent, share_in_words
+from evaluation.scoring.wording import signed
 
 MOST_LABELS = 20
 MOST_PAIRS = 45

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from evaluation.comparisons.wording import signed
 from evaluation.measures import key_of, titled
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, figure_of, run_names
@@ -17,7 +16,7 @@ from evaluation.report_store.options import UNWEIGHTED
 from evaluation.report_store.settings import weights_of
 from evaluation.scoring.figures import Figure, mean_as_read
 from evaluation.scoring.results import decimal, interval
-from evaluation.scoring.wording import estimated_title
+from evaluation.scoring.wording import estimated_title, signed
 from pooling.tables.columns import Column
 from pooling.tables.table import Table
 
@@ -115,8 +114,8 @@ def results_table(
                 run=run,
                 value=figure["mean"],
                 judged=figure_of(report, run, "judged", deepest)["mean"],
-                best=None if run == best or best is None else _minus(figure["mean"], defined[best]),
-                since=None if earlier is None else _minus(figure["mean"], earlier.means.get(run)),
+                best=None if run == best or best is None else minus(figure["mean"], defined[best]),
+                since=None if earlier is None else minus(figure["mean"], earlier.means.get(run)),
                 address=f"{reverse('report_comparisons', args=[report.pk])}?{urlencode(pair)}"
                 if can_compare
                 else "",
@@ -127,7 +126,7 @@ def results_table(
                 missing=report.result["queries"]["missing"].get(run, 0),
                 unknown=report.result["queries"]["unknown"].get(run, 0),
                 figures=_all_figures(report, run),
-                estimate=_estimate_in_words(figure),
+                estimate=estimate_in_words(figure),
                 by_labels=earlier is not None and bool(earlier.others),
             )
         )
@@ -135,13 +134,13 @@ def results_table(
     return ResultsTable(_table(report, measure, k, earlier, is_estimated=is_estimated), lines, axis, earlier)
 
 
-def _estimate_in_words(figure: Figure) -> str:
+def estimate_in_words(figure: Figure) -> str:
     """Empty without an audit."""
     estimate = figure.get("estimate")
     return "" if estimate is None else f"{decimal(estimate['value'])}{interval(estimate)}"
 
 
-def _minus(one: float | None, other: float | None) -> float | None:
+def minus(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one - other
 
 

@@ -5,15 +5,10 @@ from __future__ import annotations
 from evaluation.comparisons.answer import Answer, Rival
 from evaluation.comparisons.grades import NAMED, Grade, Graded
 from evaluation.scoring.estimate_figures import ESTIMATE, SPAN, FrameFigures
-from evaluation.scoring.wording import decimal, first_places, interval, percent
+from evaluation.scoring.wording import decimal, first_places, interval, percent, signed
 from pooling.formats.wording import counted
 
 _SPANNED = "this covers queries, labels and the documents that still wait for one"
-
-
-def signed(number: float | None) -> str:
-    """Three decimals with their sign, or a dash."""
-    return "–" if number is None else f"{round(number, 3) + 0.0:+.3f}".replace("-", "−")
 
 
 def span(low: float | None, high: float | None) -> str:

@@ -30,6 +30,7 @@ from evaluation.measures.significance import (
     interval_settings,
     mean_intervals,
     plain,
+    plain_mean,
 )
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.inputs import cutoffs_array
@@ -258,7 +259,7 @@ def _of_run(
     for place, (name, k) in enumerate(scope.keys):
         column = table[:, place]
         figure: FactFigure = {
-            "mean": _mean(column),
+            "mean": plain_mean(column),
             "low": plain(limits[0][place]),
             "high": plain(limits[1][place]),
             "queries": int(np.count_nonzero(~np.isnan(column))),
@@ -269,15 +270,10 @@ def _of_run(
                 hits, counted = worked.hits[:, at], ~np.isnan(column)
                 below = int(scope.counts[counted].sum())
                 figure["micro"] = float(hits[counted].sum()) / below if below else None
-                figure["bound_low"] = _mean(worked.low[:, at])
-                figure["bound_high"] = _mean(worked.high[:, at])
+                figure["bound_low"] = plain_mean(worked.low[:, at])
+                figure["bound_high"] = plain_mean(worked.high[:, at])
             judged, decided, every = np.nansum(worked.judged[:, at], axis=0)
             figure["judged_pairs"] = float(judged / every) if every else None
             figure["decided_pairs"] = float(decided / every) if every else None
         figures[key_of(name, k)] = figure
     return figures
-
-
-def _mean(values: Floats) -> float | None:
-    counted = values[~np.isnan(values)]
-    return float(counted.mean()) if len(counted) else None

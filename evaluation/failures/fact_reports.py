@@ -17,6 +17,7 @@ from evaluation.measures.significance import (
     IntervalSettings,
     interval_settings,
     mean_intervals,
+    plain_mean,
 )
 from evaluation.scoring.conventions import Conventions
 from labeling.facts.releasing import has_facts, released_frames
@@ -151,11 +152,11 @@ def context_figures(
         stale, density, first = runs[name].nothing_new(cutoffs), densities[number], number * len(cutoffs)
         figures[name] = {
             str(k): {
-                "characters": _mean(characters[number][:, place]),
-                "facts": _mean(density[:, place]),
+                "characters": plain_mean(characters[number][:, place]),
+                "facts": plain_mean(density[:, place]),
                 "low": low[first + place],
                 "high": high[first + place],
-                "nothing_new": _mean(stale[:, place]),
+                "nothing_new": plain_mean(stale[:, place]),
             }
             for place, k in enumerate(cutoffs)
         }
@@ -166,11 +167,6 @@ def _limits(values: Floats, made: IntervalSettings) -> tuple[Sequence[float | No
     limits = mean_intervals(values, samples=made["samples"], seed=made["seed"], level=made["level"])
     low, high = ([None if np.isnan(one) else float(one) for one in limits[side]] for side in (0, 1))
     return low, high
-
-
-def _mean(values: Floats) -> float | None:
-    numbers = values[~np.isnan(values)]
-    return float(numbers.mean()) if len(numbers) else None
 
 
 MEASURES = ("fact_recall", "alpha_ndcg", "redundancy")

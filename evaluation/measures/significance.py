@@ -293,6 +293,12 @@ def plain(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
+def plain_mean(values: Floats) -> float | None:
+    """The mean of the numbers among the values; None without one."""
+    numbers = values[~np.isnan(values)]
+    return float(numbers.mean()) if len(numbers) else None
+
+
 __all__ = [
     "BOOTSTRAP_SAMPLES",
     "CORRECTIONS",
@@ -312,6 +318,7 @@ __all__ = [
     "mean_intervals",
     "paired_differences",
     "plain",
+    "plain_mean",
     "power_line",
     "queries_needed",
     "randomisation_test",

@@ -25,6 +25,7 @@ from evaluation.charts.html_report import lines_of, means_of, worth_of
 from evaluation.charts.kinds import first_curve
 from evaluation.charts.stored import chart_svg, figures_of, usual_choice
 from evaluation.comparisons.page import PairView, facts
+from evaluation.comparisons.results_table import estimate_in_words
 from evaluation.comparisons.stored import compared, forest_svg, grade_of, turned
 from evaluation.models import Report, SharedLink
 from evaluation.report_store.files import figure_of, run_names
@@ -42,7 +43,6 @@ from evaluation.report_store.shared_links import (
 )
 from evaluation.reports.answer_card import answer_card, estimated_caption, of_labels
 from evaluation.reports.export import MADE, content_of
-from evaluation.scoring.figures import Figure
 from evaluation.scoring.results import decimal, interval, percent
 from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.charting import VARIANTS
@@ -195,13 +195,8 @@ def _rows(report: Report, k: int) -> list[SharedRow]:
         places = {"mean": figure["mean"], "low": figure["low"], "high": figure["high"]}
         bar = {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}
         mean, share = decimal(figure["mean"]), percent(judged["mean"])
-        rows.append(SharedRow(run, _estimate(figure), mean, interval(figure).strip(), share, bar))
+        rows.append(SharedRow(run, estimate_in_words(figure), mean, interval(figure).strip(), share, bar))
     return rows
-
-
-def _estimate(figure: Figure) -> str:
-    estimate = figure.get("estimate")
-    return "" if estimate is None else f"{decimal(estimate['value'])}{interval(estimate)}"
 
 
 # A link must not travel on: not to other sites, not into an index, not into a cache.

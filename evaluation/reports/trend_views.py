@@ -16,7 +16,6 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from evaluation.charts.over_time import over_time_size, runs_over_time
-from evaluation.comparisons.wording import signed
 from evaluation.measures import MEASURES, titled
 from evaluation.report_store.files import chart_key, usual_cutoff
 from evaluation.reports.changes import Change, are_equal
@@ -33,7 +32,7 @@ from evaluation.reports.trends import (
     trend_of,
 )
 from evaluation.scoring.figures import HeadlineEstimate
-from evaluation.scoring.wording import decimal, interval
+from evaluation.scoring.wording import decimal, interval, signed
 from pooling.interface.api import answers, parsed
 from pooling.interface.charting import VARIANTS, to_svg
 from pooling.interface.problems import InputError

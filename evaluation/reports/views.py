@@ -16,7 +16,7 @@ from evaluation.charts.page import ChartView, form_context, picture_of
 from evaluation.charts.stored import figures_of
 from evaluation.comparisons.results_table import ResultsTable, earlier_report, means_of, results_table
 from evaluation.comparisons.stored import compared
-from evaluation.comparisons.wording import grade_in_words, signed
+from evaluation.comparisons.wording import grade_in_words
 from evaluation.estimates.page import estimates_context
 from evaluation.estimates.pool_choice import pools_to_rest_on
 from evaluation.failures.by_tag import table_by_tag
@@ -49,7 +49,7 @@ from evaluation.reports.summaries import (
 )
 from evaluation.scoring.estimate_figures import ESTIMATE
 from evaluation.scoring.results import decimal, percent, share_in_words
-from evaluation.scoring.wording import interval, interval_in_words
+from evaluation.scoring.wording import interval, interval_in_words, signed
 from labeling.qrels.releases import read_release
 from pooling.formats.wording import counted, plural
 from pooling.interface.downloads import offered

@@ -184,13 +184,14 @@ class Evaluation:
         result: Extras = {}
         if self.thresholds:
             missed = below(self.runs, self.thresholds)
+            wanted = {key_of(*split_name(name)): least for name, least in self.thresholds.items()}
             result["thresholds"] = {
                 name: {
-                    "at_least": wanted,
+                    "at_least": least,
                     "below": [run for run, key, _ in missed if key == name],
                     "basis": COMPLETE if "complete" in self.settings else LABELS,
                 }
-                for name, wanted in self._wanted().items()
+                for name, least in wanted.items()
             }
         if self.minimum_queries is not None:
             result["minimum_queries"] = self.minimum_queries
@@ -200,9 +201,6 @@ class Evaluation:
         if self.spans is not None:
             result["spans"] = self.spans.to_dict()
         return result
-
-    def _wanted(self) -> dict[str, float]:
-        return {key_of(*split_name(name)): wanted for name, wanted in self.thresholds.items()}
 
     def _strata(self) -> dict[str, StratumResult]:
         results: dict[str, StratumResult] = {}

@@ -19,6 +19,7 @@ from evaluation.measures.significance import (
     interval_settings,
     mean_intervals,
     plain,
+    plain_mean,
 )
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.figures import Figure, SpanCounts, SpanResult, SummaryRow, values_frame
@@ -238,11 +239,11 @@ class SpanRequest(NamedTuple):
             for place, (key, (at, _)) in enumerate(zip(self.keys, places, strict=True)):
                 column = number * len(places) + place
                 figures[name][key_of(*key)] = {
-                    "mean": _mean(stacked[:, column]),
+                    "mean": plain_mean(stacked[:, column]),
                     "low": plain(limits[0][column]),
                     "high": plain(limits[1][column]),
                     "queries": int(np.count_nonzero(~np.isnan(stacked[:, column]))),
-                    "characters": _mean(table[:, at, 2]),
+                    "characters": plain_mean(table[:, at, 2]),
                 }
         values = {
             name: {measure: table[:, :, column] for measure, column in columns.items()}
@@ -320,11 +321,6 @@ def _of_query(
             covered[place.document_id] = union([*before, place.range])
         rows.append((hits / total, hits / distinct if distinct else 0.0, float(context)))
     return [rows[min(k, len(rows) - 1)] for k in cutoffs]
-
-
-def _mean(values: Floats) -> float | None:
-    kept = values[~np.isnan(values)]
-    return float(kept.mean()) if len(kept) else None
 
 
 def span_request(

@@ -83,7 +83,7 @@ def count_pairs(rows: list[Any]) -> None:
         row.pairs = counts[row.pk]
 
 
-def _page(query: Query) -> str:
+def _address(query: Query) -> str:
     address = reverse("query_facts", args=[query.collection.slug])
     return f"{address}?{urlencode({'query': query.external_id})}"
 
@@ -92,7 +92,7 @@ QUERIES_WITH_FACTS = Table(
     "queries-with-facts",
     "query",
     columns=(
-        Column("query", "Query", "external_id", natural=True, link=_page, style="id"),
+        Column("query", "Query", "external_id", natural=True, link=_address, style="id"),
         Column("text", "Text", template="labeling/_fact_query_text.html"),
         Column("confirmed", "Confirmed", number=True),
         Column("vital", "Vital", number=True),
@@ -182,11 +182,6 @@ def query_facts(request: HttpRequest, slug: str) -> HttpResponse:
         "form": FactForm(),
     }
     return render(request, "labeling/query_facts.html", {**context, **rest})
-
-
-def _address(query: Query) -> str:
-    address = reverse("query_facts", args=[query.collection.slug])
-    return f"{address}?{urlencode({'query': query.external_id})}"
 
 
 @transaction.atomic

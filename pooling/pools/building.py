@@ -374,15 +374,12 @@ def _lines(pool: Pool) -> Iterator[str]:
     more = [*(["version"] if pool.extends_id is not None else []), *of_frame]
     yield "\t".join([*TABLE, *more]) + "\n"
     queries = dict(Query.objects.filter(collection=pool.collection).values_list("pk", "external_id"))
-    for batch in _slices(sorted(queries, key=lambda key: queries[key].encode()), 200):
+    in_order = sorted(queries, key=lambda key: queries[key].encode())
+    for batch in (in_order[start : start + 200] for start in range(0, len(in_order), 200)):
         place = {key: number for number, key in enumerate(batch)}
         entries = pool.entries.filter(query__in=batch).select_related("document").defer("document__text")
         for entry in sorted(entries, key=lambda entry: (place[entry.query_id], entry.position)):
             yield _line(pool, queries[entry.query_id], entry)
-
-
-def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _line(pool: Pool, query_id: str, entry: PoolEntry) -> str:

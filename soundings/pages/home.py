@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from evaluation.comparisons.answer import Answer
-from evaluation.comparisons.wording import recall_read_first, signed, what_recall_is_of
+from evaluation.comparisons.wording import recall_read_first, what_recall_is_of
 from evaluation.reports.summaries import (
     Change,
     ReportSummary,
@@ -25,7 +25,7 @@ from evaluation.reports.summaries import (
     is_estimated,
 )
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS
-from evaluation.scoring.wording import decimal, interval
+from evaluation.scoring.wording import decimal, interval, signed
 from labeling.fact_pages.progress import fact_counts
 from labeling.judging.blind_counts import own_queues, queues_to_judge
 from labeling.models import Item, Queue
