@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Annotated, NotRequired, TypedDict, cast
 
 from evaluation.measures import MEASURES, titled
-from evaluation.measures.significance import LEVEL, power_line
+from evaluation.measures.intervals import LEVEL
+from evaluation.measures.significance import power_line
 from evaluation.scoring.wording import TOO_FEW, percent, share_in_words, signed
 from pooling.formats.wording import counted
 

@@ -23,15 +23,14 @@ from evaluation.facts.table import (
     strangers_outside,
 )
 from evaluation.measures import key_of
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     BOOTSTRAP_SAMPLES,
     LEVEL,
     IntervalSettings,
     interval_settings,
     mean_intervals,
-    plain,
-    plain_mean,
 )
+from evaluation.measures.significance import plain, plain_mean
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.inputs import cutoffs_array
 from pooling.formats.facts.records import FactRecord, SupportRecord, support_frame

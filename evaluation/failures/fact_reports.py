@@ -11,14 +11,14 @@ from evaluation.facts.evaluating import HowMeasured, evaluate_table, placed_runs
 from evaluation.facts.results import FACT_PRESETS, FactConventions
 from evaluation.facts.shapes import ContextFigure, ReportFacts
 from evaluation.facts.table import FactTable, RunPlaces, fact_table
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     BOOTSTRAP_SAMPLES,
     LEVEL,
     IntervalSettings,
     interval_settings,
     mean_intervals,
-    plain_mean,
 )
+from evaluation.measures.significance import plain_mean
 from evaluation.scoring.conventions import Conventions
 from labeling.facts.releasing import has_facts, released_frames
 from labeling.models import QrelsRelease

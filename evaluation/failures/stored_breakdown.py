@@ -23,7 +23,7 @@ from evaluation.failures.breakdown import (
 )
 from evaluation.failures.query_groups import Grouping, group_queries
 from evaluation.measures import Floats, key_of
-from evaluation.measures.significance import Resampling
+from evaluation.measures.intervals import Resampling
 from evaluation.models import Report
 from evaluation.report_store.files import (
     beside,

@@ -10,8 +10,8 @@ from typing import Any
 from evaluation.logs.design import OLD_DAYS, Sample, Target, sample_of
 from evaluation.measures import Floats, Integers, key_of
 from evaluation.measures.hajek import Design, effective_size, ratio_means, weighted_means
-from evaluation.measures.intervals import interval_method
-from evaluation.measures.significance import IntervalSettings, plain
+from evaluation.measures.intervals import IntervalSettings, interval_method
+from evaluation.measures.significance import plain
 from evaluation.scoring.figures import Figure, MeasuredHow, RunFigures, WeightedHow
 from evaluation.scoring.results import Evaluation, RunEvaluation
 from pooling.formats.records import read_queries

@@ -8,15 +8,9 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from evaluation.measures.intervals import (
-    BOOTSTRAP_SAMPLES,
     FEWEST_QUERIES,
     LARGEST_RESAMPLED,
-    LEVEL,
-    IntervalSettings,
     Resampling,
-    difference_intervals,
-    interval_settings,
-    mean_intervals,
     resamples,
 )
 from evaluation.measures.student import student_limit
@@ -297,32 +291,3 @@ def plain_mean(values: Floats) -> float | None:
     """The mean of the numbers among the values; None without one."""
     numbers = values[~np.isnan(values)]
     return float(numbers.mean()) if len(numbers) else None
-
-
-__all__ = [
-    "BOOTSTRAP_SAMPLES",
-    "CORRECTIONS",
-    "FEWEST_QUERIES",
-    "LARGEST_RESAMPLED",
-    "LEVEL",
-    "PERMUTATIONS",
-    "TESTS",
-    "IntervalSettings",
-    "RatioDifferences",
-    "Resampling",
-    "adjusted",
-    "difference_intervals",
-    "effect_sizes",
-    "interval_settings",
-    "least_difference",
-    "mean_intervals",
-    "paired_differences",
-    "plain",
-    "plain_mean",
-    "power_line",
-    "queries_needed",
-    "randomisation_test",
-    "ratio_differences",
-    "resamples",
-    "t_test",
-]

@@ -18,7 +18,8 @@ from evaluation.report_store.choices import release_chosen, runs_chosen
 from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.provenance import software_versions
 from labeling.models import QrelsRelease
-from labeling.qrels.releases import current_labels, read_release
+from labeling.qrels.labels import current_labels
+from labeling.qrels.releases import read_release
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress

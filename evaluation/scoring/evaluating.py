@@ -17,15 +17,15 @@ from evaluation.measures import (
     rank_labels,
     share,
 )
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     BOOTSTRAP_SAMPLES,
     LARGEST_RESAMPLED,
     LEVEL,
     IntervalSettings,
     interval_settings,
     mean_intervals,
-    plain,
 )
+from evaluation.measures.significance import plain
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.coverage import (
     Unjudged,

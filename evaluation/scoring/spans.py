@@ -12,15 +12,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 from evaluation.measures import SPAN_MEASURES, Floats, key_of
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     BOOTSTRAP_SAMPLES,
     LEVEL,
     IntervalSettings,
     interval_settings,
     mean_intervals,
-    plain,
-    plain_mean,
 )
+from evaluation.measures.significance import plain, plain_mean
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.figures import Figure, SpanCounts, SpanResult, SummaryRow, values_frame
 from evaluation.scoring.inputs import DEFAULT_CUTOFFS, cutoffs_array

@@ -20,10 +20,10 @@ from labeling.items.reading_speed import too_fast_in
 from labeling.models import LabelFile, QrelsRelease
 from labeling.qrels.downloads import export_options, release_content
 from labeling.qrels.imported import label_files, withdraw_labels
-from labeling.qrels.labels import has_labels
+from labeling.qrels.labels import current_labels, has_labels
 from labeling.qrels.options import OPTIONS, ExportOptions
 from labeling.qrels.registry import EXPORTS, Export
-from labeling.qrels.releases import FORMATS, OWN_FORMATS, current_labels, release_file_name, release_qrels
+from labeling.qrels.releases import FORMATS, OWN_FORMATS, release_file_name, release_qrels
 from pooling.formats.wording import counted
 from pooling.interface.downloads import attachment
 from pooling.interface.forms import show_problem
