@@ -34,19 +34,14 @@ from pooling.models import Collection
 from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.storage.pages import import_page
 from pooling.tables.answers import answer
-from pooling.tables.columns import Column, Empty
+from pooling.tables.columns import Column, Empty, own_page
 from pooling.tables.table import Table
-
-
-def _page(release: QrelsRelease) -> str:
-    return release.get_absolute_url()
-
 
 RELEASES = Table(
     "releases",
     "release",
     columns=(
-        Column("name", "Release", natural=True, link=_page, style="id"),
+        Column("name", "Release", natural=True, link=own_page, style="id"),
         Column("labels", "Labels", "pair_count", number=True),
         Column("relevant", "Relevant", "relevant_count", number=True),
         Column("queries", "Queries", "query_count", number=True),

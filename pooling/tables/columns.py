@@ -57,6 +57,10 @@ class Column:
         return None if self.sort is False else self.sort
 
 
+def own_page(row: Any) -> str:
+    return str(row.get_absolute_url())
+
+
 def _step(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
