@@ -120,10 +120,7 @@ def refusals() -> tuple[type[ValueError], ...]:
 
 
 def problem_response(exception: Exception, context: dict[str, Any]) -> Response | None:
-    """Answer every refusal as a `Problem`.
-
-    `ValueError`s that are not ours stay errors of the server.
-    """
+    """Answer refusals as a `Problem`; a `ValueError` that is not ours stays an error of the server."""
     problem = _problem_of_input(exception)
     if problem is None:
         response = exception_handler(exception, context)

@@ -92,10 +92,7 @@ def run_job(job_id: int) -> None:
 
 
 def _end_after(job: Job, error: Exception) -> None:
-    """End a job whose work failed: with the sentence of a refusal, or with a general one and a log.
-
-    Where database or file storage went away, it is interrupted, and can be started again.
-    """
+    """End a failed job with the refusal, or with a log; interrupted where database or storage went away."""
     if is_outage(error) and not is_disk_full(error):
         logger.warning("job %s (%s): %s", job.pk, job.kind, type(error).__name__)
         _when_the_database_is_back(lambda: _interrupt(job, WENT_AWAY))

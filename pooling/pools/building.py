@@ -180,10 +180,7 @@ def _name_exists(name: str) -> InputError:
 def read_tops(
     runs: Sequence[Run], query_keys: Mapping[str, int], choice: Choice, progress: Progress
 ) -> tuple[dict[str, pl.DataFrame], dict[str, int]]:
-    """The top of each run for the collection's queries, and how many other queries each run has.
-
-    Cut to the reach while reading, so that fifty deep runs need the memory of their tops alone.
-    """
+    """Each run's top for the collection's queries, cut while reading, and how many others it has."""
     queries = pl.DataFrame({"query_id": list(query_keys)}, schema={"query_id": pl.String})
     hidden = documents_left_out(runs[0].collection)
     frames, left_out = {}, {}

@@ -57,10 +57,7 @@ def next_batches(
     audit_share: float = 0.0,
     size: int = BATCH,
 ) -> list[Batch]:
-    """The batches that follow until `budget` documents are handed out or none is left.
-
-    order: the documents in the order of the strategy; audit_order: all of them in audit order.
-    """
+    """The next batches until `budget` or the end. order: the strategy's; audit_order: all documents."""
     return list(_Walk(order, audit_order, standing, audit_share).batches(budget, size))
 
 

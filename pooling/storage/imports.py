@@ -29,10 +29,7 @@ Function = TypeVar("Function", bound=Callable[..., Imported | Result])
 
 @dataclass(frozen=True)
 class PreviewTable:
-    """A table of a preview: its first rows as text, `count` of how many, and what becomes of them.
-
-    asks: whether an import from a page waits for an answer because of these rows.
-    """
+    """A table of a preview: first rows as text, `count` of how many. asks: an import waits because of it."""
 
     heading: str
     columns: Sequence[str]

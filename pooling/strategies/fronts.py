@@ -85,10 +85,7 @@ def play(front: Front, first: Integers, playable: Booleans) -> int:
 
 
 class GlobalMoveToFront(MoveToFront):
-    """Global move-to-front: the runs of all queries in one queue, so easy queries are judged first.
-
-    `next` orders one query as the local form does; `next_pairs` chooses the query too.
-    """
+    """Global move-to-front: all queries' runs in one queue, so `next_pairs` chooses easy queries first."""
 
     across_queries = True
 

@@ -91,10 +91,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class BulkAction:
-    """Something to do with chosen rows: a page of the collection, which gets them as `?NAME=KEY&NAME=KEY`.
-
-    NAME is the table's `choose`. The page checks permission, and asks before it changes anything.
-    """
+    """An action on chosen rows: a page that gets them as `?NAME=KEY`, NAME being `choose`, and asks first."""
 
     name: str
     title: str
