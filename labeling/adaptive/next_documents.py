@@ -205,10 +205,7 @@ def hidden(course: Course, names: Sequence[str]) -> int:
 
 
 def handed_in_all(course: Course, entries: Sequence[Entry], history: History, budget: int) -> int:
-    """Number of documents that a query hands out until `budget` or its pool ends, in whatever order that is.
-
-    entries: the pool in some order, and then what may be drawn from beyond it.
-    """
+    """Documents that a query hands out until `budget` or its end; entries: its pool, then from beyond."""
     pooled = sum(not entry.is_beyond for entry in entries)
     names, keys = [entry.document_id for entry in entries], [entry.document for entry in entries]
     free = np.isin(keys, list(history.free))

@@ -139,10 +139,7 @@ def order_anew(
 
 
 def find_more(queue: Queue, *, now: datetime | None = None) -> bool:
-    """After a claim that found nothing: whether anything of the budget was not given out yet, and is now.
-
-    So nothing is lost where ordering again has failed, or where gold questions became ordinary work.
-    """
+    """After a claim found nothing: whether some of the budget was left, and is given out now."""
     if not queue.is_adaptive:
         return False
     waiting = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0)

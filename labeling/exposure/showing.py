@@ -85,10 +85,7 @@ def proposals_for(queue: Queue, annotator: User, items: Iterable[Item]) -> dict[
 
 
 def contradicted_by(queue: Queue, item: Item, verdict: str) -> Prelabel | None:
-    """The pre-label that is revealed after this verdict, because the two differ.
-
-    After one on a gold question or a repeat as well: what is never revealed would show by it.
-    """
+    """The pre-label revealed after a verdict that differs; after gold and repeats too, so as not to tell."""
     if queue.prelabel_mode != PrelabelMode.REVEAL or verdict == Verdict.CANNOT_JUDGE:
         return None
     if in_control_arm(queue, item):

@@ -1,7 +1,4 @@
-"""A queue's use of pre-labels: whether annotators see them, and which verdicts get a second opinion.
-
-This is the one writer of both, and with `record_judgment` of what an item's pre-label lets expect.
-"""
+"""A queue's use of pre-labels, seen or not, and for second opinions; the one writer of both."""
 
 from __future__ import annotations
 
@@ -99,10 +96,7 @@ def use_facts(use: PrelabelUse) -> UseFacts:
 
 
 def follow_prelabeler(prelabeler: Prelabeler) -> int:
-    """`follow_prelabels` in every queue that asks for second opinions by this model and prompt.
-
-    For anyone who has stored pre-labels of pairs that may be judged already. Returns how many items changed.
-    """
+    """`follow_prelabels` in all queues with second opinions by this prelabeler; how many items changed."""
     asking = Queue.objects.filter(prelabeler=prelabeler, second_opinion_from__isnull=False)
     return sum(follow_prelabels(queue) for queue in asking.order_by("pk"))
 

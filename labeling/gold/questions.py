@@ -142,10 +142,7 @@ def follow_gold(collection: Collection) -> None:
 
 
 def follow_gold_in(queue: Queue) -> None:
-    """Let the items of one queue follow the gold questions of its collection, and count these.
-
-    Leases on a pair that turns into ordinary work end: others may hold it too, and it has few slots.
-    """
+    """Let a queue's items follow the gold questions, and count them; leases on what is ordinary now end."""
     wanted = _wanted_states(queue)
     if not wanted:
         return

@@ -24,10 +24,7 @@ class Place(NamedTuple):
 
 
 def locked_bookmark(queue: Queue, annotator: User) -> Bookmark:
-    """The annotator's bookmark in the queue, locked; anyone who comes first to the queue gets a new one.
-
-    Where items need several judgments, every other newcomer follows the second order.
-    """
+    """The annotator's bookmark, locked, made where needed; every other new one follows the second order."""
     bookmark = lock_bookmark(queue, annotator)
     while bookmark is None:
         second = queue.judgments_per_item > 1 and queue.bookmarks.count() % 2 == 1

@@ -379,10 +379,7 @@ def numbers(keys: SomeOf[int], values: dict[str, Any]) -> str:
 
 
 def _item_columns() -> str:
-    """The columns of an item with its query and document, for `ITEM_RELATED`, and `text_bytes`.
-
-    A text of more than `LONG_TEXT` bytes is left out: fifty of them would fill the memory of a server.
-    """
+    """Columns of an item with query and document, and `text_bytes`; texts beyond `LONG_TEXT` are left out."""
     tables = ((Item, "item"), (Query, "query"), (Document, "document"))
     columns = ", ".join(columns_of(model, alias) for model, alias in tables)
     length = "octet_length(document.text)"

@@ -250,10 +250,7 @@ def _read_long_texts(items: Sequence[Item]) -> None:
 def _take_dealt(
     bookmark: Bookmark, count: int, taken_ids: set[int], now: datetime, *, waiting: bool
 ) -> list[Item]:
-    """Take up to `count` items in the order in which they were dealt, and deal more where that is not enough.
-
-    `taken_ids` and `waiting` are as in `_claim`. What the person has skipped comes when nothing else is left.
-    """
+    """Take up to `count` dealt items in order, skipped ones last, dealing more; arguments as in `_claim`."""
     holds_nothing = not taken_ids
     items: list[Item] = []
     while not waiting:
@@ -330,10 +327,7 @@ def _take_ordinary(
 def _lock(
     bookmark: Bookmark, keys: Keys, count: int, *, taken_ids: set[int], now: datetime, **options: bool
 ) -> list[Item]:
-    """Lock up to `count` items and keep those that still have a free slot once their leases are counted.
-
-    `taken_ids`: items to pass over; every one that was looked at is added.
-    """
+    """Lock up to `count` items with a free slot; taken_ids: to pass over, with all that was looked at."""
     taken: list[Item] = []
     for _ in range(ROUNDS):
         limit = count - len(taken) + len(taken_ids)

@@ -1,7 +1,4 @@
-"""An annotator's own work in a queue: what they judged, how fast, on which days.
-
-Nothing here tells a gold question from another pair, or what anybody else said.
-"""
+"""An annotator's own work: what, how fast, on which days. Nothing tells gold, or what others said."""
 
 from __future__ import annotations
 

@@ -119,10 +119,7 @@ class SupportVerdict(models.TextChoices):
 
 
 class FactItem(models.Model):
-    """A document in a queue of facts, to be judged for every confirmed fact of its query.
-
-    `asked` and `done` follow in the transaction of what they count, while the row is locked.
-    """
+    """A document to judge for its query's facts; `asked` and `done` follow while the row is locked."""
 
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="fact_items", db_index=False)
     query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="fact_items")

@@ -38,10 +38,7 @@ class TokenChoice(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """A parsed answer. `score` is in [0, 1]; `score_source` is a word of `Prelabel.ScoreSource`.
-
-    Of a graded prompt, `relevant` is left to the threshold.
-    """
+    """A parsed answer. score: in [0, 1]; score_source: a `Prelabel.ScoreSource`; relevant: not of a grade."""
 
     reasoning: str
     relevant: bool | None

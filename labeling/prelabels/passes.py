@@ -82,10 +82,7 @@ def run_here(
     sleep: Sleep | None = None,
     started: Callable[[Pass], None] | None = None,
 ) -> PrelabelJob:
-    """Run a pass in this process until it ends: a new one, or the newest that was paused or interrupted.
-
-    `started` is given the pass before it begins, to be able to stop it.
-    """
+    """Run a pass to its end in this process, a new or an interrupted one; `started` gets it first."""
     pause_abandoned_passes()
     job = PrelabelJob.objects.filter(queue=queue, prelabeler=prelabeler, state__in=RESUMABLE).first()
     if job is None:
@@ -150,10 +147,7 @@ def _begin_again(job: PrelabelJob, state: str, **values: Any) -> None:
 
 
 def pause_abandoned_passes(silence: timedelta = timedelta(0)) -> int:
-    """Pause the passes whose process was killed, and return how many those were; they can be resumed.
-
-    Anyone who is no successor of that process gives it a moment of `silence`: it may be in another container.
-    """
+    """Pause the passes of killed processes, silent for `silence`, to be resumed; how many those were."""
     running = PrelabelJob.objects.filter(state=State.RUNNING)
     detail = "The process was stopped during this pass. No answers are lost; resume it."
     gone = [

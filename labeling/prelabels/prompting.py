@@ -66,10 +66,7 @@ class Prompt:
     pair: Template
 
     def messages(self, query: str, narrative: str, title: str, text: str) -> Messages:
-        """Messages for a pair. A word drawn for this request marks where its texts begin and end.
-
-        Neither text can hold that word, so nothing in them can look like the end of its own place.
-        """
+        """Messages for a pair, whose texts end at a word drawn for this request, which they cannot hold."""
         document = f"{title}\n\n{text}" if title else text
         boundary = unused_word(query, narrative, document)
         content = self.pair.substitute(

@@ -190,10 +190,7 @@ def expected_for_ties(tied: int, agreed: int, may_tie: int) -> float:
 
 
 def _open_items(queue: Queue, counts: Mapping[str, int], now: datetime) -> OpenItems:
-    """Open items: held by somebody, waiting for another opinion, and free of both.
-
-    Few are held, so these alone are looked at, and taken off the `counts` of all.
-    """
+    """Open items: held, waiting for another opinion, and free of both; only the few held are looked at."""
     open_items = Item.objects.filter(queue=queue, order_key__gt=0, state=Item.State.OPEN)
     leases = open_items.filter(leases__expires_at__gt=now).aggregate(
         all=Count("pk", distinct=True), untouched=Count("pk", distinct=True, filter=Q(done=0))

@@ -154,10 +154,7 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
 
 
 def judged_labels(collection: Collection, rule: str = "majority") -> pl.DataFrame:
-    """The labels of `current_labels` without pairs that were only pooled: query_id, document_id, relevance.
-
-    What counts as "has a label" wherever that is counted.
-    """
+    """`current_labels` without pooled pairs (query_id, document_id, relevance): what "has a label"."""
     return current_labels(collection, rule).frame.filter(pl.col("relevance") >= 0).drop("source")
 
 

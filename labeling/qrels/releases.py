@@ -202,10 +202,7 @@ def take_back(release: QrelsRelease, *, by: User | None = None) -> None:
 
 
 def read_release(release: QrelsRelease) -> pl.DataFrame:
-    """The labels of a release: query_id, document_id, relevance (Int32), sorted bytewise.
-
-    `InputError` when the stored file is not the one that was released.
-    """
+    """Labels of a release (query_id, document_id, relevance), sorted bytewise; `InputError` if altered."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"release{FORMATS[_format_of(release)].suffix}"
         path.write_bytes(_content(release))

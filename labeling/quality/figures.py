@@ -275,10 +275,7 @@ def _gold_of(row: AnnotatorGold) -> GoldFigures:
 def _balanced_interval(
     balanced: float | None, relevant: tuple[int, int], others: tuple[int, int]
 ) -> tuple[float, float] | None:
-    """95 % for the mean of two independent shares, from the Wilson interval of each.
-
-    The square-and-add rule of Zou and Donner (2008): distances to the bounds add as squares.
-    """
+    """95 % for the mean of two shares from their Wilson intervals (Zou and Donner, 2008: square and add)."""
     if balanced is None:
         return None
     below, above = 0.0, 0.0

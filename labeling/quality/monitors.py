@@ -178,10 +178,7 @@ def relevant_by_position(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def hard_queries(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Queries by how often people could not judge, the worst first.
-
-    Columns: query_id, verdicts, cannot_judge, share, is_bad (a fifth and more of at least five verdicts).
-    """
+    """query_id, verdicts, cannot_judge, share, is_bad (a fifth or more of five or more), the worst first."""
     could_not = pl.col("relevant").is_null()
     table = verdicts.group_by("query_id").agg(verdicts=pl.len(), cannot_judge=could_not.sum())
     share = pl.col("cannot_judge") / pl.col("verdicts")

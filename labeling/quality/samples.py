@@ -63,10 +63,7 @@ def open_sample(
     by: User | None = None,
     seed: int | None = None,
 ) -> Queue:
-    """Draw the two samples and open them as one queue, shuffled, blind.
-
-    `InputError` for a bound outside 0.001 to 0.5, no pre-labels, or more than LARGEST_SAMPLE pairs.
-    """
+    """Draw two samples into one shuffled, blind queue; `InputError` for a bad bound or number of pairs."""
     wanted = dict(zip(STRATA, (negatives, positives), strict=True))
     for name, one in wanted.items():
         _check(name, one)

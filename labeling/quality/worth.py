@@ -58,10 +58,7 @@ NUMBERS = {
 
 
 def worth_of_all(collection: Collection) -> list[WorthRow]:
-    """The prelabelers of a collection that were asked, newest first, in a constant number of statements.
-
-    `best` is of the best of several models alone.
-    """
+    """A collection's prelabelers that were asked, newest first, by few statements; best: of several."""
     all_evidence = evidence(collection)
     counts, best = _answer_counts(collection), _best(all_evidence)
     rows: list[WorthRow] = []

@@ -82,10 +82,7 @@ class SearchResult:
 
 
 def search_for(query: Query, words: str, user: User, *, again: int | None = None) -> SearchResult:
-    """Search the documents of the query's collection, and keep that it was done.
-
-    `again` is the key of a search of the same person for the same words, whose result is looked at again.
-    """
+    """Search the query's collection, and keep that it was done; again: key of the same search to repeat."""
     collection = query.collection
     job = job_that_indexes(collection, user)
     if job is not None:

@@ -318,10 +318,7 @@ def earlier_verdicts(pool: Pool) -> dict[tuple[int, int], list[str]]:
 def open_or_start(
     pool: Pool, options: QueueOptions, *, name: str | None = None, user: User | None = None
 ) -> Queue | Job:
-    """Open the queue of a small pool at once, that of a large one in the background.
-
-    What can be refused without reading the pool's pairs is refused now.
-    """
+    """Open a small pool's queue now and a large one's by a job, refusing now what needs no pairs."""
     if (pool.pair_count if options.adaptive else pool.chosen_count) <= settings.BACKGROUND_QUEUE_PAIRS:
         return open_queue(pool, name=name, user=user, **vars(options))
     chosen = asdict(options.checked(pool))
