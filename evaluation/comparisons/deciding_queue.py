@@ -256,10 +256,7 @@ def _new_labels(report: Report) -> pl.DataFrame:
 def open_deciding_queue(
     report: Report, first: str, second: str, k: int, *, user: User | None = None
 ) -> Queue | Job:
-    """A pool of the pairs that are expected to decide, and a queue over it, as the newest queue is.
-
-    `InputError` where the sign is decided, nothing is left to judge, or such a queue is still open.
-    """
+    """A pool and a queue of the pairs expected to decide; `InputError` if decided, exhausted or open."""
     chosen_comparisons(report, first, second, k)
     now = decision(report, first, second, k)
     if now.wanted.is_empty():

@@ -79,10 +79,7 @@ class StoredComparisons(TypedDict):
 
 
 def compared_runs(basis: Basis) -> tuple[list[Comparison], StoredComparisons]:
-    """Every pair of twenty of the report's runs at each K, and the same as it is stored.
-
-    The twenty are the best two at each K, which answers name, and as many of the first others.
-    """
+    """Pairs of up to twenty runs at each K (the best two at each, then the first), and as stored."""
     evaluation = basis.evaluation
     cutoffs = recall_cutoffs(evaluation)
     figures = {name: run.figures for name, run in evaluation.runs.items()}

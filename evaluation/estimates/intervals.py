@@ -184,10 +184,7 @@ def interval_of_total(sample: pl.DataFrame, *, confidence: float = 0.95) -> Labe
 def interval_of_hits(
     sample: pl.DataFrame, retrieved: pl.DataFrame, *, confidence: float = 0.95
 ) -> LabelInterval:
-    """The number of relevant documents among those that a run retrieved; otherwise as `interval_of_total`.
-
-    Divided by the places of the run's top K it is precision.
-    """
+    """`interval_of_total` for a run's relevant documents; divided by the places of its top K, precision."""
     arrays = SampleArrays.of(sample)
     return interval_of_kind(arrays, arrays.hits_of(retrieved), still_open(arrays, retrieved), confidence)
 

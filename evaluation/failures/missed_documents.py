@@ -78,10 +78,7 @@ def texts_of(report: Report, document_ids: Iterable[str]) -> dict[str, Text]:
 def finders_of(
     row: Mapping[str, Any], names: Sequence[str], k: int, leave_out: Iterable[str]
 ) -> list[Finder]:
-    """The runs, without some, that have a document in their first k, with its rank there, best first.
-
-    row: of `report_files.relevant_of`; names: the report's runs in their order.
-    """
+    """Other runs with a document in their first k, best rank first; row: of `report_files.relevant_of`."""
     out = set(leave_out)
     ranks = [(name, row[f"rank_{index}"]) for index, name in enumerate(names) if name not in out]
     finders: list[Finder] = [{"run": name, "rank": rank} for name, rank in ranks if rank and rank <= k]

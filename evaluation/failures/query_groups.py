@@ -99,10 +99,7 @@ def group_queries(
 
 
 def offered(metadata: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Names that these queries can be grouped by: relevant documents always, the rest where somebody has it.
-
-    A key is offered when at least two queries share one of its values and it has at most 100.
-    """
+    """Names to group by: relevant documents, and keys of up to 100 values one of which two queries share."""
     tagged = weighted = False
     values: dict[str, Counter[str]] = {}
     for facts in metadata:

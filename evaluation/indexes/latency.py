@@ -172,10 +172,7 @@ class LatencyTableResult(TypedDict):
 
 @dataclass(frozen=True)
 class LatencyTable:
-    """Recall and latency of every setting at one K. Made by `latency_table`.
-
-    rows: one per setting, the fastest first. target: what became of it, where one was asked for.
-    """
+    """Recall and latency of each setting at a K, the fastest first in `rows`; target: what became of it."""
 
     k: int
     confidence: float

@@ -105,10 +105,7 @@ def _limits(
 
 
 def benjamini_hochberg(p_values: Floats) -> Floats:
-    """Benjamini and Hochberg's adjustment: the share of false ones among the discoveries stays at the level.
-
-    Benjamini and Hochberg, Controlling the false discovery rate (1995).
-    """
+    """Adjusted so that false discoveries stay at the level (Benjamini and Hochberg, 1995)."""
     order = np.argsort(p_values)[::-1]
     stepped = p_values[order] * len(p_values) / np.arange(len(p_values), 0, -1)
     result = np.empty(len(p_values))

@@ -270,10 +270,7 @@ FEWEST_QUERIES = 5
 
 
 def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None = None) -> PlanResult:
-    """Everything that the page shows, in plain values fit for JSON: see `PlanSerializer`.
-
-    `InputError` for a run that does not exist, and where no run has a query of the collection.
-    """
+    """All that the page shows, see `PlanSerializer`; `InputError` for an unknown run, and without a query."""
     now = now or timezone.now()
     planned = Planned.of(collection, settings)
     spent = planned.design

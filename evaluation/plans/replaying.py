@@ -72,10 +72,7 @@ def labelled_pool(
     ties: str = "docid",
     scores: str = "float64",
 ) -> LabelledPool:
-    """Merge the runs to `depth` and keep what the qrels label; negative labels are none.
-
-    Raises ValueError when no query has a relevant pair in its pool; where ids do not meet, it says so.
-    """
+    """Merge runs to `depth` and keep labelled pairs; ValueError without a relevant one, or for other ids."""
     labels = qrels.filter(pl.col("relevance") >= 0)
     pooled = merge_runs(runs, depth=depth, ties=ties, scores=scores)
     merged = pooled.join(labels.select("query_id").unique(), on="query_id", how="semi", maintain_order="left")
@@ -132,10 +129,7 @@ class Step:
 
 @dataclass
 class Replay:
-    """All judgments of one strategy with one seed, in their order, and the label given for each document.
-
-    `snapshots` holds, by budget and query, the inclusion probabilities when the budget was spent.
-    """
+    """A strategy's judgments with a seed, in order, with labels given; snapshots: π, by budget and query."""
 
     pool: LabelledPool
     steps: list[Step]

@@ -85,10 +85,7 @@ class ReplayInputs:
 
 
 def request_replay(collection: Collection, request: ReplayRequest, user: User | None) -> Replay | Job:
-    """Replay at once, or by the job that is returned when it takes long.
-
-    What can be refused is refused here, before a job is queued: `InputError` names the field.
-    """
+    """Replay at once, or by a job if that takes long; `InputError` names a refused field before that."""
     inputs = _resolved(collection, request)
     if inputs.steps > settings.BACKGROUND_REPLAY_STEPS:
         fixed = {"runs": [run.name for run in inputs.runs], "strategies": list(inputs.strategies)}

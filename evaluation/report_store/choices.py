@@ -77,10 +77,7 @@ def checked_cutoffs(cutoffs: Sequence[int]) -> tuple[int, ...]:
 
 
 def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
-    """The measures in the order they are shown, recall and judged among them, each at every K of the report.
-
-    What can be over the whole run as well keeps its own K: `map` and `map@10` are two.
-    """
+    """Measures in their order with recall and judged, at every K; `map` and `map@10` are two."""
     try:
         pairs = [split_name(name) for name in names]
     except ValueError as error:

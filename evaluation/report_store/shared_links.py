@@ -1,7 +1,4 @@
-"""Links that show a report, or the comparison of two of its runs, to people without an account.
-
-Such a link can be withdrawn, ends on a day, and is good only while the person who made it is an admin.
-"""
+"""Links to a report or a comparison without an account, for a time, while their maker is an admin."""
 
 from __future__ import annotations
 

@@ -113,10 +113,7 @@ def table_of(report: Report, form: str) -> bytes:
 
 
 def bundle_of(report: Report) -> IO[bytes]:
-    """Tables, pictures with their data, the HTML file, settings and provenance as a zip.
-
-    The values of queries are not in it: they are a separate file.
-    """
+    """Tables, pictures, data, HTML, settings and provenance as a zip; queries' values are another file."""
     out = tempfile.TemporaryFile()  # noqa: SIM115  the response closes it
     folder = file_stem(report)
     choice = usual_choice(report)

@@ -118,10 +118,7 @@ def request_again(report: Report, user: User | None, *, pool: str | None = None)
 
 
 def request_report(collection: Collection, request: ReportRequest, user: User | None) -> Report | Job:
-    """Create the report that is asked for, or the job that will when the runs are large.
-
-    What can be refused is refused here, before a job is queued: `InputError` names the field.
-    """
+    """Create the report, or a job for large runs; `InputError` names a refused field before that."""
     inputs = _resolved(collection, request)
     if is_large(inputs.runs):
         fixed = {"release": inputs.release.name, "runs": [run.name for run in inputs.runs], "k": inputs.k}

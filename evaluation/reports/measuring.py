@@ -48,10 +48,7 @@ def proposed_release(collection: Collection) -> str:
 
 
 def request_measuring(collection: Collection, choice: Measuring, user: User | None) -> Report | Job:
-    """Release the labels and measure the runs on them, or the job that will when the runs are large.
-
-    What can be refused is refused here, before a job is queued: `InputError` names the field.
-    """
+    """Release the labels and measure, or a job for large runs; `InputError` names a refused field before."""
     runs = runs_chosen(collection, choice.runs)
     settled = Measuring(
         release=free_name(collection, choice.release) if choice.release else None,

@@ -1,7 +1,4 @@
-"""A report in lists, overview and home page, stored with it: nothing of the result is read there.
-
-One that another version stored is made again when a list first shows it.
-"""
+"""A report in lists, stored with it, and made again where another version stored it."""
 
 from __future__ import annotations
 

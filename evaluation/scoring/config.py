@@ -145,10 +145,7 @@ class Settings:
     )
 
     def over(self, other: Settings) -> Settings:
-        """These where they say something, and `other` where they do not.
-
-        A preset of these wins over each convention of `other` that the preset is about.
-        """
+        """These where they say something, else `other`; a preset of these wins over its conventions there."""
         given = {name: value for name, value in _plain(self).items() if name != "conventions"}
         theirs = dict(other.conventions)
         if "preset" in self.conventions:
