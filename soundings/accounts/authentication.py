@@ -1,7 +1,4 @@
-"""Authentication of calls: by a token or by the session of a page. What depends on which is checked here.
-
-A token is asked of the database in one plain statement: that comes before every call of a program.
-"""
+"""Authentication of calls by a token, in one plain statement, or by a session; with what depends on which."""
 
 from __future__ import annotations
 
