@@ -11,14 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from evaluation.comparisons.answer import (
-    Answer,
-    AnswerBasis,
-    Outside,
-    answer_of,
-    best_first,
-    headline_cutoff,
-)
+from evaluation.comparisons.answer import Answer, AnswerBasis, Outside, answer_of, best_first, headline_cutoff
 from evaluation.comparisons.audited import audited_differences
 from evaluation.comparisons.comparing import Method, compare_at, compare_pair, values_of
 from evaluation.comparisons.deciding import labels_expected

@@ -7,13 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from evaluation.facts.measures import FACT_MEASURES, Counting, fact_count, recall_bounds
-from evaluation.facts.results import (
-    NEED_PAIRS,
-    FactConventions,
-    FactEvaluation,
-    FactFigure,
-    QueryValues,
-)
+from evaluation.facts.results import NEED_PAIRS, FactConventions, FactEvaluation, FactFigure, QueryValues
 from evaluation.facts.table import (
     FactTable,
     RunPlaces,

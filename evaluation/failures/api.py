@@ -18,13 +18,7 @@ from evaluation.failures.fact_lists import FactsOfRun
 from evaluation.failures.fact_views import NO_FACTS, chosen_run
 from evaluation.failures.missed_documents import Missed
 from evaluation.failures.page import BREAKDOWN_FILES, WhereChoice, breakdown_stem, near
-from evaluation.failures.side_by_side import (
-    Place,
-    QueryResult,
-    Relevant,
-    SideBySideResult,
-    side_by_side,
-)
+from evaluation.failures.side_by_side import Place, QueryResult, Relevant, SideBySideResult, side_by_side
 from evaluation.failures.stored_breakdown import BreakdownRequest, breakdown_of
 from evaluation.failures.stored_facts import FactRow, difference_of, facts_in, fill_others
 from evaluation.failures.stored_queries import (

@@ -7,12 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
-from evaluation.measures.intervals import (
-    FEWEST_QUERIES,
-    LARGEST_RESAMPLED,
-    Resampling,
-    resamples,
-)
+from evaluation.measures.intervals import FEWEST_QUERIES, LARGEST_RESAMPLED, Resampling, resamples
 from evaluation.measures.student import student_limit
 from pooling.heavy import Floats, np, npt, special
 from pooling.ranking.bounds import holm

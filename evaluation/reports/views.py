@@ -24,13 +24,7 @@ from evaluation.failures.stored_facts import fact_table_rows, facts_in
 from evaluation.failures.stored_queries import worst_queries
 from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
-from evaluation.report_store.files import (
-    cutoffs_of,
-    figure_of,
-    file_stem,
-    relevant_total,
-    run_names,
-)
+from evaluation.report_store.files import cutoffs_of, figure_of, file_stem, relevant_total, run_names
 from evaluation.report_store.settings import conventions_in_words, pool_of_estimates, settings_context
 from evaluation.report_store.shared_links import links_of
 from evaluation.reports.answer_card import estimated_caption, full_card, of_labels, queries_in_all

@@ -19,15 +19,7 @@ from django.utils import timezone
 
 from labeling.items.answers import own_answers
 from labeling.items.numbers import number_of
-from labeling.models import (
-    Item,
-    Prelabel,
-    PrelabelMode,
-    PrelabelSeen,
-    PrelabelSight,
-    Queue,
-    Verdict,
-)
+from labeling.models import Item, Prelabel, PrelabelMode, PrelabelSeen, PrelabelSight, Queue, Verdict
 
 
 def is_blind(seed: int, share: float, query: int, document: int) -> bool:

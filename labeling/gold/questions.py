@@ -17,13 +17,7 @@ from django.utils import timezone
 
 from labeling.adaptive.reordering import order_anew
 from labeling.items.slots import GOLD_STATES, recount
-from labeling.models import (
-    GoldQuestion,
-    Item,
-    Lease,
-    Queue,
-    Verdict,
-)
+from labeling.models import GoldQuestion, Item, Lease, Queue, Verdict
 from labeling.models.words import SAME_PAIR, THERE
 from pooling.formats.wording import counted, plural
 from pooling.interface.problems import InputError

@@ -5,13 +5,7 @@ from __future__ import annotations
 from django.db.models import Case, Count, F, FloatField, Q, QuerySet, Value, When
 from django.db.models.functions import Cast, Coalesce, Length, Substr
 
-from labeling.items.reading import (
-    MOST_CHARACTERS,
-    MS_PER_CHARACTER,
-    FastAnnotator,
-    is_implausible,
-    least_ms,
-)
+from labeling.items.reading import MOST_CHARACTERS, MS_PER_CHARACTER, FastAnnotator, is_implausible, least_ms
 from labeling.models import Judgment
 from pooling.models import Collection
 

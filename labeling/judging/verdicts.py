@@ -26,12 +26,7 @@ from labeling.gold.quarantine import review
 from labeling.items.answers import given_in, own_answers
 from labeling.items.evidence import facts_of_evidence, problem_with_version
 from labeling.items.slots import GOLD_STATES, SLOTLESS, recount, slots_of, store
-from labeling.items.statements import (
-    end_leases,
-    in_quarantine,
-    judgments_of_pair,
-    lock_items_of_pair,
-)
+from labeling.items.statements import end_leases, in_quarantine, judgments_of_pair, lock_items_of_pair
 from labeling.judging.leases import PAUSED_FOR_YOU, give_lease, state_of
 from labeling.judging.sentences import not_open_sentence
 from labeling.judging.submissions import Submission, facts_of, problem_with

@@ -33,23 +33,10 @@ from labeling.judging.choices import CHOICES, reading_of
 from labeling.judging.images import allow_images
 from labeling.judging.leases import DELETED, PRACTICE_FIRST, EmptyQueue, claim, state_of
 from labeling.judging.offers import Offer, OfferedDocument, offers_of
-from labeling.judging.sentences import (
-    QUERY_SIZES,
-    empty_sentence,
-    is_finished,
-    progress_parts,
-    query_size,
-)
+from labeling.judging.sentences import QUERY_SIZES, empty_sentence, is_finished, progress_parts, query_size
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import record_judgment, skip, undo
-from labeling.models import (
-    JudgmentEvent,
-    Lease,
-    PrelabelMode,
-    Queue,
-    Reason,
-    Verdict,
-)
+from labeling.models import JudgmentEvent, Lease, PrelabelMode, Queue, Reason, Verdict
 from pooling.interface.markdown import beginning_of, render_markdown
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError

@@ -30,13 +30,7 @@ from labeling.quality.facts import (
     QueueQuality,
     VerdictFigures,
 )
-from labeling.quality.monitors import (
-    hard_queries,
-    leniency,
-    longest_streak,
-    relevant_by_position,
-    speed,
-)
+from labeling.quality.monitors import hard_queries, leniency, longest_streak, relevant_by_position, speed
 from labeling.quality.verdict import quality_verdict
 from pooling.heavy import pl
 from pooling.models import Query

@@ -22,14 +22,7 @@ from labeling.quality.worth_facts import (
     Worth,
     WorthRow,
 )
-from labeling.quality.worth_figures import (
-    Best,
-    Compared,
-    Quality,
-    best_of,
-    quality,
-    quality_by_group,
-)
+from labeling.quality.worth_figures import Best, Compared, Quality, best_of, quality, quality_by_group
 from pooling.models import Collection, Query
 
 # The figures in the order of the page, each with what it means: shares of labels first.

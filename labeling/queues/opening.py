@@ -52,15 +52,7 @@ from labeling.gold.questions import follow_gold_in
 from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts, parts_of_draw
 from labeling.items.slots import recount, settle, verdicts_by_pair
 from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
-from labeling.models import (
-    ImportedLabel,
-    Item,
-    Judgment,
-    JudgmentEvent,
-    JudgmentImport,
-    Quarantine,
-    Queue,
-)
+from labeling.models import ImportedLabel, Item, Judgment, JudgmentEvent, JudgmentImport, Quarantine, Queue
 from labeling.models.words import SAME_PAIR
 from labeling.queues.options import QueueOptions, public_name
 from pooling.formats.wording import counted

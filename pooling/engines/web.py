@@ -22,14 +22,7 @@ from pooling.engines.connections import (
 )
 from pooling.engines.options import EngineSettings
 from pooling.engines.paths import PathError, read_paths
-from pooling.engines.templates import (
-    Json,
-    Question,
-    TemplateError,
-    filled_address,
-    filled_body,
-    parsed_body,
-)
+from pooling.engines.templates import Json, Question, TemplateError, filled_address, filled_body, parsed_body
 from pooling.storage.secrets import redacted
 
 MOST_ANSWER_BYTES = 8_000_000

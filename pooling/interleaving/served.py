@@ -14,13 +14,7 @@ from pooling.formats.registry import source_of
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source
 from pooling.heavy import pl
-from pooling.interleaving.lists import (
-    METHODS,
-    Method,
-    chooser,
-    preference_scores,
-    seed_of,
-)
+from pooling.interleaving.lists import METHODS, Method, chooser, preference_scores, seed_of
 
 
 @dataclass(frozen=True)
