@@ -16,11 +16,7 @@ DELETED = gettext_noop("This queue was deleted by an admin. Everything that was 
 
 
 def queue_for(
-    user: User | AnonymousUser,
-    queue_id: int,
-    roles: tuple[Role, ...] = JUDGES,
-    *,
-    deleted_too: bool = False,
+    user: User | AnonymousUser, queue_id: int, roles: tuple[Role, ...] = JUDGES, *, deleted_too: bool = False
 ) -> Queue:
     """Fetch a queue for one of `roles`; deleted_too: for judging, as verdicts on its items are stored."""
     queue = queue_with_role(queue_id, user.pk or 0)

@@ -118,14 +118,7 @@ def post_signed(
     return DeliveryOutcome(200 <= status < 300, f"HTTP {status}")
 
 
-def _post(
-    url: str,
-    body: bytes,
-    secret: str,
-    message: str,
-    *,
-    backend: httpcore2.NetworkBackend,
-) -> int:
+def _post(url: str, body: bytes, secret: str, message: str, *, backend: httpcore2.NetworkBackend) -> int:
     import httpcore2
 
     stamp = str(int(time.time()))

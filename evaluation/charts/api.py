@@ -26,9 +26,7 @@ class ChartQuerySerializer(serializers.Serializer[dict[str, object]]):
         required=False, help_text="A K of the report; 10, or the nearest, if absent."
     )
     show = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="Runs in colour; the best eight if absent.",
+        child=serializers.CharField(), required=False, help_text="Runs in colour; the best eight if absent."
     )
     a = serializers.CharField(required=False, help_text="For `gains`: the run that gains or loses.")
     b = serializers.CharField(required=False, help_text="For `gains`: the run it is compared with.")

@@ -81,8 +81,6 @@ def names(ends: pd.DataFrame, across: alt.X, share: dict[str, Any], *, room: int
         y2=alt.Y2("name_at:Q"),
     )
     words = base.mark_text(align="left", baseline="middle", fontSize=13, limit=room).encode(
-        x=alt.value(alt.expr(f"width + {BEGIN}")),
-        y=alt.Y("name_at:Q", **share),
-        text=alt.Text("run:N"),
+        x=alt.value(alt.expr(f"width + {BEGIN}")), y=alt.Y("name_at:Q", **share), text=alt.Text("run:N")
     )
     return [leader, words]

@@ -73,13 +73,7 @@ def distribution_chart(
 
 
 def gains_chart(
-    table: pd.DataFrame,
-    first: str,
-    second: str,
-    *,
-    title: str,
-    dark: bool = False,
-    narrow: bool = False,
+    table: pd.DataFrame, first: str, second: str, *, title: str, dark: bool = False, narrow: bool = False
 ) -> alt.LayerChart:
     """Gains (above the line) and losses (below) of the first run in each query, sorted; where the queries are
     too many for a bar each, the mean of neighbours. table: as `gains_table` gives it."""

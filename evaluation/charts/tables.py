@@ -150,11 +150,7 @@ def precision_recall_table(figures: Figures) -> pd.DataFrame:
     """run, k, recall, precision: the means at each K that has both."""
     both = [k for k in figures.cutoffs("recall") if k in figures.cutoffs("precision")]
     rows = [
-        (
-            run,
-            k,
-            *(figures.mean(run, measure, k) for measure in ("recall", "precision")),
-        )
+        (run, k, *(figures.mean(run, measure, k) for measure in ("recall", "precision")))
         for run in figures.runs
         for k in both
     ]

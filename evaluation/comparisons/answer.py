@@ -191,10 +191,7 @@ def best_first(figures: Mapping[str, RunFigures], k: int) -> list[str]:
 
 
 def answer_of(
-    figures: Mapping[str, RunFigures],
-    comparisons: Sequence[Comparison],
-    k: int,
-    basis: AnswerBasis,
+    figures: Mapping[str, RunFigures], comparisons: Sequence[Comparison], k: int, basis: AnswerBasis
 ) -> Answer | None:
     """The answer at K; None where recall is undefined.
 

@@ -75,11 +75,7 @@ def answered(
         return None
     figures = {name: run.figures for name, run in evaluation.runs.items()}
     rests_on = AnswerBasis(
-        0,
-        request.complete or "complete" in evaluation.settings,
-        request.frame,
-        estimates,
-        request.margin,
+        0, request.complete or "complete" in evaluation.settings, request.frame, estimates, request.margin
     )
     pool = basis.pool if basis else None
     # Complete labels cover every K, however shallow a pool is.

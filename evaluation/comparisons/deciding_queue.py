@@ -278,12 +278,7 @@ def open_deciding_queue(
     }
     name = numbered_name(collection, "Deciding")
     pool = pick_pool(
-        collection,
-        now.wanted,
-        strategy=Pool.DECIDING,
-        provenance=provenance,
-        name=name,
-        user=user,
+        collection, now.wanted, strategy=Pool.DECIDING, provenance=provenance, name=name, user=user
     )
     latest = collection.queues.order_by("-pk").first()
     needed: dict[str, Any] = {} if latest is None else redundancy_of(latest)

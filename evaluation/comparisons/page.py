@@ -119,12 +119,7 @@ def facts(one: ComparisonResult) -> list[FactRow]:
             span(one["low"], one["high"]),
             "choice of queries (paired differences)",
         ),
-        (
-            "Bounds",
-            _both(one["bounds"]),
-            "",
-            "any labels of unjudged documents (exact for the pool)",
-        ),
+        ("Bounds", _both(one["bounds"]), "", "any labels of unjudged documents (exact for the pool)"),
         (
             "Estimated difference",
             signed(one["estimate"]),

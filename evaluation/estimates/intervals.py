@@ -146,13 +146,7 @@ class Kind:
 
 
 def gamma_limits(
-    seen: float,
-    mean: float,
-    variance: float,
-    *,
-    lightest: float | None,
-    level: float,
-    heaviest: float = 1.0,
+    seen: float, mean: float, variance: float, *, lightest: float | None, level: float, heaviest: float = 1.0
 ) -> tuple[float, float]:
     """Limits of `seen` documents and an unseen rest of this mean and variance; weights as in `Kind`."""
     low = gamma_quantile(level, mean, variance)

@@ -241,10 +241,7 @@ class ReportFactDifference(APIView):
 
 
 class ReportFacts(APIView):
-    @lists(
-        ReportFactSerializer,
-        parameters=[FactsQuerySerializer],
-    )
+    @lists(ReportFactSerializer, parameters=[FactsQuerySerializer])
     def get(self, request: Request, report_id: int) -> Response:
         """List where each fact stands in a run: the place of the first document that supports it."""
         report = report_for(request.user, report_id)

@@ -283,11 +283,7 @@ def break_down(
 
 
 def limits_of(
-    values: Values,
-    grouping: Grouping,
-    resampling: Resampling,
-    *,
-    whole: Floats | None = None,
+    values: Values, grouping: Grouping, resampling: Resampling, *, whole: Floats | None = None
 ) -> Floats:
     """(G, R, 4) low and high of the mean, and of the weighted mean, of each group and run; NaN without any.
 

@@ -42,10 +42,7 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
     if facts is None:
         raise Http404(NO_FACTS)
     runs = run_names(report)
-    run, k = (
-        chosen_run(report, parameter(request, "run")),
-        chosen_cutoff(report, parameter(request, "k")),
-    )
+    run, k = (chosen_run(report, parameter(request, "run")), chosen_cutoff(report, parameter(request, "k")))
     other = next((name for name in runs if name == parameter(request, "against") and name != run), None)
     stale = stale_documents(report, run, k)
     ours, theirs = (placed_within(report, name, k) if name and other else None for name in (run, other))

@@ -67,10 +67,7 @@ class Grouping:
 
 
 def group_queries(
-    by: str,
-    query_ids: Sequence[str],
-    metadata: Mapping[str, Mapping[str, Any]],
-    relevant: Mapping[str, int],
+    by: str, query_ids: Sequence[str], metadata: Mapping[str, Mapping[str, Any]], relevant: Mapping[str, int]
 ) -> Grouping:
     """All queries, then their groups by `tag`, `relevant`, `weight`, `run` (none) or a key of the metadata.
 

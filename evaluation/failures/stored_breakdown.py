@@ -72,11 +72,7 @@ class BreakdownRequest:
 
 
 def breakdown_of(
-    report: Report,
-    request: BreakdownRequest,
-    *,
-    at_once: bool = False,
-    queries: QueriesNow | None = None,
+    report: Report, request: BreakdownRequest, *, at_once: bool = False, queries: QueriesNow | None = None
 ) -> Breakdown:
     """The breakdown of a report that is asked for.
 
@@ -170,13 +166,7 @@ def _own_limits(report: Report, values: Values) -> Floats:
     return np.array([[figure["low"], figure["high"]] for figure in figures], dtype=float)
 
 
-def _kept_limits(
-    report: Report,
-    values: Values,
-    grouping: Grouping,
-    *,
-    at_once: bool,
-) -> Floats | None:
+def _kept_limits(report: Report, values: Values, grouping: Grouping, *, at_once: bool) -> Floats | None:
     """The intervals, made once for these groups and weights: tags and weights may change after a report.
 
     None where they are still to be made and would take longer than `at_once` allows.

@@ -213,13 +213,7 @@ def _outside(count: int) -> str:
 
 
 # What would be over the drawn queries alone, next to means over the log.
-_UNWEIGHTED = {
-    "by": "--by",
-    "html": "--html",
-    "facts": "--facts",
-    "spans": "--spans",
-    "against": "--against",
-}
+_UNWEIGHTED = {"by": "--by", "html": "--html", "facts": "--facts", "spans": "--spans", "against": "--against"}
 
 
 def refuse_with_weights(options: Mapping[str, Any]) -> None:

@@ -186,12 +186,7 @@ def weighted_means(values: Floats, design: Design, within: Floats | None = None)
 
 
 def ratio_means(
-    above: Floats,
-    below: Floats,
-    design: Design,
-    *,
-    within: Floats | None = None,
-    least: Floats | None = None,
+    above: Floats, below: Floats, design: Design, *, within: Floats | None = None, least: Floats | None = None
 ) -> WeightedMeans:
     """Σ w above ÷ Σ w below of each column (n, M); with residuals a (above - ratio · below). least: (G, M)
     what limits take for the variance of each stratum at least."""

@@ -189,8 +189,7 @@ class ReplayForm(GroupedForm, forms.Form):
     depth = forms.IntegerField(min_value=1, help_text="How far down each run's list the pool goes.")
     strategies = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
     budgets = forms.CharField(
-        max_length=200,
-        help_text="Shares of each query's pool at which to look; 0.25 is a quarter.",
+        max_length=200, help_text="Shares of each query's pool at which to look; 0.25 is a quarter."
     )
     seeds = forms.IntegerField(
         min_value=1,

@@ -125,8 +125,7 @@ class PlanSettings:
         default=None, metadata=_as_in_queue(PRICES["overhead"], "The overhead (a share)")
     )
     annotators: int = field(
-        default=5,
-        metadata=option("Annotators", kind=int, **_between("The number of annotators", 1, 10_000)),
+        default=5, metadata=option("Annotators", kind=int, **_between("The number of annotators", 1, 10_000))
     )
     seconds_per_judgment: float | None = field(
         default=None,

@@ -213,11 +213,7 @@ def _chosen_settings(collection: Collection, values: Mapping[str, Any]) -> Setti
 
 
 def create_report(
-    collection: Collection,
-    inputs: ReportInput,
-    *,
-    user: User | None = None,
-    progress: Progress | None = None,
+    collection: Collection, inputs: ReportInput, *, user: User | None = None, progress: Progress | None = None
 ) -> Report:
     """Measure runs on a release at every K and keep the result; `progress` hears how far.
 

@@ -94,11 +94,7 @@ def _in_background(job: Job, progress: Progress) -> Link:
 
 
 def release_and_measure(
-    collection: Collection,
-    choice: Measuring,
-    *,
-    user: User | None = None,
-    progress: Progress | None = None,
+    collection: Collection, choice: Measuring, *, user: User | None = None, progress: Progress | None = None
 ) -> Report:
     """Freeze the labels and measure the runs; where that fails, the release is taken back."""
     if progress:

@@ -172,11 +172,7 @@ class TrendQuerySerializer(serializers.Serializer[Any]):
 
 
 class ReportTrend(APIView):
-    @answers(
-        TrendSerializer,
-        operation_id="reports_trend",
-        parameters=[TrendQuerySerializer],
-    )
+    @answers(TrendSerializer, operation_id="reports_trend", parameters=[TrendQuerySerializer])
     def get(self, request: Request, slug: str) -> object:
         """Each run's figure in each report, its changes, and where the reports do not count alike."""
         collection = collection_for(request.user, slug)

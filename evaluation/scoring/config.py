@@ -58,8 +58,7 @@ class Settings:
     """
 
     k: tuple[int, ...] | None = field(
-        default=None,
-        metadata=option("K", "One or more ranks to cut at, for instance 1 5 10 100.", tuple),
+        default=None, metadata=option("K", "One or more ranks to cut at, for instance 1 5 10 100.", tuple)
     )
     measures: tuple[str, ...] | None = field(
         default=None,

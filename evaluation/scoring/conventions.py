@@ -40,12 +40,7 @@ class Conventions:
 
     min_relevance: int = field(
         default=1,
-        metadata=option(
-            "Relevant from label",
-            "Lowest label that counts as relevant.",
-            int,
-            minimum=1,
-        ),
+        metadata=option("Relevant from label", "Lowest label that counts as relevant.", int, minimum=1),
     )
     zero_relevant: ZeroRelevant = field(
         default="exclude",

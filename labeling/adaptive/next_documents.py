@@ -132,12 +132,7 @@ class Planner:
             hidden=self.hidden,
         )
         batches = next_batches(
-            order,
-            self.audit_order,
-            standing,
-            budget=budget,
-            audit_share=self.course.audit_share,
-            size=size,
+            order, self.audit_order, standing, budget=budget, audit_share=self.course.audit_share, size=size
         )
         return [
             Planned(self._documents(one.handed), self._documents(one.reached), self._documents(one.joined))
@@ -217,10 +212,6 @@ def handed_in_all(course: Course, entries: Sequence[Entry], history: History, bu
     )
     order = np.flatnonzero(~reached[:pooled]).tolist()
     batches = next_batches(
-        order,
-        audit_order(course, names, pooled),
-        standing,
-        budget=budget,
-        audit_share=course.audit_share,
+        order, audit_order(course, names, pooled), standing, budget=budget, audit_share=course.audit_share
     )
     return sum(len(batch.handed) for batch in batches)

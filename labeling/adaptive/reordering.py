@@ -210,10 +210,7 @@ def _is_due(queue: Queue, query: int) -> bool:
     counts = (
         Item.objects.filter(queue=queue, query=query)
         .exclude(order_key=0)
-        .aggregate(
-            judged=Sum("done"),
-            waiting=Count("pk", filter=Q(state=Item.State.OPEN, order_key__gt=0)),
-        )
+        .aggregate(judged=Sum("done"), waiting=Count("pk", filter=Q(state=Item.State.OPEN, order_key__gt=0)))
     )
     plan = QueryPlan.objects.filter(selection=queue.pk, query=query).values("judged", "finished_by").first()
     if plan is None:

@@ -159,10 +159,7 @@ class Ballots:
 
     @classmethod
     def of(
-        cls,
-        verdicts: pl.DataFrame,
-        needed: pl.DataFrame | None = None,
-        gold: pl.DataFrame | None = None,
+        cls, verdicts: pl.DataFrame, needed: pl.DataFrame | None = None, gold: pl.DataFrame | None = None
     ) -> Ballots:
         return cls(
             verdicts,

@@ -47,12 +47,7 @@ def review(queue: Queue, annotator: User, now: datetime) -> Quarantine | None:
 
 
 def impose(
-    queue: Queue,
-    annotator: User,
-    *,
-    by: User | None = None,
-    reason: str = "",
-    now: datetime | None = None,
+    queue: Queue, annotator: User, *, by: User | None = None, reason: str = "", now: datetime | None = None
 ) -> Quarantine:
     """Stop an annotator in a queue and set aside what they judged in it; `by` is None for the rule.
 

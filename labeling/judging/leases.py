@@ -79,8 +79,7 @@ class EmptyQueue:
     conflict: Annotated[int, "Tied, or could not be judged."]
     next_free_at: Annotated[datetime | None, "When the next lease expires."]
     state: Annotated[
-        str,
-        "State of the queue for you, to complete “This queue is …”; only an open queue hands out pairs.",
+        str, "State of the queue for you, to complete “This queue is …”; only an open queue hands out pairs."
     ]
 
 

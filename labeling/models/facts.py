@@ -136,9 +136,7 @@ class FactItem(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["queue", "query", "document"], name="one_fact_item_per_document")
         ]
-        indexes = [
-            models.Index(fields=["queue", "is_open", "order_key"], name="fact_items_in_order"),
-        ]
+        indexes = [models.Index(fields=["queue", "is_open", "order_key"], name="fact_items_in_order")]
 
     def __str__(self) -> str:
         return f"fact item {self.pk} of queue {self.queue_id}"

@@ -371,8 +371,7 @@ def _step(job: PrelabelJob, before: tuple[str, ...], state: str, **values: Any) 
 
 def _in_the_way() -> InputError:
     return InputError(
-        "A pass with the same model and prompt is already running. Wait for it, or pause it.",
-        conflict=True,
+        "A pass with the same model and prompt is already running. Wait for it, or pause it.", conflict=True
     )
 
 

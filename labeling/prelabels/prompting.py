@@ -42,10 +42,7 @@ _ANSWERS: dict[str, dict[str, Any]] = {
         "relevant": {"type": "boolean"},
         "confidence": {"type": "number", "description": "How sure you are, from 0 to 1."},
     },
-    GRADED: {
-        "reasoning": _REASONING,
-        "grade": {"type": "integer", "enum": list(range(HIGHEST_GRADE + 1))},
-    },
+    GRADED: {"reasoning": _REASONING, "grade": {"type": "integer", "enum": list(range(HIGHEST_GRADE + 1))}},
 }
 
 Messages = list[dict[str, str]]

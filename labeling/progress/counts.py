@@ -105,12 +105,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
             "adjudication": counts["adjudication"],
         },
         "open_items": _open_items(queue, counts, now),
-        "judgments": {
-            "needed": needed,
-            "done": done,
-            "left": needed - done,
-            "expected_for_ties": for_ties,
-        },
+        "judgments": {"needed": needed, "done": done, "left": needed - done, "expected_for_ties": for_ties},
         "judged": done / (done + left) if done + left else 1.0,
         "leases": _leases(queue, now),
         "pace": pace,

@@ -69,10 +69,7 @@ def queue_states(collections: Iterable[int]) -> dict[int, list[QueueState]]:
     queues = list(
         Queue.objects.listed()
         .filter(collection__in=list(collections), kind=Queue.Kind.PAIRS)
-        .annotate(
-            is_planned=Exists(plans),
-            is_going_on=Exists(plans.filter(finished_by="")),
-        )
+        .annotate(is_planned=Exists(plans), is_going_on=Exists(plans.filter(finished_by="")))
         .order_by("-opened_at", "-pk")
     )
     counts = items_by_state(queue.pk for queue in queues)

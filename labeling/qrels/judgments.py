@@ -162,9 +162,7 @@ def pseudonym(collection: Collection, annotator: int) -> str:
 def _looked_up() -> dict[str, Combinable]:
     standing = Judgment.objects.filter(event=OuterRef("pk"))
     seen = PrelabelSight.objects.filter(
-        **SAME_PAIR,
-        annotator=OuterRef("annotator"),
-        prelabeler=OuterRef("prelabeler"),
+        **SAME_PAIR, annotator=OuterRef("annotator"), prelabeler=OuterRef("prelabeler")
     )
     return {
         "stands": Exists(standing),

@@ -223,9 +223,7 @@ def _questions(collection: Collection) -> pl.DataFrame:
     judging, or the order of a queue has come to it or drawn it: it would be awaited for ever.
     """
     chosen = PoolEntry.objects.filter(
-        pool__collection=collection,
-        **SAME_PAIR,
-        inclusion_probability__isnull=False,
+        pool__collection=collection, **SAME_PAIR, inclusion_probability__isnull=False
     )
     questions = GoldQuestion.objects.filter(collection=collection, active=True, **THERE)
     rows = questions.annotate(is_chosen=Exists(chosen)).order_by()

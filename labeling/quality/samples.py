@@ -113,10 +113,7 @@ def samples_of(prelabeler: Prelabeler) -> list[SampleRow]:
     if not pools:
         return []
     entries = PoolEntry.objects.filter(pool__in=pools)
-    labels = blind_labels(
-        prelabeler.collection,
-        Exists(entries.filter(**SAME_PAIR)),
-    )
+    labels = blind_labels(prelabeler.collection, Exists(entries.filter(**SAME_PAIR)))
     prelabels = Prelabel.objects.current().filter(prelabeler=prelabeler, **SAME_PAIR)
     labels_by_stratum: dict[tuple[int, str], list[bool | None]] = defaultdict(list)
     fields = ("pool", "query", "document", "verdict")

@@ -111,11 +111,7 @@ class OnePrelabeler(APIView):
 
 
 class ScoreOrder(APIView):
-    @takes(
-        ScoreOrderRequestSerializer,
-        gives=ScoreOrderSerializer,
-        also={202: JobStartedSerializer},
-    )
+    @takes(ScoreOrderRequestSerializer, gives=ScoreOrderSerializer, also={202: JobStartedSerializer})
     def post(self, request: Request, queue_id: int) -> Response:
         """Put what is left of a queue in the order of a model's scores; the audit stays evenly spread.
 

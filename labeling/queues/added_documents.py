@@ -93,11 +93,7 @@ def search_for(query: Query, words: str, user: User, *, again: int | None = None
     if before and (before.query_id, before.words) == (query.pk, words):
         return SearchResult(_hits(query, matches.documents, words, user), matches.any_word, before)
     search = DocumentSearch.objects.create(
-        collection=collection,
-        query=query,
-        words=words,
-        shown=len(matches.documents),
-        searched_by=user,
+        collection=collection, query=query, words=words, shown=len(matches.documents), searched_by=user
     )
     return SearchResult(_hits(query, matches.documents, words, user), matches.any_word, search)
 

@@ -261,11 +261,7 @@ def _items(
         pl.DataFrame(columns)
         .sort("order_key", maintain_order=True)
         .with_columns(
-            queue_id=queue.pk,
-            needed_at_least=at_least,
-            needed_at_most=at_most,
-            expected=pl.lit(""),
-            leased=0,
+            queue_id=queue.pk, needed_at_least=at_least, needed_at_most=at_most, expected=pl.lit(""), leased=0
         )
     )
 

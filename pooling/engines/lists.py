@@ -29,9 +29,5 @@ ENGINES = Table(
     search=("name__icontains", "address__icontains", "database__icontains"),
     search_hint="Name or address",
     choose="engines",
-    empty=Empty(
-        "No engines yet.",
-        "Add an engine",
-        "engine_new",
-    ),
+    empty=Empty("No engines yet.", "Add an engine", "engine_new"),
 )

@@ -17,17 +17,7 @@ Task = TypeVar("Task")
 EXTRAS = {"django": "site", "altair": "charts", "vl_convert": "charts", "reportlab": "pdf"}
 
 #: Arguments that name a file to write.
-OUTPUTS = (
-    "output",
-    "review",
-    "run",
-    "clear_queries",
-    "per_query",
-    "html",
-    "junit",
-    "job_summary",
-    "chart",
-)
+OUTPUTS = ("output", "review", "run", "clear_queries", "per_query", "html", "junit", "job_summary", "chart")
 
 
 #: What commands write and none reads.

@@ -83,11 +83,7 @@ def depths_of(lengths: pl.Series) -> Depths:
     if not len(lengths):
         return {"least": 0.0, "median": 0.0, "greatest": 0.0}
     values = lengths.to_numpy()
-    return {
-        "least": float(values.min()),
-        "median": float(np.median(values)),
-        "greatest": float(values.max()),
-    }
+    return {"least": float(values.min()), "median": float(np.median(values)), "greatest": float(values.max())}
 
 
 def ties_across(ordered: pl.DataFrame, k: int) -> int:

@@ -38,10 +38,7 @@ class NumberedTops:
 
 
 def number_tops(
-    runs: Mapping[str, pl.DataFrame],
-    query_ids: Sequence[str],
-    *,
-    depth: int,
+    runs: Mapping[str, pl.DataFrame], query_ids: Sequence[str], *, depth: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """(rows, pairs) of the tops of `runs` for some queries: see `NumberedTops`.
 

@@ -98,11 +98,7 @@ def role_in(user: User | AnonymousUser, collection: Collection) -> Role | None:
 
 
 def require_role(
-    user: User | AnonymousUser,
-    collection: Collection,
-    roles: tuple[Role, ...],
-    *,
-    deleted_too: bool = False,
+    user: User | AnonymousUser, collection: Collection, roles: tuple[Role, ...], *, deleted_too: bool = False
 ) -> None:
     """`Http404` for a stranger, or if deleted unless `deleted_too`; else `PermissionDenied` for a role."""
     admit(role_in(user, collection), collection, roles, deleted_too=deleted_too)

@@ -63,11 +63,7 @@ def next_batches(
 
 class _Walk:
     def __init__(
-        self,
-        order: Sequence[int],
-        audit_order: Sequence[int],
-        standing: Standing,
-        share: float,
+        self, order: Sequence[int], audit_order: Sequence[int], standing: Standing, share: float
     ) -> None:
         self.reached, self.in_audit = standing.reached.tolist(), standing.in_audit.tolist()
         self.free, self.spent, self.share = standing.free.tolist(), standing.spent, share

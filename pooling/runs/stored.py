@@ -357,12 +357,7 @@ def _preview(collection: Collection, path: Path, file_name: str) -> list[Preview
 
 
 def _imported(
-    collection: Collection,
-    path: Path,
-    *,
-    user: User | None,
-    stores: bool = True,
-    **options: Any,
+    collection: Collection, path: Path, *, user: User | None, stores: bool = True, **options: Any
 ) -> RunImported:
     separator = options.pop("collapse_chunks", "")
     options["chunks"] = Chunks(separator) if separator else None

@@ -136,12 +136,7 @@ def would_import(
     function = showing.imported or IMPORTERS[kind]
     with _refusals_of_the_file(), transaction.atomic():
         result = function(
-            collection,
-            path,
-            file_name=file_name,
-            user=user,
-            progress=lambda share, detail: None,
-            **options,
+            collection, path, file_name=file_name, user=user, progress=lambda share, detail: None, **options
         )
         transaction.set_rollback(True)
     # The numbers and addresses of what is not there; the next import may get them.
@@ -169,12 +164,7 @@ def import_now(
 ) -> Result:
     with _refusals_of_the_file():
         return IMPORTERS[kind](
-            collection,
-            path,
-            file_name=file_name,
-            user=user,
-            progress=lambda share, detail: None,
-            **options,
+            collection, path, file_name=file_name, user=user, progress=lambda share, detail: None, **options
         )
 
 

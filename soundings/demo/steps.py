@@ -287,12 +287,7 @@ def import_better_run(collection: Collection, stage: Stage) -> Run:
 def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> Pool:
     """The next version of the main pool, with the new run; and a model's answers from a file."""
     pool = extend_pool(
-        main,
-        runs=[run],
-        user=stage.admin,
-        strategy="rrf",
-        budget=LATER_BUDGET,
-        audit_share=AUDIT_SHARE,
+        main, runs=[run], user=stage.admin, strategy="rrf", budget=LATER_BUDGET, audit_share=AUDIT_SHARE
     )
     queue = open_queue(
         pool, name=f"With {run.name}", seed=SEED, user=stage.admin, gold=site_options(**NO_GOLD)
@@ -312,12 +307,7 @@ def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> Pool:
 
 def leave_some_to_judge(pool: Pool, run: Run, stage: Stage) -> None:
     deeper = extend_pool(
-        pool,
-        user=stage.admin,
-        depth=LATER_DEPTH,
-        strategy="rrf",
-        budget=LEFT_BUDGET,
-        audit_share=AUDIT_SHARE,
+        pool, user=stage.admin, depth=LATER_DEPTH, strategy="rrf", budget=LEFT_BUDGET, audit_share=AUDIT_SHARE
     )
     queue = open_queue(
         deeper, name=f"{run.name} and deeper", seed=SEED, user=stage.admin, gold=site_options(**NO_GOLD)
