@@ -26,7 +26,8 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluation.comparisons.grades import CLEARLY, PROBABLY
-from evaluation.measures.significance import adjusted, difference_intervals, randomisation_test
+from evaluation.measures.intervals import difference_intervals
+from evaluation.measures.significance import adjusted, randomisation_test
 from evaluation.scoring.unsettled import recall_difference_limits
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.ranking.ranking import order_run

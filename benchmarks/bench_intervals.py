@@ -22,7 +22,7 @@ from scipy import stats
 
 from evaluation import evaluate
 from evaluation.measures import Floats
-from evaluation.measures.significance import FEWEST_QUERIES, difference_intervals, mean_intervals
+from evaluation.measures.intervals import FEWEST_QUERIES, difference_intervals, mean_intervals
 from tests.testdata import DATA
 
 SIZES = (5, 8, 10, 15, 25, 50, 100)

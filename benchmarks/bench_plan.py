@@ -64,7 +64,7 @@ def prepared(folder: Path):
     from django.contrib.auth.models import User
     from django.test import Client
 
-    from labeling.qrels.releases import import_qrels
+    from labeling.qrels.imported import import_qrels
     from pooling.models import Query
     from pooling.people.membership import create_collection
     from pooling.runs.stored import import_run

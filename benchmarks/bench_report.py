@@ -86,7 +86,8 @@ def make_collection(
     """A collection with runs and a release, as imports bring them."""
     from django.contrib.auth.models import User
 
-    from labeling.qrels.releases import import_qrels, release_qrels
+    from labeling.qrels.imported import import_qrels
+    from labeling.qrels.releases import release_qrels
     from pooling.models import Collection, Query, Role
     from pooling.people.membership import add_member
     from pooling.runs.stored import import_run

@@ -16,7 +16,8 @@ from itertools import combinations
 
 import numpy as np
 
-from evaluation.measures.significance import mean_intervals, paired_differences, randomisation_test
+from evaluation.measures.intervals import mean_intervals
+from evaluation.measures.significance import paired_differences, randomisation_test
 
 BOOTSTRAP_LIMIT, RANDOMISATION_LIMIT = 5.0, 10.0
 SYSTEMS, QUERIES = 50, 10_000

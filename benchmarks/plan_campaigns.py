@@ -188,7 +188,7 @@ def compare_widths(
     """The widths that are planned after a pilot beside the mean ones of simulated campaigns."""
     from evaluation.plans.planning import plan
     from labeling.models import ImportedLabel
-    from labeling.qrels.releases import import_qrels
+    from labeling.qrels.imported import import_qrels
 
     blind = plan(collection, settings)["recall_interval"]
     runs = sorted(pool.runs)[:: -(-len(pool.runs) // MEASURED)]

@@ -47,7 +47,8 @@ from evaluation.estimates.intervals import (
     interval_of_micro_recall_difference,
 )
 from evaluation.estimates.totals import largest_unrefuted
-from evaluation.measures.significance import adjusted, difference_intervals, randomisation_test
+from evaluation.measures.intervals import difference_intervals
+from evaluation.measures.significance import adjusted, randomisation_test
 from evaluation.scoring.unsettled import recall_difference_limits, turning_share
 from tests.testdata import DATA
 

@@ -1,6 +1,4 @@
-"""The doors to what this stage keeps: anyone who fetches through it has been asked for permission on the
-way.
-"""
+"""The doors to what this stage keeps: anyone who fetches through them was asked for permission."""
 
 from __future__ import annotations
 

@@ -94,7 +94,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     _add_conventions(parser)
     _add_queries(parser)
-    _add_interval(parser)
+    group = parser.add_argument_group("intervals")
+    options = [SETTINGS[name] for name in ("confidence", "samples", "seed")]
+    add_option_arguments(group, options, bounded=False)
     add_chunk_arguments(parser.add_argument)
     add_duplicate_arguments(parser)
     parser.add_argument(
@@ -398,12 +400,6 @@ def _add_queries(parser: ArgumentParser) -> None:
         help="report the queries with each tag separately",
     )
     add_option_arguments(group, [SETTINGS["minimum_queries"]], bounded=False)
-
-
-def _add_interval(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("intervals")
-    options = [SETTINGS[name] for name in ("confidence", "samples", "seed")]
-    add_option_arguments(group, options, bounded=False)
 
 
 def _add_conventions(parser: ArgumentParser) -> None:

@@ -228,10 +228,7 @@ class CanaryValueManager(models.Manager["CanaryValue"]):
 
 
 class CanaryValue(models.Model):
-    """One run's value of a canary, and its differences from the runs it was compared with.
-
-    Both p are one-sided and corrected for the comparisons that were made of this run.
-    """
+    """One run's value of a canary, and differences from other runs; both p are one-sided and corrected."""
 
     canary = models.ForeignKey(Canary, on_delete=models.CASCADE, related_name="values")
     stretch = models.ForeignKey(CanaryStretch, on_delete=models.CASCADE, related_name="values")

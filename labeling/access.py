@@ -16,16 +16,9 @@ DELETED = gettext_noop("This queue was deleted by an admin. Everything that was 
 
 
 def queue_for(
-    user: User | AnonymousUser,
-    queue_id: int,
-    roles: tuple[Role, ...] = JUDGES,
-    *,
-    deleted_too: bool = False,
+    user: User | AnonymousUser, queue_id: int, roles: tuple[Role, ...] = JUDGES, *, deleted_too: bool = False
 ) -> Queue:
-    """Fetch a queue, with its collection, for somebody with one of `roles`.
-
-    `deleted_too` is for what judges: a verdict on an item of a deleted queue is stored.
-    """
+    """Fetch a queue for one of `roles`; deleted_too: for judging, as verdicts on its items are stored."""
     queue = queue_with_role(queue_id, user.pk or 0)
     if queue is None:
         raise Http404(gettext(NOTHING_HERE))

@@ -15,8 +15,7 @@ class Scope(models.TextChoices):
 
 
 class ApiToken(models.Model):
-    """A program's sign-in. Only its hash is kept, and it works as long as its owner's password is the one it
-    was made under."""
+    """A program's sign-in, of which only the hash is kept; it ends when its owner's password changes."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80)
@@ -36,9 +35,7 @@ class ApiToken(models.Model):
 
 
 class Letter(models.Model):
-    """That somebody caused a letter, by a hash of who or to whom; kept for an hour, so that nobody causes
-    many.
-    """
+    """A letter that somebody caused, by a hash of who or to whom, kept for an hour to limit their number."""
 
     about_sha256 = models.CharField(max_length=64)
     at = models.DateTimeField(auto_now_add=True)
@@ -71,9 +68,7 @@ class Preferences(models.Model):
 
 
 class SeenSession(models.Model):
-    """A browser in which somebody is signed in, by its row of Django's sessions; `seen_at` is some minutes
-    behind at most.
-    """
+    """A browser in which somebody is signed in, by Django's session; `seen_at` is minutes behind at most."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="seen_sessions")
     session_key = models.CharField(max_length=40, unique=True)

@@ -1,21 +1,12 @@
-"""A canary over the runs imported in time, as a picture. No Django here.
-
-Altair is imported inside the functions, because it takes longer to load than a page may.
-"""
+"""A canary over the runs imported in time, as a picture. No Django here."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from evaluation.charts.over_time import heights, marks_of, over_time_size
 from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, finished
-
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
-
-
-def canary_chart_size(families: int, *, narrow: bool = False) -> tuple[int, int]:
-    return (380, 360 + 23 * families) if narrow else (860, 400)
 
 
 def canary_over_time(
@@ -36,17 +27,6 @@ def canary_over_time(
     """
     theme = DARK if dark else LIGHT
     families = list(dict.fromkeys(values["family"]))
-    colours = [theme.runs[number % len(theme.runs)] for number in range(len(families))]
-    marks = [SHAPES[number % len(SHAPES)] for number in range(len(families))]
-    legend = alt.Legend(
-        title=None,
-        orient="bottom" if narrow else "right",
-        columns=1,
-        labelLimit=280,
-        symbolLimit=0,
-        symbolOpacity=1,
-        symbolSize=90,
-    )
     across = alt.X(
         "at:T",
         title="Imported",
@@ -54,14 +34,8 @@ def canary_over_time(
         scale=alt.Scale(padding=24),
     )
     ends = [*values["mean"].dropna(), *values["low"].dropna(), *values["high"].dropna(), threshold]
-    bottom, top = math.floor(10 * min(ends) - 0.2) / 10, math.ceil(10 * max(ends) + 0.2) / 10
-    scale = alt.Scale(domain=[max(bottom, 0.0), min(top, 1.0)], nice=False)
-
-    def height(column: str) -> alt.Y:
-        return alt.Y(f"{column}:Q", title=title, scale=scale, axis=alt.Axis(format=".2f", tickCount=6))
-
-    colour = alt.Color("family:N", scale=alt.Scale(domain=families, range=colours), legend=legend)
-    shape = alt.Shape("family:N", scale=alt.Scale(domain=families, range=marks), legend=legend)
+    height = heights(ends, title)
+    colour, shape = marks_of("family", families, theme, narrow=narrow)
     base = alt.Chart(values).encode(x=across, color=colour)
     dropped = alt.Chart(values[values["drop"]]).encode(x=across, y=height("mean"))
     line = alt.Chart(pd.DataFrame({"mean": [threshold], "name": [f"threshold {threshold:g}"]}))
@@ -79,7 +53,7 @@ def canary_over_time(
     if breaks:
         edges = alt.Chart(pd.DataFrame({"at": list(breaks)})).encode(x=across)
         layers.append(edges.mark_rule(strokeDash=[2, 4], strokeWidth=1.5, color=theme.ink))
-    return finished(layers, canary_chart_size(len(families), narrow=narrow), theme)
+    return finished(layers, over_time_size(len(families), narrow=narrow), theme)
 
 
 def _dates(values: pd.DataFrame) -> str:

@@ -158,9 +158,7 @@ def _signing(canary: Canary, receiver: Receiver) -> str:
 
 @transaction.atomic
 def send_test(canary: Canary) -> list[CanaryDelivery]:
-    """Have a test sent to every receiver; `InputError` where there is none, or where the one before waits for
-    its turn.
-    """
+    """Have a test sent to every receiver; `InputError` without one, or while the one before still waits."""
     waiting = CanaryDelivery.objects.filter(
         news__canary=canary, channel=Channel.MAIL, state=State.WAITING, tries=0
     )
@@ -270,10 +268,7 @@ def pause_after(tries: int) -> timedelta:
 
 
 def _all_at_once(attempts: Sequence[Attempt]) -> list[DeliveryOutcome]:
-    """Carry out all attempts, each in its own thread, and wait for none beyond the deadline.
-
-    What is given up ends by itself: it has the same deadline, but for looking up the name of a host.
-    """
+    """Carry out all attempts in threads, waiting for none beyond the deadline that each has as well."""
     if not attempts:
         return []
     pool = ThreadPoolExecutor(len(attempts))

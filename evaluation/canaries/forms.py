@@ -33,8 +33,7 @@ class AlertsForm(EditForm, GroupedForm, forms.Form):
         min_value=0, max_value=1, help_text="Value that the measure should reach, for instance 0.7."
     )
     only_clear = forms.BooleanField(
-        required=False,
-        label="Send a message only if the whole interval is below the threshold",
+        required=False, label="Send a message only if the whole interval is below the threshold"
     )
     webhook_url = forms.CharField(
         required=False,

@@ -29,9 +29,7 @@ TEST = "webhook.test"
 def create_hook(
     collection: Collection, url: str, events: Sequence[str], *, by: User | None, site: str
 ) -> tuple[Webhook, str]:
-    """A webhook and its secret, which is shown this one time. `InputError` for an address that is none and
-    for events that do not exist.
-    """
+    """A webhook and its secret, shown this once; `InputError` for an address or an event that is none."""
     checked_url, checked_events = _checked_url(url), _checked_events(events)
     if collection.webhooks.count() >= MOST_HOOKS:
         raise InputError(f"A collection has at most {MOST_HOOKS} webhooks. Remove one first.")

@@ -116,10 +116,7 @@ DELIVERIES = Table(
         Filter(
             "state",
             "State",
-            (
-                Choice("all", "All"),
-                Choice("open", "Not delivered", ~Q(state=_SENT)),
-            ),
+            (Choice("all", "All"), Choice("open", "Not delivered", ~Q(state=_SENT))),
             default="all",
         ),
     ),

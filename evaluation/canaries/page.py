@@ -9,7 +9,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
 
-from evaluation.canaries.chart import canary_chart_size, canary_over_time
+from evaluation.canaries.chart import canary_over_time
 from evaluation.canaries.measuring import (
     BELOW,
     ValueOfRun,
@@ -24,6 +24,7 @@ from evaluation.canaries.measuring import (
 from evaluation.canaries.queries import State, state_of, states_of
 from evaluation.canaries.regressions import marked_by_chance
 from evaluation.canaries.unjudged import places_of, remedy
+from evaluation.charts.over_time import over_time_size
 from evaluation.measures import split_name, titled
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval, percent, share_in_words
@@ -155,8 +156,8 @@ def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> di
             variant.replace("-", "_"): f"{reverse('canary_chart', args=[canary.pk, variant])}?v={key}"
             for variant in VARIANTS
         },
-        "wide": canary_chart_size(families),
-        "narrow": canary_chart_size(families, narrow=True),
+        "wide": over_time_size(families),
+        "narrow": over_time_size(families, narrow=True),
         "alt": f"{canary.measure} of {count} over the time of their import, with the threshold of "
         f"{canary.threshold:g}; the table below has the figures.",
         "reading": f"Each mark is a run with its {share_in_words(canary.confidence)} interval over queries; "

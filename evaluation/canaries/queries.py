@@ -43,10 +43,7 @@ class TagChange:
 
 
 def frozen(canary: Canary, user: User | None) -> CanaryStretch:
-    """A new stretch of a canary over the queries that have its tag now, not yet stored.
-
-    `InputError` when no query has the tag, or none of those a label.
-    """
+    """A canary's new stretch over the queries tagged now, not yet stored; `InputError` without a label."""
     labels = read_release(canary.release)
     relevant = set(labels.filter(labels["relevance"] >= 1)["query_id"].unique())
     if not canary.tag:

@@ -8,12 +8,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from evaluation.measures import Floats
-from evaluation.measures.significance import (
-    LARGEST_RESAMPLED,
-    difference_intervals,
-    least_difference,
-    randomisation_test,
-)
+from evaluation.measures.intervals import LARGEST_RESAMPLED, difference_intervals
+from evaluation.measures.significance import least_difference, randomisation_test
 from pooling.formats.wording import counted
 from pooling.heavy import np
 

@@ -77,8 +77,7 @@ def _is_open(evaluation: Evaluation, run: str, key: str) -> bool:
 
 
 def notes_on(evaluation: Evaluation, run: Run, key: str) -> list[str]:
-    """Sentences on a run of which no document of the first K is judged, or whose ids do not meet the labels,
-    with examples."""
+    """Sentences on a run without a judged document in the first K, or whose ids do not meet the labels."""
     counted_run, source = evaluation.runs[run.name].counted, evaluation.sources[run.name]
     strangers = notes_on_strangers(run.name, source, counted_run, evaluation.labels)
     if share_judged(evaluation, run.name, key) != 0:

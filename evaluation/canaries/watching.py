@@ -120,10 +120,7 @@ def create_canary(
 
 
 def take_over_tag(canary: Canary, user: User | None) -> CanaryStretch:
-    """Measure the queries that have a canary's tag now from here on: another stretch of its history.
-
-    `InputError` when these are the queries that it measures, when there are none, and when none has a label.
-    """
+    """Measure the queries tagged now, in another stretch; `InputError` for the same, none, or no label."""
     if canary.pk not in changes_of_tags(stretches_of([canary]), [canary]):
         raise InputError("These queries are already measured; nothing has changed.", conflict=True)
     stretch = frozen(canary, user)
@@ -255,10 +252,7 @@ def tell_of_engine(engine: Engine, problem: str) -> None:
 
 
 def resume_watching() -> int:
-    """Start again what a stopped worker left unmeasured, unless a job is to do it; how many jobs that makes.
-
-    For when the site starts. A run that cannot be measured is tried again; no message is sent twice.
-    """
+    """Start again what a stopped worker left unmeasured; how many jobs that makes. No message goes twice."""
     canaries = list(Canary.objects.filter(collection__deleted_at=None).select_related("collection"))
     wanted: dict[tuple[str, int], tuple[Collection, dict[str, int]]] = {}
     stretches = stretches_of(canaries)

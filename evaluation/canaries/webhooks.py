@@ -1,7 +1,4 @@
-"""Sending a message to somebody else's server: signed, bounded in time, and never into a private network.
-
-The connection is one of `pooling/engines/connections.py`. Redirects are not followed.
-"""
+"""Sending a signed message to somebody's server: bounded in time, never into a private network."""
 
 from __future__ import annotations
 
@@ -121,14 +118,7 @@ def post_signed(
     return DeliveryOutcome(200 <= status < 300, f"HTTP {status}")
 
 
-def _post(
-    url: str,
-    body: bytes,
-    secret: str,
-    message: str,
-    *,
-    backend: httpcore2.NetworkBackend,
-) -> int:
+def _post(url: str, body: bytes, secret: str, message: str, *, backend: httpcore2.NetworkBackend) -> int:
     import httpcore2
 
     stamp = str(int(time.time()))

@@ -26,9 +26,7 @@ class ChartQuerySerializer(serializers.Serializer[dict[str, object]]):
         required=False, help_text="A K of the report; 10, or the nearest, if absent."
     )
     show = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="Runs in colour; the best eight if absent.",
+        child=serializers.CharField(), required=False, help_text="Runs in colour; the best eight if absent."
     )
     a = serializers.CharField(required=False, help_text="For `gains`: the run that gains or loses.")
     b = serializers.CharField(required=False, help_text="For `gains`: the run it is compared with.")
@@ -81,8 +79,7 @@ class ReportChart(APIView):
 
 
 def _view(request: Request, report: Report) -> ChartView:
-    """What the address asks for; `InputError` for what the report does not have, where a page shows what is
-    usual instead."""
+    """What the address asks for; `InputError`, where pages show what is usual, for what the report lacks."""
     values = parsed(ChartQuerySerializer, request)
     measure = values["measure"]
     if "k" in values or measure not in report.options["measures"]:

@@ -1,7 +1,4 @@
-"""Pictures of an evaluation: Altair specifications. No Django here.
-
-Altair is imported inside the functions, because it takes longer to load than a page may.
-"""
+"""Pictures of an evaluation: Altair specifications. No Django here."""
 
 from __future__ import annotations
 
@@ -191,8 +188,7 @@ def strategy_curves(
 def picture_size(
     run_count: int, cutoff_count: int, *, narrow: bool = False, bounds: bool = False, legend: bool = True
 ) -> tuple[int, int]:
-    """Width and height of the picture of this many runs at this many K, with or without a legend of runs;
-    `bounds` have their own."""
+    """Width and height of a picture of this many runs and K, with or without a legend; `bounds` differ."""
     width = 380 if narrow else 860
     named = (46 if narrow else 26) * bounds
     if cutoff_count == 1:

@@ -63,8 +63,7 @@ def pushed_apart(heights: Sequence[float], apart: float, *, low: float, high: fl
 
 
 def ends_of(curve: pd.DataFrame, *, top: float, plot_height: int) -> pd.DataFrame:
-    """The last point of each of the best runs, with the height of its name as `name_at`. top: where the axis
-    ends; plot_height: its pixels."""
+    """The last points of the best runs, with the height `name_at`. top: axis end; plot_height: pixels."""
     points = curve.dropna(subset="mean")
     last = points.loc[points.groupby("run", sort=False)["k"].idxmax()]
     best = last.nlargest(MOST_NAMED, "mean", keep="first")
@@ -73,8 +72,7 @@ def ends_of(curve: pd.DataFrame, *, top: float, plot_height: int) -> pd.DataFram
 
 
 def names(ends: pd.DataFrame, across: alt.X, share: dict[str, Any], *, room: int) -> list[alt.Chart]:
-    """A name for each row of `ends`, and a thin line to it from the end of its own line; room: the most
-    pixels of a name."""
+    """A name for each row of `ends`, and a thin line to it from its own line's end; room: pixels at most."""
     base = alt.Chart(ends)
     leader = base.mark_rule(strokeWidth=1).encode(
         x=across,
@@ -83,8 +81,6 @@ def names(ends: pd.DataFrame, across: alt.X, share: dict[str, Any], *, room: int
         y2=alt.Y2("name_at:Q"),
     )
     words = base.mark_text(align="left", baseline="middle", fontSize=13, limit=room).encode(
-        x=alt.value(alt.expr(f"width + {BEGIN}")),
-        y=alt.Y("name_at:Q", **share),
-        text=alt.Text("run:N"),
+        x=alt.value(alt.expr(f"width + {BEGIN}")), y=alt.Y("name_at:Q", **share), text=alt.Text("run:N")
     )
     return [leader, words]

@@ -1,7 +1,4 @@
-"""Pictures of facts: how many of them the first K hold, over K and over the characters of context. No Django.
-
-Altair is imported inside the functions, because it takes longer to load than a page may.
-"""
+"""Pictures of facts: how many of them the first K hold, over K and over characters of context. No Django."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Pictures of the queries behind a mean: how values are spread, who gains where, what is judged. No Django.
 
-Altair is imported inside the functions, because it takes longer to load than a page may. Every picture is
-readable without its colours: by rows that are named, by the side of a line, by marks or dashes.
+Every picture is readable without its colours: by named rows, by the side of a line, by marks or dashes.
 """
 
 from __future__ import annotations
@@ -74,13 +73,7 @@ def distribution_chart(
 
 
 def gains_chart(
-    table: pd.DataFrame,
-    first: str,
-    second: str,
-    *,
-    title: str,
-    dark: bool = False,
-    narrow: bool = False,
+    table: pd.DataFrame, first: str, second: str, *, title: str, dark: bool = False, narrow: bool = False
 ) -> alt.LayerChart:
     """Gains (above the line) and losses (below) of the first run in each query, sorted; where the queries are
     too many for a bar each, the mean of neighbours. table: as `gains_table` gives it."""
@@ -226,8 +219,7 @@ def coverage_chart(
 
 
 def merged(cells: pd.DataFrame) -> pd.DataFrame:
-    """The cells of `coverage_cells` to the nearest fortieth, with neighbours that are equal put together;
-    missing ones are left out."""
+    """`coverage_cells` to the nearest fortieth, with equal neighbours put together; no missing ones."""
     rounded = cells.assign(judged=(cells["judged"].astype(float) * 40).round() / 40)
     rows: list[list[Any]] = []
     for run, start, end, judged in rounded[["run", "start", "end", "judged"]].itertuples(index=False):

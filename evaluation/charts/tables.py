@@ -132,8 +132,7 @@ def relevant_table(figures: Figures, runs: Sequence[str], measure: str, k: int) 
 
 
 def relevant_bins(table: pd.DataFrame) -> pd.DataFrame:
-    """`relevant_table` by run and number of relevant documents, doubling: run, from, to, queries, relevant
-    (their mean), mean (of the values)."""
+    """`relevant_table` by run and doubling numbers of relevant documents: from, to, queries, means."""
     if table.empty:
         return pd.DataFrame(columns=["run", "from", "to", "queries", "relevant", "mean"])
     exponent = np.floor(np.log2(np.maximum(table["relevant"], 1))).astype(int)
@@ -151,11 +150,7 @@ def precision_recall_table(figures: Figures) -> pd.DataFrame:
     """run, k, recall, precision: the means at each K that has both."""
     both = [k for k in figures.cutoffs("recall") if k in figures.cutoffs("precision")]
     rows = [
-        (
-            run,
-            k,
-            *(figures.mean(run, measure, k) for measure in ("recall", "precision")),
-        )
+        (run, k, *(figures.mean(run, measure, k) for measure in ("recall", "precision")))
         for run in figures.runs
         for k in both
     ]
@@ -222,8 +217,7 @@ def _pandas(frame: pl.DataFrame) -> pd.DataFrame:
 
 
 def coverage_by_run(table: pd.DataFrame) -> pd.DataFrame:
-    """`coverage_table` in short: run, queries, mean, the shares of queries wholly judged and judged by less
-    than 80 %, and the least judged query."""
+    """`coverage_table` in short: queries, mean, shares wholly judged and below 80 %, and the least one."""
     rows = []
     for name in (column for column in table.columns if column.startswith(JUDGED)):
         values = table[name].to_numpy(dtype=float)

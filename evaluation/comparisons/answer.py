@@ -9,7 +9,8 @@ from typing import Any, TypedDict
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
 from evaluation.measures import titled
-from evaluation.measures.significance import FEWEST_QUERIES, queries_needed
+from evaluation.measures.intervals import FEWEST_QUERIES
+from evaluation.measures.significance import queries_needed
 from evaluation.scoring.config import MARGIN
 from evaluation.scoring.estimate_figures import COMPLETE, ESTIMATE, LABELS, SPAN, Estimates, FrameFigures
 from evaluation.scoring.figures import Figure, RunFigures, mean_as_read
@@ -190,10 +191,7 @@ def best_first(figures: Mapping[str, RunFigures], k: int) -> list[str]:
 
 
 def answer_of(
-    figures: Mapping[str, RunFigures],
-    comparisons: Sequence[Comparison],
-    k: int,
-    basis: AnswerBasis,
+    figures: Mapping[str, RunFigures], comparisons: Sequence[Comparison], k: int, basis: AnswerBasis
 ) -> Answer | None:
     """The answer at K; None where recall is undefined.
 

@@ -11,14 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from evaluation.comparisons.answer import (
-    Answer,
-    AnswerBasis,
-    Outside,
-    answer_of,
-    best_first,
-    headline_cutoff,
-)
+from evaluation.comparisons.answer import Answer, AnswerBasis, Outside, answer_of, best_first, headline_cutoff
 from evaluation.comparisons.audited import audited_differences
 from evaluation.comparisons.comparing import Method, compare_at, compare_pair, values_of
 from evaluation.comparisons.deciding import labels_expected
@@ -46,8 +39,7 @@ _PAIR = ["query", "document_id"]
 
 
 def usual_test(evaluation: Evaluation) -> str:
-    """The test of differences unless another is asked for: by random signs where these are affordable, and
-    never of drawn queries."""
+    """The test unless another is asked for: random signs where affordable, and never of drawn queries."""
     few = evaluation.labels.query_count <= MOST_RANDOMISED and len(evaluation.runs) <= MOST_RUNS
     return "randomisation" if few and evaluation.design is None else "t"
 
@@ -83,11 +75,7 @@ def answered(
         return None
     figures = {name: run.figures for name, run in evaluation.runs.items()}
     rests_on = AnswerBasis(
-        0,
-        request.complete or "complete" in evaluation.settings,
-        request.frame,
-        estimates,
-        request.margin,
+        0, request.complete or "complete" in evaluation.settings, request.frame, estimates, request.margin
     )
     pool = basis.pool if basis else None
     # Complete labels cover every K, however shallow a pool is.
@@ -131,8 +119,7 @@ def deepest_covered(pool: PoolDesign | None, runs: Sequence[str]) -> int | None:
 
 
 def _outside(evaluation: Evaluation, run: str, k: int, basis: Basis | None) -> Outside | None:
-    """None where every document of the run's first K is in the pool or in the frame of its audit, or where no
-    pool was given."""
+    """None where the pool or its audit's frame has all documents of the first K, or without a pool."""
     if evaluation.pool is None:
         return None
     kept = basis.opened if basis else unsettled_kept(evaluation, [run])
@@ -160,8 +147,7 @@ def _outside(evaluation: Evaluation, run: str, k: int, basis: Basis | None) -> O
 
 
 def _within_reach(opened: Unsettled, run: str, design: PoolDesign) -> pl.DataFrame:
-    """What the audit could draw of a run's list, so that its estimate covers it: of the queries whose list
-    the pool has down to its depth."""
+    """What the audit could draw of a run's list: of queries whose list the pool has down to its depth."""
     top, depth = opened.tops[run], (design.depths or {}).get(run, 0)
     absent = top.filter(pl.col("position") <= depth).join(opened.pool, on=_PAIR, how="anti")
     return top.filter(pl.col("position") <= (design.reach or 0)).join(absent, on="query", how="anti")

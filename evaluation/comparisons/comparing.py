@@ -12,15 +12,8 @@ from pathlib import Path
 from evaluation.comparisons.verdict import BOUNDED, Comparison, Difference
 from evaluation.measures import Floats, split_name, titled
 from evaluation.measures.hajek import Design, weighted_means
-from evaluation.measures.significance import (
-    BOOTSTRAP_SAMPLES,
-    PERMUTATIONS,
-    TESTS,
-    adjusted,
-    difference_intervals,
-    effect_sizes,
-    plain,
-)
+from evaluation.measures.intervals import BOOTSTRAP_SAMPLES, difference_intervals
+from evaluation.measures.significance import PERMUTATIONS, TESTS, adjusted, effect_sizes, plain
 from evaluation.scoring.evaluating import evaluate
 from evaluation.scoring.figures import mean_as_read
 from evaluation.scoring.results import Evaluation

@@ -59,8 +59,7 @@ class Standing:
         return needed if needed > len(each) else None
 
     def bounds(self) -> tuple[float, float] | None:
-        """Least and largest mean difference, over all labels the unjudged documents can get; None without a
-        query."""
+        """Least and largest mean difference over all labels of unjudged documents; None without a query."""
         if not self.query_ids:
             return None
         mine, other = (self._alone(is_first) for is_first in (True, False))

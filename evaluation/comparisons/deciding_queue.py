@@ -220,8 +220,7 @@ def _other_queries(report: Report, first: str, second: str, k: int, *, leader: s
 
 
 def _counted(report: Report, first: str, second: str, k: int) -> tuple[pl.DataFrame, float]:
-    """The queries that count for both runs with their weights, and how many documents of both runs' first k
-    were judged."""
+    """The queries that count for both runs, their weights, and the judged documents of both first k."""
     values = scan_per_query(report).filter(pl.col("run").is_in([first, second]), pl.col("k") == k)
     shares = values.filter(pl.col("measure") == "judged").select(pl.col("value").sum()).collect()
     return counted_queries(report, first, second, k).sort("query_id"), float(shares.item() or 0) * k
@@ -257,10 +256,7 @@ def _new_labels(report: Report) -> pl.DataFrame:
 def open_deciding_queue(
     report: Report, first: str, second: str, k: int, *, user: User | None = None
 ) -> Queue | Job:
-    """A pool of the pairs that are expected to decide, and a queue over it, as the newest queue is.
-
-    `InputError` where the sign is decided, nothing is left to judge, or such a queue is still open.
-    """
+    """A pool and a queue of the pairs expected to decide; `InputError` if decided, exhausted or open."""
     chosen_comparisons(report, first, second, k)
     now = decision(report, first, second, k)
     if now.wanted.is_empty():
@@ -282,12 +278,7 @@ def open_deciding_queue(
     }
     name = numbered_name(collection, "Deciding")
     pool = pick_pool(
-        collection,
-        now.wanted,
-        strategy=Pool.DECIDING,
-        provenance=provenance,
-        name=name,
-        user=user,
+        collection, now.wanted, strategy=Pool.DECIDING, provenance=provenance, name=name, user=user
     )
     latest = collection.queues.order_by("-pk").first()
     needed: dict[str, Any] = {} if latest is None else redundancy_of(latest)

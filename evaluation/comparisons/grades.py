@@ -44,8 +44,7 @@ NAMED = (Grade.CLEARLY_BETTER, Grade.PROBABLY_BETTER)
 
 @dataclass(frozen=True)
 class Graded:
-    """A grade; the run that is ahead and the one behind, by the labels there are; and the sentence. same: no
-    query and no label tells the two apart."""
+    """A grade, the runs ahead and behind by the labels, and the sentence. same: nothing tells them apart."""
 
     grade: Grade
     ahead: str

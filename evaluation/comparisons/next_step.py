@@ -61,8 +61,7 @@ def next_move(report: Report, answer: Answer) -> NextMove | None:
 
 
 def estimate_move(report: Report, answer: Answer) -> NextMove | None:
-    """A pool of the same runs and depth, of which only the audit is left to judge: where recall is of what
-    was found and no audit is on its way."""
+    """A pool of the same runs and depth with only the audit left to judge, where none is on its way."""
     if answer.basis != LABELS:
         return None
     pool = newest_merged_pool(report.collection)

@@ -12,11 +12,12 @@ from evaluation.comparisons.deciding_queue import decision, queues_of
 from evaluation.comparisons.grades import NAMED
 from evaluation.comparisons.stored import Compared, deciding, grade_of, turned
 from evaluation.comparisons.verdict import ComparisonResult
-from evaluation.comparisons.wording import grade_in_words, signed, span
+from evaluation.comparisons.wording import grade_in_words, span
 from evaluation.models import Report
 from evaluation.report_store.files import run_names, usual_cutoff
 from evaluation.report_store.settings import margin_of, weights_in_words
 from evaluation.scoring.results import percent, share_in_words
+from evaluation.scoring.wording import signed
 
 MOST_LABELS = 20
 MOST_PAIRS = 45
@@ -47,9 +48,7 @@ class PairView(forms.Form):
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
     def choice(self) -> PairChoice:
-        """The valid part of the query string, filled up; never a run with itself. `instead` says what else
-        was asked for.
-        """
+        """The valid part of the query string, filled up, of two different runs; `instead` has the rest."""
         self.is_valid()
         values, runs = self.cleaned_data, self._comparisons.runs
         first = values.get("a") or runs[0]
@@ -120,12 +119,7 @@ def facts(one: ComparisonResult) -> list[FactRow]:
             span(one["low"], one["high"]),
             "choice of queries (paired differences)",
         ),
-        (
-            "Bounds",
-            _both(one["bounds"]),
-            "",
-            "any labels of unjudged documents (exact for the pool)",
-        ),
+        ("Bounds", _both(one["bounds"]), "", "any labels of unjudged documents (exact for the pool)"),
         (
             "Estimated difference",
             signed(one["estimate"]),

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from evaluation.comparisons.wording import signed
 from evaluation.measures import key_of, titled
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, figure_of, run_names
@@ -17,7 +16,7 @@ from evaluation.report_store.options import UNWEIGHTED
 from evaluation.report_store.settings import weights_of
 from evaluation.scoring.figures import Figure, mean_as_read
 from evaluation.scoring.results import decimal, interval
-from evaluation.scoring.wording import estimated_title
+from evaluation.scoring.wording import estimated_title, signed
 from pooling.tables.columns import Column
 from pooling.tables.table import Table
 
@@ -79,8 +78,7 @@ class RunLine:
 
 @dataclass(frozen=True)
 class ResultsTable:
-    """The table of one measure at one K, None over the whole run, with its rows. axis: where bars end.
-    earlier: what it is compared with."""
+    """One measure at one K (None: the whole run). axis: end of bars. earlier: compared with that."""
 
     table: Table
     lines: Sequence[RunLine]
@@ -97,8 +95,7 @@ def results_table(
     earlier: Earlier | None,
     compared: Sequence[str],
 ) -> ResultsTable:
-    """A line per run, the best first. low: the runs with low or uneven coverage.
-    compared: the runs whose comparisons the report has."""
+    """A line per run, the best first. low: runs of low or uneven coverage. compared: with comparisons."""
     names = run_names(report)
     figures = {run: figure_of(report, run, measure, k) for run in names}
     defined = {run: figure["mean"] for run, figure in figures.items() if figure["mean"] is not None}
@@ -117,8 +114,8 @@ def results_table(
                 run=run,
                 value=figure["mean"],
                 judged=figure_of(report, run, "judged", deepest)["mean"],
-                best=None if run == best or best is None else _minus(figure["mean"], defined[best]),
-                since=None if earlier is None else _minus(figure["mean"], earlier.means.get(run)),
+                best=None if run == best or best is None else minus(figure["mean"], defined[best]),
+                since=None if earlier is None else minus(figure["mean"], earlier.means.get(run)),
                 address=f"{reverse('report_comparisons', args=[report.pk])}?{urlencode(pair)}"
                 if can_compare
                 else "",
@@ -129,7 +126,7 @@ def results_table(
                 missing=report.result["queries"]["missing"].get(run, 0),
                 unknown=report.result["queries"]["unknown"].get(run, 0),
                 figures=_all_figures(report, run),
-                estimate=_estimate_in_words(figure),
+                estimate=estimate_in_words(figure),
                 by_labels=earlier is not None and bool(earlier.others),
             )
         )
@@ -137,13 +134,13 @@ def results_table(
     return ResultsTable(_table(report, measure, k, earlier, is_estimated=is_estimated), lines, axis, earlier)
 
 
-def _estimate_in_words(figure: Figure) -> str:
+def estimate_in_words(figure: Figure) -> str:
     """Empty without an audit."""
     estimate = figure.get("estimate")
     return "" if estimate is None else f"{decimal(estimate['value'])}{interval(estimate)}"
 
 
-def _minus(one: float | None, other: float | None) -> float | None:
+def minus(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one - other
 
 

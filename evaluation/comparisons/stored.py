@@ -79,10 +79,7 @@ class StoredComparisons(TypedDict):
 
 
 def compared_runs(basis: Basis) -> tuple[list[Comparison], StoredComparisons]:
-    """Every pair of twenty of the report's runs at each K, and the same as it is stored.
-
-    The twenty are the best two at each K, which answers name, and as many of the first others.
-    """
+    """Pairs of up to twenty runs at each K (the best two at each, then the first), and as stored."""
     evaluation = basis.evaluation
     cutoffs = recall_cutoffs(evaluation)
     figures = {name: run.figures for name, run in evaluation.runs.items()}
@@ -234,8 +231,7 @@ def comparison_of(one: Any) -> Comparison:
 def chosen_comparisons(
     report: Report, first: str | None, second: str | None, k: int | None
 ) -> ChosenComparisons:
-    """All pairs at a K (10, or the nearest), those of one run, or one pair; `InputError` for what is not
-    there."""
+    """All pairs at a K (10, or the nearest), those of one run, or one pair; `InputError` without them."""
     comparisons = compared(report)
     if comparisons is None:
         raise InputError("This report has no comparisons: it has only one run or is too large.", missing=True)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Annotated, NotRequired, TypedDict, cast
 
 from evaluation.measures import MEASURES, titled
-from evaluation.measures.significance import LEVEL, power_line
-from evaluation.scoring.wording import TOO_FEW, percent, share_in_words
+from evaluation.measures.intervals import LEVEL
+from evaluation.measures.significance import power_line
+from evaluation.scoring.wording import TOO_FEW, percent, share_in_words, signed
 from pooling.formats.wording import counted
 
 # Runs whose coverage differs by more than this were not measured alike: do not read their raw order.
@@ -257,7 +258,7 @@ class Comparison:
         spread = f" ({TOO_FEW})"
         if self.low is not None and self.high is not None:
             spread = f" {_bracketed((self.low, self.high))}{self._at_level()}"
-        name = f"{titled(self.measure, self.k)} {_signed(self.difference)}"
+        name = f"{titled(self.measure, self.k)} {signed(self.difference)}"
         return f"{self.first} − {self.second}: {name}{spread}"
 
     def of_queries(self, opening: str = "Another") -> str:
@@ -274,7 +275,7 @@ class Comparison:
         """The estimate with its interval over the draw of labels."""
         if self.estimate is None or self.estimated is None:
             return _between(self.estimated)
-        return f"{_signed(self.estimate)} {_bracketed(self.estimated)}{self._at_level()}"
+        return f"{signed(self.estimate)} {_bracketed(self.estimated)}{self._at_level()}"
 
     def _audited_p(self, before: str) -> str:
         p_value = self.estimate_p_value
@@ -306,14 +307,9 @@ def _side(number: float | None) -> int:
     return 0 if number is None else excludes_zero((number, number))
 
 
-def _signed(number: float | None) -> str:
-    # Adding 0 turns the -0.0 of a rounded sum into 0.0.
-    return "–" if number is None else f"{round(number, 3) + 0.0:+.3f}".replace("-", "−")
-
-
 def _bracketed(span: Interval) -> str:
-    return f"[{_signed(span[0])}, {_signed(span[1])}]"
+    return f"[{signed(span[0])}, {signed(span[1])}]"
 
 
 def _between(span: Interval | None) -> str:
-    return "" if span is None else f"{_signed(span[0])} to {_signed(span[1])}"
+    return "" if span is None else f"{signed(span[0])} to {signed(span[1])}"

@@ -5,15 +5,10 @@ from __future__ import annotations
 from evaluation.comparisons.answer import Answer, Rival
 from evaluation.comparisons.grades import NAMED, Grade, Graded
 from evaluation.scoring.estimate_figures import ESTIMATE, SPAN, FrameFigures
-from evaluation.scoring.wording import decimal, first_places, interval, percent
+from evaluation.scoring.wording import decimal, first_places, interval, percent, signed
 from pooling.formats.wording import counted
 
 _SPANNED = "this covers queries, labels and the documents that still wait for one"
-
-
-def signed(number: float | None) -> str:
-    """Three decimals with their sign, or a dash."""
-    return "–" if number is None else f"{round(number, 3) + 0.0:+.3f}".replace("-", "−")
 
 
 def span(low: float | None, high: float | None) -> str:
@@ -39,8 +34,7 @@ def grade_in_words(one: Graded | Rival) -> str:
 
 
 def difference_in_words(answer: Answer, rival: Rival) -> str:
-    """The difference from the rival with its interval and p-value. It is of the labels at hand, which is said
-    where the recall before it is not."""
+    """The difference from the rival, its interval and p-value, and where it is of the labels at hand."""
     p_value = "" if rival.p_value is None else f" · p = {rival.p_value:.2g}"
     pairs = f" ({counted(rival.pairs, 'pair')})" if p_value and rival.pairs > 1 else ""
     words = f"{signed(rival.difference)} {span(rival.low, rival.high)}".strip()
@@ -130,8 +124,7 @@ def _of_all_queries(frame: FrameFigures) -> FrameFigures:
 
 
 def answer_in_words(answer: Answer) -> tuple[str, ...]:
-    """The answer as sentences: who is best and how sure that is, its numbers, what no pool has, and
-    what to do next."""
+    """The answer in sentences: who is best, how surely, its numbers, what no pool has, and what to do."""
     numbers = f"Recall@{answer.k} of {answer.run}: {recall_in_words(answer)}"
     if answer.rival is not None:
         numbers += f"; {difference_in_words(answer, answer.rival)}"

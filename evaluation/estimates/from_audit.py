@@ -29,7 +29,7 @@ from evaluation.estimates.intervals import (
 from evaluation.estimates.macro_recall import MacroRecall, macro_recalls
 from evaluation.estimates.sample import PAIR, AuditSample
 from evaluation.estimates.totals import Remainder, most_missing, most_missing_in_all
-from evaluation.measures.significance import LEVEL
+from evaluation.measures.intervals import LEVEL
 from evaluation.scoring.estimate_figures import (
     AuditProposal,
     DifferenceEstimate,

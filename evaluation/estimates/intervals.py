@@ -146,16 +146,9 @@ class Kind:
 
 
 def gamma_limits(
-    seen: float,
-    mean: float,
-    variance: float,
-    *,
-    lightest: float | None,
-    level: float,
-    heaviest: float = 1.0,
+    seen: float, mean: float, variance: float, *, lightest: float | None, level: float, heaviest: float = 1.0
 ) -> tuple[float, float]:
-    """Limits of `seen` documents and an unseen rest with this mean and variance; lightest and heaviest as in
-    `Kind`."""
+    """Limits of `seen` documents and an unseen rest of this mean and variance; weights as in `Kind`."""
     low = gamma_quantile(level, mean, variance)
     if lightest is None:
         return seen + low, seen + mean
@@ -185,10 +178,7 @@ def interval_of_total(sample: pl.DataFrame, *, confidence: float = 0.95) -> Labe
 def interval_of_hits(
     sample: pl.DataFrame, retrieved: pl.DataFrame, *, confidence: float = 0.95
 ) -> LabelInterval:
-    """The number of relevant documents among those that a run retrieved; otherwise as `interval_of_total`.
-
-    Divided by the places of the run's top K it is precision.
-    """
+    """`interval_of_total` for a run's relevant documents; divided by the places of its top K, precision."""
     arrays = SampleArrays.of(sample)
     return interval_of_kind(arrays, arrays.hits_of(retrieved), still_open(arrays, retrieved), confidence)
 

@@ -251,8 +251,7 @@ class _Model:
         return float(means.mean[0]), float(means.reach(confidence)[0])
 
     def _values(self, hits: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-        """(Q,) recall with the linear step, with the term of second order too, and the variance of the
-        draw of labels."""
+        """(Q,) recall with the linear step, with that of second order too, and the variance of the draw."""
         total = np.where(self.counts, self.total, 1.0)
         plain = self._sums(self.query, self.expected * hits * self.weight) / total
         mine = self.query[: len(self.residual)]
@@ -275,10 +274,7 @@ class _Model:
 
 
 def skewed(means: Sequence[float], reach: float) -> tuple[float, float]:
-    """The limits of a share that is estimated by all of these means, with this reach around each.
-
-    Towards ½ they lie `further`.
-    """
+    """The limits of a share estimated by all these means, with this reach, `further` towards ½."""
     low, high = min(means), max(means)
     return low - reach - float(further(1 - low, reach)), high + reach + float(further(high, reach))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TypeAlias
 
-from evaluation.measures.significance import LEVEL
+from evaluation.measures.intervals import LEVEL
 from evaluation.scoring.results import Evaluation, percent, share_in_words
 from pooling.heavy import np, npt, pd
 

@@ -148,8 +148,7 @@ def estimates_of(basis: Basis | None, *, complete: bool = False) -> Estimates:
 
 
 def _depths(basis: Basis) -> Mapping[str, int] | None:
-    """Depth of judging by run: that of its pool, or as the labels tell where none is known; None where these
-    do not tell either."""
+    """Depth of judging by run: that of its pool, or as the labels tell; None where neither is known."""
     if basis.pool is not None and basis.pool.depths is not None:
         return basis.pool.depths
     depth = labelled_depth(basis.evaluation)

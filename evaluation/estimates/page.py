@@ -5,12 +5,7 @@ from typing import Any
 from evaluation.estimates.score_audit_page import by_scores_context
 from evaluation.models import Report
 from evaluation.report_store.files import figure_of, run_names
-from evaluation.scoring.estimate_figures import (
-    EstimateFigure,
-    Estimates,
-    PoolOfEstimates,
-    PoweredFigure,
-)
+from evaluation.scoring.estimate_figures import EstimateFigure, Estimates, PoolOfEstimates, PoweredFigure
 from evaluation.scoring.figures import Span
 from evaluation.scoring.results import decimal, interval, percent, share_in_words
 

@@ -111,8 +111,7 @@ def _inside(pool: pl.DataFrame, evaluation: Evaluation) -> pl.DataFrame:
 
 
 def _members(pool: pl.DataFrame, evaluation: Evaluation) -> frozenset[str]:
-    """The runs that the pool is of, as the ranks of its rows tell: none has a document further up than the
-    best of them."""
+    """The runs of the pool by the ranks of its rows: no document is further up than in the best of them."""
     labels = evaluation.labels
     labelled = pl.DataFrame(
         {"query_id": labels.query_ids.gather(labels.query), "document_id": labels.document_ids}

@@ -21,7 +21,7 @@ from evaluation.estimates.prediction_powered import (
     tuned,
 )
 from evaluation.estimates.sample import AuditSample
-from evaluation.measures.significance import BOOTSTRAP_SAMPLES, LEVEL, mean_intervals
+from evaluation.measures.intervals import BOOTSTRAP_SAMPLES, LEVEL, mean_intervals
 from evaluation.scoring.estimate_figures import EstimateFigure, PoweredFigure, PoweredFigures, PoweredTotal
 from pooling.heavy import np, pl
 

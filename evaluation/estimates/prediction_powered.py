@@ -283,10 +283,7 @@ def powered_micro_recall(given: Predicted, retrieved: pl.DataFrame, *, confidenc
     if not tuning.weight:
         return Powered(human, human, 0.0, tuning.why)
     arrays = given.arrays
-    lightest = (
-        _lightest(arrays, still_open(arrays, retrieved)),
-        _lightest(arrays, arrays.probability < 1),
-    )
+    lightest = (_lightest(arrays, still_open(arrays, retrieved)), _lightest(arrays, arrays.probability < 1))
     level = (1 - confidence) / 2
     parts = [
         (domain.estimate(tuning.weight), *limits(domain, tuning, one, level))

@@ -108,8 +108,7 @@ class _Extension(TypedDict, total=False):
 
 
 def _extension(pool: Pool, basis: Basis, qrels: pl.DataFrame) -> _Extension:
-    """Of a later version of a pool: what it extends, and judged@K of its new runs without the labels that it
-    brought."""
+    """Of a pool's later version: what it extends, and judged@K of its new runs without its own labels."""
     if pool.extends is None:
         return {}
 

@@ -61,10 +61,7 @@ def score_audit_of(
 def read_score_audit(
     audit_pool: Pool, of: Pool, relevant: pl.DataFrame, unanswered: pl.DataFrame
 ) -> ScoreAudit:
-    """The sample that labels are of one audit by scores; `of` is the pool that it was drawn from.
-
-    What was drawn from are the pairs of the audit's own pool; all others had a label at the draw.
-    """
+    """The sample of an audit by scores from the pool `of`; outside the audit's own pool, all had labels."""
     population = pooled_frame(audit_pool).with_columns(known=pl.lit(False))
     pairs = pooled_frame(of).join(population, on=PAIR, how="left")
     return score_audit(

@@ -222,9 +222,7 @@ def _split(rows: pl.DataFrame) -> pl.DataFrame:
         simple=~pl.col("alone").any().over(STRATUM),
         begun=begun.over(STRATUM),
         complete=~due.any().over(STRATUM),
-    ).with_columns(
-        drawn=pl.when("simple").then("begun").otherwise(pl.col("alone") & pl.col("complete")),
-    )
+    ).with_columns(drawn=pl.when("simple").then("begun").otherwise(pl.col("alone") & pl.col("complete")))
     share = pl.col("drawn").sum().over(STRATUM) / pl.col("remainder")
     rest = rest.with_columns(probability=pl.when("simple").then(share).otherwise(chosen))
     kept = [*rows.columns, "simple", "drawn", "probability"]

@@ -25,7 +25,7 @@ from evaluation.estimates.intervals import (
 )
 from evaluation.estimates.sample import extremes_of
 from evaluation.estimates.totals import Remainder, most_missing_in_all
-from evaluation.measures.significance import LEVEL
+from evaluation.measures.intervals import LEVEL
 from evaluation.scoring.estimate_figures import EstimateFigure, MicroFigure, RunDifference, TotalEstimate
 from pooling.heavy import pl
 

@@ -4,12 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluation.rendering.cells import Cells
-from evaluation.scoring.estimate_figures import (
-    EstimateFigure,
-    NoEstimate,
-    ScoreAuditEstimates,
-    ScoreStratum,
-)
+from evaluation.scoring.estimate_figures import EstimateFigure, NoEstimate, ScoreAuditEstimates, ScoreStratum
 from evaluation.scoring.wording import decimal, interval, share_in_words
 
 TITLE = "Estimated from an audit by scores"

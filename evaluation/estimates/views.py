@@ -50,9 +50,7 @@ def pool_diagnostics(pool: Pool) -> AllOfPool:
 
 
 def pool_finds(pool: Pool) -> LabelFinds | None:
-    """See `pooling.merging.summary.diagnose_labels`, on the labels as they stand; None when the pool has
-    none.
-    """
+    """`pooling.merging.summary.diagnose_labels` on the labels as they stand; None without a label."""
     key = f"pool-finds-{pool.pk}-{pool.built_at.timestamp()}-{state_of_labels(pool.collection)}"
     # In a list, since None would look like nothing cached.
     boxed = cache.get(key)
@@ -72,8 +70,7 @@ def _counted(pool: Pool) -> LabelFinds | None:
 
 
 def _entries(pool: Pool) -> pl.DataFrame:
-    """The pairs of a pool down to its depth, with the run that found each first; finders stay text, for
-    parsing takes long."""
+    """Pairs of a pool to its depth, each with its first finder; finders stay text, which parses slowly."""
     fields = ("query__external_id", "document__external_id", "run_count", "best_rank", "finders")
     rows = (
         pool.entries.filter(is_beyond=False)

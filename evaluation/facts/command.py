@@ -66,11 +66,7 @@ class FactOptions(NamedTuple):
 
 def is_of_facts(measure: str) -> bool:
     """Whether a measure, with or without its K, is over facts."""
-    return _name(measure) in NAMES
-
-
-def _name(measure: str) -> str:
-    return measure.strip().lower().partition("@")[0]
+    return measure.strip().lower().partition("@")[0] in NAMES
 
 
 def fact_options(options: Mapping[str, Any]) -> FactOptions | None:

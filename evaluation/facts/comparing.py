@@ -12,7 +12,8 @@ from typing import Annotated, TypedDict
 
 from evaluation.facts.results import FactEvaluation
 from evaluation.facts.table import FactTable, RunPlaces
-from evaluation.measures.significance import IntervalSettings, difference_intervals, plain
+from evaluation.measures.intervals import IntervalSettings, difference_intervals
+from evaluation.measures.significance import plain
 from pooling.heavy import Booleans, Floats, Integers, np, npt, pl
 
 _PAIR = ["query", "document_id"]

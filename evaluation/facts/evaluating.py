@@ -7,13 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from evaluation.facts.measures import FACT_MEASURES, Counting, fact_count, recall_bounds
-from evaluation.facts.results import (
-    NEED_PAIRS,
-    FactConventions,
-    FactEvaluation,
-    FactFigure,
-    QueryValues,
-)
+from evaluation.facts.results import NEED_PAIRS, FactConventions, FactEvaluation, FactFigure, QueryValues
 from evaluation.facts.table import (
     FactTable,
     RunPlaces,
@@ -23,14 +17,14 @@ from evaluation.facts.table import (
     strangers_outside,
 )
 from evaluation.measures import key_of
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     BOOTSTRAP_SAMPLES,
     LEVEL,
     IntervalSettings,
     interval_settings,
     mean_intervals,
-    plain,
 )
+from evaluation.measures.significance import plain, plain_mean
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.inputs import cutoffs_array
 from pooling.formats.facts.records import FactRecord, SupportRecord, support_frame
@@ -137,8 +131,7 @@ def evaluate_table(
     *,
     pool: Source | None = None,
 ) -> FactEvaluation:
-    """`evaluate_facts` for facts and supports that are a table already, and runs as `placed_runs` gives them
-    for these keys."""
+    """`evaluate_facts` for facts and supports as a table, and runs as `placed_runs` gives them."""
     conventions, order, made = how
     cutoffs = _cutoffs(keys)
     pooled = pooled_strangers(table, placed.values(), pool_frame(pool))
@@ -259,7 +252,7 @@ def _of_run(
     for place, (name, k) in enumerate(scope.keys):
         column = table[:, place]
         figure: FactFigure = {
-            "mean": _mean(column),
+            "mean": plain_mean(column),
             "low": plain(limits[0][place]),
             "high": plain(limits[1][place]),
             "queries": int(np.count_nonzero(~np.isnan(column))),
@@ -270,15 +263,10 @@ def _of_run(
                 hits, counted = worked.hits[:, at], ~np.isnan(column)
                 below = int(scope.counts[counted].sum())
                 figure["micro"] = float(hits[counted].sum()) / below if below else None
-                figure["bound_low"] = _mean(worked.low[:, at])
-                figure["bound_high"] = _mean(worked.high[:, at])
+                figure["bound_low"] = plain_mean(worked.low[:, at])
+                figure["bound_high"] = plain_mean(worked.high[:, at])
             judged, decided, every = np.nansum(worked.judged[:, at], axis=0)
             figure["judged_pairs"] = float(judged / every) if every else None
             figure["decided_pairs"] = float(decided / every) if every else None
         figures[key_of(name, k)] = figure
     return figures
-
-
-def _mean(values: Floats) -> float | None:
-    counted = values[~np.isnan(values)]
-    return float(counted.mean()) if len(counted) else None

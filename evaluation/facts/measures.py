@@ -13,8 +13,7 @@ Denominator = Literal["all", "findable"]
 
 
 class Counting(NamedTuple):
-    """What is counted. denominator: all facts, or those that a judged document supports. partial: a part of a
-    fact counts half."""
+    """denominator: all facts, or those a judged document supports. partial: a part of a fact counts half."""
 
     denominator: Denominator = "all"
     partial: bool = False
@@ -25,8 +24,7 @@ Function: TypeAlias = Callable[[Retrieved, Counting], Floats]
 
 @dataclass(frozen=True)
 class FactMeasure:
-    """One measure: `function` gives (C,) values of a query, NaN where it is undefined. whole: over the whole
-    run, without a K."""
+    """`function` gives (C,) values of a query, NaN where undefined. whole: of the whole run, without K."""
 
     name: str
     title: str

@@ -16,7 +16,7 @@ from evaluation.facts.shapes import FactsMeasuredHow as FactsMeasuredHow
 from evaluation.facts.shapes import RuledPairs as RuledPairs
 from evaluation.facts.table import FactTable, RunPlaces
 from evaluation.measures import key_of
-from evaluation.measures.significance import IntervalSettings
+from evaluation.measures.intervals import IntervalSettings
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.figures import values_frame
 from evaluation.scoring.wording import decimal, interval_or_why_not, percent

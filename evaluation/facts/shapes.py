@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from evaluation.measures.significance import IntervalSettings
+from evaluation.measures.intervals import IntervalSettings
 
 
 class FactFigure(TypedDict):

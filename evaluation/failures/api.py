@@ -18,13 +18,7 @@ from evaluation.failures.fact_lists import FactsOfRun
 from evaluation.failures.fact_views import NO_FACTS, chosen_run
 from evaluation.failures.missed_documents import Missed
 from evaluation.failures.page import BREAKDOWN_FILES, WhereChoice, breakdown_stem, near
-from evaluation.failures.side_by_side import (
-    Place,
-    QueryResult,
-    Relevant,
-    SideBySideResult,
-    side_by_side,
-)
+from evaluation.failures.side_by_side import Place, QueryResult, Relevant, SideBySideResult, side_by_side
 from evaluation.failures.stored_breakdown import BreakdownRequest, breakdown_of
 from evaluation.failures.stored_facts import FactRow, difference_of, facts_in, fill_others
 from evaluation.failures.stored_queries import (
@@ -247,10 +241,7 @@ class ReportFactDifference(APIView):
 
 
 class ReportFacts(APIView):
-    @lists(
-        ReportFactSerializer,
-        parameters=[FactsQuerySerializer],
-    )
+    @lists(ReportFactSerializer, parameters=[FactsQuerySerializer])
     def get(self, request: Request, report_id: int) -> Response:
         """List where each fact stands in a run: the place of the first document that supports it."""
         report = report_for(request.user, report_id)

@@ -8,15 +8,15 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from evaluation.failures.query_groups import Group, Grouping
 from evaluation.measures import Floats, Integers
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     FEWEST_QUERIES,
     LARGEST_RESAMPLED,
     IntervalSettings,
     Resampling,
     interval_settings,
     mean_intervals,
-    plain,
 )
+from evaluation.measures.significance import plain
 from pooling.formats.parts import in_threads
 from pooling.heavy import np, npt, pd
 
@@ -283,11 +283,7 @@ def break_down(
 
 
 def limits_of(
-    values: Values,
-    grouping: Grouping,
-    resampling: Resampling,
-    *,
-    whole: Floats | None = None,
+    values: Values, grouping: Grouping, resampling: Resampling, *, whole: Floats | None = None
 ) -> Floats:
     """(G, R, 4) low and high of the mean, and of the weighted mean, of each group and run; NaN without any.
 

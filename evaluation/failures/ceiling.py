@@ -53,8 +53,7 @@ class CeilingForm(forms.Form):
         """The choice, with what is left out or unknown as usual."""
         values = self.cleaned_data if self.is_valid() else {}
         return CeilingChoice(
-            values.get("stage1") or run_names(report)[0],
-            values.get("k") or headline_k(report.options),
+            values.get("stage1") or run_names(report)[0], values.get("k") or headline_k(report.options)
         )
 
 

@@ -23,10 +23,7 @@ Metadata = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Cut:
-    """The groups of documents by one key: their names in order, and the place of each document's group.
-
-    in_order: whether the groups follow each other, from old to new or from few to many.
-    """
+    """Groups of documents by a key: names and each document's place. in_order: old to new or few to many."""
 
     key: str
     names: tuple[str, ...]

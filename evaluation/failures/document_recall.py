@@ -17,14 +17,8 @@ from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.failures.cutting import Cut, cut_documents, offered_keys
-from evaluation.measures.significance import (
-    FEWEST_QUERIES,
-    RatioDifferences,
-    Resampling,
-    adjusted,
-    mean_intervals,
-    ratio_differences,
-)
+from evaluation.measures.intervals import FEWEST_QUERIES, Resampling, mean_intervals
+from evaluation.measures.significance import RatioDifferences, adjusted, ratio_differences
 from evaluation.models import Report
 from evaluation.report_store.files import run_names, scan_relevant
 from evaluation.report_store.options import headline_k

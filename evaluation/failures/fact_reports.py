@@ -11,13 +11,14 @@ from evaluation.facts.evaluating import HowMeasured, evaluate_table, placed_runs
 from evaluation.facts.results import FACT_PRESETS, FactConventions
 from evaluation.facts.shapes import ContextFigure, ReportFacts
 from evaluation.facts.table import FactTable, RunPlaces, fact_table
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     BOOTSTRAP_SAMPLES,
     LEVEL,
     IntervalSettings,
     interval_settings,
     mean_intervals,
 )
+from evaluation.measures.significance import plain_mean
 from evaluation.scoring.conventions import Conventions
 from labeling.facts.releasing import has_facts, released_frames
 from labeling.models import QrelsRelease
@@ -77,8 +78,7 @@ class DocumentFacts:
         return counts
 
     def characters(self, ordered: pl.DataFrame, lengths: Mapping[str, int], cutoffs: Sequence[int]) -> Floats:
-        """(Q, C) characters of the first K of a run; NaN where the text of one is not known, and where the
-        run does not answer the query."""
+        """(Q, C) characters of a run's first K; NaN without a text, or where the query is not answered."""
         first = ordered.filter(
             pl.col("query_id").is_in(list(self.table.query_ids)) & (pl.col("position") <= max(cutoffs))
         )
@@ -152,11 +152,11 @@ def context_figures(
         stale, density, first = runs[name].nothing_new(cutoffs), densities[number], number * len(cutoffs)
         figures[name] = {
             str(k): {
-                "characters": _mean(characters[number][:, place]),
-                "facts": _mean(density[:, place]),
+                "characters": plain_mean(characters[number][:, place]),
+                "facts": plain_mean(density[:, place]),
                 "low": low[first + place],
                 "high": high[first + place],
-                "nothing_new": _mean(stale[:, place]),
+                "nothing_new": plain_mean(stale[:, place]),
             }
             for place, k in enumerate(cutoffs)
         }
@@ -167,11 +167,6 @@ def _limits(values: Floats, made: IntervalSettings) -> tuple[Sequence[float | No
     limits = mean_intervals(values, samples=made["samples"], seed=made["seed"], level=made["level"])
     low, high = ([None if np.isnan(one) else float(one) for one in limits[side]] for side in (0, 1))
     return low, high
-
-
-def _mean(values: Floats) -> float | None:
-    numbers = values[~np.isnan(values)]
-    return float(numbers.mean()) if len(numbers) else None
 
 
 MEASURES = ("fact_recall", "alpha_ndcg", "redundancy")
@@ -211,8 +206,7 @@ class MeasuredFacts:
 def measured_facts(
     release: QrelsRelease, request: FactRequest, labels: pl.DataFrame, pool: pl.DataFrame | None
 ) -> MeasuredFacts | None:
-    """The report's runs on the facts of its release; None where the release has none that anybody judged.
-    labels: of documents, the release's own."""
+    """The runs on the release's facts; None where nobody judged any. labels: of documents, of the release."""
     if not has_facts(release):
         return None
     facts, supports = released_frames(release)

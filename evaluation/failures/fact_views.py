@@ -42,10 +42,7 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
     if facts is None:
         raise Http404(NO_FACTS)
     runs = run_names(report)
-    run, k = (
-        chosen_run(report, parameter(request, "run")),
-        chosen_cutoff(report, parameter(request, "k")),
-    )
+    run, k = (chosen_run(report, parameter(request, "run")), chosen_cutoff(report, parameter(request, "k")))
     other = next((name for name in runs if name == parameter(request, "against") and name != run), None)
     stale = stale_documents(report, run, k)
     ours, theirs = (placed_within(report, name, k) if name and other else None for name in (run, other))
@@ -88,8 +85,7 @@ def fact_pictures(report: Report) -> list[Picture]:
 
 
 def chosen_run(report: Report, name: str, field: str = "run") -> str:
-    """The run of this name, or for none the report's best by its first measure, its first run. field: which
-    input named it."""
+    """The run of this name, or the report's best by its first measure. field: which input named it."""
     runs = run_names(report)
     if name and name not in runs:
         raise InputError(f"This report has no run “{name}”.", field=field, missing=True)

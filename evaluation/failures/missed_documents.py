@@ -53,10 +53,7 @@ class Text:
 
 
 def missed_documents(report: Report, run: str, k: int, query_ids: Sequence[str]) -> dict[str, MissedOfQuery]:
-    """Query -> the first of the relevant documents outside the run's first k; one database query.
-
-    Highest label first, then nearest to k.
-    """
+    """Query -> relevant documents outside a run's first k, by label, then place; one database query."""
     missed_of = dict.fromkeys(query_ids, MissedOfQuery((), 0))
     parts = relevant_of(report, query_ids).partition_by("query_id", as_dict=True)
     missed = {str(key[0]): _missed_rows(report, run, k, rows.to_dicts()) for key, rows in parts.items()}
@@ -81,10 +78,7 @@ def texts_of(report: Report, document_ids: Iterable[str]) -> dict[str, Text]:
 def finders_of(
     row: Mapping[str, Any], names: Sequence[str], k: int, leave_out: Iterable[str]
 ) -> list[Finder]:
-    """The runs, without some, that have a document in their first k, with its rank there, best first.
-
-    row: of `report_files.relevant_of`; names: the report's runs in their order.
-    """
+    """Other runs with a document in their first k, best rank first; row: of `report_files.relevant_of`."""
     out = set(leave_out)
     ranks = [(name, row[f"rank_{index}"]) for index, name in enumerate(names) if name not in out]
     finders: list[Finder] = [{"run": name, "rank": rank} for name, rank in ranks if rank and rank <= k]

@@ -22,7 +22,7 @@ from evaluation.failures.breakdown import (
 from evaluation.failures.query_groups import OWN, RELEVANT, WEIGHT, offered
 from evaluation.failures.stored_breakdown import BreakdownRequest, QueriesNow, breakdown_of, queries_now
 from evaluation.measures import MEASURES, titled
-from evaluation.measures.significance import FEWEST_QUERIES
+from evaluation.measures.intervals import FEWEST_QUERIES
 from evaluation.models import Report
 from evaluation.report_store.files import beside, cutoffs_of, file_stem, places_note, run_names
 from evaluation.scoring.results import decimal, percent, share_in_words

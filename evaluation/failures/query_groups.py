@@ -1,5 +1,4 @@
-"""Groups of queries: by tag, by a key of their metadata, by relevant documents, by how often they are asked.
-No Django here."""
+"""Groups of queries: by tag, a key of their metadata, relevant documents, and frequency. No Django here."""
 
 from __future__ import annotations
 
@@ -68,10 +67,7 @@ class Grouping:
 
 
 def group_queries(
-    by: str,
-    query_ids: Sequence[str],
-    metadata: Mapping[str, Mapping[str, Any]],
-    relevant: Mapping[str, int],
+    by: str, query_ids: Sequence[str], metadata: Mapping[str, Mapping[str, Any]], relevant: Mapping[str, int]
 ) -> Grouping:
     """All queries, then their groups by `tag`, `relevant`, `weight`, `run` (none) or a key of the metadata.
 
@@ -100,10 +96,7 @@ def group_queries(
 
 
 def offered(metadata: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Names that these queries can be grouped by: relevant documents always, the rest where somebody has it.
-
-    A key is offered when at least two queries share one of its values and it has at most 100.
-    """
+    """Names to group by: relevant documents, and keys of up to 100 values one of which two queries share."""
     tagged = weighted = False
     values: dict[str, Counter[str]] = {}
     for facts in metadata:

@@ -121,12 +121,7 @@ class SideBySide:
     def to_dict(self) -> SideBySideResult:
         """Plain values, without texts."""
         return {
-            "query": {
-                "id": self.query_id,
-                "text": self.text,
-                "tags": list(self.tags),
-                "weight": self.weight,
-            },
+            "query": {"id": self.query_id, "text": self.text, "tags": list(self.tags), "weight": self.weight},
             "k": self.k,
             "a": self.a,
             "b": self.b,

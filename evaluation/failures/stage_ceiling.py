@@ -187,8 +187,7 @@ class _Stage:
         return unsettled(self.evaluation, list(self.evaluation.runs))
 
     def outside(self, k1: int, k: int) -> Integers:
-        """(Q,) documents of the pool at k without a label that stage 1 does not hand on; kept for each pair,
-        since every ranker asks for it."""
+        """(Q,) unlabelled documents of the pool at k that stage 1 lacks; kept, as every ranker asks."""
         if (k1, k) not in self._outside:
             handed = self.handed.filter(pl.col("place") <= k1)
             left = self.opened.up_to(k).join(handed, on=_PAIR, how="anti")

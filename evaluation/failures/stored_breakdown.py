@@ -23,7 +23,7 @@ from evaluation.failures.breakdown import (
 )
 from evaluation.failures.query_groups import Grouping, group_queries
 from evaluation.measures import Floats, key_of
-from evaluation.measures.significance import Resampling
+from evaluation.measures.intervals import Resampling
 from evaluation.models import Report
 from evaluation.report_store.files import (
     beside,
@@ -62,8 +62,7 @@ def queries_now(report: Report) -> QueriesNow:
 
 @dataclass(frozen=True)
 class BreakdownRequest:
-    """A measure at K (None: over the whole run) by `tag`, `relevant`, `weight`, `run` or a key of the
-    metadata, for all runs or some."""
+    """A measure at K (None: the whole run) by `tag`, `relevant`, `weight`, `run` or a metadata key."""
 
     by: str
     measure: str
@@ -73,11 +72,7 @@ class BreakdownRequest:
 
 
 def breakdown_of(
-    report: Report,
-    request: BreakdownRequest,
-    *,
-    at_once: bool = False,
-    queries: QueriesNow | None = None,
+    report: Report, request: BreakdownRequest, *, at_once: bool = False, queries: QueriesNow | None = None
 ) -> Breakdown:
     """The breakdown of a report that is asked for.
 
@@ -171,13 +166,7 @@ def _own_limits(report: Report, values: Values) -> Floats:
     return np.array([[figure["low"], figure["high"]] for figure in figures], dtype=float)
 
 
-def _kept_limits(
-    report: Report,
-    values: Values,
-    grouping: Grouping,
-    *,
-    at_once: bool,
-) -> Floats | None:
+def _kept_limits(report: Report, values: Values, grouping: Grouping, *, at_once: bool) -> Floats | None:
     """The intervals, made once for these groups and weights: tags and weights may change after a report.
 
     None where they are still to be made and would take longer than `at_once` allows.

@@ -1,7 +1,4 @@
-"""The queries of a report one by one for a run: value, what was found and missed; filtered, sorted, paged.
-
-All queries are handled as columns; only those of a page are described.
-"""
+"""A report's queries for a run, filtered, sorted and paged as columns; those of a page are described."""
 
 from __future__ import annotations
 
@@ -51,10 +48,7 @@ class WorstQuery:
 
 
 def worst_queries(report: Report, run: str, k: int, count: int) -> list[WorstQuery]:
-    """The `count` scored queries of `run` with the lowest Recall@k, none perfect; two database queries.
-
-    Equal values are ordered by the number of missed documents, falling, then by query id.
-    """
+    """The `count` worst scored queries, none perfect, by Recall@k, missed, id; two database queries."""
     values = scan_per_query(report).filter(
         (pl.col("run") == run) & (pl.col("measure") == "recall") & (pl.col("k") == k)
     )

@@ -9,7 +9,7 @@ from typing import Any
 from evaluation.failures.breakdown import THRESHOLD, Breakdown, GroupFigures, Values, WeightedMean, break_down
 from evaluation.failures.query_groups import RELEVANT, RUN, group_queries
 from evaluation.measures import key_of, split_name
-from evaluation.measures.significance import Resampling
+from evaluation.measures.intervals import Resampling
 from evaluation.rendering.cells import Cells, Part
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from pooling.formats import read_queries

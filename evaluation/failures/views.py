@@ -119,10 +119,7 @@ class QueriesOfRun(ArrangedRows):
 
 
 def table_of_queries(request: HttpRequest, report: Report, selection: QuerySelection) -> TableView:
-    """The queries of a run, the worst first until the address asks for another order.
-
-    `InputError` where the report has no such group.
-    """
+    """A run's queries, worst first unless the address sorts them; `InputError` for no such group."""
     title = titled(selection.measure, selection.k)
     cell = "evaluation/_query_{}.html".format
     table = Table(
@@ -222,17 +219,13 @@ def queries_context(request: HttpRequest, report: Report, selection: QuerySelect
         "runs": run_names(report),
         "measures": [(name, MEASURES[name].title) for name in report.options["measures"]],
         "cutoffs": [k for k in cutoffs_of(report, selection.measure) if k],
-        "tags": _tags(report),
+        "tags": list(tagged_queries(report.collection)),
         "by_title": OWN.get(selection.by or "", selection.by),
         "tag": TAG,
         "kept": [(name, request.GET[name]) for name in ("q", "show", "sort") if name in request.GET],
         "address": address_of(selection),
         "without_group": address_of(selection, by=None, group=None, ungrouped=None),
     }
-
-
-def _tags(report: Report) -> list[str]:
-    return list(tagged_queries(report.collection))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""Recall against latency as a picture. No Django here.
-
-Altair is imported inside the functions, because it takes longer to load than a page may.
-"""
+"""Recall against latency as a picture. No Django here."""
 
 from __future__ import annotations
 

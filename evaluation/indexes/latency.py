@@ -153,8 +153,7 @@ class LatencyRow(TypedDict):
 
 
 class LatencyTarget(TypedDict):
-    """The recall that was asked for, and the fastest runs that reach it: by the mean, and by the lower end of
-    its interval."""
+    """The recall asked for, and the fastest runs that reach it, by mean and by lower end of the interval."""
 
     at_least: float
     cheapest: str | None
@@ -173,10 +172,7 @@ class LatencyTableResult(TypedDict):
 
 @dataclass(frozen=True)
 class LatencyTable:
-    """Recall and latency of every setting at one K. Made by `latency_table`.
-
-    rows: one per setting, the fastest first. target: what became of it, where one was asked for.
-    """
+    """Recall and latency of each setting at a K, the fastest first in `rows`; target: what became of it."""
 
     k: int
     confidence: float

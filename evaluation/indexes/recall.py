@@ -12,14 +12,14 @@ from functools import cached_property
 from typing import Any, NotRequired, TypedDict
 
 from evaluation.measures import Floats, Integers, key_of, split_name
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     BOOTSTRAP_SAMPLES,
     LEVEL,
     IntervalSettings,
     interval_settings,
     mean_intervals,
-    plain,
 )
+from evaluation.measures.significance import plain
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.figures import TieMeans
 from evaluation.scoring.inputs import collapsed_sources, cutoffs_array, map_run, only_queries

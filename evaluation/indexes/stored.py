@@ -56,10 +56,7 @@ class LatencyInputs:
 def request_latency_report(
     collection: Collection, request: LatencyRequest, user: User | None
 ) -> LatencyReport | Job:
-    """Create the report that is asked for, or the job that will when the runs are large.
-
-    What can be refused is refused here, before a job is queued: `InputError` names the field.
-    """
+    """Create the report, or a job for large runs; `InputError` names a refused field before that."""
     inputs = _resolved(collection, request)
     if sum(run.row_count for run in [inputs.exact, *inputs.runs]) > settings.BACKGROUND_REPORT_ROWS:
         return start_job(collection, "latency report", asdict(request), user)

@@ -95,9 +95,10 @@ def against_as_dict(against: AgainstExact, latency: LatencyTable | None = None) 
     }
     if against.thresholds:
         missed = below(against.runs, against.thresholds)
+        wanted = {key_of(*split_name(name)): least for name, least in against.thresholds.items()}
         content["thresholds"] = {
-            name: {"at_least": wanted, "below": [run for run, key, _ in missed if key == name]}
-            for name, wanted in _wanted(against.thresholds).items()
+            name: {"at_least": least, "below": [run for run, key, _ in missed if key == name]}
+            for name, least in wanted.items()
         }
     if latency is not None:
         content["latency"] = latency.to_dict()
@@ -109,10 +110,6 @@ def against_as_dict(against: AgainstExact, latency: LatencyTable | None = None) 
 def _with_lines(against: AgainstExact, run: str) -> dict[str, AgainstFigure]:
     figures = against.runs[run].figures
     return {key: {**figure, "line": against_line(against, run, key)} for key, figure in figures.items()}
-
-
-def _wanted(thresholds: Mapping[str, float]) -> dict[str, float]:
-    return {key_of(*split_name(name)): wanted for name, wanted in thresholds.items()}
 
 
 def against_line(against: AgainstExact, run: str, key: str) -> str:

@@ -25,12 +25,8 @@ from pooling.interface.problems import InputError
 from pooling.models import Collection, Run
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.answers import answer
-from pooling.tables.columns import Column
+from pooling.tables.columns import Column, own_page
 from pooling.tables.table import Table
-
-
-def _page(report: LatencyReport) -> str:
-    return report.get_absolute_url()
 
 
 def _settings(report: LatencyReport) -> int:
@@ -47,7 +43,7 @@ LATENCY_REPORTS = Table(
     "latency-reports",
     "latency report",
     columns=(
-        Column("name", "Report", natural=True, link=_page, style="id"),
+        Column("name", "Report", natural=True, link=own_page, style="id"),
         Column("answer", "Answer", _answer),
         Column("exact", "Exact run", "exact.name", natural=True),
         Column("settings", "Settings", _settings, number=True),

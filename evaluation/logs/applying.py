@@ -10,8 +10,8 @@ from typing import Any
 from evaluation.logs.design import OLD_DAYS, Sample, Target, sample_of
 from evaluation.measures import Floats, Integers, key_of
 from evaluation.measures.hajek import Design, effective_size, ratio_means, weighted_means
-from evaluation.measures.intervals import interval_method
-from evaluation.measures.significance import IntervalSettings, plain
+from evaluation.measures.intervals import IntervalSettings, interval_method
+from evaluation.measures.significance import plain
 from evaluation.scoring.figures import Figure, MeasuredHow, RunFigures, WeightedHow
 from evaluation.scoring.results import Evaluation, RunEvaluation
 from pooling.formats.records import read_queries
@@ -75,8 +75,7 @@ def weighted(
 
 @dataclass(frozen=True)
 class _Draw:
-    """The queries of the draw: (n,) their rows, and which of them count; their design; the level of
-    intervals."""
+    """The queries of the draw: (n,) their rows, and which of them count; their design; the level."""
 
     rows: Integers
     inside: Booleans
@@ -214,13 +213,7 @@ def _outside(count: int) -> str:
 
 
 # What would be over the drawn queries alone, next to means over the log.
-_UNWEIGHTED = {
-    "by": "--by",
-    "html": "--html",
-    "facts": "--facts",
-    "spans": "--spans",
-    "against": "--against",
-}
+_UNWEIGHTED = {"by": "--by", "html": "--html", "facts": "--facts", "spans": "--spans", "against": "--against"}
 
 
 def refuse_with_weights(options: Mapping[str, Any]) -> None:

@@ -1,6 +1,4 @@
-"""Whether an evaluation set still looks like the log: tests that are calibrated to sizes of evaluation sets,
-and what people act on first.
-"""
+"""Whether an evaluation set still looks like the log, by calibrated tests, and what to act on first."""
 
 from __future__ import annotations
 
@@ -158,9 +156,7 @@ class VectorDrift(TypedDict):
 
 
 class Covered(TypedDict):
-    """Shares of the log's traffic whose query is in the set, or has a neighbour there; and of the set's
-    queries that the log has.
-    """
+    """Shares of the log's traffic in the set, or with a neighbour there, and of the set in the log."""
 
     traffic_in_set: float
     traffic_near_set: float
@@ -168,8 +164,7 @@ class Covered(TypedDict):
 
 
 class UnlikeQuery(TypedDict):
-    """A query of the log, not in the set, that the classifier finds least like it; higher scores are less
-    like it."""
+    """A query of the log, not in the set, that the classifier finds least like it (highest score)."""
 
     query: str
     count: float

@@ -1,5 +1,4 @@
-"""The registry of measures: each with its definition, formula and reference. No file, frame or convention
-here."""
+"""The registry of measures, each with its definition, formula and reference; no file, frame or convention."""
 
 from __future__ import annotations
 

@@ -22,8 +22,7 @@ _TINY = 1e-9
 
 @dataclass(frozen=True)
 class Design:
-    """How n queries were drawn. importance, probability: (n,). stratum: (n,) numbers; neighbours in size have
-    neighbouring numbers."""
+    """How n queries were drawn: (n,) importance, probability and stratum, whose numbers follow their size."""
 
     importance: Floats
     probability: Floats
@@ -36,8 +35,7 @@ class Design:
         return result
 
     def of(self, rows: Integers) -> Design:
-        """The design of these queries alone; those that were drawn speak for the others of their strata,
-        which count as not answered, at random."""
+        """The design of these queries alone, which speak for their strata; others count as not answered."""
         sampled = self.importance > 0
         kept = np.zeros(len(sampled), dtype=bool)
         kept[rows] = sampled[rows]
@@ -70,8 +68,7 @@ class Alike:
 
 @dataclass(frozen=True)
 class WeightedMeans:
-    """(M,) of each column: mean, its standard error, the error that limits rest on, the degrees of freedom of
-    that, and how many queries."""
+    """(M,) by column: mean, standard error, the error that limits rest on, its freedom, and queries."""
 
     mean: Floats
     error: Floats
@@ -189,12 +186,7 @@ def weighted_means(values: Floats, design: Design, within: Floats | None = None)
 
 
 def ratio_means(
-    above: Floats,
-    below: Floats,
-    design: Design,
-    *,
-    within: Floats | None = None,
-    least: Floats | None = None,
+    above: Floats, below: Floats, design: Design, *, within: Floats | None = None, least: Floats | None = None
 ) -> WeightedMeans:
     """Σ w above ÷ Σ w below of each column (n, M); with residuals a (above - ratio · below). least: (G, M)
     what limits take for the variance of each stratum at least."""

@@ -1,5 +1,4 @@
-"""Intervals for means over queries and for paired differences: Student's t joined with a seeded
-bootstrap-t."""
+"""Intervals for means over queries and for paired differences: Student's t with a seeded bootstrap-t."""
 
 from __future__ import annotations
 

@@ -7,18 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
-from evaluation.measures.intervals import (
-    BOOTSTRAP_SAMPLES,
-    FEWEST_QUERIES,
-    LARGEST_RESAMPLED,
-    LEVEL,
-    IntervalSettings,
-    Resampling,
-    difference_intervals,
-    interval_settings,
-    mean_intervals,
-    resamples,
-)
+from evaluation.measures.intervals import FEWEST_QUERIES, LARGEST_RESAMPLED, Resampling, resamples
 from evaluation.measures.student import student_limit
 from pooling.heavy import Floats, np, npt, special
 from pooling.ranking.bounds import holm
@@ -111,10 +100,7 @@ def _limits(
 
 
 def benjamini_hochberg(p_values: Floats) -> Floats:
-    """Benjamini and Hochberg's adjustment: the share of false ones among the discoveries stays at the level.
-
-    Benjamini and Hochberg, Controlling the false discovery rate (1995).
-    """
+    """Adjusted so that false discoveries stay at the level (Benjamini and Hochberg, 1995)."""
     order = np.argsort(p_values)[::-1]
     stepped = p_values[order] * len(p_values) / np.arange(len(p_values), 0, -1)
     result = np.empty(len(p_values))
@@ -293,29 +279,7 @@ def plain(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-__all__ = [
-    "BOOTSTRAP_SAMPLES",
-    "CORRECTIONS",
-    "FEWEST_QUERIES",
-    "LARGEST_RESAMPLED",
-    "LEVEL",
-    "PERMUTATIONS",
-    "TESTS",
-    "IntervalSettings",
-    "RatioDifferences",
-    "Resampling",
-    "adjusted",
-    "difference_intervals",
-    "effect_sizes",
-    "interval_settings",
-    "least_difference",
-    "mean_intervals",
-    "paired_differences",
-    "plain",
-    "power_line",
-    "queries_needed",
-    "randomisation_test",
-    "ratio_differences",
-    "resamples",
-    "t_test",
-]
+def plain_mean(values: Floats) -> float | None:
+    """The mean of the numbers among the values; None without one."""
+    numbers = values[~np.isnan(values)]
+    return float(numbers.mean()) if len(numbers) else None

@@ -240,9 +240,7 @@ class Planned:
 
     @cached_property
     def curves(self) -> list[RelevanceCurve]:
-        """The curves that may hold: the one that is known, with the ends that its labels leave open, or those
-        of a range of shares where nobody knows.
-        """
+        """The curves that may hold: the known one with its open ends, or those of a range of shares."""
         if self.curve is None:
             return [curve_with(share) for share in SHARES]
         if self.relevant_basis == "given":

@@ -184,9 +184,7 @@ def effective_reach(curve: RelevanceCurve, reached: Floats, pace: float) -> Floa
 
 @dataclass(frozen=True)
 class Expectation:
-    """An interval as it is expected; None where it is undefined. `audit_relevant`: relevant audit documents
-    outside the greedy part.
-    """
+    """An expected interval; None where undefined. audit_relevant: in the audit beyond the greedy part."""
 
     value: float | None
     low: float | None

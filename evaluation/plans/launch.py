@@ -27,10 +27,7 @@ from pooling.storage.storing import checked_name
 
 
 def begin(collection: Collection, settings: PlanSettings, name: str, user: User | None) -> Campaign | Job:
-    """Build the pool of a plan and open its queue, both called `name`; a large one in the background.
-
-    What can be refused is refused before anything is built.
-    """
+    """Build a plan's pool and queue called `name`, in the background if large; refused before, if at all."""
     settings.checked()
     name = _refuse(collection, settings, name)
     runs = runs_named(collection, settings.runs or collection.runs.listed().values_list("name", flat=True))

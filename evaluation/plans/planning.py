@@ -120,8 +120,7 @@ def _row(looked: _Looked, planned: Planned, budget: int, reaches: list[int | Non
 
 
 class _Looked:
-    """The pairs of the queries that are looked at: places, labels, and the share of runs that have each in
-    their first K."""
+    """The pairs of the queries looked at: places, labels, share of runs with each in their first K."""
 
     def __init__(self, planned: Planned, queries: NDArray[np.int64], pairs: NDArray[np.int64]) -> None:
         self.queries = queries
@@ -271,10 +270,7 @@ FEWEST_QUERIES = 5
 
 
 def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None = None) -> PlanResult:
-    """Everything that the page shows, in plain values fit for JSON: see `PlanSerializer`.
-
-    `InputError` for a run that does not exist, and where no run has a query of the collection.
-    """
+    """All that the page shows, see `PlanSerializer`; `InputError` for an unknown run, and without a query."""
     now = now or timezone.now()
     planned = Planned.of(collection, settings)
     spent = planned.design

@@ -39,10 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--batch", metavar="N", type=count, default=1, help="labels told at a time (1)")
     parser.add_argument("--min-relevance", metavar="N", type=int, default=1, help="relevant from here (1)")
     parser.add_argument(
-        "--prior",
-        metavar="FILE",
-        type=Path,
-        help="scores of a model, as a run, to start from",
+        "--prior", metavar="FILE", type=Path, help="scores of a model, as a run, to start from"
     )
     parser.add_argument("--k", metavar="N", type=count, help="cutoff of the recalls (default: the depth)")
     parser.add_argument("--ties", choices=TIES, default="docid", help="what settles equal scores")

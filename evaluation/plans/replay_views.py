@@ -31,7 +31,7 @@ from pooling.models import Collection, Run
 from pooling.people.access import ADMIN, collection_for
 from pooling.strategies import STRATEGIES
 from pooling.tables.answers import answer
-from pooling.tables.columns import Column
+from pooling.tables.columns import Column, own_page
 from pooling.tables.table import Table
 
 # Above this share of pairs without a label, a replay says little about the whole pool.
@@ -137,10 +137,6 @@ def replay_warnings(replay: Replay, pool: LabelledPoolResult) -> list[str]:
     return warnings
 
 
-def _page(replay: Replay) -> str:
-    return replay.get_absolute_url()
-
-
 def _labels(replay: Replay) -> str:
     return replay.options.get("labels", {}).get("release") or "current labels"
 
@@ -157,7 +153,7 @@ REPLAYS = Table(
     "replays",
     "replay",
     columns=(
-        Column("name", "Replay", natural=True, link=_page, style="id"),
+        Column("name", "Replay", natural=True, link=own_page, style="id"),
         Column("labels", "Labels", _labels),
         Column("runs", "Runs", _runs, number=True),
         Column("depth", "Depth", "options.depth", number=True),
@@ -193,8 +189,7 @@ class ReplayForm(GroupedForm, forms.Form):
     depth = forms.IntegerField(min_value=1, help_text="How far down each run's list the pool goes.")
     strategies = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
     budgets = forms.CharField(
-        max_length=200,
-        help_text="Shares of each query's pool at which to look; 0.25 is a quarter.",
+        max_length=200, help_text="Shares of each query's pool at which to look; 0.25 is a quarter."
     )
     seeds = forms.IntegerField(
         min_value=1,

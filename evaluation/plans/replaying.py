@@ -72,10 +72,7 @@ def labelled_pool(
     ties: str = "docid",
     scores: str = "float64",
 ) -> LabelledPool:
-    """Merge the runs to `depth` and keep what the qrels label; negative labels are none.
-
-    Raises ValueError when no query has a relevant pair in its pool; where ids do not meet, it says so.
-    """
+    """Merge runs to `depth` and keep labelled pairs; ValueError without a relevant one, or for other ids."""
     labels = qrels.filter(pl.col("relevance") >= 0)
     pooled = merge_runs(runs, depth=depth, ties=ties, scores=scores)
     merged = pooled.join(labels.select("query_id").unique(), on="query_id", how="semi", maintain_order="left")
@@ -132,10 +129,7 @@ class Step:
 
 @dataclass
 class Replay:
-    """All judgments of one strategy with one seed, in their order, and the label given for each document.
-
-    `snapshots` holds, by budget and query, the inclusion probabilities when the budget was spent.
-    """
+    """A strategy's judgments with a seed, in order, with labels given; snapshots: π, by budget and query."""
 
     pool: LabelledPool
     steps: list[Step]
@@ -154,9 +148,7 @@ class Replay:
         return {query: (np.array(numbers), np.array(shares)) for query, (numbers, shares) in split.items()}
 
     def judged(self, query_id: str, budget: float) -> Booleans:
-        """True for the documents of a query that are judged within a budget (share of the pool, rounded
-        up).
-        """
+        """True for the documents of a query judged within a budget (share of the pool, rounded up)."""
         numbers, shares = self.by_query[query_id]
         judged = np.zeros(len(numbers), dtype=bool)
         judged[numbers[: self.count(query_id, shares, budget)]] = True
@@ -186,9 +178,7 @@ class Replay:
         return np.asarray(sums / len(self.pool.truth))
 
     def effort(self, wanted: float) -> float:
-        """Mean over queries of the least share of the pool to judge until that much of the relevant is
-        found.
-        """
+        """Mean over queries of the least share of the pool to judge to find that much of the relevant."""
         efforts = []
         for query_id, truth in self.pool.truth.items():
             numbers, shares = self.by_query[query_id]

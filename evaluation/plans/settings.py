@@ -125,8 +125,7 @@ class PlanSettings:
         default=None, metadata=_as_in_queue(PRICES["overhead"], "The overhead (a share)")
     )
     annotators: int = field(
-        default=5,
-        metadata=option("Annotators", kind=int, **_between("The number of annotators", 1, 10_000)),
+        default=5, metadata=option("Annotators", kind=int, **_between("The number of annotators", 1, 10_000))
     )
     seconds_per_judgment: float | None = field(
         default=None,
@@ -251,8 +250,7 @@ class PlanSettings:
 
 
 def settings_from(values: Mapping[str, Any]) -> PlanSettings:
-    """From what a call or a command brought; empty values take their defaults, and those of the pool are the
-    usual ones."""
+    """From what a call or a command brought; empty values take the defaults, a pool's the usual ones."""
     usual = usual_choice({"depth": PlanSettings.depth, **chosen(Choice, values)})
     return _settled(values, usual)
 

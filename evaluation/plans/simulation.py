@@ -78,8 +78,7 @@ class SimulationResult(TypedDict):
     ]
     all_knowing: Annotated[LimitsResult, "`found` and `effort` of an order that knows the labels."]
     curves: Annotated[
-        CurvesResult,
-        "`share`: points of the pool; `found`: by strategy what was found there; `all_knowing`.",
+        CurvesResult, "`share`: points of the pool; `found`: by strategy what was found there; `all_knowing`."
     ]
     pool: Annotated[LabelledPoolResult, "Runs, depth, pairs, labelled pairs, queries, relevant pairs."]
     settings: Annotated[SimulationSettings, "Seeds, noise, batch and K."]
@@ -227,9 +226,7 @@ class Recalls:
         return recalls
 
     def from_weights(self, weights: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Mean and micro recall of every run, from one weight for each document (relevant: 1 or 1/π,
-        else 0).
-        """
+        """Mean and micro recall of every run, from one weight per document (relevant: 1 or 1/π, else 0)."""
         hits, totals = [], []
         for query_id, one in self.pool.candidates.items():
             # A prior's votes stand behind the runs, and are none.
@@ -243,10 +240,7 @@ class Recalls:
         if not some.any():
             nowhere = np.full(hit.shape[1], np.nan)
             return {"mean": nowhere, "micro": nowhere}
-        return {
-            "mean": (hit[some] / total[some, None]).mean(axis=0),
-            "micro": hit.sum(axis=0) / total.sum(),
-        }
+        return {"mean": (hit[some] / total[some, None]).mean(axis=0), "micro": hit.sum(axis=0) / total.sum()}
 
 
 def measure(

@@ -18,7 +18,8 @@ from evaluation.report_store.choices import release_chosen, runs_chosen
 from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.provenance import software_versions
 from labeling.models import QrelsRelease
-from labeling.qrels.releases import current_labels, read_release
+from labeling.qrels.labels import current_labels
+from labeling.qrels.releases import read_release
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
@@ -84,10 +85,7 @@ class ReplayInputs:
 
 
 def request_replay(collection: Collection, request: ReplayRequest, user: User | None) -> Replay | Job:
-    """Replay at once, or by the job that is returned when it takes long.
-
-    What can be refused is refused here, before a job is queued: `InputError` names the field.
-    """
+    """Replay at once, or by a job if that takes long; `InputError` names a refused field before that."""
     inputs = _resolved(collection, request)
     if inputs.steps > settings.BACKGROUND_REPLAY_STEPS:
         fixed = {"runs": [run.name for run in inputs.runs], "strategies": list(inputs.strategies)}

@@ -82,8 +82,7 @@ def scenarios(planned: Planned) -> list[tuple[RelevanceCurve, float]]:
 
 
 def offered_pilot(planned: Planned, width: ExpectedInterval) -> Pilot | None:
-    """A few drawn pairs that tell how much is relevant; None where the width is known, or the plan is hardly
-    larger."""
+    """A few drawn pairs that tell how much is relevant; None where that is known, or saves little."""
     is_certain = width["width_low"] is None or width["width_low"] == width["width_high"]
     if is_certain or planned.curve is not None or planned.to_judge <= PILOT:
         return None

@@ -21,9 +21,7 @@ from pooling.formats.wording import counted, plural
 
 
 def supposed(terms: Terms, bases: Bases) -> list[Supposition]:
-    """Each supposed value as {"name", "value", "basis", "sentence"}; basis is given, measured, labels or
-    assumed.
-    """
+    """Each supposed value: name, value, sentence, and its basis (given, measured, labels or assumed)."""
     rows = [
         _row("seconds_per_judgment", terms.seconds, bases["seconds_basis"], _seconds(terms, bases)),
         _row("relevant_share", bases["relevant_share"], bases["relevant_basis"], _relevant(bases)),

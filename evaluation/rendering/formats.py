@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evaluation.measures import MEASURES, key_of
@@ -66,8 +66,7 @@ def render(
 
 
 def _above(sentences: Sequence[str], form: str) -> str:
-    """The sentences before the tables, the first of them loudest; empty in LaTeX, whose tables go into
-    papers."""
+    """The sentences before the tables, the first loudest; empty in LaTeX, whose tables go into papers."""
     if not sentences or form == "latex":
         return ""
     if form == "markdown":
@@ -78,14 +77,12 @@ def _above(sentences: Sequence[str], form: str) -> str:
 
 def render_tables(tables: Sequence[Cells], form: str, *, terminal: bool = False) -> str:
     """Tables as `table`, `markdown` or `latex`; `terminal` draws them for a screen."""
-    if form == "table" and terminal:
-        return _rich_tables(tables)
-    return _AS_TEXT[form](tables)
+    render_one = _rich_table if form == "table" and terminal else _AS_TEXT[form]
+    return "\n".join(map(render_one, tables))
 
 
 def all_cells(evaluation: Evaluation, *, with_trade_offs: bool = False) -> list[Cells]:
-    """The table of all queries, and after it those of the strata, trade-offs and excerpts where there are
-    any."""
+    """The table of all queries, then those of strata, trade-offs and excerpts where there are any."""
     tables = [table_cells(evaluation)]
     if evaluation.strata:
         tables.append(strata_cells(evaluation))
@@ -207,17 +204,9 @@ def _notes(evaluation: Evaluation) -> list[str]:
     return [*lines, *evaluation.warnings(), *evaluation.left_out()]
 
 
-def _plain_tables(tables: Sequence[Cells]) -> str:
-    return "\n".join(_plain_table(cells) for cells in tables)
-
-
 def _plain_table(cells: Cells) -> str:
     title = [cells.title, ""] if cells.title else []
     return "\n".join([*title, *aligned([cells.header, *cells.rows]), "", *cells.notes]) + "\n"
-
-
-def _rich_tables(tables: Sequence[Cells]) -> str:
-    return "\n".join(_rich_table(cells) for cells in tables)
 
 
 def _rich_table(cells: Cells) -> str:
@@ -287,10 +276,6 @@ def _csv(evaluation: Evaluation, parts: Sequence[Part] = ()) -> str:
     return table_text(columns, ([row.get(name) for name in columns] for row in (*described, *tagged, *more)))
 
 
-def _markdown(tables: Sequence[Cells]) -> str:
-    return "\n".join(_markdown_table(cells) for cells in tables)
-
-
 def _markdown_table(cells: Cells) -> str:
     rule = ["---", *["---:"] * (len(cells.header) - 1)]
     lines = [
@@ -312,10 +297,6 @@ def with_notes(text: str, form: str, notes: Sequence[str]) -> str:
     if form == "markdown":
         return text + "\n" + "".join(f"- {_markdown_cell(note)}\n" for note in notes)
     return text + "".join(rf"\par{{\footnotesize {_latex_text(note)}}}" + "\n" for note in notes)
-
-
-def _latex(tables: Sequence[Cells]) -> str:
-    return "\n".join(_latex_table(cells) for cells in tables)
 
 
 def _latex_table(cells: Cells) -> str:
@@ -357,11 +338,7 @@ def _latex_text(text: str) -> str:
     return text.translate(_LATEX)
 
 
-_AS_TEXT: dict[str, Callable[[Sequence[Cells]], str]] = {
-    "table": _plain_tables,
-    "markdown": _markdown,
-    "latex": _latex,
-}
+_AS_TEXT = {"table": _plain_table, "markdown": _markdown_table, "latex": _latex_table}
 FORMATS = ("table", "json", "csv", "markdown", "latex", "mlflow")
 #: Those of figures alone, and what sentences call them.
 FLAT_FORMATS = {"csv": "CSV", "mlflow": "MLflow"}

@@ -22,9 +22,7 @@ _NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U001
 
 
 def check_gates(options: Mapping[str, Any], thresholds: Mapping[str, float] | None) -> None:
-    """ValueError where `junit` or `job_summary` could not be written, or would be empty; better said before
-    the work than after it.
-    """
+    """ValueError before the work where `junit` or `job_summary` could not be written, or would be empty."""
     if options["junit"] and not thresholds:
         raise ValueError(
             "--junit writes a test for each threshold; name one with --fail-under MEASURE=VALUE."

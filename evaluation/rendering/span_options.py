@@ -22,11 +22,7 @@ from pooling.ranking.chunks import Chunks
 
 #: What the means rest on.
 _EXCERPTS = "by the excerpts at hand"
-_NOT_OF_SPANS = {
-    "against": "--against",
-    "weights": "--weights",
-    "collapse_chunks": "--collapse-chunks",
-}
+_NOT_OF_SPANS = {"against": "--against", "weights": "--weights", "collapse_chunks": "--collapse-chunks"}
 
 
 def add_span_arguments(parser: ArgumentParser) -> None:

@@ -56,8 +56,7 @@ def _refused(field: str, error: InputError, names: QuerySet[Any, str]) -> InputE
 
 
 def default_cutoffs(runs: Sequence[Run], pools: Sequence[Pool]) -> tuple[int, ...]:
-    """The usual values of K as far as the deepest run and, where there is one, the deepest pool go: below
-    that nobody was asked to judge."""
+    """The usual values of K as far as the deepest run and pool go: below that nobody was asked to judge."""
     deepest = max((run.depth for run in runs), default=1)
     pooled = max((pool.deepest for pool in pools), default=deepest)
     return tuple(k for k in CUTOFFS if k <= min(deepest, pooled))
@@ -78,10 +77,7 @@ def checked_cutoffs(cutoffs: Sequence[int]) -> tuple[int, ...]:
 
 
 def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
-    """The measures in the order they are shown, recall and judged among them, each at every K of the report.
-
-    What can be over the whole run as well keeps its own K: `map` and `map@10` are two.
-    """
+    """Measures in their order with recall and judged, at every K; `map` and `map@10` are two."""
     try:
         pairs = [split_name(name) for name in names]
     except ValueError as error:

@@ -1,5 +1,4 @@
-"""Labels that are complete: declared so, and unlisted documents of their queries count as not relevant; or
-those of every document."""
+"""Labels that are complete: declared so, with unlisted documents not relevant, or those of every document."""
 
 from __future__ import annotations
 
@@ -33,13 +32,7 @@ def completeness(
     nothing_else = all((one.judged == one.retrieved).all() for one in counts)
     if not (nothing_else and left <= _judged_whole(release.collection, labels)):
         return False, None
-    return False, {
-        "reach": None,
-        "runs": len(counts),
-        "text": False,
-        "size": labels.height,
-        "whole": True,
-    }
+    return False, {"reach": None, "runs": len(counts), "text": False, "size": labels.height, "whole": True}
 
 
 def _judged_whole(collection: Collection, labels: pl.DataFrame) -> set[str]:

@@ -46,8 +46,7 @@ TABLES = {"csv": "report.csv", "json": "report.json", "markdown": "report.md", "
 def store_parts(
     report: Report, evaluation: Evaluation, qrels: pl.DataFrame, answer: Part | None = None
 ) -> None:
-    """Write tables and Parquet files to a new folder and name these in `report`, which is not saved here;
-    answer: what the texts begin with."""
+    """Write tables and Parquet files to a new folder, named in `report`, unsaved; answer: how texts begin."""
     folder = f"reports/{report.collection.slug}/{uuid4().hex}"
     report.per_query.name = f"{folder}/per-query.parquet"
     report.relevant.name = f"{folder}/relevant.parquet"

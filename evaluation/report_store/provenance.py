@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import NotRequired, TypedDict
 
-from evaluation.measures.significance import IntervalSettings
+from evaluation.measures.intervals import IntervalSettings
 from evaluation.scoring.config import Settings
 from evaluation.scoring.wording import interval_in_words
 

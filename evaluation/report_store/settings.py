@@ -47,9 +47,7 @@ def settings_context(report: Report) -> dict[str, Any]:
 
 
 def pool_of_estimates(report: Report) -> Pool | None:
-    """The pool that the estimates of a report rest on, whatever it is called now; None where there is none
-    any more.
-    """
+    """The pool that a report's estimates rest on, whatever its name now; None where it is gone."""
     pools = report.collection.pools.select_related("collection").defer("diagnostics")
     stored_pool: PoolOfEstimates | None = report.result["estimates"]["pool"]
     if stored_pool and "id" in stored_pool:

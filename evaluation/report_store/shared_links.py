@@ -1,7 +1,4 @@
-"""Links that show a report, or the comparison of two of its runs, to people without an account.
-
-Such a link can be withdrawn, ends on a day, and is good only while the person who made it is an admin.
-"""
+"""Links to a report or a comparison without an account, for a time, while their maker is an admin."""
 
 from __future__ import annotations
 
@@ -29,8 +26,7 @@ OPENED_EVERY = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class Sharing:
-    """A link that lasts `days` from now, or to the end of the day `until`. With `first`, `second` and `k` it
-    is to the comparison of two runs."""
+    """A link for `days` from now or to the end of `until`; with two runs and `k`, to their comparison."""
 
     days: int = USUAL_DAYS
     until: date | None = None
@@ -87,10 +83,7 @@ def links_of(report: Report) -> QuerySet[SharedLink]:
 
 
 def opened_link(token: str) -> SharedLink:
-    """Look up a token, and note that it was opened.
-
-    `InputError` says why a link does not work any more; it is `missing` for one that there never was.
-    """
+    """Look up a token and note that it was opened; `InputError` why not, `missing` for one that never was."""
     rows = SharedLink.objects.filter(token_sha256=hashed(token))
     link = rows.select_related("report__collection", "report__release").first()
     if link is None:

@@ -15,11 +15,7 @@ from evaluation.report_store.links import link_to
 from evaluation.reports.export import FILES
 from evaluation.reports.forms import ReportView
 from evaluation.reports.making import ReportRequest, request_report
-from evaluation.reports.serializers import (
-    ReportRequestSerializer,
-    ReportResultSerializer,
-    ReportSerializer,
-)
+from evaluation.reports.serializers import ReportRequestSerializer, ReportResultSerializer, ReportSerializer
 from evaluation.scoring.conventions import CONVENTIONS
 from pooling.interface.api import Made, OneKind, answers, parsed, person, takes, versioned
 from pooling.interface.downloads import file_call, offered

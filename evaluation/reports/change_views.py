@@ -29,8 +29,7 @@ from pooling.people.access import ADMIN
 @login_required
 @require_POST
 def report_again(request: HttpRequest, report_id: int) -> HttpResponse:
-    """Make a report again with the same settings, on the same release and runs; `pool` names another pool for
-    its estimates to rest on."""
+    """Make a report again on the same release and runs; `pool` names another one for its estimates."""
     report = report_for(request.user, report_id, ADMIN)
     try:
         again = request_again(report, person(request), pool=request.POST.get("pool") or None)

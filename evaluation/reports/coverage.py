@@ -58,10 +58,7 @@ def coverage_by_cutoff(report: Report) -> dict[int, Coverage]:
 
 
 def report_warnings(report: Report, *, for_members: bool = True) -> list[str]:
-    """Sentences on runs whose ids do not meet the labels, and what `coverage_warnings` says.
-
-    for_members: with examples of ids, which people with a link to the report may not see.
-    """
+    """Sentences on ids that do not meet labels, and of `coverage_warnings`; for_members: with examples."""
     notes: Sequence[str] = report.result.get("notes", ())
     if notes and not for_members:
         times = counted(len(notes), "warning")

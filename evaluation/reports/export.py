@@ -36,8 +36,7 @@ MADE = "%Y-%m-%d %H:%M UTC"
 
 
 def provenance_of(report: Report) -> Provenance:
-    """Checksums, seed and versions of a report, and the command that makes its figures again from exported
-    labels and the imported files of the runs."""
+    """Checksums, seed and versions of a report, and the command that makes its figures again from files."""
     options, release = report.options, report.options["release"]
     labels, runs = release_file_name(report.release, "trec"), [run["name"] for run in options["runs"]]
     pools = ", ".join(options["pools"])
@@ -66,7 +65,6 @@ def html_of(report: Report) -> bytes:
 
 
 def pdf_of(report: Report) -> bytes:
-    """The report as A4 pages."""
     return render_pdf(content_of(report))
 
 
@@ -115,10 +113,7 @@ def table_of(report: Report, form: str) -> bytes:
 
 
 def bundle_of(report: Report) -> IO[bytes]:
-    """Tables, pictures with their data, the HTML file, settings and provenance as a zip.
-
-    The values of queries are not in it: they are a separate file.
-    """
+    """Tables, pictures, data, HTML, settings and provenance as a zip; queries' values are another file."""
     out = tempfile.TemporaryFile()  # noqa: SIM115  the response closes it
     folder = file_stem(report)
     choice = usual_choice(report)

@@ -205,8 +205,7 @@ class SettingsForm(forms.Form):
 
 @dataclass(frozen=True)
 class Choice:
-    """A page's view of a report: the measure and K of answer, table and curve, and the run of the worst
-    queries, and whether these are shown."""
+    """A page's view of a report: measure and K of what it shows, and the run of the worst queries."""
 
     measure: str
     run: str

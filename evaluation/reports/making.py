@@ -118,10 +118,7 @@ def request_again(report: Report, user: User | None, *, pool: str | None = None)
 
 
 def request_report(collection: Collection, request: ReportRequest, user: User | None) -> Report | Job:
-    """Create the report that is asked for, or the job that will when the runs are large.
-
-    What can be refused is refused here, before a job is queued: `InputError` names the field.
-    """
+    """Create the report, or a job for large runs; `InputError` names a refused field before that."""
     inputs = _resolved(collection, request)
     if is_large(inputs.runs):
         fixed = {"release": inputs.release.name, "runs": [run.name for run in inputs.runs], "k": inputs.k}
@@ -216,11 +213,7 @@ def _chosen_settings(collection: Collection, values: Mapping[str, Any]) -> Setti
 
 
 def create_report(
-    collection: Collection,
-    inputs: ReportInput,
-    *,
-    user: User | None = None,
-    progress: Progress | None = None,
+    collection: Collection, inputs: ReportInput, *, user: User | None = None, progress: Progress | None = None
 ) -> Report:
     """Measure runs on a release at every K and keep the result; `progress` hears how far.
 
@@ -399,8 +392,7 @@ def _stored(
     more: _More,
     progress: Progress | None,
 ) -> Report:
-    """Write the files, and in the background the pictures of the page, then the row; when either fails or is
-    cancelled, nothing stays behind."""
+    """Write the files, in the background the pictures, then the row; nothing stays behind after a failure."""
     with disk_errors_named():
         try:
             store_parts(made, evaluation, qrels, _answer_part(made))
@@ -426,8 +418,7 @@ def _answer_part(made: Report) -> Part | None:
 
 
 def _draw(made: Report, progress: Progress) -> None:
-    """The pictures of recall that pages and the HTML file show; without a worker they are drawn when somebody
-    looks."""
+    """The pictures of recall on pages and in the HTML file; without a worker drawn when looked at."""
     kinds, choice = kinds_of(made), usual_choice(made)
     wide = ("light", "dark")
     wanted = [(kind, variant) for kind in kinds.values() for variant in wide]

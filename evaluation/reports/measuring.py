@@ -48,10 +48,7 @@ def proposed_release(collection: Collection) -> str:
 
 
 def request_measuring(collection: Collection, choice: Measuring, user: User | None) -> Report | Job:
-    """Release the labels and measure the runs on them, or the job that will when the runs are large.
-
-    What can be refused is refused here, before a job is queued: `InputError` names the field.
-    """
+    """Release the labels and measure, or a job for large runs; `InputError` names a refused field before."""
     runs = runs_chosen(collection, choice.runs)
     settled = Measuring(
         release=free_name(collection, choice.release) if choice.release else None,
@@ -97,14 +94,9 @@ def _in_background(job: Job, progress: Progress) -> Link:
 
 
 def release_and_measure(
-    collection: Collection,
-    choice: Measuring,
-    *,
-    user: User | None = None,
-    progress: Progress | None = None,
+    collection: Collection, choice: Measuring, *, user: User | None = None, progress: Progress | None = None
 ) -> Report:
-    """Freeze the labels, measure the runs on them, and return the report; where the runs cannot be measured,
-    the release is taken back."""
+    """Freeze the labels and measure the runs; where that fails, the release is taken back."""
     if progress:
         progress(0.0, "Releasing the labels.")
     name = choice.release or proposed_release(collection)

@@ -208,10 +208,7 @@ class Result(Evaluation):
             return picture_of(self, kind, measure, self.estimates(), dark=dark)
 
     def to_html(self, file: str | Path) -> Path:
-        """Write the report as one HTML file with pictures, tables and conventions, which fetches nothing.
-
-        Raises ValueError for a name that does not end in .html, and for a folder that there is not.
-        """
+        """Write the report as one HTML file; ValueError for another suffix, and for no such folder."""
         path = Path(file)
         check_html_path(path)
         path.write_text(self._html(), encoding="utf-8")

@@ -25,6 +25,7 @@ from evaluation.charts.html_report import lines_of, means_of, worth_of
 from evaluation.charts.kinds import first_curve
 from evaluation.charts.stored import chart_svg, figures_of, usual_choice
 from evaluation.comparisons.page import PairView, facts
+from evaluation.comparisons.results_table import estimate_in_words
 from evaluation.comparisons.stored import compared, forest_svg, grade_of, turned
 from evaluation.models import Report, SharedLink
 from evaluation.report_store.files import figure_of, run_names
@@ -42,7 +43,6 @@ from evaluation.report_store.shared_links import (
 )
 from evaluation.reports.answer_card import answer_card, estimated_caption, of_labels
 from evaluation.reports.export import MADE, content_of
-from evaluation.scoring.figures import Figure
 from evaluation.scoring.results import decimal, interval, percent
 from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.charting import VARIANTS
@@ -69,8 +69,7 @@ class ShareForm(forms.Form):
         self._report = report
 
     def sharing(self) -> Sharing:
-        """The valid form with the two runs and the K of a comparison, where it names some; `InputError`
-        says what is wrong."""
+        """The valid form, with the runs and the K of a comparison if named; `InputError` for odd ones."""
         if not self.is_valid():
             field, errors = next(iter(self.errors.items()))
             raise InputError(" ".join(str(error) for error in errors), field=field)
@@ -96,8 +95,7 @@ def chosen_pair(report: Report, data: Any) -> tuple[str, str, int]:
 
 @dataclass(frozen=True)
 class SharedRow:
-    """A run with its recall at the K of the page, in words; estimate: of the audit, with its interval; bar:
-    places on a scale of 100 units."""
+    """A run's recall at the page's K in words; estimate: of the audit, with interval; bar: 100 units wide."""
 
     run: str
     estimate: str
@@ -197,13 +195,8 @@ def _rows(report: Report, k: int) -> list[SharedRow]:
         places = {"mean": figure["mean"], "low": figure["low"], "high": figure["high"]}
         bar = {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}
         mean, share = decimal(figure["mean"]), percent(judged["mean"])
-        rows.append(SharedRow(run, _estimate(figure), mean, interval(figure).strip(), share, bar))
+        rows.append(SharedRow(run, estimate_in_words(figure), mean, interval(figure).strip(), share, bar))
     return rows
-
-
-def _estimate(figure: Figure) -> str:
-    estimate = figure.get("estimate")
-    return "" if estimate is None else f"{decimal(estimate['value'])}{interval(estimate)}"
 
 
 # A link must not travel on: not to other sites, not into an index, not into a cache.
@@ -243,7 +236,6 @@ def report_share(request: HttpRequest, report_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def report_unshare(request: HttpRequest, report_id: int, link_id: int) -> HttpResponse:
-    """Withdraw a link."""
     report = report_for(request.user, report_id, ADMIN)
     withdraw_link(
         fetch(report.shared_links.select_related("report", "collection"), pk=link_id), by=person(request)

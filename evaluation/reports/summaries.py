@@ -1,7 +1,4 @@
-"""A report in lists, overview and home page, stored with it: nothing of the result is read there.
-
-One that another version stored is made again when a list first shows it.
-"""
+"""A report in lists, stored with it, and made again where another version stored it."""
 
 from __future__ import annotations
 
@@ -85,8 +82,7 @@ class Change:
 
     @property
     def word(self) -> str:
-        """`labels` where these changed, else `up`, `down`, or `unchanged` where three decimals show no
-        difference."""
+        """`labels` where these changed, else `up`, `down`, or `unchanged` in three decimals."""
         if self.by_labels:
             return "labels"
         if abs(self.difference) < 0.0005:

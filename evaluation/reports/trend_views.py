@@ -16,7 +16,6 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from evaluation.charts.over_time import over_time_size, runs_over_time
-from evaluation.comparisons.wording import signed
 from evaluation.measures import MEASURES, titled
 from evaluation.report_store.files import chart_key, usual_cutoff
 from evaluation.reports.changes import Change, are_equal
@@ -33,7 +32,7 @@ from evaluation.reports.trends import (
     trend_of,
 )
 from evaluation.scoring.figures import HeadlineEstimate
-from evaluation.scoring.wording import decimal, interval
+from evaluation.scoring.wording import decimal, interval, signed
 from pooling.interface.api import answers, parsed
 from pooling.interface.charting import VARIANTS, to_svg
 from pooling.interface.problems import InputError
@@ -105,8 +104,7 @@ def report_changes(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _chosen_trend(request: HttpRequest, collection: Collection) -> Trend | None:
-    """The trend of the query string, else of recall at the K nearest 10; None without two reports that have
-    something in common."""
+    """The trend of the query string, else of recall at the K nearest 10; None without two such reports."""
     reports = reports_chosen(collection, request.GET.getlist("report"))
     measures = measures_of(reports)
     if len(reports) < 2 or not measures:
@@ -174,11 +172,7 @@ class TrendQuerySerializer(serializers.Serializer[Any]):
 
 
 class ReportTrend(APIView):
-    @answers(
-        TrendSerializer,
-        operation_id="reports_trend",
-        parameters=[TrendQuerySerializer],
-    )
+    @answers(TrendSerializer, operation_id="reports_trend", parameters=[TrendQuerySerializer])
     def get(self, request: Request, slug: str) -> object:
         """Each run's figure in each report, its changes, and where the reports do not count alike."""
         collection = collection_for(request.user, slug)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 
 from evaluation.comparisons.answer import estimated_frame
+from evaluation.comparisons.results_table import minus
 from evaluation.comparisons.wording import frame_in_words
 from evaluation.measures import key_of
 from evaluation.models import Report
@@ -152,19 +153,14 @@ def _points(reports: Sequence[Report], run: str, key: str) -> list[Point | None]
         estimate = None if headline is None else headline["value"]
         last, last_estimate, last_file = before or (None, None, file)
         row.append(
-            Point(figure, _less(figure["mean"], last), file != last_file, _less(estimate, last_estimate))
+            Point(figure, minus(figure["mean"], last), file != last_file, minus(estimate, last_estimate))
         )
         before = figure["mean"], estimate, file
     return row
 
 
-def _less(number: float | None, other: float | None) -> float | None:
-    return None if number is None or other is None else number - other
-
-
 def cautions(reports: Sequence[Report], *, with_estimates: bool = False) -> list[str]:
-    """A sentence for each way in which the reports do not count alike; with_estimates: the figures read are
-    the audits' estimates."""
+    """A sentence for each way in which reports do not count alike; with_estimates: those are read."""
     kinds: list[tuple[str, Callable[[Report], Any]]] = [
         ("what counts as relevant", lambda one: one.options["conventions"]["min_relevance"]),
         (

@@ -16,7 +16,7 @@ from evaluation.charts.page import ChartView, form_context, picture_of
 from evaluation.charts.stored import figures_of
 from evaluation.comparisons.results_table import ResultsTable, earlier_report, means_of, results_table
 from evaluation.comparisons.stored import compared
-from evaluation.comparisons.wording import grade_in_words, signed
+from evaluation.comparisons.wording import grade_in_words
 from evaluation.estimates.page import estimates_context
 from evaluation.estimates.pool_choice import pools_to_rest_on
 from evaluation.failures.by_tag import table_by_tag
@@ -24,13 +24,7 @@ from evaluation.failures.stored_facts import fact_table_rows, facts_in
 from evaluation.failures.stored_queries import worst_queries
 from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
-from evaluation.report_store.files import (
-    cutoffs_of,
-    figure_of,
-    file_stem,
-    relevant_total,
-    run_names,
-)
+from evaluation.report_store.files import cutoffs_of, figure_of, file_stem, relevant_total, run_names
 from evaluation.report_store.settings import conventions_in_words, pool_of_estimates, settings_context
 from evaluation.report_store.shared_links import links_of
 from evaluation.reports.answer_card import estimated_caption, full_card, of_labels, queries_in_all
@@ -49,7 +43,7 @@ from evaluation.reports.summaries import (
 )
 from evaluation.scoring.estimate_figures import ESTIMATE
 from evaluation.scoring.results import decimal, percent, share_in_words
-from evaluation.scoring.wording import interval, interval_in_words
+from evaluation.scoring.wording import interval, interval_in_words, signed
 from labeling.qrels.releases import read_release
 from pooling.formats.wording import counted, plural
 from pooling.interface.downloads import offered

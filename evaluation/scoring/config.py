@@ -58,8 +58,7 @@ class Settings:
     """
 
     k: tuple[int, ...] | None = field(
-        default=None,
-        metadata=option("K", "One or more ranks to cut at, for instance 1 5 10 100.", tuple),
+        default=None, metadata=option("K", "One or more ranks to cut at, for instance 1 5 10 100.", tuple)
     )
     measures: tuple[str, ...] | None = field(
         default=None,
@@ -145,10 +144,7 @@ class Settings:
     )
 
     def over(self, other: Settings) -> Settings:
-        """These where they say something, and `other` where they do not.
-
-        A preset of these wins over each convention of `other` that the preset is about.
-        """
+        """These where they say something, else `other`; a preset of these wins over its conventions there."""
         given = {name: value for name, value in _plain(self).items() if name != "conventions"}
         theirs = dict(other.conventions)
         if "preset" in self.conventions:
@@ -163,8 +159,7 @@ class Settings:
         return Conventions.preset(preset, **values) if preset else Conventions(**values)
 
     def arguments(self) -> dict[str, Any]:
-        """Arguments of `evaluation.evaluate`; tags need the queries, the margin is of what compares, and
-        neither is among them."""
+        """Arguments of `evaluation.evaluate`, without tags, which need the queries, and the margin."""
         values = _plain(self)
         for name in ("tags", "margin"):
             values.pop(name, None)

@@ -1,6 +1,4 @@
-"""The conventions that can change a number: one frozen value, the presets, and the line printed next to
-it.
-"""
+"""The conventions that can change a number: a frozen value, the presets, and the line next to a number."""
 
 from __future__ import annotations
 
@@ -42,12 +40,7 @@ class Conventions:
 
     min_relevance: int = field(
         default=1,
-        metadata=option(
-            "Relevant from label",
-            "Lowest label that counts as relevant.",
-            int,
-            minimum=1,
-        ),
+        metadata=option("Relevant from label", "Lowest label that counts as relevant.", int, minimum=1),
     )
     zero_relevant: ZeroRelevant = field(
         default="exclude",
@@ -109,7 +102,6 @@ class Conventions:
         return cls(**{**PRESETS[name], **overrides})
 
     def to_dict(self) -> PlainConventions:
-        """The fields as plain values."""
         plain: PlainConventions = {
             "min_relevance": self.min_relevance,
             "zero_relevant": self.zero_relevant,

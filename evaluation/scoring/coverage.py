@@ -49,8 +49,7 @@ def recall_bounds(counts: TopCounts, unjudged: Unjudged) -> tuple[Floats, Floats
 
 
 def unjudged_in_pool(pool: pl.DataFrame, labels: Labels) -> pl.DataFrame:
-    """The pairs of a pool frame (query_id, document_id) without a label, of the queries of the labels: the
-    query's number and the pair's key."""
+    """Pairs of a pool frame (query_id, document_id) without a label: query number and key of the pair."""
     rows = np.flatnonzero(labels.judged)
     judged = {"query": labels.query[rows], "document_id": labels.document_ids.gather(rows)}
     query = query_numbers(Ids.of(pool["query_id"]), labels)

@@ -74,7 +74,6 @@ class CountedGroups:
             )
 
     def to_dict(self) -> DuplicatesHow:
-        """As plain values, for what rests on it."""
         name = self.groups.name
         return {
             "count": self.count,

@@ -1,7 +1,4 @@
-"""The plain values of estimates: what JSON and stored reports hold of an audit, under these keys.
-
-None is what cannot be said. Loads nothing heavy.
-"""
+"""The plain values of estimates, as JSON and reports hold them; None cannot be said. Loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -356,8 +353,7 @@ class ScoreAuditEstimates(ScoreAuditFigures):
 
 
 def runs_with_estimates(runs: Mapping[str, RunFigures], estimates: Estimates) -> dict[str, dict[str, Figure]]:
-    """The figures of runs, where a pool is known each `recall@k` with the `estimate` that people read first;
-    None where the audit gives none."""
+    """The figures of runs, each `recall@k` with the `estimate` to read first; None without an audit."""
     by_run: dict[str, dict[str, Figure]] = {name: {**figures} for name, figures in runs.items()}
     if estimates["pool"] is None:
         return by_run

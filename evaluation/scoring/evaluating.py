@@ -17,15 +17,15 @@ from evaluation.measures import (
     rank_labels,
     share,
 )
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     BOOTSTRAP_SAMPLES,
     LARGEST_RESAMPLED,
     LEVEL,
     IntervalSettings,
     interval_settings,
     mean_intervals,
-    plain,
 )
+from evaluation.measures.significance import plain
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.coverage import (
     Unjudged,
@@ -281,8 +281,7 @@ class _Scope:
 
 
 class _UnjudgedCount(NamedTuple):
-    """Counts of documents without a label, over all runs together: with the pairs of a pool, and listed for
-    the first `places` of each run."""
+    """Documents without a label over all runs: with a pool's, and listed for each run's first `places`."""
 
     pool: pl.DataFrame | None
     places: int
@@ -337,9 +336,7 @@ def _unjudged(
 def _evaluated(
     name: str, scored: ScoredRun, unjudged: Unjudged, scope: _Scope
 ) -> tuple[RunEvaluation, list[dict[str, Floats]]]:
-    """The run's values by query and, per group of queries, what its figures hold next to mean and
-    interval.
-    """
+    """The run's values by query and, per group of queries, its figures next to mean and interval."""
     counts, keys = scored.counts, scope.keys
     if any(measure_named(measure).by_rank for measure, _ in keys):
         counts = replace(counts, ranked=rank_labels(scope.grades, scored.position))

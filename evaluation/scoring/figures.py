@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any, NotRequired, TypedDict, cast
 
 from evaluation.measures import mlflow_name
-from evaluation.measures.significance import IntervalSettings
+from evaluation.measures.intervals import IntervalSettings
 from pooling.heavy import Floats, pl
 
 

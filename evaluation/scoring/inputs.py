@@ -25,10 +25,7 @@ LINES = 2_000
 def read_labels(
     source: Source, queries: Collection[str] | None, notes: list[str]
 ) -> PlainRows | pl.DataFrame:
-    """The qrels as they come with the least work: a regular file of all queries needs no frame.
-
-    What a careful reading has to say is added to `notes`.
-    """
+    """The qrels with the least work: a regular file of all queries is no frame. notes: what was noticed."""
     if isinstance(source, str | Path) and queries is None and not is_unusual(source):
         plain = read_plain_qrels(source)
         if plain is not None:

@@ -184,13 +184,14 @@ class Evaluation:
         result: Extras = {}
         if self.thresholds:
             missed = below(self.runs, self.thresholds)
+            wanted = {key_of(*split_name(name)): least for name, least in self.thresholds.items()}
             result["thresholds"] = {
                 name: {
-                    "at_least": wanted,
+                    "at_least": least,
                     "below": [run for run, key, _ in missed if key == name],
                     "basis": COMPLETE if "complete" in self.settings else LABELS,
                 }
-                for name, wanted in self._wanted().items()
+                for name, least in wanted.items()
             }
         if self.minimum_queries is not None:
             result["minimum_queries"] = self.minimum_queries
@@ -200,9 +201,6 @@ class Evaluation:
         if self.spans is not None:
             result["spans"] = self.spans.to_dict()
         return result
-
-    def _wanted(self) -> dict[str, float]:
-        return {key_of(*split_name(name)): wanted for name, wanted in self.thresholds.items()}
 
     def _strata(self) -> dict[str, StratumResult]:
         results: dict[str, StratumResult] = {}
@@ -231,8 +229,7 @@ class Evaluation:
         return self._line(run, self._key(measure, k))
 
     def summary(self) -> pd.DataFrame:
-        """One row per run, measure and k: mean, low, high, micro, bounds, ties (NaN where not defined),
-        queries; k is missing over the whole run."""
+        """One row per run, measure and k (missing: the whole run); NaN where not defined."""
         table = pd.DataFrame(self.summary_rows())
         return table.astype({"k": "Int64"}) if self._any_whole() else table
 
@@ -259,8 +256,7 @@ class Evaluation:
         ] + ([] if self.spans is None else self.spans.summary_rows())
 
     def per_query(self) -> pd.DataFrame:
-        """One row per run, query, measure and k: run, query_id, measure, k (missing over the whole run),
-        value (NaN: the query does not count)."""
+        """Values by run, query_id, measure and k (missing: the whole run); NaN for a query left out."""
         frame = self.per_query_frame()
         values = frame["value"].fill_null(np.nan).to_numpy()
         text = {name: frame[name].to_list() for name in ("run", "query_id", "measure")}

@@ -12,14 +12,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 from evaluation.measures import SPAN_MEASURES, Floats, key_of
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     BOOTSTRAP_SAMPLES,
     LEVEL,
     IntervalSettings,
     interval_settings,
     mean_intervals,
-    plain,
 )
+from evaluation.measures.significance import plain, plain_mean
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.figures import Figure, SpanCounts, SpanResult, SummaryRow, values_frame
 from evaluation.scoring.inputs import DEFAULT_CUTOFFS, cutoffs_array
@@ -238,11 +238,11 @@ class SpanRequest(NamedTuple):
             for place, (key, (at, _)) in enumerate(zip(self.keys, places, strict=True)):
                 column = number * len(places) + place
                 figures[name][key_of(*key)] = {
-                    "mean": _mean(stacked[:, column]),
+                    "mean": plain_mean(stacked[:, column]),
                     "low": plain(limits[0][column]),
                     "high": plain(limits[1][column]),
                     "queries": int(np.count_nonzero(~np.isnan(stacked[:, column]))),
-                    "characters": _mean(table[:, at, 2]),
+                    "characters": plain_mean(table[:, at, 2]),
                 }
         values = {
             name: {measure: table[:, :, column] for measure, column in columns.items()}
@@ -322,16 +322,10 @@ def _of_query(
     return [rows[min(k, len(rows) - 1)] for k in cutoffs]
 
 
-def _mean(values: Floats) -> float | None:
-    kept = values[~np.isnan(values)]
-    return float(kept.mean()) if len(kept) else None
-
-
 def span_request(
     measures: Sequence[str], cutoffs: Sequence[int], spans: Records | None, chunk_map: Records | None
 ) -> SpanRequest | None:
-    """What `measures` ask of excerpts, with the files read; None without `spans`, and ValueError for what
-    belongs to them."""
+    """What `measures` ask of excerpts, with the files read; None without `spans`, ValueError for odd ones."""
     named = [one for one in measures if is_of_spans(one)]
     if spans is None:
         if named or chunk_map is not None:

@@ -1,5 +1,4 @@
-"""The documents without a label that can still move a difference of two runs, and how far they can move
-it."""
+"""The documents without a label that can still move a difference of two runs, and how far they move it."""
 
 from __future__ import annotations
 

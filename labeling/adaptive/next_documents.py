@@ -32,8 +32,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Course:
-    """The strategy of a query, its seeds, the share for the audit, and the number of documents that that
-    draws from; None where it is the pool."""
+    """A query's strategy, seeds and audit share; size: documents the audit draws from, None for the pool."""
 
     query_id: str
     strategy: str
@@ -133,12 +132,7 @@ class Planner:
             hidden=self.hidden,
         )
         batches = next_batches(
-            order,
-            self.audit_order,
-            standing,
-            budget=budget,
-            audit_share=self.course.audit_share,
-            size=size,
+            order, self.audit_order, standing, budget=budget, audit_share=self.course.audit_share, size=size
         )
         return [
             Planned(self._documents(one.handed), self._documents(one.reached), self._documents(one.joined))
@@ -146,9 +140,7 @@ class Planner:
         ]
 
     def next_audit(self, history: History, count: int) -> list[int]:
-        """The next `count` documents of the audit order that the greedy part has not reached nor any audit
-        held.
-        """
+        """The next `count` documents of the audit order that neither greedy part nor audit has reached."""
         taken = {*history.reached, *history.audit, *history.used_up}
         return [document for document in self._documents(self.audit_order) if document not in taken][:count]
 
@@ -208,10 +200,7 @@ def hidden(course: Course, names: Sequence[str]) -> int:
 
 
 def handed_in_all(course: Course, entries: Sequence[Entry], history: History, budget: int) -> int:
-    """Number of documents that a query hands out until `budget` or its pool ends, in whatever order that is.
-
-    entries: the pool in some order, and then what may be drawn from beyond it.
-    """
+    """Documents that a query hands out until `budget` or its end; entries: its pool, then from beyond."""
     pooled = sum(not entry.is_beyond for entry in entries)
     names, keys = [entry.document_id for entry in entries], [entry.document for entry in entries]
     free = np.isin(keys, list(history.free))
@@ -223,10 +212,6 @@ def handed_in_all(course: Course, entries: Sequence[Entry], history: History, bu
     )
     order = np.flatnonzero(~reached[:pooled]).tolist()
     batches = next_batches(
-        order,
-        audit_order(course, names, pooled),
-        standing,
-        budget=budget,
-        audit_share=course.audit_share,
+        order, audit_order(course, names, pooled), standing, budget=budget, audit_share=course.audit_share
     )
     return sum(len(batch.handed) for batch in batches)

@@ -1,7 +1,4 @@
-"""Places of the items of an adaptive queue in the order that claims read: their keys, batch by batch.
-
-The rules are stated in `labeling/adaptive/reordering.py`, which decides what the batches are.
-"""
+"""Order keys of an adaptive queue's items by batches, as `labeling/adaptive/reordering.py` decides."""
 
 from __future__ import annotations
 

@@ -73,9 +73,7 @@ def teach(selection: Selection, plan: QueryPlan, lesson: bytes) -> None:
 
 
 def teach_anew(selection: Selection, plan: QueryPlan) -> bool:
-    """Let a query teach by its labels without being ordered; whether its strategy teaches anything. The
-    selection is locked.
-    """
+    """Let a query teach by its labels without being ordered; whether it does. The selection is locked."""
     state = read_state(selection.queue, plan.query_id)
     planner = planner_of(selection, plan, state)
     planner.tell(history_of(plan, state))
@@ -85,8 +83,6 @@ def teach_anew(selection: Selection, plan: QueryPlan) -> bool:
 
 
 def forget_lessons(selection: Selection) -> None:
-    """Forget what all queries teach: it speaks of other runs than those that count from now on. The caller
-    locks the selection and stores it.
-    """
+    """Forget what all queries teach, as other runs count from now on; the caller locks and stores."""
     selection.lessons = b""
     selection.plans.update(lesson=b"")

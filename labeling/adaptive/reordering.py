@@ -139,10 +139,7 @@ def order_anew(
 
 
 def find_more(queue: Queue, *, now: datetime | None = None) -> bool:
-    """After a claim that found nothing: whether anything of the budget was not given out yet, and is now.
-
-    So nothing is lost where ordering again has failed, or where gold questions became ordinary work.
-    """
+    """After a claim found nothing: whether some of the budget was left, and is given out now."""
     if not queue.is_adaptive:
         return False
     waiting = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0)
@@ -213,10 +210,7 @@ def _is_due(queue: Queue, query: int) -> bool:
     counts = (
         Item.objects.filter(queue=queue, query=query)
         .exclude(order_key=0)
-        .aggregate(
-            judged=Sum("done"),
-            waiting=Count("pk", filter=Q(state=Item.State.OPEN, order_key__gt=0)),
-        )
+        .aggregate(judged=Sum("done"), waiting=Count("pk", filter=Q(state=Item.State.OPEN, order_key__gt=0)))
     )
     plan = QueryPlan.objects.filter(selection=queue.pk, query=query).values("judged", "finished_by").first()
     if plan is None:
@@ -296,8 +290,7 @@ def _stop(
     by: str,
     now: datetime | None,
 ) -> None:
-    """Finish a query by decision. Where its audit has been looked at, by itself or with all others, documents
-    are drawn again beyond it."""
+    """Finish a query by decision; where its audit has been looked at, documents are drawn again beyond it."""
     plan.finished_by, plan.finished_at, plan.ahead = by, now or timezone.now(), []
     if not (plan.looks or selection.looks):
         return
@@ -341,7 +334,8 @@ def _grant(queue: Queue, selection: Selection, reserve: int, now: datetime) -> i
     granted, left = 0, unspent(selection)
     waiting = _free_by_query(queue)
     while left > 0 and sum(waiting.values()) < reserve:
-        room = _unplaced(queue)
+        items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key=UNPLACED)
+        room = dict(items.order_by().values_list("query").annotate(Count("pk")))
         plans = [
             plan
             for plan in selection.plans.exclude(finished_by__in=DECIDED).select_related("query")
@@ -375,12 +369,6 @@ def unspent(selection: Selection) -> int:
 def _free_by_query(queue: Queue) -> dict[int, int]:
     free = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0, done=0, leased=0)
     return dict(free.order_by().values_list("query").annotate(Count("pk")))
-
-
-def _unplaced(queue: Queue) -> dict[int, int]:
-    """By query, the pairs that were not handed out."""
-    items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key=UNPLACED)
-    return dict(items.order_by().values_list("query").annotate(Count("pk")))
 
 
 def _places(queue: Queue, sizes: dict[int, int]) -> dict[int, int]:

@@ -67,7 +67,6 @@ def plans_of(queue: Queue) -> QuerySet[QueryPlan]:
 
 
 def query_rows(queue: Queue, plans: Iterable[QueryPlan]) -> list[QueryProgress]:
-    """A row for each of some plans."""
     listed = list(plans)
     counted = _spent(queue, [plan.query_id for plan in listed])
     return [
@@ -234,8 +233,7 @@ def frozen_orders(collection: Collection) -> list[FrozenOrder]:
 
 @dataclass(frozen=True)
 class PairPart:
-    """A pair's part in an adaptive queue: its order had come to it, or it was drawn at a place of the draw
-    that estimates rest on, or neither."""
+    """A pair's part in an adaptive queue: reached by its order, or drawn for what estimates rest on."""
 
     is_certain: bool = False
     place: int | None = None

@@ -35,10 +35,7 @@ def look_points(size: int, looks: int) -> list[int]:
 
 
 def look_at_query(selection: Selection, plan: QueryPlan, remainder: Remainder) -> bool:
-    """Look at a query's audit if that is due; whether the query stops.
-
-    Where the bound is over the queue, what the audit says is only kept for `look_at_all`.
-    """
+    """Whether a query stops, after a look at its audit if due; over the queue, only keep what it says."""
     plan.audit = [remainder.size, remainder.sampled, remainder.relevant]
     if not selection.stop_looks or selection.stop_over != Selection.Over.QUERY:
         return False

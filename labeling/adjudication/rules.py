@@ -118,10 +118,7 @@ def trusted_annotators(rows: Sequence[AnnotatorGold]) -> tuple[str, ...]:
 
 
 def preview(queue: Queue, rule: str, trusted: Sequence[str] | None = None) -> Preview:
-    """Decisions of the rule now; `trusted` replaces the annotators whom their gold answers recommend.
-
-    `InputError` for another rule, and where a rule cannot be applied to these verdicts.
-    """
+    """Decisions of the rule now; trusted: in place of those with good gold. `InputError` if unfit."""
     if rule not in RULES:
         raise InputError(f"A rule is {', '.join(RULES)}, not “{rule}”.", field="rule")
     names = trusted_annotators(gold_rows(queue)) if trusted is None else tuple(sorted(set(trusted)))
@@ -136,10 +133,7 @@ def preview(queue: Queue, rule: str, trusted: Sequence[str] | None = None) -> Pr
 
 
 def apply_rule(queue: Queue, admin: User, chosen: Preview, *, digest: str = "") -> Applied:
-    """Settle what the rule decides, the first `AT_ONCE` pairs; with a `digest`, only what was previewed.
-
-    A pair that somebody settles meanwhile keeps that verdict.
-    """
+    """Settle the first `AT_ONCE` pairs that nobody else settles; with a `digest`, only as previewed."""
     if digest and digest != chosen.digest:
         problem = "Verdicts have come in since the preview, so nothing was settled. Look at it again."
         raise InputError(problem, field="digest", conflict=True)
@@ -168,7 +162,7 @@ def undo_rule(queue: Queue, admin: User, batch: str) -> int:
     standing = Judgment.objects.filter(annotator=admin, is_adjudication=True, event__queue=queue)
     rows = standing.filter(event__key__startswith=f"{batch}-").order_by("event")
     events = list(rows.values_list("event__key", "event__item"))
-    if not _is_batch(batch) or not events:
+    if not (batch.startswith(_PREFIX) and len(batch) == _BATCH) or not events:
         raise InputError("You have not settled anything by this rule, or it is undone.", field="batch")
     facts = {"batch": batch, "pairs": len(events)}
     record_action(queue.collection, admin, "undoing of a rule begun", queue.name, **facts)
@@ -200,10 +194,6 @@ def batches(queue: Queue, most: int = 10) -> list[Batch]:
 def singly(rows: QuerySet[Judgment]) -> QuerySet[Judgment]:
     """Those of the adjudications that no rule gave."""
     return rows.exclude(event__key__startswith=_PREFIX)
-
-
-def _is_batch(batch: str) -> bool:
-    return batch.startswith(_PREFIX) and len(batch) == _BATCH
 
 
 def _by_majority(pair: UnsettledPair, trusted: frozenset[str]) -> Decision | None:

@@ -50,10 +50,7 @@ def adjudicate(queue: Queue, adjudicator: User, given: Submission, *, overrules:
 
 
 def take_back(queue: Queue, adjudicator: User, key: str) -> None:
-    """Undo one's own adjudication, however old; the pair waits again.
-
-    `InputError` for a key of any other verdict: what somebody judged is undone where they judged it.
-    """
+    """Undo one's own adjudication, so that the pair waits again; `InputError` for any other verdict's key."""
     if not queue.events.filter(annotator=adjudicator, key=key, is_adjudication=True).exists():
         raise InputError("You have not adjudicated anything under this key.", field="key")
     undo(queue, adjudicator, key)

@@ -19,10 +19,7 @@ LEAST = 1e-10
 
 
 class Priors(NamedTuple):
-    """Numbers added to the counts.
-
-    right, wrong: verdicts of each annotator in each class. prevalence: pairs of each class.
-    """
+    """Numbers added to counts: verdicts of each annotator (`right`, `wrong`) and pairs in each class."""
 
     right: float = 4.0
     wrong: float = 1.0
@@ -162,10 +159,7 @@ class Ballots:
 
     @classmethod
     def of(
-        cls,
-        verdicts: pl.DataFrame,
-        needed: pl.DataFrame | None = None,
-        gold: pl.DataFrame | None = None,
+        cls, verdicts: pl.DataFrame, needed: pl.DataFrame | None = None, gold: pl.DataFrame | None = None
     ) -> Ballots:
         return cls(
             verdicts,

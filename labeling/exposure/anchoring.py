@@ -30,9 +30,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class Anchoring:
-    """Seen before the verdict against blind; the differences are seen minus blind. `verdict` is a sentence,
-    or None and `why`.
-    """
+    """Seen before the verdict against blind, seen minus blind; `verdict` is a sentence, or None and `why`."""
 
     seen: Arm
     blind: Arm

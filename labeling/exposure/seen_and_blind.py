@@ -69,8 +69,7 @@ def seen_and_blind(queue: Queue) -> SeenAndBlind | None:
 
 
 def _first_verdicts(queue: Queue) -> pl.DataFrame:
-    """Everybody's first verdict on each pair of the queue, in their order, and the `last` one; neither gold
-    nor second times."""
+    """Everybody's first verdict on each pair of the queue, and the `last`; no gold, no second times."""
     events = queue.events.filter(
         kind=JudgmentEvent.Kind.VERDICT,
         verdict__in=(Verdict.RELEVANT, Verdict.NOT_RELEVANT),

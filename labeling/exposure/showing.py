@@ -19,15 +19,7 @@ from django.utils import timezone
 
 from labeling.items.answers import own_answers
 from labeling.items.numbers import number_of
-from labeling.models import (
-    Item,
-    Prelabel,
-    PrelabelMode,
-    PrelabelSeen,
-    PrelabelSight,
-    Queue,
-    Verdict,
-)
+from labeling.models import Item, Prelabel, PrelabelMode, PrelabelSeen, PrelabelSight, Queue, Verdict
 
 
 def is_blind(seed: int, share: float, query: int, document: int) -> bool:
@@ -85,10 +77,7 @@ def proposals_for(queue: Queue, annotator: User, items: Iterable[Item]) -> dict[
 
 
 def contradicted_by(queue: Queue, item: Item, verdict: str) -> Prelabel | None:
-    """The pre-label that is revealed after this verdict, because the two differ.
-
-    After one on a gold question or a repeat as well: what is never revealed would show by it.
-    """
+    """The pre-label revealed after a verdict that differs; after gold and repeats too, so as not to tell."""
     if queue.prelabel_mode != PrelabelMode.REVEAL or verdict == Verdict.CANNOT_JUDGE:
         return None
     if in_control_arm(queue, item):

@@ -1,7 +1,4 @@
-"""A queue's use of pre-labels: whether annotators see them, and which verdicts get a second opinion.
-
-This is the one writer of both, and with `record_judgment` of what an item's pre-label lets expect.
-"""
+"""A queue's use of pre-labels, seen or not, and for second opinions; the one writer of both."""
 
 from __future__ import annotations
 
@@ -74,7 +71,10 @@ def change_use(
     """
     checked_use(queue.collection, use)
     _check_sample(queue, use)
-    _check_understood(queue, use, understood)
+    is_new = queue.prelabel_mode != PrelabelMode.ASSIST
+    if use.mode == PrelabelMode.ASSIST and is_new and not understood:
+        problem = f"{WHAT_ASSISTING_DOES} Confirm that you have understood this, or keep the queue blind."
+        raise InputError(problem, field="understood")
     before = use_of(queue)
     with transaction.atomic():
         queue.prelabel_mode, queue.prelabeler = use.mode, use.prelabeler
@@ -96,10 +96,7 @@ def use_facts(use: PrelabelUse) -> UseFacts:
 
 
 def follow_prelabeler(prelabeler: Prelabeler) -> int:
-    """`follow_prelabels` in every queue that asks for second opinions by this model and prompt.
-
-    For anyone who has stored pre-labels of pairs that may be judged already. Returns how many items changed.
-    """
+    """`follow_prelabels` in all queues with second opinions by this prelabeler; how many items changed."""
     asking = Queue.objects.filter(prelabeler=prelabeler, second_opinion_from__isnull=False)
     return sum(follow_prelabels(queue) for queue in asking.order_by("pk"))
 
@@ -156,13 +153,6 @@ def checked_use(collection: Collection, use: PrelabelUse) -> PrelabelUse:
     if complaints := {name: problem for name, problem in problems.items() if problem}:
         raise InputError(" ".join(complaints.values()), fields=complaints)
     return use
-
-
-def _check_understood(queue: Queue, use: PrelabelUse, understood: bool) -> None:
-    is_new = queue.prelabel_mode != PrelabelMode.ASSIST
-    if use.mode == PrelabelMode.ASSIST and is_new and not understood:
-        problem = f"{WHAT_ASSISTING_DOES} Confirm that you have understood this, or keep the queue blind."
-        raise InputError(problem, field="understood")
 
 
 def _prelabeler_problem(collection: Collection, use: PrelabelUse) -> str:

@@ -17,13 +17,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from labeling.fact_pages.drafting import (
-    DRAFTS,
-    DraftOptions,
-    check_drafts,
-    draft_facts,
-    queries_named,
-)
+from labeling.fact_pages.drafting import DRAFTS, DraftOptions, check_drafts, draft_facts, queries_named
 from labeling.models import Prelabeler
 from labeling.prelabels.api import OPTIONAL, ModelRequestSerializer
 from labeling.prelabels.costs import Prices

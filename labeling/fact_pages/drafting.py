@@ -162,9 +162,7 @@ class Drafting:
 
 
 def read_facts(content: str) -> list[DraftedFact]:
-    """The facts of an answer; those that are no text or too long for a fact are left out.
-    `MalformedAnswerError` where there is no list of facts.
-    """
+    """The usable facts of an answer, none too long; `MalformedAnswerError` for no list of facts."""
     facts = object_in(content).get("facts")
     if not isinstance(facts, list):
         raise MalformedAnswerError("The answer has no list of facts.")

@@ -46,8 +46,7 @@ class FactChangeForm(EditForm, FactForm):
 
     @property
     def changes(self) -> dict[str, str]:
-        """The fields that its person changed, which alone are written: somebody else may write the others
-        at this moment."""
+        """The fields that its person changed, the only ones written: somebody may be writing the others."""
         return {
             name: value
             for name, value in self.cleaned_data.items()

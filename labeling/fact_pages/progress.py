@@ -79,10 +79,7 @@ class FactProgress(TypedDict):
 
 
 def own_progress(queue: Queue, user: User) -> OwnFacts:
-    return {
-        "judged": judged_by(user, queue),
-        "open_documents": queue.fact_items.filter(is_open=True).count(),
-    }
+    return {"judged": judged_by(user, queue), "open_documents": queue.fact_items.filter(is_open=True).count()}
 
 
 def fact_counts(queues: Sequence[int]) -> dict[int, tuple[int, int]]:

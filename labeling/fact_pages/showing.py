@@ -1,7 +1,4 @@
-"""What an annotator gets to see of a document and a page of facts: for the page and the call alike.
-
-Nothing of runs, ranks, labels or other people's answers belongs in here.
-"""
+"""What annotators see of a document and its facts; nothing of runs, labels or other people's answers."""
 
 from __future__ import annotations
 
@@ -76,10 +73,7 @@ class ShownPage(TypedDict):
 def page_for(
     queue: Queue, annotator: User, item: FactItem, number: int | None = None, *, fills_in: bool = False
 ) -> ShownPage:
-    """A page of the item's facts: the first with a fact that is not judged, unless one is asked for.
-
-    fills_in: a fact that is not judged has what the person took back last, as a choice to save again.
-    """
+    """A page of facts: the first not judged, unless one is asked for. fills_in: with what was taken back."""
     facts = facts_of_item(item, annotator)
     mine = own_supports(item, annotator)
     pages = [facts[start : start + FACTS_ON_A_PAGE] for start in range(0, len(facts), FACTS_ON_A_PAGE)]

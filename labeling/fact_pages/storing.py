@@ -33,8 +33,7 @@ LONGEST_TIME_MS = 4 * 3600 * 1000
 
 @dataclass(frozen=True)
 class FactVerdict:
-    """What a person says of one fact: its id, the version that was on screen, and perhaps evidence, a span
-    of the document's text."""
+    """What a person says of a fact: id, version on screen, and perhaps a span of the text as evidence."""
 
     fact: str
     version: int
@@ -130,8 +129,7 @@ def undo_page(queue: Queue, annotator: User) -> FactItem | None:
 
 
 def was_handed_out(item: FactItem, annotator: User) -> bool:
-    """Whether the person holds the document, has held it too long, or has judged in it: a page is never
-    refused for being late."""
+    """The person holds the document, held it too long, or judged in it: no page is refused for being late."""
     if FactLease.objects.filter(item=item, annotator=annotator).exists():
         return True
     events = SupportEvent.objects.filter(queue=item.queue_id, annotator=annotator, document=item.document_id)

@@ -104,10 +104,7 @@ def fact_queue_for(user: User, queue_id: int, roles: tuple[Role, ...], *, delete
 @login_required
 @require_http_methods(["GET", "POST"])
 def judge_facts(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """A document with a page of facts; take a page, or the last one back, or skip the document.
-
-    `?item=` and `?page=` name what is shown. htmx gets the part that changes, in the answer to what it sent.
-    """
+    """A document with a page (`?item=`, `?page=`) of facts: judge, take back or skip; a part for htmx."""
     speak(request)
     queue = fact_queue_for(person(request), queue_id, JUDGES, deleted_too=True)
     if request.method == "GET":

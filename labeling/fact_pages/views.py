@@ -83,7 +83,7 @@ def count_pairs(rows: list[Any]) -> None:
         row.pairs = counts[row.pk]
 
 
-def _page(query: Query) -> str:
+def _address(query: Query) -> str:
     address = reverse("query_facts", args=[query.collection.slug])
     return f"{address}?{urlencode({'query': query.external_id})}"
 
@@ -92,7 +92,7 @@ QUERIES_WITH_FACTS = Table(
     "queries-with-facts",
     "query",
     columns=(
-        Column("query", "Query", "external_id", natural=True, link=_page, style="id"),
+        Column("query", "Query", "external_id", natural=True, link=_address, style="id"),
         Column("text", "Text", template="labeling/_fact_query_text.html"),
         Column("confirmed", "Confirmed", number=True),
         Column("vital", "Vital", number=True),
@@ -184,11 +184,6 @@ def query_facts(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "labeling/query_facts.html", {**context, **rest})
 
 
-def _address(query: Query) -> str:
-    address = reverse("query_facts", args=[query.collection.slug])
-    return f"{address}?{urlencode({'query': query.external_id})}"
-
-
 @transaction.atomic
 def _done(request: HttpRequest, collection: Collection, query: Query) -> str:
     user, action = person(request), request.POST.get("action", "")
@@ -246,9 +241,7 @@ def _first_problem(form: FactForm) -> str:
 def _context(
     collection: Collection, query: Query, rows: dict[str, QueryDict], problem: str
 ) -> dict[str, object]:
-    """The lists of facts; the `rows` that were sent keep what their person wrote where that is refused, and
-    all others keep it in any case.
-    """
+    """The lists of facts; `rows` that were sent keep what was written, where refused as well."""
     state = Fact.State
     every = list(Fact.objects.filter(query=query).select_related("merged_into").order_by("position", "pk"))
     confirmed = [fact for fact in every if fact.state == state.CONFIRMED]

@@ -97,10 +97,7 @@ def change_fact(
 
 
 def decide_facts(facts: SomeOf[Fact], state: str, *, user: User) -> int:
-    """Confirm, reject or propose facts of one collection again; how many that changed.
-
-    One that had been merged is a fact again.
-    """
+    """Confirm, reject or propose facts of one collection again, merged ones too; how many that changed."""
     if state not in (Fact.State.CONFIRMED, Fact.State.REJECTED, Fact.State.PROPOSED):
         raise InputError("A fact is confirmed, rejected or proposed.", field="state")
     if not facts:
@@ -121,10 +118,7 @@ def decide_facts(facts: SomeOf[Fact], state: str, *, user: User) -> int:
 
 
 def merge_facts(fact: Fact, into: Fact, *, user: User) -> None:
-    """Take one fact for the same as another of its query: it is judged and counted no more.
-
-    Its supports stay with it, so that they count again if the two are parted.
-    """
+    """Take a fact for the same as another, judged and counted no more; its supports stay for a parting."""
     if fact.query_id != into.query_id or fact.pk == into.pk:
         raise InputError("Merge a fact with another one of the same query.", field="into")
     if into.state not in (Fact.State.CONFIRMED, Fact.State.PROPOSED):

@@ -284,7 +284,7 @@ def _stored_facts(
             last[query] = last.get(query, 0) + 1
             text, group = one.text or one.fact_id, one.group[:300]
             new.append((query, one.fact_id, text, one.importance, group, last[query]))
-        elif file.has_ids and _differs(earlier, one):
+        elif file.has_ids and (_is_another(earlier, one) or earlier.group != one.group[:300]):
             if earlier.state == Fact.State.CONFIRMED and _is_another(earlier, one):
                 earlier.state, to_confirm = Fact.State.PROPOSED, to_confirm + 1
             if one.text and earlier.text != one.text:
@@ -328,10 +328,6 @@ def _insert_facts(
     versions = frame.join(keys, on=["query_id", "external_id"]).select("fact_id", "text")
     constants = _constants(FactVersion, version=1, same_meaning=False, changed_by=user, changed_at=now)
     insert_frame(FactVersion, versions.with_columns(**constants))
-
-
-def _differs(earlier: Fact, one: FactRecord) -> bool:
-    return _is_another(earlier, one) or earlier.group != one.group[:300]
 
 
 def _is_another(earlier: Fact, one: FactRecord) -> bool:

@@ -14,15 +14,7 @@ from django.db.models import Count, Max, Q, QuerySet
 
 from labeling.consensus.rules import Ballots, decide
 from labeling.facts.items import OF_THIS_MEANING
-from labeling.models import (
-    Fact,
-    FactItem,
-    GoldSupport,
-    ImportedSupport,
-    Queue,
-    Support,
-    SupportVerdict,
-)
+from labeling.models import Fact, FactItem, GoldSupport, ImportedSupport, Queue, Support, SupportVerdict
 from pooling.formats.facts.records import PAIR as IDS
 from pooling.formats.facts.records import VERDICTS, FactRecord
 from pooling.heavy import pl

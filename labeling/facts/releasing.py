@@ -105,9 +105,7 @@ def released_frames(release: QrelsRelease) -> tuple[Sequence[FactRecord], pl.Dat
 
 
 def released_facts(release: QrelsRelease, form: str) -> bytes:
-    """The facts of a release in one of FACT_FORMATS; `InputError` as above, for ids it cannot hold, and where
-    the file would be empty.
-    """
+    """A release's facts in one of FACT_FORMATS; `InputError` as above, for unfit ids, for an empty file."""
     if form != "facts" and has_facts(release) and not release.sidecar["facts"]["counts"]["pairs"]:
         problem = f"Nobody said for release “{release.name}” which documents support its facts, so the file"
         raise InputError(f"{problem} would be empty. Judge facts, and make another release.", field="format")

@@ -14,12 +14,7 @@ from labeling.gold import serializers as shapes
 from labeling.gold.gaps import queries_without_gold, skips_in
 from labeling.gold.options import GoldOptions, change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
-from labeling.gold.questions import (
-    NewQuestion,
-    add_question,
-    change_question,
-    gold_balance,
-)
+from labeling.gold.questions import NewQuestion, add_question, change_question, gold_balance
 from labeling.gold.scores import ANSWERS_GIVEN, gold_answers, gold_rows
 from labeling.items.withdrawn import THERE
 from labeling.models import GoldQuestion, Queue

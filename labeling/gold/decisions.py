@@ -1,7 +1,4 @@
-"""Decisions of an admin on a proposal: pause the annotator, ask them, or ignore it; and taking that back.
-
-The rule never acts. Every decision stays on record with the signs it rested on.
-"""
+"""An admin's decisions on proposals, and taking them back; all stay on record, and the rule never acts."""
 
 from __future__ import annotations
 
@@ -80,10 +77,7 @@ def decision_of(queue: Queue, number: int) -> WorkDecision:
 
 
 def undo(queue: Queue, number: int, *, by: User) -> WorkDecision:
-    """Take a decision back: a pause ends, or a question is no longer shown and the rule looks again.
-
-    What led to a pause that was taken back is not proposed again; only newer answers are.
-    """
+    """Take a decision back, so that its pause or question ends; only newer answers are proposed again."""
     with _one_at_a_time(queue):
         decision = decision_of(queue, number)
         if decision.undone_at:

@@ -116,10 +116,7 @@ def deal_the_rest(bookmark: Bookmark, count: int, now: datetime) -> None:
 def _deal(
     bookmark: Bookmark, candidates: Sequence[Undealt], count: int, now: datetime, *, lap: int | None = None
 ) -> bool:
-    """Deal the first stretches of what was found, until `count` places are dealt; whether there are any.
-
-    With `lap` the bookmark goes on to the last of them.
-    """
+    """Deal stretches until `count` places are dealt; whether there are any. lap: the bookmark goes along."""
     stretches = _stretches(candidates, count)
     if not stretches:
         return False

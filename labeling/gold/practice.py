@@ -32,10 +32,7 @@ def practice_round(queue: Queue, annotator: User) -> PracticeRound:
 
 
 def is_practice_due(bookmark: Bookmark) -> bool:
-    """Practice questions come before the next item; not for somebody who has begun.
-
-    The bookmark is locked. Once none is due that is stored, and nothing is asked again.
-    """
+    """Practice comes next, unless somebody has begun; the bookmark is locked, and notes when none is due."""
     queue = bookmark.queue
     if bookmark.practised or not queue.practice_count:
         return False

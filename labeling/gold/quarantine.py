@@ -8,7 +8,6 @@ acknowledged, and set aside as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TypedDict
@@ -48,12 +47,7 @@ def review(queue: Queue, annotator: User, now: datetime) -> Quarantine | None:
 
 
 def impose(
-    queue: Queue,
-    annotator: User,
-    *,
-    by: User | None = None,
-    reason: str = "",
-    now: datetime | None = None,
+    queue: Queue, annotator: User, *, by: User | None = None, reason: str = "", now: datetime | None = None
 ) -> Quarantine:
     """Stop an annotator in a queue and set aside what they judged in it; `by` is None for the rule.
 
@@ -126,10 +120,10 @@ def _write_down(quarantine: Quarantine, by: User | None, action: str, **detail: 
 
 def _locked(keys: set[int]) -> list[list[Item]]:
     """Lock items in key order, in batches that every database takes."""
-    return [
-        list(Item.objects.filter(pk__in=batch).order_by("pk").select_for_update(no_key=True))
-        for batch in _batches(sorted(keys))
-    ]
+    in_order = sorted(keys)
+    batches = (in_order[start : start + BATCH] for start in range(0, len(in_order), BATCH))
+    rows = Item.objects.order_by("pk").select_for_update(no_key=True)
+    return [list(rows.filter(pk__in=batch)) for batch in batches]
 
 
 def _recount(items: list[list[Item]], now: datetime) -> None:
@@ -139,10 +133,6 @@ def _recount(items: list[list[Item]], now: datetime) -> None:
 
 def _queries_of(items: list[list[Item]]) -> list[int]:
     return sorted({item.query_id for batch in items for item in batch})
-
-
-def _batches(keys: list[int]) -> Iterator[list[int]]:
-    return (keys[start : start + BATCH] for start in range(0, len(keys), BATCH))
 
 
 class StoredScore(TypedDict):

@@ -17,13 +17,7 @@ from django.utils import timezone
 
 from labeling.adaptive.reordering import order_anew
 from labeling.items.slots import GOLD_STATES, recount
-from labeling.models import (
-    GoldQuestion,
-    Item,
-    Lease,
-    Queue,
-    Verdict,
-)
+from labeling.models import GoldQuestion, Item, Lease, Queue, Verdict
 from labeling.models.words import SAME_PAIR, THERE
 from pooling.formats.wording import counted, plural
 from pooling.interface.problems import InputError
@@ -64,10 +58,7 @@ class NewQuestion:
 
 
 def add_question(collection: Collection, question: NewQuestion, *, user: User | None = None) -> GoldQuestion:
-    """Make a pair a gold question.
-
-    `InputError` for an unknown id or answer, and when the pair is a gold question already.
-    """
+    """Make a pair a gold question; `InputError` for an unknown id or answer, or where it is one already."""
     checked_answer(question.answer)
     checked_reason(question.reason)
     row = GoldQuestion(
@@ -145,10 +136,7 @@ def follow_gold(collection: Collection) -> None:
 
 
 def follow_gold_in(queue: Queue) -> None:
-    """Let the items of one queue follow the gold questions of its collection, and count these.
-
-    Leases on a pair that turns into ordinary work end: others may hold it too, and it has few slots.
-    """
+    """Let a queue's items follow the gold questions, and count them; leases on what is ordinary now end."""
     wanted = _wanted_states(queue)
     if not wanted:
         return

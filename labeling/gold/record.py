@@ -1,7 +1,4 @@
-"""The record of decisions on implausible work: entries of the collection's activity log, read together.
-
-An entry is a decision, what undid one, or what the annotator answered; the later ones name the first.
-"""
+"""Decisions on implausible work as entries of the activity log: a decision, its undoing, an answer."""
 
 from __future__ import annotations
 

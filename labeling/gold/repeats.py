@@ -45,10 +45,7 @@ def repeatable(bookmark: Bookmark, queries: SomeOf[int]) -> dict[int, list[Judgm
         return by_query
     queue, annotator = bookmark.queue, bookmark.annotator
     again = Item.objects.filter(
-        queue=queue,
-        state=Item.State.REPEAT,
-        repeats__annotator=annotator,
-        **SAME_PAIR,
+        queue=queue, state=Item.State.REPEAT, repeats__annotator=annotator, **SAME_PAIR
     )
     own = Judgment.objects.counted().filter(annotator=annotator, event__queue=queue, is_adjudication=False)
     earlier = own.order_by("-event").annotate(is_repeated=Exists(again))

@@ -11,9 +11,7 @@ from labeling.access import queue_for
 from labeling.gold.gaps import queries_without_gold, skips_in
 from labeling.gold.options import GoldSettingsForm, change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
-from labeling.gold.questions import (
-    LONGEST_REASON,
-)
+from labeling.gold.questions import LONGEST_REASON
 from labeling.gold.rule import ENOUGH_TO_READ
 from labeling.gold.scores import ANSWERS_GIVEN, gold_answers, gold_rows
 from labeling.gold.serializers import gold_figures

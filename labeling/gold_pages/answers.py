@@ -95,12 +95,7 @@ def answers_given(collection: Collection) -> list[Given]:
     """The first answers to all hidden gold questions in use, in the order in which they were given."""
     rows = Judgment.objects.answers_to_hidden_gold().filter(collection=collection)
     columns = rows.order_by("event").values_list(
-        "event__gold",
-        "annotator",
-        "annotator__username",
-        "verdict",
-        "event__gold__answer",
-        "judged_at",
+        "event__gold", "annotator", "annotator__username", "verdict", "event__gold__answer", "judged_at"
     )
     return [Given(*row) for row in columns.iterator()]
 

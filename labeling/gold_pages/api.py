@@ -9,12 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.gold.questions import LONGEST_REASON, pair_of
-from labeling.gold_pages.proposals import (
-    accept_proposals,
-    decline_proposals,
-    proposals,
-    set_size,
-)
+from labeling.gold_pages.proposals import accept_proposals, decline_proposals, proposals, set_size
 from labeling.gold_pages.separation import balanced_set
 from pooling.interface.api import parsed, person, takes
 from pooling.models import Collection

@@ -73,8 +73,7 @@ def _evidence(item: Item, answer: str, annotator: User) -> tuple[int, int] | Non
 
 @dataclass(frozen=True)
 class PracticeExplanation:
-    """Whether a verdict was right, the answer, the reason, and the span of the text that its reason quotes,
-    or that somebody gave as evidence."""
+    """Whether a verdict was right, the answer, the reason, and the span quoted or given as evidence."""
 
     is_right: bool
     answer: str
@@ -97,10 +96,7 @@ class Practised:
 
 
 def answer_practice(queue: Queue, annotator: User, submission: Submission) -> PracticeExplanation:
-    """Take a verdict on a question of the round and say what is right, and why.
-
-    `InputError` for an item that is not among the round's questions, and for a verdict that is refused.
-    """
+    """Say what is right and why, after a practice verdict; `InputError` for another item or a bad verdict."""
     item = Item.objects.filter(pk=submission.item, queue=queue).select_related("document").first()
     question = questions_of_round(queue).get((item.query_id, item.document_id)) if item else None
     if item is None or question is None:

@@ -69,8 +69,7 @@ Chosen = TypeVar("Chosen", bound=Candidate)
 
 
 def balanced_set(ranked: Sequence[Chosen], size: int) -> list[Chosen]:
-    """Up to `size` of the candidates, as even as they allow over answers, then over queries; of equals, the
-    one that ranks first."""
+    """Up to `size` candidates, as even as they allow over answers, then queries; of equals, the first."""
     answers, queries = Counter[str](), Counter[int]()
     left = list(ranked)
     chosen: list[Chosen] = []

@@ -265,8 +265,7 @@ def gold_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def gold_change(request: HttpRequest, question_id: int) -> HttpResponseBase:
-    """A gold question as annotators see it, and how they answered; POST takes it out of use or into it, for
-    practice or for the stream."""
+    """A gold question as annotators see it and answered it; POST changes whether and where it is used."""
     question = fetch(GoldQuestion.objects.select_related("collection", "query", "document"), pk=question_id)
     require_role(request.user, question.collection, ADMIN)
     if request.method == "POST":

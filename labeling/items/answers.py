@@ -18,8 +18,7 @@ def own_answers(user: User) -> QuerySet[JudgmentEvent]:
 
 
 def given_by(user: User) -> QuerySet[JudgmentEvent]:
-    """All verdicts that `user` gave as an annotator, undone ones too; who settles a pair judges what others
-    said, and practice counts nowhere."""
+    """All verdicts that `user` gave as an annotator, undone ones too; neither settled pairs nor practice."""
     return _given_or_settled(user).filter(is_adjudication=False)
 
 

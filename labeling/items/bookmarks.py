@@ -24,10 +24,7 @@ class Place(NamedTuple):
 
 
 def locked_bookmark(queue: Queue, annotator: User) -> Bookmark:
-    """The annotator's bookmark in the queue, locked; anyone who comes first to the queue gets a new one.
-
-    Where items need several judgments, every other newcomer follows the second order.
-    """
+    """The annotator's bookmark, locked, made where needed; every other new one follows the second order."""
     bookmark = lock_bookmark(queue, annotator)
     while bookmark is None:
         second = queue.judgments_per_item > 1 and queue.bookmarks.count() % 2 == 1
@@ -43,7 +40,8 @@ def places_ahead(bookmark: Bookmark) -> Iterator[Place]:
     start = bookmark.stretch * STRETCH_KEYS
     if bookmark.stretch:
         yield Place(bookmark.lap, Keys(start, start + STRETCH_KEYS - 1, second))
-    lap, stretch = _frontier(bookmark)
+    same_order = Bookmark.objects.filter(queue=bookmark.queue_id, in_second_order=bookmark.in_second_order)
+    lap, stretch = max(same_order.values_list("lap", "stretch"))
     yield Place(lap, Keys((stretch + 1) * STRETCH_KEYS, in_second_order=second))
     yield Place(lap + 1, Keys(in_second_order=second))
 
@@ -63,8 +61,3 @@ def move_back(bookmark: Bookmark, items: list[Item]) -> None:
 def stretch_at(bookmark: Bookmark, item: Item) -> int:
     key = item.second_key if bookmark.in_second_order else item.order_key
     return stretch_of(key or 0)
-
-
-def _frontier(bookmark: Bookmark) -> tuple[int, int]:
-    same_order = Bookmark.objects.filter(queue=bookmark.queue_id, in_second_order=bookmark.in_second_order)
-    return max(same_order.values_list("lap", "stretch"))

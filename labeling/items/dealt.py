@@ -1,6 +1,4 @@
-"""The stored deal of somebody's stream in a queue that hides checks, as statements; the rules are stated in
-`labeling/gold/hidden.py`.
-"""
+"""The stored deal of a stream that hides checks, as statements; `labeling/gold/hidden.py` has the rules."""
 
 from __future__ import annotations
 

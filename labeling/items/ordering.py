@@ -46,10 +46,7 @@ Block = list[int]
 
 
 def fingerprint(title: str, text: str) -> bytes:
-    """Equal for texts that differ in case and white space alone; empty for a document without text.
-
-    Likeness beyond that (MinHash) was left out: a millisecond a document is minutes for a large queue.
-    """
+    """Equal for texts that differ in case and blanks alone, empty without text; MinHash takes too long."""
     letters = f"{title} {text}".casefold()
     if letters.isascii():
         written = letters.encode().translate(None, _WHITE)
@@ -213,10 +210,7 @@ def _with_mixed_opening(pairs: Sequence[Candidate], blocks: list[Block], secret:
 
 
 def parts_of_draw(provenance: Mapping[str, Any]) -> dict[tuple[str, str], int]:
-    """In which part of PARTS each pair of an audit by scores is judged, by the ids of query and document.
-
-    Every part takes as much of each stratum, in the order of the draw. Nothing for other pools.
-    """
+    """The part of PARTS for each pair of an audit by scores, with as much of each stratum; else nothing."""
     parts = {}
     for stratum in provenance.get("drawn", ()):
         for place, (query, document) in enumerate(stratum):

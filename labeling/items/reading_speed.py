@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from django.db.models import Case, Count, F, FloatField, Q, QuerySet, Value, When
 from django.db.models.functions import Cast, Coalesce, Length, Substr
 
-from labeling.items.reading import (
-    MOST_CHARACTERS,
-    MS_PER_CHARACTER,
-    FastAnnotator,
-    is_implausible,
-    least_ms,
-)
+from labeling.items.reading import MOST_CHARACTERS, MS_PER_CHARACTER, FastAnnotator, is_implausible, least_ms
 from labeling.models import Judgment
 from pooling.models import Collection
 
@@ -32,11 +24,9 @@ def too_fast_in(collection: Collection) -> list[FastAnnotator]:
         .annotate(timed=Count("pk"), fast=Count("pk", filter=Q(event__active_ms__lt=F("least_ms"))))
     )
     annotators = (FastAnnotator(row["annotator__username"], row["fast"], row["timed"]) for row in counts)
-    return sorted(_implausible(annotators), key=lambda one: one.username)
-
-
-def _implausible(annotators: Iterable[FastAnnotator]) -> list[FastAnnotator]:
-    return [one for one in annotators if is_implausible(one.too_fast, one.timed)]
+    return sorted(
+        [one for one in annotators if is_implausible(one.too_fast, one.timed)], key=lambda one: one.username
+    )
 
 
 def _timed(collection: Collection) -> QuerySet[Judgment]:

@@ -1,7 +1,4 @@
-"""The counters of an item: the one place that computes and writes them, and the need and state that follow.
-
-Every function here needs the items' rows locked by the transaction around it.
-"""
+"""The counters of an item, computed and written here alone; needs the items' rows to be locked."""
 
 from __future__ import annotations
 
@@ -95,8 +92,7 @@ def slots_of(item: Item, verdicts: Iterable[str], expiries: Sequence[datetime]) 
 
 
 def recount(items: Sequence[Item], now: datetime, *, always: bool = False) -> None:
-    """Count leases and judgments of `items` afresh, drop expired leases, and store what changed; `always` is
-    as in `store`."""
+    """Count leases and judgments of `items` again, drop expired leases, and store changes as `store` does."""
     leases = list(Lease.objects.filter(item__in=items))
     expired = [lease.pk for lease in leases if lease.expires_at <= now]
     if expired:
@@ -116,10 +112,7 @@ def recount(items: Sequence[Item], now: datetime, *, always: bool = False) -> No
 
 
 def store(counted: Iterable[tuple[Item, Slots]], *, always: bool = False) -> None:
-    """Write the slots of items that differ from what their rows say, equal ones in one statement.
-
-    With `always` there is a statement even where nothing differs: what has no slots is to take as long.
-    """
+    """Write slots that differ, equal ones in one statement; `always`: one even if none, to take as long."""
     changed = defaultdict(list)
     for item, slots in counted:
         if slots != (item.needed, item.done, item.leased, item.leased_until, item.state):

@@ -372,20 +372,14 @@ def left_of_queries(queue: Queue, annotator: User, queries: SomeOf[int]) -> dict
 
 
 def numbers(keys: SomeOf[int], values: dict[str, Any]) -> str:
-    """Keys as a statement lists them, added to its `values`: one text for all keys is planned once.
-
-    No row has the key 0.
-    """
+    """Keys as one text in `values`, which is planned once for any number of them. No row has the key 0."""
     named = {f"key_{place}": key for place, key in enumerate(keys or [0])}
     values.update(named)
     return ", ".join(f"%({name})s" for name in named)
 
 
 def _item_columns() -> str:
-    """The columns of an item with its query and document, for `ITEM_RELATED`, and `text_bytes`.
-
-    A text of more than `LONG_TEXT` bytes is left out: fifty of them would fill the memory of a server.
-    """
+    """Columns of an item with query and document, and `text_bytes`; texts beyond `LONG_TEXT` are left out."""
     tables = ((Item, "item"), (Query, "query"), (Document, "document"))
     columns = ", ".join(columns_of(model, alias) for model, alias in tables)
     length = "octet_length(document.text)"

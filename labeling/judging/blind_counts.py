@@ -67,9 +67,7 @@ def count_in(rows: QuerySet[Any], key: str) -> Coalesce:
 
 
 def own_queues(collection: Collection, user: User) -> QuerySet[Queue]:
-    """The queues of a collection with `own`, what `user` answered in each: pairs, or facts in documents; and
-    whether each `is_paused_for_them`.
-    """
+    """A collection's queues with `own`, what `user` answered (pairs or facts), and `is_paused_for_them`."""
     facts = Support.objects.filter(annotator=user, is_adjudication=False, event__queue=OuterRef("pk"))
     own = count_of_answers(user, queue=OuterRef("pk")) + count_in(facts, "event__queue")
     paused = Quarantine.objects.filter(queue=OuterRef("pk"), annotator=user, lifted_at=None)
@@ -87,8 +85,7 @@ def queues_to_judge(collection: Collection, user: User, *, now: datetime | None 
 
 
 def queues_with_left(queues: QuerySet[Queue], user: User, *, now: datetime | None = None) -> set[int]:
-    """Those of some queues of pairs in which something is left for `user`; the same statements for any
-    number."""
+    """The queues of pairs in which something is left for `user`; the same statements for any number."""
     own = queues.annotate(own=count_of_answers(user, queue=OuterRef("pk")))
     left = left_in(dict(own.values_list("pk", "own")), user, now=now or timezone.now())
     return {key for key, many in left.items() if many}

@@ -79,8 +79,7 @@ class EmptyQueue:
     conflict: Annotated[int, "Tied, or could not be judged."]
     next_free_at: Annotated[datetime | None, "When the next lease expires."]
     state: Annotated[
-        str,
-        "State of the queue for you, to complete “This queue is …”; only an open queue hands out pairs.",
+        str, "State of the queue for you, to complete “This queue is …”; only an open queue hands out pairs."
     ]
 
 
@@ -250,10 +249,7 @@ def _read_long_texts(items: Sequence[Item]) -> None:
 def _take_dealt(
     bookmark: Bookmark, count: int, taken_ids: set[int], now: datetime, *, waiting: bool
 ) -> list[Item]:
-    """Take up to `count` items in the order in which they were dealt, and deal more where that is not enough.
-
-    `taken_ids` and `waiting` are as in `_claim`. What the person has skipped comes when nothing else is left.
-    """
+    """Take up to `count` dealt items in order, skipped ones last, dealing more; arguments as in `_claim`."""
     holds_nothing = not taken_ids
     items: list[Item] = []
     while not waiting:
@@ -330,10 +326,7 @@ def _take_ordinary(
 def _lock(
     bookmark: Bookmark, keys: Keys, count: int, *, taken_ids: set[int], now: datetime, **options: bool
 ) -> list[Item]:
-    """Lock up to `count` items and keep those that still have a free slot once their leases are counted.
-
-    `taken_ids`: items to pass over; every one that was looked at is added.
-    """
+    """Lock up to `count` items with a free slot; taken_ids: to pass over, with all that was looked at."""
     taken: list[Item] = []
     for _ in range(ROUNDS):
         limit = count - len(taken) + len(taken_ids)

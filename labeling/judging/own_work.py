@@ -1,7 +1,4 @@
-"""An annotator's own work in a queue: what they judged, how fast, on which days.
-
-Nothing here tells a gold question from another pair, or what anybody else said.
-"""
+"""An annotator's own work: what, how fast, on which days. Nothing tells gold, or what others said."""
 
 from __future__ import annotations
 
@@ -80,9 +77,7 @@ class OwnWork:
 
 
 def own_verdicts(queue: Queue, user: User) -> QuerySet[JudgmentEvent]:
-    """The person's verdicts in the queue, newest first; `undone` says which were taken back. Those on deleted
-    queries and documents are left out.
-    """
+    """The person's verdicts in the queue, newest first, `undone` too; none on deleted queries, documents."""
     verdicts = given_in(queue, user).filter(**THERE)
     undone = JudgmentEvent.objects.filter(undoes=OuterRef("pk"))
     return verdicts.annotate(undone=Exists(undone)).select_related("query", "document").order_by("-pk")

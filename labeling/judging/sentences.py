@@ -1,7 +1,4 @@
-"""Sentences of the judging page on progress and on an empty queue, in the reader's language.
-
-`static/judge/words.js` says the same, from the same strings in the catalogues of the scripts.
-"""
+"""Sentences of the judging page, translated; `static/judge/words.js` says the same."""
 
 from __future__ import annotations
 

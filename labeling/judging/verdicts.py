@@ -26,12 +26,7 @@ from labeling.gold.quarantine import review
 from labeling.items.answers import given_in, own_answers
 from labeling.items.evidence import facts_of_evidence, problem_with_version
 from labeling.items.slots import GOLD_STATES, SLOTLESS, recount, slots_of, store
-from labeling.items.statements import (
-    end_leases,
-    in_quarantine,
-    judgments_of_pair,
-    lock_items_of_pair,
-)
+from labeling.items.statements import end_leases, in_quarantine, judgments_of_pair, lock_items_of_pair
 from labeling.judging.leases import PAUSED_FOR_YOU, give_lease, state_of
 from labeling.judging.sentences import not_open_sentence
 from labeling.judging.submissions import Submission, facts_of, problem_with
@@ -106,7 +101,7 @@ def skip(
     """
     now = now or timezone.now()
     with transaction.atomic():
-        items = list(_of_queue(queue, item_id).select_for_update(no_key=True))
+        items = list(Item.objects.filter(pk=item_id, queue=queue).select_for_update(no_key=True))
         if not items:
             raise InputError(_("This pair is not in this queue."), fields={"item": "Not in this queue."})
         key = f"skip:{lease or uuid4()}"
@@ -128,7 +123,8 @@ def undo(queue: Queue, annotator: User, key: str, *, now: datetime | None = None
     now = now or timezone.now()
     event = _undoable(queue, annotator, key)
     with transaction.atomic():
-        items = _locked_pair(event.query_id, event.document_id)
+        rows = Item.objects.filter(query=event.query_id, document=event.document_id)
+        items = list(rows.order_by("pk").select_for_update(no_key=True))
         if not JudgmentEvent.objects.filter(annotator=annotator, key=f"undo:{key}").exists():
             _check_comes_back(queue, annotator, event)
             _take_back(queue, annotator, event, now)
@@ -191,15 +187,6 @@ def _revealed(queue: Queue, item: Any, verdict: Submission) -> Prelabel | None:
     if item.seen_prelabeler or verdict.adjudicates:
         return None
     return contradicted_by(queue, item, verdict.verdict)
-
-
-def _locked_pair(query_id: int, document_id: int) -> list[Item]:
-    rows = Item.objects.filter(query=query_id, document=document_id)
-    return list(rows.order_by("pk").select_for_update(no_key=True))
-
-
-def _of_queue(queue: Queue, item_id: int) -> Any:
-    return Item.objects.filter(pk=item_id, queue=queue)
 
 
 def _active_leases(items: Sequence[Item], ended: Sequence[Lease]) -> list[Lease]:

@@ -1,7 +1,4 @@
-"""The judging page: one item with its form, which a script turns into a batch judged from memory.
-
-Both ways end in the same functions of `labeling.queues.opening`; the page itself only shows and parses.
-"""
+"""The judging page: one item with its form, or by a script a batch; it only shows and parses."""
 
 from __future__ import annotations
 
@@ -36,23 +33,10 @@ from labeling.judging.choices import CHOICES, reading_of
 from labeling.judging.images import allow_images
 from labeling.judging.leases import DELETED, PRACTICE_FIRST, EmptyQueue, claim, state_of
 from labeling.judging.offers import Offer, OfferedDocument, offers_of
-from labeling.judging.sentences import (
-    QUERY_SIZES,
-    empty_sentence,
-    is_finished,
-    progress_parts,
-    query_size,
-)
+from labeling.judging.sentences import QUERY_SIZES, empty_sentence, is_finished, progress_parts, query_size
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import record_judgment, skip, undo
-from labeling.models import (
-    JudgmentEvent,
-    Lease,
-    PrelabelMode,
-    Queue,
-    Reason,
-    Verdict,
-)
+from labeling.models import JudgmentEvent, Lease, PrelabelMode, Queue, Reason, Verdict
 from pooling.interface.markdown import beginning_of, render_markdown
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
@@ -317,10 +301,7 @@ def _own_lease(queue: Queue, user: User, item_id: int) -> Lease | None:
 
 
 def _record(request: HttpRequest, queue: Queue) -> str:
-    """Take the verdict, and name it in the next address where a pre-label is revealed.
-
-    One that is refused leaves the lease, so that the same item comes again.
-    """
+    """Take the verdict, naming it for what is revealed; a refused one leaves the lease and comes again."""
     form = VerdictForm(request.POST)
     if not form.is_valid() or not form.cleaned_data["verdict"]:
         messages.error(request, _("The verdict was incomplete. Please choose again."))

@@ -1,7 +1,4 @@
-"""Storing what a staged file of judgments brings: statements that the database carries out by itself.
-
-Needs a transaction, in which the collection is locked.
-"""
+"""What a staged file of judgments brings, by statements of the database; the collection is locked."""
 
 from __future__ import annotations
 

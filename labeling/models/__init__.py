@@ -1,7 +1,4 @@
-"""Models of stage 2: queues, items and leases; judgments as events and projection; labels and releases.
-
-A judgment belongs to (query, document), never to a queue position.
-"""
+"""Models of stage 2. A judgment belongs to (query, document), never to a queue position."""
 
 from labeling.models.facts import (
     Fact,

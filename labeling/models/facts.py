@@ -119,10 +119,7 @@ class SupportVerdict(models.TextChoices):
 
 
 class FactItem(models.Model):
-    """A document in a queue of facts, to be judged for every confirmed fact of its query.
-
-    `asked` and `done` follow in the transaction of what they count, while the row is locked.
-    """
+    """A document to judge for its query's facts; `asked` and `done` follow while the row is locked."""
 
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="fact_items", db_index=False)
     query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="fact_items")
@@ -139,9 +136,7 @@ class FactItem(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["queue", "query", "document"], name="one_fact_item_per_document")
         ]
-        indexes = [
-            models.Index(fields=["queue", "is_open", "order_key"], name="fact_items_in_order"),
-        ]
+        indexes = [models.Index(fields=["queue", "is_open", "order_key"], name="fact_items_in_order")]
 
     def __str__(self) -> str:
         return f"fact item {self.pk} of queue {self.queue_id}"

@@ -24,8 +24,7 @@ class GoldQuestion(models.Model):
     query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="gold_questions", db_index=False)
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="gold_questions")
     answer = models.CharField(
-        max_length=12,
-        choices=[(value, label) for value, label in Verdict.choices if value != "cannot_judge"],
+        max_length=12, choices=[(value, label) for value, label in Verdict.choices if value != "cannot_judge"]
     )
     reason = models.TextField(blank=True, help_text="Why; shown in the practice round.")
     practice = models.BooleanField(default=False)

@@ -32,10 +32,7 @@ class JudgmentImport(Kept):
 
 
 class ImportedAnnotator(models.Model):
-    """Somebody who judged elsewhere, in one collection: an account that nobody can sign in to.
-
-    `name` is what the file called them; the account's name says that it is imported.
-    """
+    """Somebody who judged elsewhere, as an account without sign-in; `name` is that of the file."""
 
     collection = models.ForeignKey(
         Collection, on_delete=models.CASCADE, related_name="imported_annotators", db_index=False

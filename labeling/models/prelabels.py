@@ -85,15 +85,7 @@ class Prelabeler(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=[
-                    "collection",
-                    "source",
-                    "model",
-                    "base_url",
-                    "prompt",
-                    "prompt_hash",
-                    "options_hash",
-                ],
+                fields=["collection", "source", "model", "base_url", "prompt", "prompt_hash", "options_hash"],
                 name="one_prelabeler_per_way_of_asking",
             )
         ]
@@ -229,8 +221,7 @@ class Prelabel(models.Model):
     query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="prelabels", db_index=False)
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="prelabels")
     verdict = models.CharField(
-        max_length=12,
-        choices=[(value, label) for value, label in Verdict.choices if value != "cannot_judge"],
+        max_length=12, choices=[(value, label) for value, label in Verdict.choices if value != "cannot_judge"]
     )
     score = models.FloatField(null=True, blank=True, help_text="Of relevant, 0 to 1. Null: none was given.")
     score_source = models.CharField(
@@ -339,8 +330,7 @@ def latest_scores(queue: Queue, prelabeler: Prelabeler) -> dict[tuple[int, int],
 
 
 def scores_of_query(prelabeler: int, query: int) -> dict[int, float]:
-    """Scores of one query, by the keys of prelabeler and query: by the key of each document that has one, in
-    whatever queue. One statement."""
+    """Scores of one query in any queue, by document; arguments and result are keys. One statement."""
     rows = Prelabel.objects.filter(prelabeler=prelabeler, query=query).current()
     return dict(rows.values_list("document_id", ORDER_SCORE))
 

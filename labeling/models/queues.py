@@ -251,10 +251,7 @@ class Item(models.Model):
 
 
 class ItemCount(models.Model):
-    """How many items of a queue are alike; the database alone writes it, see `labeling/items/counts.py`.
-
-    Several rows may be of one kind of item: then their `many` add up, some of them negative.
-    """
+    """Items of a queue that are alike; rows of one kind add up, written by `labeling/items/counts.py`."""
 
     # No reference, which the database would check with every verdict.
     queue = models.BigIntegerField(db_index=True)
@@ -309,10 +306,7 @@ class LeftTold(models.Model):
 
 
 class Bookmark(models.Model):
-    """An annotator's place in a queue: in which stretch of which order, in how many rounds through it.
-
-    Its row is also the lock that lets claims of one person wait for each other.
-    """
+    """An annotator's place in a queue, by order, round and stretch; also the lock of their claims."""
 
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="bookmarks", db_index=False)
     annotator = models.ForeignKey(

@@ -97,10 +97,7 @@ class StopError(ModelError):
 
 
 class PassingError(ModelError):
-    """It may work a little later. `reason` is one of `PrelabelFailure.Reason`.
-
-    `is_away` says that no model has seen the request: nobody listens, or the model is still being loaded.
-    """
+    """A passing error; reason: of `PrelabelFailure.Reason`; is_away: no model has seen the request."""
 
     def __init__(
         self,

@@ -50,11 +50,7 @@ class Estimate:
 
 
 def estimate(
-    queue: Queue,
-    prelabeler: Prelabeler,
-    options: PassOptions,
-    *,
-    reads_all: bool = False,
+    queue: Queue, prelabeler: Prelabeler, options: PassOptions, *, reads_all: bool = False
 ) -> Estimate:
     """Requests, cost and time of a pass with these options; their budget does not matter.
 
@@ -63,10 +59,7 @@ def estimate(
     """
     prices = options.prices or site_prices(prelabeler.model)
     job = PrelabelJob(
-        queue=queue,
-        prelabeler=prelabeler,
-        pair_limit=options.limit,
-        retries_failed=options.retries_failed,
+        queue=queue, prelabeler=prelabeler, pair_limit=options.limit, retries_failed=options.retries_failed
     )
     pairs = pending_pairs(job)
     sample: list[Question] = []

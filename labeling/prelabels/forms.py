@@ -27,10 +27,7 @@ def _price(label: str) -> forms.DecimalField:
 
 
 class ModelForm(GroupedForm, forms.Form):
-    GROUPS = {
-        FIRST: ("model", "base_url"),
-        "Cost": ("budget", "input_price", "output_price"),
-    }
+    GROUPS = {FIRST: ("model", "base_url"), "Cost": ("budget", "input_price", "output_price")}
 
     model = forms.CharField(max_length=200, help_text="As the server calls it.")
     base_url = forms.ChoiceField(label="Server")

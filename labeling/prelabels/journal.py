@@ -79,10 +79,7 @@ def journal_path(folder: Path, job: PrelabelJob) -> Path:
 
 
 def read_journal(path: Path, stored: int) -> Recovered:
-    """Outcomes in a journal behind its first `stored` bytes, and the requests that were never answered.
-
-    A last line that was cut off by the end of the process is passed over.
-    """
+    """Outcomes behind the first `stored` bytes, and requests without an answer; a cut last line is none."""
     outcomes: list[QuestionOutcome] = []
     open_requests: dict[str, list[Decimal]] = defaultdict(list)
     offset = 0

@@ -38,10 +38,7 @@ class TokenChoice(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """A parsed answer. `score` is in [0, 1]; `score_source` is a word of `Prelabel.ScoreSource`.
-
-    Of a graded prompt, `relevant` is left to the threshold.
-    """
+    """A parsed answer. score: in [0, 1]; score_source: a `Prelabel.ScoreSource`; relevant: not of a grade."""
 
     reasoning: str
     relevant: bool | None
@@ -88,8 +85,7 @@ def object_in(content: str) -> dict[str, Any]:
 
 
 def _fenced(content: str) -> str:
-    """Text of the first code fence that is closed; no pattern, for those look through a text again
-    and again."""
+    """The text of the first closed code fence; not by a pattern, which would read a text again and again."""
     _, _, rest = content.partition(_FENCE)
     inside, closing, _ = rest.partition(_FENCE)
     return inside.removeprefix("json") if closing else ""

@@ -40,10 +40,7 @@ PROMPTS = (BINARY, GRADED)
 
 
 def checked_url(base_url: str | None) -> str:
-    """The base URL of a server without a slash at its end, or the first of the settings for none.
-
-    `InputError` for one that is no HTTP address or holds a password: that would be shown on pages.
-    """
+    """A server's base URL without a final slash, else the first; `InputError` if it holds a password."""
     base_url = (base_url or "").strip().rstrip("/")
     if not base_url:
         return first_server()
@@ -70,10 +67,7 @@ def first_server() -> str:
 
 
 def allowed_servers() -> list[str]:
-    """The servers that pages and the HTTP interface may use: those of the settings.
-
-    Anyone who could name any address could let this machine knock on doors of its own network.
-    """
+    """The settings' servers, the only ones for pages and calls: others may be in this machine's network."""
     return [url.strip().rstrip("/") for url in settings.LLM_SERVERS if url.strip()]
 
 
@@ -172,10 +166,7 @@ def prelabeler_for(
     by: User | None = None,
     **options: Any,
 ) -> Prelabeler:
-    """The prelabeler that asks this model in the newest version of a prompt, made when there is none.
-
-    `threshold` is the least grade that is relevant, of a graded prompt alone; `options` as `DEFAULTS`.
-    """
+    """The prelabeler of this model and newest prompt, made if absent. threshold: least relevant grade."""
     base_url = checked_url(base_url)
     made = prompt_for(collection, prompt, settings.PROMPTS_DIR)
     chosen = {**DEFAULTS, **{name: value for name, value in options.items() if value is not None}}
@@ -199,10 +190,7 @@ def prelabeler_for(
 def prelabeler_named(
     collection: Collection, model: str, prompt: str | None = None, *, answered: bool = False
 ) -> Prelabeler:
-    """The newest model and prompt of that name that a collection knows; one that has `answered`, if asked.
-
-    `InputError` lists those that there are.
-    """
+    """The newest model and prompt of that name, `answered` if asked; `InputError` lists those there are."""
     rows = collection.prelabelers.listed()
     if answered:
         rows = rows.filter(Exists(Prelabel.objects.filter(prelabeler=OuterRef("pk"))))

@@ -31,10 +31,7 @@ def passes_of(queue: Queue) -> list[PrelabelJob]:
 
 
 def pass_meant(queue: Queue, action: str, number: int | None = None) -> PrelabelJob:
-    """The pass of a queue with that number, or without one the only one to which `action` can be done.
-
-    `InputError` where there is none, or where several could be meant.
-    """
+    """A queue's pass of that number, or the only one fit for `action`; `InputError` for none or several."""
     passes = queue.prelabel_jobs.select_related("queue__collection", "prelabeler__collection")
     if number is not None:
         job = passes.filter(pk=number).first()

@@ -82,10 +82,7 @@ def run_here(
     sleep: Sleep | None = None,
     started: Callable[[Pass], None] | None = None,
 ) -> PrelabelJob:
-    """Run a pass in this process until it ends: a new one, or the newest that was paused or interrupted.
-
-    `started` is given the pass before it begins, to be able to stop it.
-    """
+    """Run a pass to its end in this process, a new or an interrupted one; `started` gets it first."""
     pause_abandoned_passes()
     job = PrelabelJob.objects.filter(queue=queue, prelabeler=prelabeler, state__in=RESUMABLE).first()
     if job is None:
@@ -123,10 +120,7 @@ def _pause_passes(queue: Queue, by: User | None) -> None:
 
 
 def resume_pass(job: PrelabelJob, *, budget: Decimal | None = None, by: User | None = None) -> None:
-    """Go on with a pass that was paused, failed or was interrupted, perhaps with another cap on its cost.
-
-    Nothing that was answered is asked again.
-    """
+    """Go on with a pass that was paused or failed, perhaps with another cap; no answer is asked for again."""
     pause_abandoned_passes(SHORT_SILENCE)
     job.refresh_from_db()
     current_prompt(job.prelabeler)
@@ -153,10 +147,7 @@ def _begin_again(job: PrelabelJob, state: str, **values: Any) -> None:
 
 
 def pause_abandoned_passes(silence: timedelta = timedelta(0)) -> int:
-    """Pause the passes whose process was killed, and return how many those were; they can be resumed.
-
-    Anyone who is no successor of that process gives it a moment of `silence`: it may be in another container.
-    """
+    """Pause the passes of killed processes, silent for `silence`, to be resumed; how many those were."""
     running = PrelabelJob.objects.filter(state=State.RUNNING)
     detail = "The process was stopped during this pass. No answers are lost; resume it."
     gone = [
@@ -380,8 +371,7 @@ def _step(job: PrelabelJob, before: tuple[str, ...], state: str, **values: Any) 
 
 def _in_the_way() -> InputError:
     return InputError(
-        "A pass with the same model and prompt is already running. Wait for it, or pause it.",
-        conflict=True,
+        "A pass with the same model and prompt is already running. Wait for it, or pause it.", conflict=True
     )
 
 

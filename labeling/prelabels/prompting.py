@@ -42,10 +42,7 @@ _ANSWERS: dict[str, dict[str, Any]] = {
         "relevant": {"type": "boolean"},
         "confidence": {"type": "number", "description": "How sure you are, from 0 to 1."},
     },
-    GRADED: {
-        "reasoning": _REASONING,
-        "grade": {"type": "integer", "enum": list(range(HIGHEST_GRADE + 1))},
-    },
+    GRADED: {"reasoning": _REASONING, "grade": {"type": "integer", "enum": list(range(HIGHEST_GRADE + 1))}},
 }
 
 Messages = list[dict[str, str]]
@@ -66,10 +63,7 @@ class Prompt:
     pair: Template
 
     def messages(self, query: str, narrative: str, title: str, text: str) -> Messages:
-        """Messages for a pair. A word drawn for this request marks where its texts begin and end.
-
-        Neither text can hold that word, so nothing in them can look like the end of its own place.
-        """
+        """Messages for a pair, whose texts end at a word drawn for this request, which they cannot hold."""
         document = f"{title}\n\n{text}" if title else text
         boundary = unused_word(query, narrative, document)
         content = self.pair.substitute(

@@ -113,9 +113,7 @@ class Pass:
         return self.ending
 
     def stop(self, word: str, detail: str = "") -> None:
-        """Let the pass end: what was sent is waited for and stored, unless it is cancelled. For any thread,
-        and for signals.
-        """
+        """Let the pass end once what was sent is stored, or at once if cancelled; thread and signal safe."""
         if not self.ending.word or word == CANCEL:
             self.ending = Ending(word, detail)
         if self._loop is not None:

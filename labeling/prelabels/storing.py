@@ -91,7 +91,7 @@ def _prelabels(job: PrelabelJob, outcomes: Sequence[QuestionOutcome], now: datet
             prelabeler_id=job.prelabeler_id,
             query_id=pair.query,
             document_id=pair.document,
-            verdict=_verdict(_is_relevant(outcome.reading, threshold)),
+            verdict=Verdict.RELEVANT if _is_relevant(outcome.reading, threshold) else Verdict.NOT_RELEVANT,
             score=outcome.reading.score,
             score_source=outcome.reading.score_source,
             grade=outcome.reading.grade,
@@ -157,7 +157,3 @@ def _pair(row: Prelabel | PrelabelFailure) -> tuple[int, int]:
 
 def _is_relevant(reading: Reading, threshold: int) -> bool:
     return reading.grade >= threshold if reading.grade is not None else bool(reading.relevant)
-
-
-def _verdict(is_relevant: bool) -> str:
-    return Verdict.RELEVANT if is_relevant else Verdict.NOT_RELEVANT

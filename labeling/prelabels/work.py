@@ -29,10 +29,7 @@ class VersionedPair(NamedTuple):
 
 @dataclass
 class Question:
-    """One question to a model, for every pair whose texts are the same.
-
-    `key` is the SHA-256 of all that the answer hangs on, `text_hash` that of title and text.
-    """
+    """A question for all pairs with the same texts. key, text_hash: SHA-256 of what the answer hangs on."""
 
     key: str
     text_hash: str
@@ -50,10 +47,7 @@ class Question:
 
 @dataclass(frozen=True)
 class QuestionOutcome:
-    """Outcome of a question: a reading, or the reason of a failure and what is known of it.
-
-    `cost` is what the server reported, `uncertain` at most what requests without an answer may have cost.
-    """
+    """A reading or why there is none. cost: as reported; uncertain: at most, of unanswered requests."""
 
     key: str
     text_hash: str

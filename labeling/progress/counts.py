@@ -105,12 +105,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
             "adjudication": counts["adjudication"],
         },
         "open_items": _open_items(queue, counts, now),
-        "judgments": {
-            "needed": needed,
-            "done": done,
-            "left": needed - done,
-            "expected_for_ties": for_ties,
-        },
+        "judgments": {"needed": needed, "done": done, "left": needed - done, "expected_for_ties": for_ties},
         "judged": done / (done + left) if done + left else 1.0,
         "leases": _leases(queue, now),
         "pace": pace,
@@ -190,10 +185,7 @@ def expected_for_ties(tied: int, agreed: int, may_tie: int) -> float:
 
 
 def _open_items(queue: Queue, counts: Mapping[str, int], now: datetime) -> OpenItems:
-    """Open items: held by somebody, waiting for another opinion, and free of both.
-
-    Few are held, so these alone are looked at, and taken off the `counts` of all.
-    """
+    """Open items: held, waiting for another opinion, and free of both; only the few held are looked at."""
     open_items = Item.objects.filter(queue=queue, order_key__gt=0, state=Item.State.OPEN)
     leases = open_items.filter(leases__expires_at__gt=now).aggregate(
         all=Count("pk", distinct=True), untouched=Count("pk", distinct=True, filter=Q(done=0))
@@ -255,9 +247,7 @@ def annotator_rows(queue: Queue) -> list[AnnotatorProgress]:
 
 
 def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
-    """The queues of a collection with `total` and `settled` items and `own`, what `user` answered; of a queue
-    of facts, its documents.
-    """
+    """A collection's queues with `total` and `settled` items (documents, of facts) and `own`, of `user`."""
     # Pairs are counted by a statement of its own: within the list, PostgreSQL adds up the counts of all
     # queues for each.
     queues = list(collection.queues.listed().order_by().values_list("pk", flat=True))

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from labeling.gold.scores import AnnotatorGold
 from labeling.judging.progress_figures import AnnotatorProgress
 from labeling.models import JudgmentEvent, Queue, Verdict
-from pooling.tables.columns import Choice, Column, Empty, Filter
+from pooling.tables.columns import Choice, Column, Empty, Filter, own_page
 from pooling.tables.table import Table
 
 STATES = Filter(
@@ -18,10 +18,6 @@ STATES = Filter(
     (Choice("all", "All"), *(Choice(state, state.label, Q(state=state)) for state in Queue.State)),
     default="all",
 )
-
-
-def _page(queue: Queue) -> str:
-    return queue.get_absolute_url()
 
 
 def _judgments(queue: Queue) -> str:
@@ -33,7 +29,7 @@ def _state(queue: Queue) -> str:
     return gettext(queue.state)
 
 
-NAME = Column("name", gettext_noop("Queue"), natural=True, link=_page, style="id")
+NAME = Column("name", gettext_noop("Queue"), natural=True, link=own_page, style="id")
 OWN_NAME = replace(NAME, value="public_title", sort="public_name")
 STATE = Column("state", gettext_noop("State"), _state, sort="state", template="labeling/_queue_state.html")
 OWN = Column("own", gettext_noop("By you"), number=True)

@@ -141,11 +141,7 @@ class QueueMessages(APIView):
         own = PairMessage.objects.filter(queue=queue, author=person(request))
         return own.select_related("query", "document")
 
-    @takes(
-        NewMessageSerializer,
-        gives=OwnMessageSerializer,
-        also={201: OwnMessageSerializer},
-    )
+    @takes(NewMessageSerializer, gives=OwnMessageSerializer, also={201: OwnMessageSerializer})
     def post(self, request: Request, queue_id: int) -> Response:
         """Tell the admins something about a pair; 200 where the key was sent before."""
         queue = queue_for(request.user, queue_id)

@@ -1,5 +1,4 @@
-"""Progress of the judging of a whole collection: pairs, people, money and the expected end; and the
-experience of its queues with people, for plans."""
+"""Progress of a collection: pairs, people, money and the expected end; and its experience, for plans."""
 
 from __future__ import annotations
 
@@ -70,10 +69,7 @@ def queue_states(collections: Iterable[int]) -> dict[int, list[QueueState]]:
     queues = list(
         Queue.objects.listed()
         .filter(collection__in=list(collections), kind=Queue.Kind.PAIRS)
-        .annotate(
-            is_planned=Exists(plans),
-            is_going_on=Exists(plans.filter(finished_by="")),
-        )
+        .annotate(is_planned=Exists(plans), is_going_on=Exists(plans.filter(finished_by="")))
         .order_by("-opened_at", "-pk")
     )
     counts = items_by_state(queue.pk for queue in queues)
@@ -124,8 +120,7 @@ class Judging:
 
 
 def judging_of(collection: Collection, states: Sequence[QueueState]) -> Judging:
-    """The judging of a collection, of which `states` are all queues; as many database queries for any
-    number."""
+    """The judging of a collection, of which `states` are all queues, by a constant number of statements."""
     now = timezone.now()
     going = [one for one in states if one.state != Queue.State.CLOSED]
     recent = collection.judgment_events.filter(

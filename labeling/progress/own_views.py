@@ -66,8 +66,7 @@ PAIR = ("query_id", "document_id", "verdict")
 
 
 def _labels(queue: Queue, user: User, verdicts: dict[tuple[int, int], str]) -> dict[tuple[int, int], str]:
-    """The majority of all verdicts on each pair, or what settled it; ties and what only `user` judged have
-    none."""
+    """The majority of all verdicts on each pair, or what settled it; not ties, nor what is `user`'s alone."""
     documents = sorted({document for _, document in verdicts})
     votes: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     settled: dict[tuple[int, int], str] = {}

@@ -37,7 +37,6 @@ def rounded(value: float | None) -> str:
 
 
 def status_table(progress: QueueProgress, judged_at: Sequence[JudgedShare]) -> str:
-    """`queue_progress` and `judged_share` as text."""
     items, waiting, judgments = progress["items"], progress["open_items"], progress["judgments"]
     pace, leases = progress["pace"], progress["leases"]
     teams = [f"with {row['annotators']}: {row['end_date'] or '–'}" for row in progress["by_annotators"]]

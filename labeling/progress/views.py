@@ -47,10 +47,7 @@ MESSAGES = {
 @login_required
 @require_http_methods(["GET", "POST"])
 def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
-    """Progress of a queue, its cost, and the work of each person; annotators see their own numbers.
-
-    Posting changes its redundancy and prices.
-    """
+    """Progress, cost and each person's work, to annotators their own; POST changes redundancy and prices."""
     queue = queue_for(request.user, queue_id, ADMIN if request.method == "POST" else MEMBERS)
     if queue.kind == Queue.Kind.FACTS:
         return redirect("fact_queue", queue.pk)

@@ -17,13 +17,7 @@ from labeling.qrels.downloads import export_options, release_content
 from labeling.qrels.imported import QrelsImport, label_files, withdraw_labels
 from labeling.qrels.options import ExportOptions
 from labeling.qrels.registry import EXPORTS
-from labeling.qrels.releases import (
-    FORMATS,
-    newest_release,
-    release_file_name,
-    release_named,
-    release_qrels,
-)
+from labeling.qrels.releases import FORMATS, newest_release, release_file_name, release_named, release_qrels
 from labeling.qrels.views import RELEASES
 from pooling.interface.api import OneKind, answers, parsed, person, takes, versioned
 from pooling.interface.downloads import attachment

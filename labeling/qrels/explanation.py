@@ -112,8 +112,7 @@ def explain(collection: Collection, query_id: str, document_id: str, rule: str =
 
 
 def _label(collection: Collection, query_id: str, document_id: str, rule: str) -> tuple[int | None, str, str]:
-    """Relevance, source and a sentence, if there is a label or an outcome; the rule sees all verdicts, since
-    some learn from the others."""
+    """Relevance, source and a sentence, for a label or an outcome; rules see all verdicts, as some learn."""
     labels = current_labels(collection, rule)
     pair = (pl.col("query_id") == query_id) & (pl.col("document_id") == document_id)
     rows = labels.frame.filter(pair)

@@ -38,9 +38,7 @@ COLUMNS = ("Query", "Document", "In the file", "Here", "From")
 
 
 def label_preview(collection: Collection, path: Path, file_name: str) -> list[PreviewTable]:
-    """The first labels of a qrels file, and those that conflict with labels there are, by what happens to
-    them.
-    """
+    """The first labels of a qrels file, and those that conflict with labels there are, by their outcome."""
     frame = read_qrels(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES).frame
     frame, _ = with_ids(collection, frame.select(*PAIR, "relevance"), file_name)
     return [

@@ -154,8 +154,7 @@ def judgments_file_name(collection: Collection, format: str, queue: Queue | None
 
 
 def pseudonym(collection: Collection, annotator: int) -> str:
-    """A name that stays the same for a person in a collection, and that nobody without the installation's
-    secret key can trace."""
+    """A lasting name for a person in a collection, untraceable without the installation's secret key."""
     digest = salted_hmac("labeling.judgment_export", f"{collection.pk}:{annotator}", algorithm="sha256")
     return f"annotator-{digest.hexdigest()[:12]}"
 
@@ -163,9 +162,7 @@ def pseudonym(collection: Collection, annotator: int) -> str:
 def _looked_up() -> dict[str, Combinable]:
     standing = Judgment.objects.filter(event=OuterRef("pk"))
     seen = PrelabelSight.objects.filter(
-        **SAME_PAIR,
-        annotator=OuterRef("annotator"),
-        prelabeler=OuterRef("prelabeler"),
+        **SAME_PAIR, annotator=OuterRef("annotator"), prelabeler=OuterRef("prelabeler")
     )
     return {
         "stands": Exists(standing),

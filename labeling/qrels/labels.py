@@ -120,7 +120,8 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
     decided = _decided(collection, rule, voting)
     ruled = adjudicated.drop_nulls()
     final = decided.filter(pl.col("outcome") == "final")
-    imported = _imported(collection)
+    labels = ImportedLabel.objects.filter(collection=collection, **THERE)
+    imported = rows_frame(labels, "relevance", **PAIR_IDS).select(*PAIR, pl.col("relevance").cast(pl.Int32))
     reopened = _reopened(collection, decided.join(imported, on=PAIR, how="semi"))
     voted = decided.filter(pl.col("relevant") + pl.col("not_relevant") > 0).join(
         reopened, on=PAIR, how="anti"
@@ -153,10 +154,7 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
 
 
 def judged_labels(collection: Collection, rule: str = "majority") -> pl.DataFrame:
-    """The labels of `current_labels` without pairs that were only pooled: query_id, document_id, relevance.
-
-    What counts as "has a label" wherever that is counted.
-    """
+    """`current_labels` without pooled pairs (query_id, document_id, relevance): what "has a label"."""
     return current_labels(collection, rule).frame.filter(pl.col("relevance") >= 0).drop("source")
 
 
@@ -225,9 +223,7 @@ def _questions(collection: Collection) -> pl.DataFrame:
     judging, or the order of a queue has come to it or drawn it: it would be awaited for ever.
     """
     chosen = PoolEntry.objects.filter(
-        pool__collection=collection,
-        **SAME_PAIR,
-        inclusion_probability__isnull=False,
+        pool__collection=collection, **SAME_PAIR, inclusion_probability__isnull=False
     )
     questions = GoldQuestion.objects.filter(collection=collection, active=True, **THERE)
     rows = questions.annotate(is_chosen=Exists(chosen)).order_by()
@@ -240,8 +236,7 @@ def _questions(collection: Collection) -> pl.DataFrame:
 
 
 def _taken(collection: Collection, questions: QuerySet[GoldQuestion]) -> set[tuple[int, int]]:
-    """Pairs that adaptive queues have reached or drawn of the queries of some questions: keys of query and
-    document."""
+    """Pairs (keys) that adaptive queues have reached or drawn, of the queries of some questions."""
     has_question = Exists(questions.filter(query=OuterRef("query")))
     plans = QueryPlan.objects.filter(has_question, selection__queue__collection=collection)
     return {
@@ -249,11 +244,6 @@ def _taken(collection: Collection, questions: QuerySet[GoldQuestion]) -> set[tup
         for query, reached, draws in plans.values_list("query_id", "reached", "drawn")
         for document, *_ in [*reached, *draws]
     }
-
-
-def _imported(collection: Collection) -> pl.DataFrame:
-    labels = ImportedLabel.objects.filter(collection=collection, **THERE)
-    return rows_frame(labels, "relevance", **PAIR_IDS).select(*PAIR, pl.col("relevance").cast(pl.Int32))
 
 
 def _counts(

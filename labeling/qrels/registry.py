@@ -81,10 +81,7 @@ def quepid_ratings(labels: Labelled) -> Iterator[str]:
 
 
 def ragas_samples(labels: Labelled) -> Iterator[str]:
-    """A SingleTurnSample on each line: what the run returns in its first K places, and what is relevant.
-
-    Queries without a relevant label are left out: their recall is not defined.
-    """
+    """A SingleTurnSample a line: the run's first K and what is relevant, of queries with a relevant label."""
     options = labels.options
     if not options.run:
         raise InputError("ragas needs a run, whose first documents are given. Name it as “run”.", field="run")
@@ -272,9 +269,7 @@ class Export(Format):
     files: Callable[[Labelled], Iterator[tuple[str, Iterator[str]]]] | None = None
 
     def content(self, labels: Labelled) -> IO[bytes]:
-        """The file, made on disk and not in memory; `InputError` for what the format cannot hold, and where
-        nothing is relevant.
-        """
+        """The file, made on disk; `InputError` for what it cannot hold, and without a relevant label."""
         _refuse_nothing_relevant(labels, self)
         file = tempfile.TemporaryFile()  # noqa: SIM115  the response, or whoever reads it, closes it
         try:

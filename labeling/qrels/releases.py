@@ -28,7 +28,6 @@ from labeling.facts.releasing import (
     store_facts,
 )
 from labeling.models import ImportedLabel, Item, Judgment, PrelabelSeen, QrelsRelease, Queue
-from labeling.qrels.imported import QrelsImport, import_qrels
 from labeling.qrels.labels import Labels, current_labels
 from labeling.qrels.registry import EXPORTS
 from pooling.formats import read_qrels
@@ -40,25 +39,6 @@ from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.storing import checked_name, disk_errors_named
-
-__all__ = [
-    "FORMATS",
-    "CompleteFile",
-    "Labels",
-    "QrelsImport",
-    "complete_files",
-    "current_labels",
-    "export_release",
-    "free_name",
-    "import_qrels",
-    "newest_release",
-    "no_labels",
-    "read_release",
-    "release_file_name",
-    "release_named",
-    "release_qrels",
-    "take_back",
-]
 
 SCHEMA_VERSION = 1
 # What is written next to a release, and can be had alone as well.
@@ -222,10 +202,7 @@ def take_back(release: QrelsRelease, *, by: User | None = None) -> None:
 
 
 def read_release(release: QrelsRelease) -> pl.DataFrame:
-    """The labels of a release: query_id, document_id, relevance (Int32), sorted bytewise.
-
-    `InputError` when the stored file is not the one that was released.
-    """
+    """Labels of a release (query_id, document_id, relevance), sorted bytewise; `InputError` if altered."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"release{FORMATS[_format_of(release)].suffix}"
         path.write_bytes(_content(release))

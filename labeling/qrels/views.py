@@ -20,10 +20,10 @@ from labeling.items.reading_speed import too_fast_in
 from labeling.models import LabelFile, QrelsRelease
 from labeling.qrels.downloads import export_options, release_content
 from labeling.qrels.imported import label_files, withdraw_labels
-from labeling.qrels.labels import has_labels
+from labeling.qrels.labels import current_labels, has_labels
 from labeling.qrels.options import OPTIONS, ExportOptions
 from labeling.qrels.registry import EXPORTS, Export
-from labeling.qrels.releases import FORMATS, OWN_FORMATS, current_labels, release_file_name, release_qrels
+from labeling.qrels.releases import FORMATS, OWN_FORMATS, release_file_name, release_qrels
 from pooling.formats.wording import counted
 from pooling.interface.downloads import attachment
 from pooling.interface.forms import show_problem
@@ -34,19 +34,14 @@ from pooling.models import Collection
 from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.storage.pages import import_page
 from pooling.tables.answers import answer
-from pooling.tables.columns import Column, Empty
+from pooling.tables.columns import Column, Empty, own_page
 from pooling.tables.table import Table
-
-
-def _page(release: QrelsRelease) -> str:
-    return release.get_absolute_url()
-
 
 RELEASES = Table(
     "releases",
     "release",
     columns=(
-        Column("name", "Release", natural=True, link=_page, style="id"),
+        Column("name", "Release", natural=True, link=own_page, style="id"),
         Column("labels", "Labels", "pair_count", number=True),
         Column("relevant", "Relevant", "relevant_count", number=True),
         Column("queries", "Queries", "query_count", number=True),

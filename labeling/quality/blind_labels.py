@@ -1,5 +1,4 @@
-"""Labels that people gave without having seen a pre-label, held next to what models proposed for the
-pairs."""
+"""Labels that people gave without having seen a pre-label, next to what models proposed for the pairs."""
 
 from __future__ import annotations
 
@@ -59,9 +58,7 @@ def _of_fixed_orders(collection: Collection, judged: Exists) -> dict[Pair, float
 
 @dataclass(frozen=True)
 class BlindLabel:
-    """relevant: what people say of a pair; is_sampled: whether only a sample by the model's scores or
-    verdicts asked them.
-    """
+    """relevant: what people say of a pair; is_sampled: they were asked by a sample of the model's scores."""
 
     relevant: bool
     is_sampled: bool

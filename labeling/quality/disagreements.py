@@ -34,8 +34,7 @@ class Disagreement:
 
 
 def disagreeing_pairs(queue: Queue, annotator: str = "") -> list[Disagreement]:
-    """Pairs that one person called relevant and another did not; with `annotator`, those of them that this
-    person judged. One query."""
+    """Pairs called relevant by one person and not by another, or those `annotator` judged. One query."""
     opinions = Judgment.objects.opinions().filter(event__queue=queue)
     pairs = opinions.values("query", "document").annotate(kinds=Count("verdict", distinct=True))
     if annotator:

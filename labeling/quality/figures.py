@@ -30,13 +30,7 @@ from labeling.quality.facts import (
     QueueQuality,
     VerdictFigures,
 )
-from labeling.quality.monitors import (
-    hard_queries,
-    leniency,
-    longest_streak,
-    relevant_by_position,
-    speed,
-)
+from labeling.quality.monitors import hard_queries, leniency, longest_streak, relevant_by_position, speed
 from labeling.quality.verdict import quality_verdict
 from pooling.heavy import pl
 from pooling.models import Query
@@ -189,9 +183,7 @@ def _annotators(
     answers: list[AnnotatorGold],
     again: dict[int, tuple[int, int]],
 ) -> list[AnnotatorFigures]:
-    """A row for everybody who judged, most judgments first; leniency is checked against verdicts that
-    count.
-    """
+    """A row for everybody who judged, most judgments first; leniency is by verdicts that count."""
     names = dict(
         get_user_model()
         .objects.filter(pk__in=verdicts["annotator"].unique().to_list())
@@ -277,10 +269,7 @@ def _gold_of(row: AnnotatorGold) -> GoldFigures:
 def _balanced_interval(
     balanced: float | None, relevant: tuple[int, int], others: tuple[int, int]
 ) -> tuple[float, float] | None:
-    """95 % for the mean of two independent shares, from the Wilson interval of each.
-
-    The square-and-add rule of Zou and Donner (2008): distances to the bounds add as squares.
-    """
+    """95 % for the mean of two shares from their Wilson intervals (Zou and Donner, 2008: square and add)."""
     if balanced is None:
         return None
     below, above = 0.0, 0.0

@@ -146,8 +146,7 @@ def longest_streak(verdicts: Sequence[bool], relevant_share: float) -> Streak:
 
 
 def speed(active_ms: Sequence[int], characters: Sequence[int]) -> Speed:
-    """Speed of somebody's answers, (n,) each in the order in which they were given: active time, and the
-    length of what was shown."""
+    """Speed of somebody's answers, (n,) each in their order: active time, and length of what was shown."""
     times: npt.NDArray[np.float64] = np.asarray(active_ms, dtype=np.float64)
     if not len(times):
         return Speed(None, 0, 0, 0, 0)
@@ -179,10 +178,7 @@ def relevant_by_position(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def hard_queries(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Queries by how often people could not judge, the worst first.
-
-    Columns: query_id, verdicts, cannot_judge, share, is_bad (a fifth and more of at least five verdicts).
-    """
+    """query_id, verdicts, cannot_judge, share, is_bad (a fifth or more of five or more), the worst first."""
     could_not = pl.col("relevant").is_null()
     table = verdicts.group_by("query_id").agg(verdicts=pl.len(), cannot_judge=could_not.sum())
     share = pl.col("cannot_judge") / pl.col("verdicts")

@@ -63,14 +63,13 @@ def open_sample(
     by: User | None = None,
     seed: int | None = None,
 ) -> Queue:
-    """Draw the two samples and open them as one queue, shuffled, blind.
-
-    `InputError` for a bound outside 0.001 to 0.5, no pre-labels, or more than LARGEST_SAMPLE pairs.
-    """
+    """Draw two samples into one shuffled, blind queue; `InputError` for a bad bound or number of pairs."""
     wanted = dict(zip(STRATA, (negatives, positives), strict=True))
     for name, one in wanted.items():
         _check(name, one)
-    frame = _population(prelabeler)
+    labelled = ImportedLabel.objects.filter(**SAME_PAIR, relevance__gte=0)
+    rows = Prelabel.objects.current().filter(~Exists(labelled), prelabeler=prelabeler)
+    frame = rows_frame(rows, "verdict", **PAIR_IDS)
     if frame.is_empty():
         raise InputError(f"There are no pre-labels by {prelabeler} to draw from.", conflict=True)
     is_relevant = (frame["verdict"] == Verdict.RELEVANT).to_numpy()
@@ -114,10 +113,7 @@ def samples_of(prelabeler: Prelabeler) -> list[SampleRow]:
     if not pools:
         return []
     entries = PoolEntry.objects.filter(pool__in=pools)
-    labels = blind_labels(
-        prelabeler.collection,
-        Exists(entries.filter(**SAME_PAIR)),
-    )
+    labels = blind_labels(prelabeler.collection, Exists(entries.filter(**SAME_PAIR)))
     prelabels = Prelabel.objects.current().filter(prelabeler=prelabeler, **SAME_PAIR)
     labels_by_stratum: dict[tuple[int, str], list[bool | None]] = defaultdict(list)
     fields = ("pool", "query", "document", "verdict")
@@ -189,13 +185,6 @@ def _stratum(name: str, plan: StoredPlan, labels: list[bool | None]) -> StratumO
         rate, least, greatest = (f"{share * 100:.0f}" for share in (failed / labelled, low, high))
         return {**stratum, "sentence": f"{sentence} {rate} % ({least} to {greatest} %) {sure}."}
     return {**stratum, "sentence": f"{sentence} ≤ {_ceiling(outcome.highest_rate or 0.0)} {sure}."}
-
-
-def _population(prelabeler: Prelabeler) -> pl.DataFrame:
-    """query_id, document_id (external ids), verdict: what the model said."""
-    labelled = ImportedLabel.objects.filter(**SAME_PAIR, relevance__gte=0)
-    rows = Prelabel.objects.current().filter(~Exists(labelled), prelabeler=prelabeler)
-    return rows_frame(rows, "verdict", **PAIR_IDS)
 
 
 def _plan(population: int, wanted: Wanted) -> Plan:

@@ -91,10 +91,7 @@ class AuditProvenance(TypedDict):
 
 @dataclass(frozen=True)
 class AuditDraw:
-    """Number of pairs drawn from at most how many bands of scores, and judgments of each.
-
-    Without a seed one is drawn.
-    """
+    """Pairs to draw from at most how many bands of scores, judgments of each, and a seed, drawn if None."""
 
     pairs: int
     strata: int = USUAL_STRATA
@@ -164,9 +161,7 @@ def plan_audit(pool: Pool, prelabeler: Prelabeler, pairs: int, *, strata: int = 
 
 
 def draw_audit(pool: Pool, prelabeler: Prelabeler, draw: AuditDraw, *, by: User | None = None) -> Queue:
-    """Draw the audit that `plan_audit` plans, and open it as a queue: shuffled, blind, in parts that are each
-    a random part of every stratum.
-    """
+    """Draw a planned audit and open it as a queue, shuffled and blind, in parts random within strata."""
     drawable = plan_audit(pool, prelabeler, draw.pairs, strata=draw.strata)
     seed = seed_or_random(draw.seed)
     sizes = [one.drawn for one in drawable.plan.strata]

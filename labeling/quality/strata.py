@@ -179,9 +179,7 @@ def plan_by_scores(
     pairs = sum(sizes)
     among = sum(size * rate for size, rate in zip(sizes, rates, strict=True)) / pairs
     plan = AuditPlan(
-        taken,
-        expected_half_width(sizes, rates, allocation),
-        expected_half_width([pairs], [among], [total]),
+        taken, expected_half_width(sizes, rates, allocation), expected_half_width([pairs], [among], [total])
     )
     return plan, numbers
 

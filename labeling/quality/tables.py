@@ -6,7 +6,6 @@ from pooling.formats.wording import counted
 
 
 def quality_table(quality: QueueQuality) -> str:
-    """`queue_quality` as text."""
     agreement = quality["agreement"]
     lines = [
         f"{quality['name']}: {counted(quality['verdicts'], 'verdict')}, {quality['set_aside']:,} set aside; "

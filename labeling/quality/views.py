@@ -58,10 +58,7 @@ def position_chart(rows: Sequence[PlaceFigures], *, dark: bool, narrow: bool) ->
 
     def at(column: str) -> alt.Y:
         return alt.Y(
-            f"{column}:Q",
-            title="Share of relevant",
-            scale=scale,
-            axis=alt.Axis(format=".0%", tickCount=5),
+            f"{column}:Q", title="Share of relevant", scale=scale, axis=alt.Axis(format=".0%", tickCount=5)
         )
 
     base = alt.Chart(table).encode(x=across)

@@ -22,14 +22,7 @@ from labeling.quality.worth_facts import (
     Worth,
     WorthRow,
 )
-from labeling.quality.worth_figures import (
-    Best,
-    Compared,
-    Quality,
-    best_of,
-    quality,
-    quality_by_group,
-)
+from labeling.quality.worth_figures import Best, Compared, Quality, best_of, quality, quality_by_group
 from pooling.models import Collection, Query
 
 # The figures in the order of the page, each with what it means: shares of labels first.
@@ -58,10 +51,7 @@ NUMBERS = {
 
 
 def worth_of_all(collection: Collection) -> list[WorthRow]:
-    """The prelabelers of a collection that were asked, newest first, in a constant number of statements.
-
-    `best` is of the best of several models alone.
-    """
+    """A collection's prelabelers that were asked, newest first, by few statements; best: of several."""
     all_evidence = evidence(collection)
     counts, best = _answer_counts(collection), _best(all_evidence)
     rows: list[WorthRow] = []

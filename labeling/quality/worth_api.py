@@ -88,9 +88,7 @@ class ScoreOrderSerializer(serializers.Serializer[Any]):
 def worth_and_samples(
     prelabeler: Prelabeler, given: Mapping[int, Evidence] | None = None
 ) -> ReturnDict[str, Any]:
-    """All that is known of a model and prompt, as the interface and the command write it; given: as in
-    `worth`.
-    """
+    """All about a model and prompt, as the interface and the command write it; given: as in `worth`."""
     figures = worth(prelabeler, given)
     figures["by_query"] = figures["by_query"][: facts.MOST_QUERIES]
     answer: WorthAndSamples = {**figures, "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
@@ -113,11 +111,7 @@ class OnePrelabeler(APIView):
 
 
 class ScoreOrder(APIView):
-    @takes(
-        ScoreOrderRequestSerializer,
-        gives=ScoreOrderSerializer,
-        also={202: JobStartedSerializer},
-    )
+    @takes(ScoreOrderRequestSerializer, gives=ScoreOrderSerializer, also={202: JobStartedSerializer})
     def post(self, request: Request, queue_id: int) -> Response:
         """Put what is left of a queue in the order of a model's scores; the audit stays evenly spread.
 

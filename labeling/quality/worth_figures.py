@@ -211,8 +211,7 @@ as labels, it would miss 33 % of the relevant documents.
 
 
 def quality_by_group(pairs: Compared, groups: Sequence[Collection[str]]) -> dict[str, Quality]:
-    """Quality within each group, by name in order; `groups` has, for each pair, the names that it belongs to:
-    its query, or its query's tags."""
+    """Quality within each group, by name in order; `groups` are those of each pair, its query or its tags."""
     if len(groups) != len(pairs):
         raise ValueError(f"There are {len(pairs)} pairs, and groups for {len(groups)}.")
     rows: dict[str, list[int]] = {}
@@ -239,9 +238,7 @@ def correlation_of(pairs: Compared, level: float = LEVEL) -> Figure:
 
 
 def saved_by(pairs: Compared, correlation: Figure) -> Figure:
-    """The share of an audit's labels that a prediction-powered estimate saves at equal width: ρ² where
-    ρ > 0.
-    """
+    """The share of an audit's labels that a prediction-powered estimate saves: ρ² where ρ > 0."""
     if correlation.value is None:
         return Figure(None, why=correlation.why)
     deviation = [

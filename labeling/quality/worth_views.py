@@ -46,8 +46,7 @@ def calibration_chart(bins: Sequence[Bin], *, dark: bool, narrow: bool) -> alt.L
     """
     theme = DARK if dark else LIGHT
     table = pd.DataFrame(
-        [{"score": row.score, **vars(row.relevant)} for row in bins],
-        columns=["score", *SHARE],
+        [{"score": row.score, **vars(row.relevant)} for row in bins], columns=["score", *SHARE]
     ).astype(float)
     scale = alt.Scale(domain=[0, 1], nice=False)
     across = alt.X(

@@ -52,8 +52,7 @@ class HitFacts(TypedDict):
 
 @dataclass(frozen=True)
 class Hit:
-    """A document that was found: whether it has its turn in a pool, whether one added it oneself, and one's
-    own verdict."""
+    """A document that was found: whether a pool or the person holds it already, and their own verdict."""
 
     document: Document
     excerpt: list[Part]
@@ -83,10 +82,7 @@ class SearchResult:
 
 
 def search_for(query: Query, words: str, user: User, *, again: int | None = None) -> SearchResult:
-    """Search the documents of the query's collection, and keep that it was done.
-
-    `again` is the key of a search of the same person for the same words, whose result is looked at again.
-    """
+    """Search the query's collection, and keep that it was done; again: key of the same search to repeat."""
     collection = query.collection
     job = job_that_indexes(collection, user)
     if job is not None:
@@ -97,11 +93,7 @@ def search_for(query: Query, words: str, user: User, *, again: int | None = None
     if before and (before.query_id, before.words) == (query.pk, words):
         return SearchResult(_hits(query, matches.documents, words, user), matches.any_word, before)
     search = DocumentSearch.objects.create(
-        collection=collection,
-        query=query,
-        words=words,
-        shown=len(matches.documents),
-        searched_by=user,
+        collection=collection, query=query, words=words, shown=len(matches.documents), searched_by=user
     )
     return SearchResult(_hits(query, matches.documents, words, user), matches.any_word, search)
 

@@ -20,10 +20,7 @@ from pooling.people.activity_log import record_action
 
 
 def hand_back(queue: Queue, annotator: User, *, by: User | None = None) -> int:
-    """Return all that somebody holds in a queue, and say how many items that were.
-
-    Verdicts that are still on their way from them are taken as late ones always are.
-    """
+    """Return what somebody holds in a queue; how many items. Verdicts on their way are taken as late ones."""
     with transaction.atomic():
         leases = Lease.objects.filter(annotator=annotator, item__queue=queue)
         returned = release(queue, annotator, list(leases.values_list("token", flat=True)))

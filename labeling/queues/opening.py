@@ -52,15 +52,7 @@ from labeling.gold.questions import follow_gold_in
 from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts, parts_of_draw
 from labeling.items.slots import recount, settle, verdicts_by_pair
 from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
-from labeling.models import (
-    ImportedLabel,
-    Item,
-    Judgment,
-    JudgmentEvent,
-    JudgmentImport,
-    Quarantine,
-    Queue,
-)
+from labeling.models import ImportedLabel, Item, Judgment, JudgmentEvent, JudgmentImport, Quarantine, Queue
 from labeling.models.words import SAME_PAIR
 from labeling.queues.options import QueueOptions, public_name
 from pooling.formats.wording import counted
@@ -269,11 +261,7 @@ def _items(
         pl.DataFrame(columns)
         .sort("order_key", maintain_order=True)
         .with_columns(
-            queue_id=queue.pk,
-            needed_at_least=at_least,
-            needed_at_most=at_most,
-            expected=pl.lit(""),
-            leased=0,
+            queue_id=queue.pk, needed_at_least=at_least, needed_at_most=at_most, expected=pl.lit(""), leased=0
         )
     )
 
@@ -318,10 +306,7 @@ def earlier_verdicts(pool: Pool) -> dict[tuple[int, int], list[str]]:
 def open_or_start(
     pool: Pool, options: QueueOptions, *, name: str | None = None, user: User | None = None
 ) -> Queue | Job:
-    """Open the queue of a small pool at once, that of a large one in the background.
-
-    What can be refused without reading the pool's pairs is refused now.
-    """
+    """Open a small pool's queue now and a large one's by a job, refusing now what needs no pairs."""
     if (pool.pair_count if options.adaptive else pool.chosen_count) <= settings.BACKGROUND_QUEUE_PAIRS:
         return open_queue(pool, name=name, user=user, **vars(options))
     chosen = asdict(options.checked(pool))

@@ -19,9 +19,7 @@ MOST_JUDGMENTS_PER_ITEM = 20
 
 @dataclass(frozen=True)
 class LaterOptions:
-    """What an admin chooses once a queue is open; each is a field of `Queue`, and of the form and the call
-    that change it.
-    """
+    """An admin's choices for an open queue: fields of `Queue`, and of the form and call that change it."""
 
     tells_agreement: bool = field(
         default=False,

@@ -27,8 +27,7 @@ from pooling.people.activity_log import record_action
 
 
 def order_or_start(queue: Queue, prelabeler: Prelabeler | None, *, by: User | None = None) -> int | Job:
-    """`order_by_scores`, or with None `order_without_scores`; where an adaptive queue has many queries, the
-    background worker orders them."""
+    """`order_by_scores`, or for None `order_without_scores`; a job where there are many queries."""
     if queue.is_adaptive and adaptive_prior.is_large(queue):
         with transaction.atomic():
             adaptive_prior.set_prior(queue, prelabeler, by=by)

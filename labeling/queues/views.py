@@ -99,8 +99,7 @@ def workload_of(pool: Pool, options: QueueOptions) -> Workload:
 def _settled(
     pool: Pool, entries: QuerySet[PoolEntry], options: QueueOptions
 ) -> tuple[set[Pair], dict[Pair, int]]:
-    """The pairs of which nothing is asked: settled by earlier judgments, or gold questions; and how many
-    judgments others have."""
+    """Pairs settled by earlier judgments or as gold questions; and how many judgments others have."""
     gold = GoldQuestion.objects.filter(active=True, **SAME_PAIR)
     judged = Judgment.objects.counted().filter(**SAME_PAIR)
     settled = set(entries.filter(Exists(gold)).values_list(*PAIR))

@@ -48,10 +48,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class TeamWork:
-    """Work and cost of this many annotators together; None where a pair needs more people than there are.
-
-    days: of the calendar, until all is judged. gold counts hidden gold questions, not practice.
-    """
+    """Work and cost of a team; None for too few people. days: calendar days; gold: hidden questions alone."""
 
     annotators: int
     judgments: float | None

@@ -71,8 +71,7 @@ class Excerpts:
         return without, in_part
 
     def notes_on(self, chunks: ChunkMap, *, then: str) -> list[str]:
-        """Sentences on excerpts that the chunks do not hold; then: what comes of it. ValueError where they
-        hold none."""
+        """Sentences on excerpts that the chunks lack; then: what comes of it. ValueError where all are."""
         without, in_part = self.outside(chunks)
         if len(without) == len(self.excerpts):
             raise ValueError(

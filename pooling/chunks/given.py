@@ -21,8 +21,7 @@ Records: TypeAlias = Any
 
 
 def records_of(source: Records, what: str) -> tuple[Source, Iterator[Record]]:
-    """The file, and its records with their lines; of what is in memory, a stand-in called `what`, and the
-    number of each row."""
+    """The file, or a stand-in called `what` for data in memory, and its records with line or row numbers."""
     if isinstance(source, str | Path):
         return records_source(source, None, None)
     file = Source(Path(what), what, format="jsonl")

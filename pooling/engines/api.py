@@ -105,12 +105,7 @@ class Engines(APIView):
         collection = collection_for(request.user, slug, ADMIN)
         return Engine.objects.listed().filter(collection=collection)
 
-    @takes(
-        NewEngineSerializer,
-        gives=EngineSerializer,
-        status=201,
-        operation_id="engines_create",
-    )
+    @takes(NewEngineSerializer, gives=EngineSerializer, status=201, operation_id="engines_create")
     def post(self, request: Request, slug: str) -> object:
         """Add an engine. Nothing is asked yet."""
         collection = collection_for(request.user, slug, ADMIN)
@@ -143,11 +138,7 @@ class OneEngine(Tidied):
         """Read how an engine is asked."""
         return engine_for(request.user, collection__slug, engine_id)
 
-    @takes(
-        EngineSettingsSerializer,
-        gives=EngineSerializer,
-        operation_id="engines_update",
-    )
+    @takes(EngineSettingsSerializer, gives=EngineSerializer, operation_id="engines_update")
     def put(self, request: Request, collection__slug: str, engine_id: int) -> object:
         """Change how an engine is asked; what is left out stays. Another host drops the saved key."""
         engine = engine_for(request.user, collection__slug, engine_id)

@@ -113,10 +113,7 @@ def patient_answer(asker: Asker, question: Question, pace: Pace, *, tries: int =
 def answers(
     askers: Sequence[Asker], questions: Iterable[tuple[Key, Question]], pace: Pace
 ) -> Generator[tuple[Key, Answer], None, None]:
-    """The answers as they come, as many questions at a time as there are askers.
-
-    The first `EngineError` ends it, with answers that came before handed out; closing the iterator does too.
-    """
+    """Answers as they come, a question at a time for each asker, until the first `EngineError` or closing."""
     idle: SimpleQueue[Asker] = SimpleQueue()
     for one in askers:
         idle.put(one)

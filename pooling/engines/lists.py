@@ -2,12 +2,8 @@ from __future__ import annotations
 
 from pooling.engine_models import Engine
 from pooling.engines.connections import host_of
-from pooling.tables.columns import Column, Empty
+from pooling.tables.columns import Column, Empty, own_page
 from pooling.tables.table import Table
-
-
-def _page(engine: Engine) -> str:
-    return engine.get_absolute_url()
 
 
 def where_of(engine: Engine) -> str:
@@ -22,7 +18,7 @@ ENGINES = Table(
     "engines",
     "engine",
     columns=(
-        Column("name", "Engine", natural=True, link=_page, style="id"),
+        Column("name", "Engine", natural=True, link=own_page, style="id"),
         Column("where", "Address or database", where_of, sort="address", style="id"),
         Column("depth", "Documents per query", number=True),
         Column("often", "Asked", _often, sort="every_hours"),
@@ -33,9 +29,5 @@ ENGINES = Table(
     search=("name__icontains", "address__icontains", "database__icontains"),
     search_hint="Name or address",
     choose="engines",
-    empty=Empty(
-        "No engines yet.",
-        "Add an engine",
-        "engine_new",
-    ),
+    empty=Empty("No engines yet.", "Add an engine", "engine_new"),
 )

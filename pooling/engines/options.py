@@ -15,8 +15,7 @@ class EngineSettings:
     address: str = field(
         default="",
         metadata=option(
-            "Address",
-            "Such as https://search.example.org/docs/_search. {{query}} and {{k}} can be in it.",
+            "Address", "Such as https://search.example.org/docs/_search. {{query}} and {{k}} can be in it."
         ),
     )
     body: str = field(

@@ -1,7 +1,4 @@
-"""Requests of well-known engines to begin with: a template and two paths each, from their documentation.
-
-What stands in capitals is to be replaced by one's own index, field or model.
-"""
+"""Requests of well-known engines, from their documentation; what stands in capitals is to be replaced."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""An engine asked for every query of a collection, and its answers stored as a run.
-
-Answers are kept as they come, so that work that was interrupted goes on with the queries that are left.
-"""
+"""An engine asked for every query of a collection; answers are kept as they come, and stored as a run."""
 
 from __future__ import annotations
 

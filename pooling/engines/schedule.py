@@ -25,10 +25,7 @@ def begin_schedule(engine: Engine) -> None:
 
 
 def resume_schedules() -> int:
-    """Hand over every engine that has a time, for when the site starts; how many there are.
-
-    What should have been asked while the site was down is asked once, at once.
-    """
+    """Hand over scheduled engines when the site starts, each overdue one once; how many there are."""
     rows = Engine.objects.filter(collection__deleted_at=None, next_at__isnull=False)
     due = list(rows.values_list("pk", "next_at"))
     for key, at in due:

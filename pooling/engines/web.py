@@ -22,14 +22,7 @@ from pooling.engines.connections import (
 )
 from pooling.engines.options import EngineSettings
 from pooling.engines.paths import PathError, read_paths
-from pooling.engines.templates import (
-    Json,
-    Question,
-    TemplateError,
-    filled_address,
-    filled_body,
-    parsed_body,
-)
+from pooling.engines.templates import Json, Question, TemplateError, filled_address, filled_body, parsed_body
 from pooling.storage.secrets import redacted
 
 MOST_ANSWER_BYTES = 8_000_000
@@ -163,10 +156,7 @@ class WebAsker:
 
 
 def header_of(key_header: str, key: str) -> tuple[str, str] | None:
-    """Name and value of the header with the key; None without one.
-
-    A user name and password, as `Basic` wants them, are encoded.
-    """
+    """Name and value of the header with the key, encoded where it is for `Basic`; None without a key."""
     if not key:
         return None
     name, _, word = (part.strip() for part in key_header.partition(":"))

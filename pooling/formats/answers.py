@@ -97,10 +97,7 @@ def _reason(error: Any) -> str:
 
 
 def lists_of_predictions(content: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """The predictions of a model as MTEB stored them, without wrapping; others as they are.
-
-    BadValueError where there are several subsets or splits.
-    """
+    """Predictions of MTEB, unwrapped; others as they are. BadValueError for several subsets or splits."""
     if "mteb_model_meta" not in content:
         return content
     subsets = {name: splits for name, splits in content.items() if name != "mteb_model_meta"}

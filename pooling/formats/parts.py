@@ -88,10 +88,7 @@ def map_run_parts(
     smallest: int = SMALLEST,
     part_bytes: int = PART_BYTES,
 ) -> list[Result] | None:
-    """`function` of each part in file order, in several threads at a time; None: use `read_run`.
-
-    No query is in two parts, and every pair of a part is there once.
-    """
+    """`function` of each part, of whole queries, in file order, in several threads; None: use `read_run`."""
     file = source_of(source, file_name, max_bytes, "run")
     return map_parts(file, RUN, function, part_bytes) if file.size >= smallest else None
 
@@ -158,10 +155,7 @@ def map_range(
     *,
     part_bytes: int = PART_BYTES,
 ) -> list[tuple[Words, Result]] | None:
-    """As `map_run_parts` for one of the `query_ranges` of a run, with the keys of each part's queries.
-
-    Whether a query is in two ranges, the keys of all of them tell.
-    """
+    """As `map_run_parts` for one of a run's `query_ranges`, with keys by which ranges can be compared."""
     return keyed_parts(Range(path, first, last), RUN, function, part_bytes)
 
 

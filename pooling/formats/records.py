@@ -231,10 +231,7 @@ def records_source(
 
 
 def _without_header(file: Source) -> Iterator[Record] | None:
-    """The records of a TSV whose first line names nothing, as `topics.tsv`: id and text; else None.
-
-    Two bare words are names that we do not know: an id has a digit, or a text several words.
-    """
+    """Id and text of a TSV with no known name in line 1; None for two bare words, which are unknown names."""
     if file.format != "tsv":
         return None
     first = next((line for _, line in file.text_lines()), "").split("\t")

@@ -124,10 +124,7 @@ def named_file(argument: Path | str) -> tuple[str, Path]:
 def source_of(
     source: Path | str, file_name: str | None, max_bytes: int | None, kind: str = "records"
 ) -> Source:
-    """The file, checked against `max_bytes` as it lies on disk, with the format that it is in.
-
-    kind: `run`, `qrels` or `records`, as `recognized` takes it.
-    """
+    """The file, within `max_bytes`, and its format. kind: `run`, `qrels` or `records`, for `recognized`."""
     path = Path(source)
     name = file_name or path.name
     named = Source(path, name, max_bytes, format_of(without_gz(name)).name)

@@ -43,9 +43,7 @@ def frame_of(rows: Iterable[Row]) -> pl.DataFrame:
 
 
 def checked_id(source: Source, line: int, kind: str, value: Any) -> str:
-    """An id as a string: whole numbers of JSON are written out, the mark of a CSV cell is taken off, and
-    anything else but text is refused.
-    """
+    """An id as text: whole numbers written out, the mark of a CSV cell taken off, anything else refused."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):

@@ -70,10 +70,7 @@ def write_run(frame: pl.DataFrame, path: Path | str, *, tag: str, format: str = 
 
 
 def write_qrels(frame: pl.DataFrame, path: Path | str, *, format: str = "trec") -> None:
-    """Write qrels in the row order of the frame.
-
-    Formats: trec, beir (TSV with header), csv, tsv, jsonl, json (ranx), parquet.
-    """
+    """Write qrels in the frame's row order, as trec, beir (TSV), csv, tsv, jsonl, json (ranx) or parquet."""
     write_content(path, qrels_content(frame, path, format))
 
 
@@ -157,10 +154,7 @@ def delimitable(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def shortest_decimals(numbers: pl.Series) -> pl.Series:
-    """Floats as the shortest decimals that read back as the same number, as Python writes them.
-
-    Polars writes the same ones for ordinary sizes, so those are left to it.
-    """
+    """Floats as Python writes them, the shortest that read back; Polars does so for ordinary sizes."""
     sizes = numbers.abs()
     if ((sizes >= 1e-4) & (sizes < 1e16)).all():
         return numbers

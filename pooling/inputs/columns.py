@@ -44,8 +44,7 @@ def is_frame(source: Any) -> bool:
 
 
 def as_polars(source: Any) -> pl.DataFrame | None:
-    """A Polars frame of what speaks Arrow or the dataframe protocol; None for other things, and for pandas,
-    whose frames need pyarrow on that way."""
+    """A frame of what speaks Arrow or the dataframe protocol; None for others, and for pandas."""
     if isinstance(source, pl.DataFrame):
         return source
     if isinstance(source, pl.LazyFrame):

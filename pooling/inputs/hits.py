@@ -16,8 +16,7 @@ _METADATA = ("metadata", "meta", "payload")
 
 
 class Hit(NamedTuple):
-    """A document id as it came, its score or relevance if it has one, and whether the score is one of a
-    search that may count distances."""
+    """A document's id as it came, its score or relevance if any, and whether that may be a distance."""
 
     id: Any
     value: Any = None

@@ -18,10 +18,7 @@ from pooling.inputs.hits import hit_of, inside, names_query
 
 
 class Lists:
-    """Rows gathered query by query; `ranked` is False as soon as one query has a dict, which has no order.
-
-    by_order: that lists without scores count by their order need not be told.
-    """
+    """Rows by query; `ranked` is False after a dict, which has no order. by_order: no note on the order."""
 
     def __init__(self, reading: Reading, *, by_order: bool = False) -> None:
         self.reading, self.by_order = reading, by_order

@@ -147,10 +147,7 @@ def lasting(source: Any) -> Any:
 
 
 def qrels_frame(source: Source, notes: list[str] | None = None) -> pl.DataFrame:
-    """A qrels frame (query_id, document_id, relevance) from any accepted source; each pair once.
-
-    What is noticed on the way is added to `notes`.
-    """
+    """Labels (query_id, document_id, relevance) from any accepted source, each pair once, and `notes`."""
     reading = Reading("The qrels", QRELS, Keys(), [] if notes is None else notes)
     if isinstance(source, str | Path) and not is_unusual(source):
         read = read_qrels(source)
@@ -163,10 +160,7 @@ def qrels_frame(source: Source, notes: list[str] | None = None) -> pl.DataFrame:
 def run_frame(
     name: str, source: RunSource, notes: list[str] | None = None, *, with_rank: bool = False
 ) -> pl.DataFrame:
-    """A run frame (query_id, document_id, score, with `rank` when asked for) from any accepted source.
-
-    What is noticed on the way is added to `notes`.
-    """
+    """A run (query_id, document_id, score, rank if asked for) from any accepted source, and `notes` on it."""
     given = source if isinstance(source, KeyedSource) else KeyedSource(source)
     source = given.source
     reading = Reading(f"Run {name}", RUN, given.keys, [] if notes is None else notes)

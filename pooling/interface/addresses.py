@@ -20,7 +20,5 @@ def call(address: str, view: type[APIView], name: str, **options: Any) -> URLPat
 
 
 def below(start: str, *patterns: URLPattern) -> list[URLPattern]:
-    """Each with `start` before its address. Every pattern has its whole address, so
-    that what reads them needs no tree.
-    """
+    """Each with `start` before its address, whole in every pattern, so that what reads them needs no tree."""
     return [path(f"{start}{one.pattern}", one.callback, one.default_args, one.name) for one in patterns]

@@ -42,9 +42,7 @@ DARK = Theme(
 
 
 def finished(layers: Sequence[alt.Chart], size: tuple[int, int], theme: Theme) -> alt.LayerChart:
-    """Layers as one picture of a theme. `size` is that of the whole picture, so that a page can leave room
-    for it before it is there.
-    """
+    """Layers as one picture of a theme; `size` is that of the whole, so that a page can leave room for it."""
     # A point for each run and query is more than the 5,000 that Altair takes by itself.
     alt.data_transformers.disable_max_rows()
     fit = alt.AutoSizeParams(type="fit", contains="padding")

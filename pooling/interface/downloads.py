@@ -54,7 +54,6 @@ def saved_as(name: str) -> dict[str, str]:
 def file_call(files: Mapping[str, Download[Subject]]) -> Callable[[Call], Call]:
     """The OpenAPI description of a call that answers with one of `files`, named in its address."""
     described: Callable[[Call], Call] = extend_schema(
-        parameters=[OpenApiParameter("format", str, OpenApiParameter.PATH, enum=list(files))],
-        responses=FILE,
+        parameters=[OpenApiParameter("format", str, OpenApiParameter.PATH, enum=list(files))], responses=FILE
     )
     return described

@@ -66,10 +66,7 @@ class Group:
 
 
 class GroupedForm(forms.BaseForm):
-    """A form that begins with a few fields and has the rest under headings, drawn by `_form.html`.
-
-    A heading is open if one of its fields has an error or a value that is not the default.
-    """
+    """A few fields, then others under headings by `_form.html`, open for an error or an unusual value."""
 
     #: Heading -> its fields; `FIRST` is what the form begins with. The last also has what no group names.
     GROUPS: ClassVar[Mapping[str, Sequence[str]]] = {}

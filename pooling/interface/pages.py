@@ -52,9 +52,7 @@ def go_on(request: HttpRequest, outcome: Result | Job) -> HttpResponse:
 
 
 def say_done(request: HttpRequest, result: Result) -> None:
-    """The sentence of finished work, with the button that undoes it: it belongs to the form `undo` of every
-    page.
-    """
+    """The sentence of finished work, with the button that undoes it: of the form `undo` of every page."""
     if "undo" not in result:
         messages.success(request, result["detail"])
         return
@@ -84,10 +82,7 @@ def answered(
 
 
 def go_on_with(request: HttpRequest, secret: Mapping[str, str | int]) -> HttpResponse:
-    """Redirect to this page, which shows what was made this one time: a reload makes no second one.
-
-    The cookie in between lasts a minute and belongs to this page and person; the server keeps nothing.
-    """
+    """Redirect to this page, which shows the secret once, by a cookie of a minute; nothing is stored."""
     response = redirect(request.path)
     response.set_signed_cookie(
         ONCE,

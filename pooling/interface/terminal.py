@@ -17,17 +17,7 @@ Task = TypeVar("Task")
 EXTRAS = {"django": "site", "altair": "charts", "vl_convert": "charts", "reportlab": "pdf"}
 
 #: Arguments that name a file to write.
-OUTPUTS = (
-    "output",
-    "review",
-    "run",
-    "clear_queries",
-    "per_query",
-    "html",
-    "junit",
-    "job_summary",
-    "chart",
-)
+OUTPUTS = ("output", "review", "run", "clear_queries", "per_query", "html", "junit", "job_summary", "chart")
 
 
 #: What commands write and none reads.
@@ -128,8 +118,7 @@ def tracked(title: str, tasks: Sequence[Task], errors: Writer) -> Iterable[Task]
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
-    """A bar on stderr or below a notebook's cell, moved by `progress(share, detail)` as the domain functions
-    call it."""
+    """A bar on stderr or below a notebook's cell, moved by `progress(share, detail)` of domain functions."""
     try:
         from rich.console import Console
     except ModuleNotFoundError:  # in a build with the least libraries, where nobody looks

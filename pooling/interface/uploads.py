@@ -55,10 +55,7 @@ def uploads_of(user: User | AnonymousUser) -> str:
 
 
 def refuse_uploads(request: HttpRequest) -> None:
-    """`InputError` when a file of this request was dropped for its size, or the account sent too many.
-
-    To be called before a dropped file is missed.
-    """
+    """`InputError` where files were dropped or too many sent; to be called before a dropped one is missed."""
     files = sum(len(of_a_name) for _, of_a_name in request.FILES.lists())  # reads the body
     if files and settings.UPLOADS_PER_HOUR:
         count = counted(uploads_of(request.user), HOUR, files)

@@ -145,8 +145,7 @@ def optimized_law(lists: Sequence[Ranking], k: int) -> list[tuple[InterleavedLis
 
 
 def _insensitivity(credits: Sequence[Sequence[float]]) -> float:
-    """Σ over rankers of (credit - mean)², for clicks at 1 ÷ place: a list on which such clicks favour one
-    ranker tells the rankers apart less well."""
+    """Σ over rankers of (credit - mean)², for clicks at 1 ÷ place: a large one tells them apart less well."""
     sums = [sum(one / place for place, one in enumerate(each, start=1)) for each in credits]
     mean = sum(sums) / len(sums)
     return sum((one - mean) ** 2 for one in sums)

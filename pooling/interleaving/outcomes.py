@@ -1,5 +1,4 @@
-"""Wins and losses of an interleaving experiment and how sure they are, what it leaves to a pool, and
-whether its lists came as they were drawn."""
+"""Wins and losses of an interleaving experiment, what it leaves to a pool, and whether it ran as drawn."""
 
 from __future__ import annotations
 

@@ -14,13 +14,7 @@ from pooling.formats.registry import source_of
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source
 from pooling.heavy import pl
-from pooling.interleaving.lists import (
-    METHODS,
-    Method,
-    chooser,
-    preference_scores,
-    seed_of,
-)
+from pooling.interleaving.lists import METHODS, Method, chooser, preference_scores, seed_of
 
 
 @dataclass(frozen=True)
@@ -52,8 +46,7 @@ class ServedList:
 
 @dataclass(frozen=True)
 class Impression:
-    """One list that a user saw once, and the places (0-based) of what was clicked. unknown: clicked
-    documents that the list does not have."""
+    """A list that a user saw once. clicked: places (0-based); unknown: clicked documents it does not have."""
 
     served: str
     user: str

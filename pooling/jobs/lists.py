@@ -10,7 +10,7 @@ from pooling.formats.wording import counted
 from pooling.jobs.kinds import kind_of
 from pooling.models import Collection, Job, Membership
 from pooling.people.access import READERS, collections_of
-from pooling.tables.columns import Choice, Column, Empty, Filter
+from pooling.tables.columns import Choice, Column, Empty, Filter, own_page
 from pooling.tables.table import Table
 
 
@@ -64,10 +64,6 @@ def _title(job: Job) -> str:
     return kind_of(job).title
 
 
-def _page(job: Job) -> str:
-    return job.get_absolute_url()
-
-
 def _by(job: Job) -> str:
     return job.created_by.get_username() if job.created_by else "the site"
 
@@ -77,7 +73,7 @@ def _table(name: str, *more: Column) -> Table:
         name,
         "job",
         columns=(
-            Column("job", "Job", _title, sort="kind", link=_page),
+            Column("job", "Job", _title, sort="kind", link=own_page),
             *more,
             Column("state", "State", template="pooling/_job_state.html"),
             Column("happened", "What happened", _sentence, sort=False, template="pooling/_job_happened.html"),

@@ -92,10 +92,7 @@ def run_job(job_id: int) -> None:
 
 
 def _end_after(job: Job, error: Exception) -> None:
-    """End a job whose work failed: with the sentence of a refusal, or with a general one and a log.
-
-    Where database or file storage went away, it is interrupted, and can be started again.
-    """
+    """End a failed job with the refusal, or with a log; interrupted where database or storage went away."""
     if is_outage(error) and not is_disk_full(error):
         logger.warning("job %s (%s): %s", job.pk, job.kind, type(error).__name__)
         _when_the_database_is_back(lambda: _interrupt(job, WENT_AWAY))
@@ -146,7 +143,8 @@ def cancel_job(job: Job, user: User | None) -> None:
     end_abandoned_jobs()
     now = timezone.now()
     if _changed(job, Job.State.QUEUED, state=Job.State.CANCELLED, detail=CANCELLED, finished_at=now):
-        _discard_upload(job)
+        if upload := job.arguments.get("upload"):
+            default_storage.delete(upload)
         return
     job.refresh_from_db()
     if job.is_finished:
@@ -163,8 +161,7 @@ def note_stored(job: Job, stored: Result | None) -> None:
 
 
 def can_be_resumed(job: Job) -> bool:
-    """The job was interrupted, or failed behind what it noted, has what it needs to be done again, and was
-    not taken up since."""
+    """The job was interrupted or failed behind what it noted, can be done again, and was not taken up."""
     if job.state != Job.State.FAILED or "resumed" in (job.result or {}):
         return False
     if not job.was_interrupted and not job.result:
@@ -174,10 +171,7 @@ def can_be_resumed(job: Job) -> bool:
 
 
 def resume_job(job: Job, user: User | None) -> Job:
-    """Take up again a job behind what is stored of it; the job that does so.
-
-    `InputError` for a job that cannot be resumed: see `can_be_resumed`.
-    """
+    """Take up a job again behind what is stored of it, as a new job; `InputError` unless `can_be_resumed`."""
     with transaction.atomic():
         failed = Job.objects.select_for_update().get(pk=job.pk)
         if not can_be_resumed(failed):
@@ -191,9 +185,7 @@ def resume_job(job: Job, user: User | None) -> Job:
 
 
 def _go_on(job: Job, share: float, detail: str) -> None:
-    """Store how far a job is, or raise `JobCancelledError`: its end was asked for, or somebody took this
-    worker for gone.
-    """
+    """Store how far a job is, or raise `JobCancelledError` where its end was asked for or it was given up."""
     running = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, cancellation=None)
     if not running.update(progress=share, detail=detail):
         raise JobCancelledError
@@ -210,11 +202,6 @@ def _changed(job: Job, still: str, /, **values: Any) -> bool:
 
 def _end(job: Job, state: str, detail: str, **values: Any) -> None:
     _changed(job, Job.State.RUNNING, state=state, detail=detail, finished_at=timezone.now(), **values)
-
-
-def _discard_upload(job: Job) -> None:
-    if upload := job.arguments.get("upload"):
-        default_storage.delete(upload)
 
 
 def end_abandoned_jobs() -> int:

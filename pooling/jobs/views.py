@@ -34,10 +34,7 @@ STOP_POLLING = 286
 @login_required
 @require_GET
 def job(request: HttpRequest, job_id: int) -> HttpResponse:
-    """Progress of a job; htmx gets the moving part alone.
-
-    Anyone who waits, by htmx or by `?follow`, is sent on to the result when there is one.
-    """
+    """Progress of a job, for htmx the moving part alone; anyone who waits is sent on to the result."""
     end_abandoned_jobs()
     job = job_for(request.user, job_id)
     partial = bool(request.headers.get("HX-Request"))

@@ -159,11 +159,7 @@ class SampledQuery:
 
 
 def draw(
-    population: Sequence[LoggedQuery],
-    n: int,
-    *,
-    seed: int | str = 0,
-    target: str = "both",
+    population: Sequence[LoggedQuery], n: int, *, seed: int | str = 0, target: str = "both"
 ) -> list[SampledQuery]:
     """A stratified sample of n queries, in the order of the population; the same arguments draw the same.
 

@@ -77,7 +77,7 @@ def read_log(
         return _read_table(paths[0])
     counts = LogCounts()
     for path in paths:
-        source = _source(path)
+        source = Source(path, path.name, ANY_SIZE)
         before = counts.queries + counts.events
         rows = (
             ubi_rows(source, counts.faults)
@@ -135,10 +135,6 @@ def log_table(path: Path) -> LogTable:
         raise FormatError(path.name, None, "no query was asked by two people", "Give a table of read_log.")
     counted = (LoggedQuery(one.key, one.text, float(one.count), WHOLE_LOG) for one in queries)
     return LogTable(tuple(counted), 0, log.share(queries))
-
-
-def _source(path: Path) -> Source:
-    return Source(path, path.name, ANY_SIZE)
 
 
 def _is_ubi(path: Path) -> bool:

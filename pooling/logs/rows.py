@@ -127,8 +127,7 @@ LEAST_MILLISECONDS = 100_000_000_000
 
 
 def _time(value: object, faults: Faults) -> int | None:
-    """Milliseconds, from ISO 8601 (without an offset: UTC), the form of web servers, or a number of them or
-    of seconds."""
+    """Milliseconds, from ISO 8601 (without an offset: UTC), the form of web servers, or a number of them."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         is_seconds = abs(value) < LEAST_MILLISECONDS
         unit = "seconds" if is_seconds else "milliseconds"

@@ -54,8 +54,7 @@ def usual_choice(given: Mapping[str, Any]) -> Choice:
 
 
 def offered_choice(given: Mapping[str, Any]) -> Choice:
-    """As `usual_choice`, of a form that shows audit and reach next to every strategy: a sample has neither,
-    and what has no audit has no reach."""
+    """`usual_choice` of a form that shows audit and reach always: a sample has neither, no audit no reach."""
     kind = STRATEGIES.get(given.get("strategy", USUAL_STRATEGY))
     if kind is not None and kind.samples:
         given = {**given, "audit_share": 0.0, "reach": None}
@@ -179,9 +178,7 @@ class Choice:
         return kind is not None and not kind.samples and self.share > 0
 
     def problems(self, runs: Collection[str] | None = None) -> dict[str, str]:
-        """Field -> a sentence, for each number or strategy out of its range, and for a depth of a run that is
-        not among `runs`.
-        """
+        """Field -> a sentence, for each value out of its range, and a depth of a run not among `runs`."""
         kind = STRATEGIES.get(self.strategy)
         problems = {
             **dict.fromkeys(options_of(Choice)),

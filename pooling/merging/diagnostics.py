@@ -83,18 +83,11 @@ def depths_of(lengths: pl.Series) -> Depths:
     if not len(lengths):
         return {"least": 0.0, "median": 0.0, "greatest": 0.0}
     values = lengths.to_numpy()
-    return {
-        "least": float(values.min()),
-        "median": float(np.median(values)),
-        "greatest": float(values.max()),
-    }
+    return {"least": float(values.min()), "median": float(np.median(values)), "greatest": float(values.max())}
 
 
 def ties_across(ordered: pl.DataFrame, k: int) -> int:
-    """Queries whose documents at ranks k and k + 1 have the same score.
-
-    ordered: query_id, document_id, score, position, as `order_run` gives them.
-    """
+    """Queries whose documents at ranks k and k + 1 have the same score; ordered: as `order_run` gives it."""
     starts = query_starts(ordered)
     lengths = np.diff(np.append(starts, ordered.height))
     last = starts[lengths > k] + k - 1

@@ -81,10 +81,7 @@ def families(runs: Mapping[str, pl.DataFrame], *, depth: int, near: float = NEAR
 
 
 def lone_relevant(pooled: pl.DataFrame, qrels: pl.DataFrame, runs: Sequence[str]) -> dict[str, int]:
-    """Relevant pairs that one run alone found, by name of the run.
-
-    `pooled` has the column `runs`; its indexes point into the names given.
-    """
+    """Relevant pairs that one run alone found, by its name; `pooled.runs` has indexes into `runs`."""
     relevant = qrels.filter(pl.col("relevance") >= 1).select("query_id", "document_id")
     alone = pooled.filter(pl.col("run_count") == 1).join(relevant, on=["query_id", "document_id"], how="semi")
     finders = alone["runs"].list.first().to_numpy().astype(np.int64)

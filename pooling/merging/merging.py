@@ -118,10 +118,7 @@ def first_rows(run: pl.DataFrame) -> pl.Series:
 
 @dataclass(frozen=True)
 class Top:
-    """The first documents of one run: `rows` (document_id, rank) by number of the query.
-
-    Query i has the rows `offsets[i]` to `offsets[i + 1]`, so that no row carries its query.
-    """
+    """A run's first documents, `rows` (document_id, rank): query i's are `offsets[i]` to `offsets[i + 1]`."""
 
     run: int
     rows: pl.DataFrame

@@ -38,10 +38,7 @@ class NumberedTops:
 
 
 def number_tops(
-    runs: Mapping[str, pl.DataFrame],
-    query_ids: Sequence[str],
-    *,
-    depth: int,
+    runs: Mapping[str, pl.DataFrame], query_ids: Sequence[str], *, depth: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """(rows, pairs) of the tops of `runs` for some queries: see `NumberedTops`.
 
@@ -92,9 +89,7 @@ class Tops:
         return np.bincount(self.pair, minlength=len(self.query))
 
     def size_by_depth(self, depth: int, own: Mapping[int, int] | None = None) -> Integers:
-        """(depth,) the pairs of the pool at depth 1, 2, …; runs with their own depth, as in `to_depths`,
-        go to that one throughout.
-        """
+        """(depth,) pairs of the pool at depth 1, 2, …; runs with their own depth go to that throughout."""
         best = np.zeros(len(self.query), dtype=np.int64)
         if own:
             is_own = np.isin(self.run, list(own))

@@ -59,10 +59,7 @@ def spark_session() -> SparkSession:
 
 
 def spark_map(function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
-    """`function` of every task, in the order of the tasks; ValueError and OSError come through.
-
-    Function, tasks and results are pickled. The function goes to each worker once, with all it holds.
-    """
+    """`function` of every task, in order; all of it is pickled. ValueError and OSError come through."""
     session = spark_session()
     context = session.sparkContext
     shared = context.broadcast((function, tasks))

@@ -168,17 +168,9 @@ class PoolPart:
 
 
 def pool_in_parts(
-    named: Mapping[str, Path],
-    choice: Choice,
-    *,
-    folder: Path,
-    engine: Engine,
-    chunks: Chunks | None = None,
+    named: Mapping[str, Path], choice: Choice, *, folder: Path, engine: Engine, chunks: Chunks | None = None
 ) -> tuple[Iterator[bytes], list[str]]:
-    """The TSV of the pool in pieces, and what was noticed about the runs.
-
-    `folder` takes the parts; anyone who works on them must see it.
-    """
+    """The TSV of the pool in pieces, and notes on the runs; `folder`, for parts, is seen by all workers."""
     parts, runs = range(part_count(named.values())), len(named)
     split = list(engine(SplitRun(folder, len(parts), choice, chunks), list(enumerate(named.items()))))
     done = zip(named.values(), split, strict=True)

@@ -1,7 +1,4 @@
-"""The doors to stage 1's rows: anyone who fetches through them has been asked for permission on the way.
-
-A stranger gets "not found" and so learns nothing; a member without the role gets "forbidden".
-"""
+"""The doors to stage 1's rows: a stranger gets "not found", a member without the role "forbidden"."""
 
 from __future__ import annotations
 
@@ -101,16 +98,9 @@ def role_in(user: User | AnonymousUser, collection: Collection) -> Role | None:
 
 
 def require_role(
-    user: User | AnonymousUser,
-    collection: Collection,
-    roles: tuple[Role, ...],
-    *,
-    deleted_too: bool = False,
+    user: User | AnonymousUser, collection: Collection, roles: tuple[Role, ...], *, deleted_too: bool = False
 ) -> None:
-    """Raise `Http404` for a stranger, `PermissionDenied` for a member without one of `roles`.
-
-    A deleted collection is nobody's, unless `deleted_too`, for its restoration.
-    """
+    """`Http404` for a stranger, or if deleted unless `deleted_too`; else `PermissionDenied` for a role."""
     admit(role_in(user, collection), collection, roles, deleted_too=deleted_too)
 
 

@@ -38,10 +38,7 @@ class NewInvitation(NamedTuple):
 def invite(
     collection: Collection, role: str, *, by: User | None, email: str = "", days: int = 14, note: str = ""
 ) -> NewInvitation:
-    """Make an invitation for one person, valid for `days` (1 to 90); `InputError` for other values.
-
-    `note` tells admins whom it is for; the person who follows the link does not see it.
-    """
+    """Invite one person for `days` (1 to 90, else `InputError`); `note`, for admins, says whom it is for."""
     check_role(role)
     if not 1 <= days <= LONGEST_DAYS:
         raise InputError(f"An invitation is valid for 1 to {LONGEST_DAYS} days.", field="days")
@@ -61,10 +58,7 @@ def invite(
 
 @transaction.atomic
 def offer(collection: Collection, username: str, role: str, *, by: User, user: User | None) -> Invitation:
-    """Ask the person with this user name to join; `user` is the account, None where nobody has the name.
-
-    Asking again while the first offer stands only changes its role.
-    """
+    """Ask somebody to join; `user` is None where nobody has the name. Asked again, only the role changes."""
     check_role(role)
     standing = _standing(collection.invitations.filter(username=username))
     invitation = standing.first() or Invitation(collection=collection, username=username)

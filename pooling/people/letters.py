@@ -1,7 +1,4 @@
-"""Limits on the letters of an hour: to one receiver, and for one sender, whatever they are about.
-
-Every mail is asked for here, also those that a program causes: nobody has the site write to many strangers.
-"""
+"""Limits on the letters of an hour, of whatever kind: to one receiver, and for one sender."""
 
 from __future__ import annotations
 

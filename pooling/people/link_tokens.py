@@ -1,7 +1,4 @@
-"""Tokens of every link that lets somebody in: random, and only the hash is kept.
-
-A link is good only as long as the person who made it could make it again.
-"""
+"""Tokens of links that let somebody in: random, kept as hashes, good while their maker could make them."""
 
 from __future__ import annotations
 

@@ -56,10 +56,7 @@ def image_hosts_in(text: str) -> list[str]:
 def create_collection(
     user: User | None, *, slug: str, name: str, question: str = "", guidelines: str = ""
 ) -> Collection:
-    """Create a collection, of which `user`, if there is one, becomes admin.
-
-    `InputError` for a slug that is taken or has other than letters, digits, hyphens and underscores.
-    """
+    """Create a collection with `user` as admin, if given; `InputError` for a slug taken or not valid."""
     _check_collection(slug, name, question, guidelines)
     collection = Collection(slug=slug, name=name, guidelines=guidelines)
     if question:
@@ -143,10 +140,7 @@ def account_named(username: str) -> User:
 def add_member(
     collection: Collection, username: str, role: str, *, by: User | None = None, group: str = ""
 ) -> Membership:
-    """Give an account a role in the collection; `InputError` if unknown or a member already.
-
-    `group` names a group of the provider that decided it, here and below.
-    """
+    """Give an account a role; `InputError` if unknown or a member. group: of the provider, that decided."""
     user = account_named(username)
     check_role(role)
     try:
@@ -160,10 +154,7 @@ def add_member(
 
 @transaction.atomic
 def change_role(membership: Membership, role: str, *, by: User | None = None, group: str = "") -> Membership:
-    """Give a member another role; `InputError` where that would leave the collection without an admin.
-
-    Anyone who is no longer an admin leaves no open invitation behind.
-    """
+    """Give a member another role, ending invitations of a former admin; `InputError` for the last admin."""
     check_role(role)
     if role != Role.ADMIN:
         _keep_an_admin(membership)
@@ -177,10 +168,7 @@ def change_role(membership: Membership, role: str, *, by: User | None = None, gr
 
 @transaction.atomic
 def remove_member(membership: Membership, *, by: User | None = None, group: str = "") -> None:
-    """End a membership, and with it the person's open invitations; `InputError` for the last admin.
-
-    What the person judged stays.
-    """
+    """End a membership and the person's open invitations; judgments stay. `InputError` for the last admin."""
     _keep_an_admin(membership)
     withdraw_those_of(membership.user, membership.collection, by=by)
     detail = {"role": membership.role, **_through(group)}

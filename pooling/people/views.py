@@ -89,9 +89,7 @@ class NewCollectionForm(CollectionForm):
             "slug": "Letters, digits, hyphens and underscores; used in addresses. Empty: made from the name.",
         }
         error_messages = {
-            "slug": {
-                "invalid": "Use only the letters a to z, digits, hyphens and underscores.",
-            }
+            "slug": {"invalid": "Use only the letters a to z, digits, hyphens and underscores."}
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

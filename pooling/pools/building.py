@@ -180,10 +180,7 @@ def _name_exists(name: str) -> InputError:
 def read_tops(
     runs: Sequence[Run], query_keys: Mapping[str, int], choice: Choice, progress: Progress
 ) -> tuple[dict[str, pl.DataFrame], dict[str, int]]:
-    """The top of each run for the collection's queries, and how many other queries each run has.
-
-    Cut to the reach while reading, so that fifty deep runs need the memory of their tops alone.
-    """
+    """Each run's top for the collection's queries, cut while reading, and how many others it has."""
     queries = pl.DataFrame({"query_id": list(query_keys)}, schema={"query_id": pl.String})
     hidden = documents_left_out(runs[0].collection)
     frames, left_out = {}, {}
@@ -264,16 +261,12 @@ def store_pool(pool: Pool, runs: Sequence[Run], pooled: pl.DataFrame) -> Pool:
     if "is_beyond" not in pooled.columns:
         pooled = pooled.with_columns(is_beyond=False)
     with disk_errors_named(), staged("staged_pairs", STAGED_PAIR) as stage:
-        _stage(stage, pooled)
+        for batch in pooled.iter_slices(BATCH):
+            stage.fill(batch.with_columns(_finders(batch)))
+        stage.settle()
         with transaction.atomic():
             _store(pool, runs, stage)
     return pool
-
-
-def _stage(stage: Staged, pooled: pl.DataFrame) -> None:
-    for batch in pooled.iter_slices(BATCH):
-        stage.fill(batch.with_columns(_finders(batch)))
-    stage.settle()
 
 
 def _finders(pooled: pl.DataFrame) -> pl.Series:
@@ -306,16 +299,13 @@ def _store(pool: Pool, runs: Sequence[Run], stage: Staged) -> None:
 
 
 def pooled_frame(pool: Pool) -> pl.DataFrame:
-    """The pool's pairs as `query_id`, `document_id` (external ids), by `position` within a query; without
-    deleted queries and documents.
-    """
+    """The pool's pairs by external ids, in `position` order; without deleted queries and documents."""
     entries = pool.entries.filter(query__deleted_at=None, document__deleted_at=None)
     return rows_frame(entries.order_by("query_id", "position"), **PAIR_IDS)
 
 
 def pooled_pairs(pools: Iterable[Pool]) -> pl.DataFrame | None:
-    """The pairs of several pools, each once, on which bounds rest next to the runs' first K; None without a
-    pool."""
+    """The pairs of several pools, each once, for bounds next to the runs' first K; None without a pool."""
     frames = [pooled_frame(pool) for pool in pools]
     return pl.concat(frames).unique() if frames else None
 
@@ -381,15 +371,12 @@ def _lines(pool: Pool) -> Iterator[str]:
     more = [*(["version"] if pool.extends_id is not None else []), *of_frame]
     yield "\t".join([*TABLE, *more]) + "\n"
     queries = dict(Query.objects.filter(collection=pool.collection).values_list("pk", "external_id"))
-    for batch in _slices(sorted(queries, key=lambda key: queries[key].encode()), 200):
+    in_order = sorted(queries, key=lambda key: queries[key].encode())
+    for batch in (in_order[start : start + 200] for start in range(0, len(in_order), 200)):
         place = {key: number for number, key in enumerate(batch)}
         entries = pool.entries.filter(query__in=batch).select_related("document").defer("document__text")
         for entry in sorted(entries, key=lambda entry: (place[entry.query_id], entry.position)):
             yield _line(pool, queries[entry.query_id], entry)
-
-
-def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _line(pool: Pool, query_id: str, entry: PoolEntry) -> str:

@@ -123,11 +123,7 @@ def by_run(diagnosis: Diagnosis) -> list[RunRow]:
     kin = {name: group for group in diagnosis["families"] for name in group}
     return [
         RunRow(
-            run,
-            contributed[run],
-            count,
-            count / largest,
-            [name for name in kin.get(run, []) if name != run],
+            run, contributed[run], count, count / largest, [name for name in kin.get(run, []) if name != run]
         )
         for run, count in sorted(alone.items(), key=lambda item: (-item[1], item[0]))
     ]

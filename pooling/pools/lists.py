@@ -3,12 +3,8 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from pooling.models import Pool, PoolEntry, Query
-from pooling.tables.columns import Column, Empty
+from pooling.tables.columns import Column, Empty, own_page
 from pooling.tables.table import Table
-
-
-def _pool_page(pool: Pool) -> str:
-    return pool.get_absolute_url()
 
 
 def _depths(pool: Pool) -> str:
@@ -29,7 +25,7 @@ POOLS = Table(
     "pools",
     "pool",
     columns=(
-        Column("name", "Pool", natural=True, link=_pool_page, style="id"),
+        Column("name", "Pool", natural=True, link=own_page, style="id"),
         Column("pairs", "Pairs", "pair_count", number=True),
         Column("chosen", "Chosen", "chosen_count", number=True),
         Column("queries", "Queries", "query_count", number=True),

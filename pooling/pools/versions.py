@@ -45,10 +45,7 @@ OF_POOL = options_of(Choice)
 
 @dataclass(frozen=True)
 class Extension:
-    """Changes in the next version of a pool; None stands for what the pool had.
-
-    Options of a pool that are not here are those of its first version.
-    """
+    """Changes in a pool's next version; None stands for what the pool had, as for options not here."""
 
     depth: int | None = field(
         default=None, metadata=same(OF_POOL["depth"], help="At least as deep as now.", initial=None)

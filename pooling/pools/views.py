@@ -108,11 +108,7 @@ class PoolForm(RunDepthsForm):
 
 @form_fields(Extension, depth={"required": True}, strategy={"required": True, "widget": StrategyChoices})
 class ExtensionForm(RunDepthsForm):
-    GROUPS = {
-        FIRST: ("runs", "depth", "name"),
-        "Strategy": ("strategy",),
-        "Budget and audit": BUDGET,
-    }
+    GROUPS = {FIRST: ("runs", "depth", "name"), "Strategy": ("strategy",), "Budget and audit": BUDGET}
 
     name = forms.CharField(max_length=200)
     runs = forms.ModelMultipleChoiceField(

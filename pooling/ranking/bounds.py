@@ -1,5 +1,4 @@
-"""Exact bounds on the relevant documents of a remainder, from a random sample of it, and p-values of several
-tests."""
+"""Exact bounds on the relevant documents of a remainder, from a random sample; p-values of several tests."""
 
 from __future__ import annotations
 
@@ -15,8 +14,7 @@ FEWEST_FOR_INTERVAL = 10
 
 @dataclass(frozen=True)
 class Remainder:
-    """The rest of a query beyond its greedy part: `size` documents, of which `sampled` were judged and
-    `relevant` found so."""
+    """A query beyond its greedy part: `size` documents, `sampled` of them judged, and `relevant` of those."""
 
     size: int
     sampled: int

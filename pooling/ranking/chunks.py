@@ -68,7 +68,6 @@ class Chunks:
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
     def documents(self, ids: pl.Series, run: str) -> pl.Series:
-        """The document of each chunk id of a run; ValueError for a chunk without one."""
         frame = ids.alias("chunk_id").to_frame()
         if self.mapping is not None:
             documents = frame.join(self._frame, on="chunk_id", how="left", maintain_order="left")[
@@ -111,7 +110,6 @@ class CollapsedRun:
 
     @property
     def chunks(self) -> int:
-        """Rows before."""
         return sum(self.before.values())
 
     @property

@@ -46,8 +46,7 @@ def frame_order(query_id: str, document_ids: Sequence[str], seed: int) -> Intege
 
 @dataclass(frozen=True)
 class Draw:
-    """Settings of a draw: pairs to judge in all, None for the whole pool; the share of them that is drawn;
-    and the seed of the order."""
+    """A draw's budget (pairs in all, None for the whole pool), share that is drawn, and seed of the order."""
 
     budget: int | None
     audit_share: float

@@ -44,10 +44,7 @@ Budget: TypeAlias = int | Mapping[str, int]
 def choose(
     ordered: pl.DataFrame, *, budget: Budget | None, audit_share: float, seed: int
 ) -> tuple[pl.Series, pl.Series]:
-    """(in_audit, inclusion_probability), one value per row of a frame sorted by query id and then position.
-
-    Raises ValueError for a budget below 1 or an audit share outside [0, 1].
-    """
+    """(in_audit, inclusion_probability) by row, sorted by query id and position; ValueError out of range."""
     check_choice(budget, audit_share)
     starts = query_starts(ordered)
     sizes = np.diff(np.append(starts, ordered.height))
@@ -140,10 +137,7 @@ def choose_in_query(
 
 
 def walk(order: Integers, budget: int, size: int, pooled: int | None = None) -> tuple[int, Integers]:
-    """(documents reached, audit documents) of one query: steps 2 to 4 above.
-
-    `order` is the audit order over positions 0 … P-1, where the greedy part walks 0, 1, 2 … up to `pooled`.
-    """
+    """(documents reached, audit documents): steps 2 to 4 above; `order`: audit order over 0 … P-1."""
     end = len(order) if pooled is None else pooled
     sample = order[:size]
     if not size:

@@ -57,20 +57,13 @@ def next_batches(
     audit_share: float = 0.0,
     size: int = BATCH,
 ) -> list[Batch]:
-    """The batches that follow until `budget` documents are handed out or none is left.
-
-    order: the documents in the order of the strategy; audit_order: all of them in audit order.
-    """
+    """The next batches until `budget` or the end. order: the strategy's; audit_order: all documents."""
     return list(_Walk(order, audit_order, standing, audit_share).batches(budget, size))
 
 
 class _Walk:
     def __init__(
-        self,
-        order: Sequence[int],
-        audit_order: Sequence[int],
-        standing: Standing,
-        share: float,
+        self, order: Sequence[int], audit_order: Sequence[int], standing: Standing, share: float
     ) -> None:
         self.reached, self.in_audit = standing.reached.tolist(), standing.in_audit.tolist()
         self.free, self.spent, self.share = standing.free.tolist(), standing.spent, share

@@ -70,10 +70,7 @@ def no_query_in_common(run: str, ids: pl.Series, other: str, others: pl.Series) 
 
 
 def runs_apart(queries: Mapping[str, pl.Series]) -> list[str]:
-    """A sentence for each of several runs whose queries no other run has; of two such runs, for the second.
-
-    queries: distinct query ids by run.
-    """
+    """A sentence for each run whose queries no other has, of two the second. queries: distinct, by run."""
     if len(queries) < 2:
         return []
     every = pl.concat(queries.values())

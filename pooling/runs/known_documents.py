@@ -13,10 +13,7 @@ COLLAPSE = "With chunks collapsed at “{}”"
 
 
 def notes_on_documents(collection: Collection, frame: pl.DataFrame, *, if_few: bool = False) -> list[str]:
-    """Sentences on a file's documents that the collection does not have; none where it has none yet.
-
-    if_few: only where it has less than half of them.
-    """
+    """Sentences on documents that the collection lacks; if_few: only where it has less than half of them."""
     external_ids = collection.documents.values_list("external_id", flat=True)
     theirs = external_ids.order_by("pk")
     if not (some := list(theirs[:EXAMPLES])):

@@ -1,19 +1,13 @@
 from __future__ import annotations
 
-from pooling.models import Run
-from pooling.tables.columns import BulkAction, Column, Empty
+from pooling.tables.columns import BulkAction, Column, Empty, own_page
 from pooling.tables.table import Table
-
-
-def _page(run: Run) -> str:
-    return run.get_absolute_url()
-
 
 RUNS = Table(
     "runs",
     "run",
     columns=(
-        Column("name", "Run", natural=True, link=_page, style="id"),
+        Column("name", "Run", natural=True, link=own_page, style="id"),
         Column("queries", "Queries", "query_count", number=True),
         Column("depth", "Depth", number=True),
         Column("rows", "Rows", "row_count", number=True),

@@ -120,10 +120,7 @@ def import_run(
 def store_answers(
     collection: Collection, run_file: RunFile, record: EngineRecord, *, user: User | None = None
 ) -> Run:
-    """Store the run that an engine answered, as `import_run` stores that of a file.
-
-    run_file: its frame has the columns `COLUMNS`, the rows of a query in the engine's order.
-    """
+    """Store an engine's answers, as `import_run` a file; the frame has `COLUMNS` and the engine's order."""
     name = checked_name(run_file.name, "run")
     refuse_taken_name(collection, name)
     frame = run_file.frame.select(COLUMNS)
@@ -275,10 +272,7 @@ def _put(name: str, file: Any) -> str:
 
 
 def read_stored_run(run: Run, *, need_rank: bool = False) -> pl.DataFrame:
-    """The rows of a run as it was imported: `query_id`, `document_id`, `score`, `rank`, in file order.
-
-    The rank is null where the file had none; with `need_rank` that is an `InputError`.
-    """
+    """A run's rows in file order: query_id, document_id, score, rank (null if absent, or `InputError`)."""
     frame = pl.read_parquet(local_path(str(run.file.name)))
     if need_rank and frame["rank"].null_count():
         problem = f"The file of run “{run.name}” has no rank for every row. Choose another rule for ties."
@@ -363,12 +357,7 @@ def _preview(collection: Collection, path: Path, file_name: str) -> list[Preview
 
 
 def _imported(
-    collection: Collection,
-    path: Path,
-    *,
-    user: User | None,
-    stores: bool = True,
-    **options: Any,
+    collection: Collection, path: Path, *, user: User | None, stores: bool = True, **options: Any
 ) -> RunImported:
     separator = options.pop("collapse_chunks", "")
     options["chunks"] = Chunks(separator) if separator else None

@@ -68,11 +68,7 @@ def _frame_of(statement: str, values: Sequence[Any], schema: dict[str, pl.DataTy
     # What is copied takes no parameters of its own.
     chosen = connection.ops.compose_sql(statement, values)  # type: ignore[attr-defined]
     command = f"COPY ({chosen}) TO STDOUT (FORMAT csv)"
-    with (
-        connection.wrap_database_errors,
-        connection.cursor() as cursor,
-        cursor.copy(command) as copy,
-    ):
+    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(command) as copy:
         for block in copy:
             text.write(block)
     text.seek(0)

@@ -30,10 +30,7 @@ Function = TypeVar("Function", bound=Callable[..., Imported | Result])
 
 @dataclass(frozen=True)
 class PreviewTable:
-    """A table of a preview: its first rows as text, `count` of how many, and what becomes of them.
-
-    asks: whether an import from a page waits for an answer because of these rows.
-    """
+    """A table of a preview: first rows as text, `count` of how many. asks: an import waits because of it."""
 
     heading: str
     columns: Sequence[str]
@@ -140,12 +137,7 @@ def would_import(
     function = showing.imported or IMPORTERS[kind]
     with _refusals_of_the_file(), transaction.atomic():
         result = function(
-            collection,
-            path,
-            file_name=file_name,
-            user=user,
-            progress=lambda share, detail: None,
-            **options,
+            collection, path, file_name=file_name, user=user, progress=lambda share, detail: None, **options
         )
         transaction.set_rollback(True)
     # The numbers and addresses of what is not there; the next import may get them.
@@ -173,12 +165,7 @@ def import_now(
 ) -> Result:
     with _refusals_of_the_file():
         return IMPORTERS[kind](
-            collection,
-            path,
-            file_name=file_name,
-            user=user,
-            progress=lambda share, detail: None,
-            **options,
+            collection, path, file_name=file_name, user=user, progress=lambda share, detail: None, **options
         )
 
 

@@ -206,9 +206,7 @@ def import_page(
     asks: Asks | None = None,
     more: Callable[[Collection], dict[str, Any]] | None = None,
 ) -> Callable[..., HttpResponse]:
-    """The page of a collection with the form that imports files of `kind`; `upload` says the rest. more: what
-    else its template shows.
-    """
+    """The page that imports files of `kind`; `upload` says the rest. more: what else its template shows."""
 
     @login_required
     @require_http_methods(["GET", "POST"])

@@ -67,10 +67,7 @@ def rows(
 
 
 def add_rows(instances: Sequence[Model]) -> None:
-    """Store instances of one model as new rows, as they stand, and give them the keys of these.
-
-    Like `bulk_create`, for models of which nobody awaits a signal; the statement is put together once.
-    """
+    """Store instances of one model as new rows with keys; `bulk_create` without signals, and quicker."""
     if not instances:
         return
     insertion, row, fields = _insertion(type(instances[0]), connection.vendor)

@@ -154,10 +154,7 @@ def upsert_frame(model: type[Model], frame: pl.DataFrame, *, unique: Sequence[st
 
 
 def plain_rows(fields: Sequence[str], instances: Sequence[Model]) -> list[list[Any]]:
-    """The values of instances as the database takes them: rows for `upsert_rows`.
-
-    Made before a transaction begins, they keep nobody waiting for it.
-    """
+    """Rows of instances for `upsert_rows`, made before a transaction begins, so that nobody waits for it."""
     if not instances:
         return []
     columns = [instances[0]._meta.get_field(name) for name in fields]
@@ -195,10 +192,7 @@ def _column(model: type[Model], name: str) -> str:
 
 
 def tell_the_planner(model: type[Model], rows: int) -> None:
-    """Let PostgreSQL look at a table that got this many rows, if they are many.
-
-    Until then it takes ids to be few among many collections, and reads the whole collection to find some.
-    """
+    """Let PostgreSQL look at a table that got many rows, or else it reads a whole collection for few ids."""
     if rows > MANY_ROWS and connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
@@ -211,10 +205,7 @@ def copy_rows(statement: str, rows: Iterable[Sequence[Any]]) -> None:
 
 
 def copy_frame(table: str, frame: pl.DataFrame) -> None:
-    """Send the rows of a frame, whose columns are named as those of the table, with PostgreSQL's COPY.
-
-    As CSV, which the frame writes without a line of Python for each row; JSON is text.
-    """
+    """Send a frame with the table's columns through PostgreSQL's COPY, as CSV; JSON is text."""
     names = ", ".join(connection.ops.quote_name(name) for name in frame.columns)
     statement = f"COPY {table} ({names}) FROM STDIN (FORMAT csv)"
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as copy:

@@ -94,9 +94,7 @@ class Audited(Strategy):
         return int(begun[0]) if len(begun) else self.reach(one, is_open)
 
     def probabilities(self, one: Candidates) -> Floats:
-        """Inclusion probability of each document: 1 where reached, the audit's share of the rest, else
-        nan.
-        """
+        """Inclusion probability of each document: 1 where reached, else the audit's share, or nan."""
         in_audit, reached = self.in_audit[one.query_id], self.reached[one.query_id]
         result = np.where(reached, 1.0, np.nan)
         left = in_audit & ~reached

@@ -77,20 +77,15 @@ class Strategy:
         return np.asarray(self.labels[one.query_id] == UNKNOWN)
 
     def probabilities(self, one: Candidates) -> Floats | None:
-        """Inclusion probability of each document judged so far (nan: not judged); None where chance has
-        no part.
-        """
+        """Inclusion probability of each judged document (nan: not judged); None where chance has no part."""
         return None
 
     def lesson(self, one: Candidates) -> Floats | None:
-        """A query's contribution to all queries, as numbers to be summed over queries; None where each query
-        is ordered by its own labels alone."""
+        """A query's numbers that summed teach others; None where each is ordered by its own labels alone."""
         return None
 
     def heed(self, lessons: Floats) -> None:
-        """Take the summed lessons of queries that are not among the candidates, so that one query can be
-        ordered without the others at hand.
-        """
+        """Take the summed lessons of queries that are not at hand, so that one query can be ordered alone."""
 
     def learn(self, one: Candidates, number: int, old: int, new: int) -> None:
         """A label changed from `old` to `new` (1, 0 or UNKNOWN)."""
@@ -123,9 +118,7 @@ class RunStatistics(Strategy):
         self.relevant = {query_id: np.zeros(one.runs) for query_id, one in self.candidates.items()}
 
     def probabilities(self, one: Candidates) -> Floats | None:
-        """Inclusion probability of each document judged so far (nan: not judged); None where chance has
-        no part.
-        """
+        """Inclusion probability of each judged document (nan: not judged); None where chance has no part."""
         return None
 
     def learn(self, one: Candidates, number: int, old: int, new: int) -> None:

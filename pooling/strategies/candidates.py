@@ -84,10 +84,7 @@ class Candidates:
 
 
 class Cursors:
-    """The first open document in each run's list of a query.
-
-    Places only move on while documents close; when one opens again they are looked up again.
-    """
+    """The first open document in each run's list of a query; found again where a document opens again."""
 
     def __init__(self, one: Candidates) -> None:
         self.one = one

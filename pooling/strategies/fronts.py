@@ -1,6 +1,4 @@
-"""Move-to-front: stay with a run while it brings relevant documents, else go to the run with the fewest
-failures.
-"""
+"""Move-to-front: stay with a run while it brings relevant documents, else go to the one that failed least."""
 
 from __future__ import annotations
 
@@ -87,10 +85,7 @@ def play(front: Front, first: Integers, playable: Booleans) -> int:
 
 
 class GlobalMoveToFront(MoveToFront):
-    """Global move-to-front: the runs of all queries in one queue, so easy queries are judged first.
-
-    `next` orders one query as the local form does; `next_pairs` chooses the query too.
-    """
+    """Global move-to-front: all queries' runs in one queue, so `next_pairs` chooses easy queries first."""
 
     across_queries = True
 

@@ -9,10 +9,7 @@ from pooling.strategies.static import Sampling
 
 
 def order_by_depth(merged: pl.DataFrame) -> pl.DataFrame:
-    """Best rank in any run rising; ties by RRF falling, then document id falling bytewise.
-
-    So the first documents are the depth-1 pool, then the depth-2 pool and so on.
-    """
+    """Best rank in any run, so the depth-1 pool first; ties by RRF falling, then document id falling."""
     return merged.sort("query_id", "best_rank", "rrf", "document_id", descending=[False, False, True, True])
 
 
@@ -29,9 +26,7 @@ def order_without_labels(
     runs: int | None = None,
     depth: int | None = None,
 ) -> pl.DataFrame:
-    """Each query's pool in the order in which a strategy would take it if no label ever came; `runs` and
-    `depth` as for `candidates_of`.
-    """
+    """Each query's pool in the strategy's order without labels; `runs` and `depth` as for `candidates_of`."""
     if not merged.height:
         return merged
     ordered = order_by_rrf(merged)
@@ -44,10 +39,7 @@ def order_without_labels(
 
 
 def sampling_probabilities(pooled: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """π of the documents that priority sampling chose, in place of those of a certain choice.
-
-    The frame is in the order of the sample, with the chosen documents of each query first.
-    """
+    """π of documents from priority sampling, given the sample's order with each query's chosen ones first."""
     candidates = candidates_of(pooled)
     sampling = Sampling(candidates, seed=seed)
     chosen = dict(pooled.group_by("query_id").agg(pl.col("inclusion_probability").count()).iter_rows())

@@ -50,9 +50,7 @@ class CombMNZ(StaticStrategy):
 
 
 class Borda(StaticStrategy):
-    """Borda count: n - place + 1 points from a run that found it, an equal part of the rest from the
-    others.
-    """
+    """Borda count: n - place + 1 points from a run that found it, an equal part of the rest from others."""
 
     def fixed_score(self, one: Candidates) -> Floats:
         length = np.diff(one.list_starts)[one.run]
@@ -97,9 +95,7 @@ class Sampling(StaticStrategy):
         return sizes(one) / draws
 
     def probabilities(self, one: Candidates) -> Floats:
-        """Inclusion probability of each document with a label, given that labels follow the order; else
-        nan.
-        """
+        """Inclusion probability of each labelled document, given that labels follow the order; else nan."""
         return self.probabilities_after(one, len(one) - int(self.open_documents(one).sum()))
 
     def probabilities_after(self, one: Candidates, count: int) -> Floats:

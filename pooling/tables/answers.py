@@ -19,9 +19,7 @@ CSV = "text/csv; charset=utf-8"
 
 
 def answer(request: HttpRequest, template: str, context: Mapping[str, object]) -> HttpResponseBase:
-    """The page with the tables in `context`, unless the address asks one of them for a file, or to remember
-    its columns.
-    """
+    """The page with the tables in `context`, or the file or the columns of one that the address asks for."""
     for table in context.values():
         if not isinstance(table, TableView):
             continue

@@ -44,7 +44,7 @@ def listed(
 
     serializer: the serializer of a row, or what makes the answer of the rows of a page.
     """
-    names = _names(table, rows)
+    names = Names(table.columns, table.filters, sort="", is_stored=isinstance(rows, QuerySet))
     _refuse_unknown(request, names)
     state = read_state(request._request.GET, names)
     number, size = _number(request, "page", 1), _number(request, "per_page", MOST_ON_A_PAGE)
@@ -66,9 +66,7 @@ def listed(
 
 
 def lists(serializer: type[Serializer[Any]], table: Table = PLAIN, **more: Any) -> Callable[[Call], Call]:
-    """A call that answers with the rows it returns, or with a response of `listed`; more: as `extend_schema`
-    takes it.
-    """
+    """A call that answers with the rows it returns, or with `listed`; more: as `extend_schema` takes it."""
     parameters = [*more.pop("parameters", []), *_parameters(table)]
 
     def described(call: Call) -> Call:
@@ -82,10 +80,6 @@ def lists(serializer: type[Serializer[Any]], table: Table = PLAIN, **more: Any) 
         return cast("Call", extend_schema(parameters=parameters, responses=answers, **more)(listing))
 
     return described
-
-
-def _names(table: Table, rows: Rows) -> Names:
-    return Names(table.columns, table.filters, sort="", is_stored=isinstance(rows, QuerySet))
 
 
 def _sortable(names: Names) -> list[str]:

@@ -57,6 +57,10 @@ class Column:
         return None if self.sort is False else self.sort
 
 
+def own_page(row: Any) -> str:
+    return str(row.get_absolute_url())
+
+
 def _step(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
@@ -87,10 +91,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class BulkAction:
-    """Something to do with chosen rows: a page of the collection, which gets them as `?NAME=KEY&NAME=KEY`.
-
-    NAME is the table's `choose`. The page checks permission, and asks before it changes anything.
-    """
+    """An action on chosen rows: a page that gets them as `?NAME=KEY`, NAME being `choose`, and asks first."""
 
     name: str
     title: str

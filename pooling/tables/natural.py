@@ -1,7 +1,4 @@
-"""Natural order of ids and names: q2 before q10, in Python and in both databases.
-
-The order of what people look at, not of ids themselves: those stay opaque and are compared bytewise.
-"""
+"""Natural order of ids and names for people, in Python and both databases: q2 before q10."""
 
 from __future__ import annotations
 

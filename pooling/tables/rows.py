@@ -25,10 +25,7 @@ Rows: TypeAlias = "QuerySet[Any] | Sequence[Any]"
 
 
 class ArrangedRows(Sequence[Any]):
-    """Rows that filter, search and sort themselves, such as the columns of a stored file.
-
-    A table asks for a slice of them, so that only the rows of one page are made.
-    """
+    """Rows that filter, search and sort themselves; only the slice of one page is made."""
 
     @abstractmethod
     def arranged(self, state: State) -> ArrangedRows:
@@ -36,10 +33,7 @@ class ArrangedRows(Sequence[Any]):
 
 
 def narrowed(rows: Rows, state: State, search: Sequence[str]) -> Rows:
-    """The rows that filters and search words leave. Every word has to be somewhere in a row.
-
-    `search` names lookups of the database, such as `name__icontains`, or columns of rows in memory.
-    """
+    """Rows that filters and all search words leave; search: lookups of the database, or columns."""
     if isinstance(rows, ArrangedRows):
         return rows.arranged(state)
     for one in state.names.filters:

@@ -23,8 +23,7 @@ COLUMNS = ("document_id", "group_id")
 
 @dataclass(frozen=True)
 class DuplicateGroups:
-    """frame: document_id, group_id, each document once, of groups of two or more. name: of the file, as
-    sentences call it."""
+    """frame: document_id, group_id, each document once, of groups of two or more. name: that of the file."""
 
     frame: pl.DataFrame
     name: str
@@ -35,10 +34,7 @@ class DuplicateGroups:
 
 
 def groups_from(source: Source) -> DuplicateGroups:
-    """Groups from a file, a dict {document: group}, or a frame with the columns document_id and group_id.
-
-    ValueError (FormatError for files) for anything else, an empty id, and a document that comes twice.
-    """
+    """Groups from a file, a dict or a frame (document_id, group_id); ValueError for empty or repeated ids."""
     if isinstance(source, str | Path):
         return read_groups(Path(source))
     columns = columns_of(source)
@@ -56,10 +52,7 @@ def groups_from(source: Source) -> DuplicateGroups:
 
 
 def read_groups(path: Path) -> DuplicateGroups:
-    """The table of a file, TSV unless the suffix says CSV; a header without rows is a table without groups.
-
-    FormatError names the line of an empty id, and of a document that comes a second time.
-    """
+    """The table of a file, TSV or CSV by suffix, or only a header; FormatError for empty or repeated ids."""
     file = source_of(path, None, None)
     header, *rows = islice((line for _, line in file.text_lines() if line.strip()), 2)
     names = [name.strip(' "') for name in header.split(separator_of(file) if file.format == "csv" else "\t")]

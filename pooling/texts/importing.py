@@ -114,10 +114,7 @@ class ImportSummary(Imported):
 
 
 def lock(collection: Collection) -> None:
-    """Let imports into one collection wait for each other; needs a transaction.
-
-    Only for each other: rows that refer to the collection, such as judgments, are stored meanwhile.
-    """
+    """Let imports into a collection wait for each other, and for nothing else; needs a transaction."""
     Collection.everything.select_for_update(no_key=True).get(pk=collection.pk)
 
 

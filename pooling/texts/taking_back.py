@@ -10,15 +10,7 @@ from django.db.models import QuerySet
 
 from pooling.formats.wording import counted
 from pooling.models import Document, Pool, PoolEntry, Query, TextImport
-from pooling.tidying.kinds import (
-    Dependant,
-    Kind,
-    dependant,
-    depends_on,
-    register,
-    run_hooks_of_many,
-    when,
-)
+from pooling.tidying.kinds import Dependant, Kind, dependant, depends_on, register, run_hooks_of_many, when
 
 # So many of the texts that an import changed are named.
 MOST_NAMED = 20

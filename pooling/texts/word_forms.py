@@ -130,9 +130,7 @@ def spans_of_pairs(run: str, pairs: frozenset[str]) -> Iterable[tuple[int, int]]
 
 
 def folded(word: str, language: str) -> str:
-    """The word without case, soft hyphens and the width of its letters; in English without accents as well,
-    which elsewhere tell words apart.
-    """
+    """The word without case, soft hyphens and width; in English also without accents."""
     if language in _TURKISH:
         word = word.replace("I", "ı").replace("İ", "i")
     if word.isascii():
@@ -184,8 +182,7 @@ def _stop_words(language: str) -> frozenset[str]:
 
 
 def _english_stem(word: str) -> str:
-    """Plural, -ed, -ing, -ly and final e come off: "buses" finds "bus" and "judging" finds "judge"; "operate"
-    does not find "opera"."""
+    """Without plural, -ed, -ing, -ly, final e: "buses" is "bus", "judging" "judge", "operate" not "opera"."""
     word = _without_plural(re.sub(r"[’'].*", "", folded(word, ENGLISH)))
     for ending in ("ing", "ed", "ly"):
         rest = word.removesuffix(ending)

@@ -33,10 +33,7 @@ BATCH = 5000
 
 
 def rename(thing: Kept, name: str, *, by: User | None = None) -> None:
-    """Give a thing another name; `InputError` for one that is taken or will not do.
-
-    Reports, releases and files that were made before keep the name that they were made with.
-    """
+    """Give a thing another name, not where it is written already; `InputError` for one that will not do."""
     kind = kind_of(thing)
     if kind.immutable:
         raise InputError(kind.immutable, field="name", conflict=True)

@@ -79,7 +79,6 @@ def erase_old(now: datetime | None = None) -> int:
 
 @task()
 def erase_in_background() -> None:
-    """`erase_old`, by the worker."""
     erase_old()
 
 

@@ -83,8 +83,7 @@ MOST_AT_ONCE = 500
 @login_required
 @require_http_methods(["GET", "POST"])
 def tidied(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Archived and deleted things of a collection; posting puts `things` (`run:3,run:4`) away, or takes them
-    out again."""
+    """Archived and deleted things; posting puts `things` (`run:3,run:4`) away, or takes them out again."""
     collection = collection_for(request.user, slug, ADMIN)
     if request.method == "POST":
         return _many(request, collection)

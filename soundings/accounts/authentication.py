@@ -1,7 +1,4 @@
-"""Authentication of calls: by a token or by the session of a page. What depends on which is checked here.
-
-A token is asked of the database in one plain statement: that comes before every call of a program.
-"""
+"""Authentication of calls by a token, in one plain statement, or by a session; with what depends on which."""
 
 from __future__ import annotations
 
@@ -11,11 +8,7 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from rest_framework.authentication import (
-    SessionAuthentication,
-    TokenAuthentication,
-    get_authorization_header,
-)
+from rest_framework.authentication import SessionAuthentication, TokenAuthentication, get_authorization_header
 from rest_framework.exceptions import APIException, AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.status import HTTP_409_CONFLICT

@@ -71,9 +71,7 @@ class CallLimit(BaseThrottle):
 
 
 def _limits(request: Request) -> dict[str, tuple[int, str]]:
-    """The limits of a call: limit and what is counted, by what is limited. None for nobody, who is refused
-    anyway.
-    """
+    """What is limited -> (limit, what is counted); None for nobody, who is refused anyway."""
     limits: dict[str, tuple[int, str]] = {}
     if settings.CALLS_PER_MINUTE and request.user.pk is not None:
         limits["account"] = settings.CALLS_PER_MINUTE, calls_of(request.user)

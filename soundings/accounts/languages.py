@@ -1,7 +1,4 @@
-"""Languages: pages of annotators are in theirs, all other pages, files and answers to programs in English.
-
-A browser's cookie holds the choice, and the account remembers it: signing in elsewhere brings it along.
-"""
+"""Languages: annotators' pages in the one of cookie and account, all else in English."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Letters that the site sends, where it can send any: by the worker, and only this many in an hour.
-
-What a page answers does not depend on whom a letter is for, nor on whether the mail server is there.
-"""
+"""Letters that the worker sends, a few in an hour; no page tells whether one was sent, or to whom."""
 
 from __future__ import annotations
 
@@ -31,10 +28,7 @@ def ask_for_password_letter(email: str, request: HttpRequest) -> None:
 
 
 def send_invitation(invitation: Invitation, link: str, *, by: User) -> bool:
-    """Have the link sent to the invitation's address; False where that is one letter too many.
-
-    The link is sealed on its way to the worker: anyone who reads the database cannot join.
-    """
+    """Send the link, sealed on its way to the worker, to the invitation's address; False if too many."""
     if not may_send(to=invitation.email, by=account(by)):
         return False
     send_invitation_letter.enqueue(invitation.pk, seal(link))

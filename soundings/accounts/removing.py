@@ -55,7 +55,9 @@ def delete_account(user: User, *, by: User | None) -> str:
         _refuse(user, by)
         name, email = user.get_username(), user.email
         pseudonym = pseudonym_of(user.pk)
-        _give_work_back(user, by)
+        queues = Lease.objects.filter(annotator=user).values("item__queue")
+        for queue in Queue.objects.filter(pk__in=queues).select_related("collection"):
+            hand_back(queue, user, by=by)
         for membership in Membership.objects.filter(user=user).select_related("collection"):
             withdraw_those_of(user, membership.collection, by=by)
             record_action(membership.collection, by, "member removed", user, role=membership.role)
@@ -92,12 +94,6 @@ def _refuse(user: User, by: User | None) -> None:
         raise InputError(
             f"No other account is admin of {names}. Make someone else an admin first.", conflict=True
         )
-
-
-def _give_work_back(user: User, by: User | None) -> None:
-    queues = Lease.objects.filter(annotator=user).values("item__queue")
-    for queue in Queue.objects.filter(pk__in=queues).select_related("collection"):
-        hand_back(queue, user, by=by)
 
 
 def _forget(user: User, name: str, email: str) -> None:

@@ -1,7 +1,4 @@
-"""Limits on tries of a password: by name and address, as django-axes counts, and by address alone.
-
-Anyone who is shut out is refused before a password is hashed, which is made to be slow.
-"""
+"""Limits on tries of a password, by name and address and by address, checked before one is hashed."""
 
 from __future__ import annotations
 

@@ -268,9 +268,7 @@ class Collection:
     def build_pool(
         self, name: str | None = None, *, depth: int, runs: Sequence[str] | None = None, **options: Any
     ) -> Pool:
-        """Merge the first `depth` documents of runs, by name (all, unless given); options: those of
-        `soundings.pool`.
-        """
+        """Merge the first `depth` documents of runs (all, unless named); options: as for `soundings.pool`."""
         chosen = [run.name for run in self.runs()] if runs is None else list(runs)
         body = {"name": name or f"depth {depth}", "depth": depth, "runs": chosen, **options}
         made = self._made("Building the pool", "pools", body)
@@ -302,23 +300,18 @@ class Collection:
         return self._report(self._named("reports", name))
 
     def release(self, name: str) -> Release:
-        """A release by its name."""
         return Release(self._named("releases", name)["id"], name, self)
 
     def run(self, name: str) -> Run:
-        """A run by its name."""
         return Run(self._named("runs", name)["id"], name, self)
 
     def pool(self, name: str) -> Pool:
-        """A pool by its name."""
         return Pool(self._named("pools", name)["id"], name, self)
 
     def queue(self, name: str) -> Queue:
-        """A queue by its name."""
         return Queue(self._named("queues", name)["id"], name, self)
 
     def runs(self) -> list[Run]:
-        """The runs."""
         return [Run(row["id"], row["name"], self) for row in self._rows("runs")]
 
     def pools(self) -> list[Pool]:
@@ -326,7 +319,6 @@ class Collection:
         return [Pool(row["id"], row["name"], self) for row in self._rows("pools")]
 
     def queues(self) -> list[Queue]:
-        """The queues."""
         return [Queue(row["id"], row["name"], self) for row in self._rows("queues")]
 
     def releases(self) -> list[Release]:

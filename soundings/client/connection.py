@@ -61,12 +61,7 @@ class Connection:
         self._http.close()
 
     def call(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        **body: Any,
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, **body: Any
     ) -> httpx2.Response:
         """One call below /api/; a `Problem` where it was not done.
 

@@ -45,9 +45,7 @@ class Report:
         return str(self.figure(run, measure, k)["line"])
 
     def summary(self) -> pd.DataFrame:
-        """One row per run, measure and k: mean, low, high and the other figures; k is missing over the whole
-        run.
-        """
+        """One row per run, measure and k (missing: the whole run): mean, low, high and the other figures."""
         rows = [
             summary_row(run, key, figure)
             for run, figures in self.result["runs"].items()
@@ -64,9 +62,7 @@ class Report:
         return table.loc[table["measure"] == measure, columns].reset_index(drop=True)
 
     def per_query(self) -> pd.DataFrame:
-        """One row per run, query, measure and k: run, query_id, measure, k (missing over the whole run),
-        value (NaN: the query does not count).
-        """
+        """Values by run, query_id, measure and k (missing: the whole run); NaN for a query left out."""
         table = pd.read_csv(
             BytesIO(self.file("per-query")), dtype={"run": str, "query_id": str}, na_filter=True
         )

@@ -99,9 +99,7 @@ class Demo:
 
 
 def run_demo(say: Say) -> Demo:
-    """Take the example collection the whole way, in two weeks of the demo's calendar; `say` hears of each
-    step in a sentence.
-    """
+    """Take the example collection the whole way, in two weeks of its calendar; `say` hears of each step."""
     forget_demo(say)
     cast = make_cast()
     with DemoClock(BEGAN) as clock:
@@ -214,8 +212,7 @@ def _settle(queue: Queue, items: list[Item], stage: Stage) -> None:
 
 
 def judge_main_pool(collection: Collection, runs: list[Run], stage: Stage) -> Pool:
-    """A deeper pool whose order learns from the labels, with an audit of the whole collection; judged to its
-    end."""
+    """A deeper pool judged to its end: its order learns, and its audit is of the whole collection."""
     stage.clock.pass_time(timedelta(hours=20))
     pool = build_pool(
         collection,
@@ -290,12 +287,7 @@ def import_better_run(collection: Collection, stage: Stage) -> Run:
 def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> Pool:
     """The next version of the main pool, with the new run; and a model's answers from a file."""
     pool = extend_pool(
-        main,
-        runs=[run],
-        user=stage.admin,
-        strategy="rrf",
-        budget=LATER_BUDGET,
-        audit_share=AUDIT_SHARE,
+        main, runs=[run], user=stage.admin, strategy="rrf", budget=LATER_BUDGET, audit_share=AUDIT_SHARE
     )
     queue = open_queue(
         pool, name=f"With {run.name}", seed=SEED, user=stage.admin, gold=site_options(**NO_GOLD)
@@ -315,12 +307,7 @@ def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> Pool:
 
 def leave_some_to_judge(pool: Pool, run: Run, stage: Stage) -> None:
     deeper = extend_pool(
-        pool,
-        user=stage.admin,
-        depth=LATER_DEPTH,
-        strategy="rrf",
-        budget=LEFT_BUDGET,
-        audit_share=AUDIT_SHARE,
+        pool, user=stage.admin, depth=LATER_DEPTH, strategy="rrf", budget=LEFT_BUDGET, audit_share=AUDIT_SHARE
     )
     queue = open_queue(
         deeper, name=f"{run.name} and deeper", seed=SEED, user=stage.admin, gold=site_options(**NO_GOLD)

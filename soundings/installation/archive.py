@@ -1,7 +1,4 @@
-"""The file of a backup: a ZIP with rows as JSON lines, stored files as they are, and a list with checksums.
-
-The list is written last, so that a backup that was cut off has none.
-"""
+"""The file of a backup: a ZIP of rows, files, and a last list with checksums, absent if cut off."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The folder in which an installation keeps what is its own: database, stored files and secret key.
-
-All of it is for the account that the site runs under, and closed to every other account of the machine.
-"""
+"""The folder of database, stored files and secret key, closed to the machine's other accounts."""
 
 import contextlib
 import errno
@@ -44,10 +41,7 @@ def stored_secret_key(folder: Path) -> str:
 
 
 def why_read_only(database: Path) -> str:
-    """What the system says where a database of SQLite cannot be written; empty where it can.
-
-    A database that is open needs its folder too, for what SQLite keeps next to it.
-    """
+    """Why SQLite's database, or its folder where one is open, cannot be written; empty where it can."""
     try:
         os.close(os.open(database, os.O_RDWR))
     except OSError as error:
@@ -77,10 +71,7 @@ def _text_of(path: Path) -> str:
 
 
 def close_folder(folder: Path) -> None:
-    """Close the data folder, if there is one, to everybody else, who can reach nothing in it then.
-
-    A folder such as /tmp, which many accounts are meant to write to, is left as it is.
-    """
+    """Close the data folder, if any, to everybody else, but not one like /tmp, meant for many accounts."""
     if folder.is_dir() and not folder.stat().st_mode & stat.S_ISVTX:
         _close(folder, OWN_FOLDER)
 

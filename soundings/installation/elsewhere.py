@@ -1,7 +1,4 @@
-"""Storage elsewhere, each named by one variable: files in object storage, a cache in Redis.
-
-Django's own settings come out. A library that is missing is named here, before anything is stored.
-"""
+"""Storage elsewhere as Django's settings: files in object storage, a cache in Redis."""
 
 from __future__ import annotations
 

@@ -24,10 +24,7 @@ MigrationName = tuple[str, str]
 
 
 class CreateModels(Operation):
-    """Several new models in a row, for which Django's picture of all models is drawn once.
-
-    By itself Django draws everything that refers to one another again for each, which is most of an upgrade.
-    """
+    """Several new models, for which Django draws its picture of all once; most of an upgrade otherwise."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         self.operations = operations
@@ -70,10 +67,7 @@ def missing_migrations() -> int:
 
 
 def upgrade(progress: Progress) -> int:
-    """Apply what is missing in one transaction; how many migrations that were.
-
-    `InputError` names the migration that failed; nothing of any of them stays then.
-    """
+    """Apply what is missing in one transaction; how many. `InputError` names a migration that failed."""
     with whole_or_nothing():
         return apply_migrations(None, progress)
 
@@ -115,10 +109,7 @@ def apply_migrations(targets: Sequence[MigrationName] | None, progress: Progress
 
 @contextmanager
 def whole_or_nothing() -> Iterator[None]:
-    """One transaction around changes of tables, which both databases take back as they do changes of rows.
-
-    SQLite copies a table to change it and must not look at references in between; it looks at the end.
-    """
+    """One transaction around changes of tables; SQLite, which copies tables, checks references at the end."""
     on_sqlite = connection.vendor == "sqlite"
     if on_sqlite:
         connection.disable_constraint_checking()

@@ -95,10 +95,7 @@ def _migrations(archive: Archive) -> set[MigrationName]:
 
 
 def _clear_empty_database(had: set[MigrationName]) -> None:
-    """Remove the tables of an installation that stored nothing, unless they are as the backup had them.
-
-    `InputError` where something was stored.
-    """
+    """Remove an empty installation's tables unless they are the backup's; `InputError` if it is not empty."""
     there = set(connection.introspection.table_names())
     loader = MigrationExecutor(connection).loader
     applied = [key for key in loader.applied_migrations if key in loader.graph.nodes]

@@ -130,10 +130,7 @@ def _database_file() -> Path:
 
 
 def _open_read_only_database() -> None:
-    """Have a database on a disk that cannot be written read without the files that SQLite keeps next to it.
-
-    `InputError` where what was written last is still in one of these, which is then not read.
-    """
+    """Have a database on a read-only disk read by its main file alone; `InputError` if rows are elsewhere."""
     if not is_read_only():
         return
     path = _database_file()

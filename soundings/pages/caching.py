@@ -1,7 +1,4 @@
-"""Headers of answers: who may keep them, and which version of the HTTP interface they are of.
-
-Browsers and proxies may keep the guide and static files, and nothing that anybody signed in sees.
-"""
+"""Headers of answers: only the guide and static files may be kept; and the interface's version."""
 
 from __future__ import annotations
 

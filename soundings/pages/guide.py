@@ -1,7 +1,4 @@
-"""The user guide: Markdown files in templates/docs/, in one order.
-
-Its pages are open to everybody, since they say nothing about anybody's collection.
-"""
+"""The user guide: Markdown files of templates/docs/ in one order, open to everybody."""
 
 from __future__ import annotations
 

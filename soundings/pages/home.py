@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from evaluation.comparisons.answer import Answer
-from evaluation.comparisons.wording import recall_read_first, signed, what_recall_is_of
+from evaluation.comparisons.wording import recall_read_first, what_recall_is_of
 from evaluation.reports.summaries import (
     Change,
     ReportSummary,
@@ -25,7 +25,7 @@ from evaluation.reports.summaries import (
     is_estimated,
 )
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS
-from evaluation.scoring.wording import decimal, interval
+from evaluation.scoring.wording import decimal, interval, signed
 from labeling.fact_pages.progress import fact_counts
 from labeling.judging.blind_counts import own_queues, queues_to_judge
 from labeling.models import Item, Queue
@@ -75,8 +75,7 @@ class Spark:
 
 @dataclass(frozen=True)
 class RunLine:
-    """A run of the newest report in words; change: since the report before that counts alike; is_new: no
-    report before has the run."""
+    """A run of the newest report in words; change: since one that counts alike; is_new: in none before."""
 
     run: str
     recall: str
@@ -155,8 +154,7 @@ def _line(
 
 
 def _series(run: str, alike: Sequence[ReportSummary], *, estimated: bool) -> list[float]:
-    """A run's recall in these reports, oldest first, of the last ones that have it: its estimates, or of what
-    was found."""
+    """A run's recall in the last reports that have it, oldest first: its estimates, or of what was found."""
     points = [one.summary["runs"][run] for one in alike if run in one.summary["runs"]][-MOST_POINTS:]
     values = [one["estimate"] if estimated else one["mean"] for one in points]
     return [value for value in values if value is not None]
@@ -192,8 +190,7 @@ def _spark(
 
 @dataclass(frozen=True)
 class Overview:
-    """Contents of the page. counted: the collection with its counts; steps: only where there is neither a
-    queue nor a report."""
+    """counted: the collection with its counts; steps: only where there is neither a queue nor a report."""
 
     counted: Collection
     next: Next
@@ -204,8 +201,7 @@ class Overview:
 
 
 def overview_of(collection: Collection, user: User) -> Overview:
-    """Everything the overview shows; as many database queries however much the collection has, once each
-    report has its summary."""
+    """Everything the overview shows, in a constant number of database queries once reports have summaries."""
     counted = with_counts(type(collection).objects.filter(pk=collection.pk)).get()
     queues = queue_states([collection.pk]).get(collection.pk, [])
     history = history_of(collection)

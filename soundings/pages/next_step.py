@@ -26,8 +26,7 @@ class UncoveredRun:
 
 @dataclass(frozen=True)
 class UnsettledPair:
-    """The newest report's next step: two runs, the documents to judge (`judge`) or the queries to have in all
-    (`queries`), at a K."""
+    """The newest report's next step: two runs, documents to `judge` or `queries` to have in all, at a K."""
 
     report: int
     kind: str

@@ -67,8 +67,7 @@ class CollectionRow:
 
 @dataclass(frozen=True)
 class Best:
-    """The best run of a report: its recall at K as people read it first, and whether that is of what was
-    found alone."""
+    """The best run of a report: its recall at K as read first, and whether it is of what was found alone."""
 
     run: str
     k: int
@@ -105,8 +104,7 @@ def home_rows(user: User) -> QuerySet[Collection]:
         is_paused_somewhere=Exists(paused),
         own_role=Subquery(own_role),
         own=Case(
-            When(own_role=Role.ANNOTATOR, then=count_of_answers(user, collection=OuterRef("pk"))),
-            default=0,
+            When(own_role=Role.ANNOTATOR, then=count_of_answers(user, collection=OuterRef("pk"))), default=0
         ),
         query_count=_count(_of(Query)),
         run_count=_count(_of(Run)),

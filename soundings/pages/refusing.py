@@ -1,6 +1,4 @@
-"""Middleware for what no view should have to think of: texts that no database keeps, and refusals that a view
-lets through, in one sentence each.
-"""
+"""Middleware: refuses texts that no database keeps, and answers refusals that a view lets through."""
 
 from __future__ import annotations
 
@@ -118,10 +116,7 @@ def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def our_fault(request: HttpRequest) -> HttpResponse:
-    """500, which says nothing of the cause, for the log does.
-
-    503 when it is the database that is away, 507 when the disk is full.
-    """
+    """500 without the cause, which the log has; 503 when the database is away, 507 when the disk is full."""
     error = sys.exc_info()[1]
     if error is not None and is_disk_full(error):
         return _full(request)

@@ -1,7 +1,4 @@
-"""`python -m soundings.serving.ask_health`: what a container asks of its own site; 0 when it answers.
-
-Without Django, because it is asked every few seconds.
-"""
+"""`python -m soundings.serving.ask_health`: 0 when a container's own site answers; no Django, so quick."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Settings of gunicorn under `serve`; the address and the number of processes come from the command line.
-
-The process that looks after those that answer loads no more than this: what they need is imported in them.
-"""
+"""gunicorn's settings under `serve`, for its small parent process; address and processes are arguments."""
 
 import gc
 import os

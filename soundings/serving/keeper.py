@@ -1,7 +1,4 @@
-"""The process that keeps this one, which ends with it, even where the keeper was killed and told nobody.
-
-Asked every second by each process that is kept, which works on every system that has processes.
-"""
+"""The process that keeps this one, which asks every second and ends with it, however it ended."""
 
 from __future__ import annotations
 

@@ -49,10 +49,7 @@ class Child:
 
 @dataclass(frozen=True)
 class Plan:
-    """Processes to keep, and sentences to say when they are there.
-
-    web: host, port and host name of the web server, which is the first child; None without one.
-    """
+    """Processes to keep, and sentences once they run. web: host, port, name for the first child, or None."""
 
     children: list[Child]
     web: tuple[str, int, str] | None

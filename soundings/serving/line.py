@@ -224,10 +224,7 @@ class Line(TConn):  # type: ignore[misc]  # untyped
         return Arrival.LARGE if len(self.received) > HEAD_BYTES + SMALL_BYTES else Arrival.PART
 
     def _read_head(self) -> bool:
-        """Find out how long the request is going to be; False while its head is not there.
-
-        Nothing is decided here: what is wrong with a head is for gunicorn's parser to say.
-        """
+        """Find how long the request is, False while its head is not there; gunicorn's parser judges it."""
         end = self.received.find(HEAD_END, 0, HEAD_BYTES)
         if end < 0:
             return False

@@ -42,10 +42,7 @@ def logging_of(format: str, level: str, *, requests: bool) -> dict[str, object]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {
-            TEXT: {"format": "%(message)s"},
-            JSON: {"()": "soundings.serving.logs.JsonLines"},
-        },
+        "formatters": {TEXT: {"format": "%(message)s"}, JSON: {"()": "soundings.serving.logs.JsonLines"}},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": format}},
         "root": {"handlers": ["console"], "level": level},
         "loggers": {

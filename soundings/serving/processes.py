@@ -91,10 +91,7 @@ def _why_not(host: str, port: int, error: OSError) -> str:
 
 
 def serve_site(host: str, port: int, processes: int, only: str = "") -> NoReturn:
-    """Become the process that keeps the site until told to stop; exit code 1 when the site does not start.
-
-    only: WEB or WORKER for one half.
-    """
+    """Keep the site until told to stop; exit code 1 if it does not start. only: WEB or WORKER for a half."""
     connections.close_all()
     plan = plan_of(host, port, processes, only)
     for stream in (sys.stdout, sys.stderr):

@@ -1,6 +1,4 @@
-"""gunicorn as `serve` starts it: it imports nothing from the folder that it is started in, and ends with its
-keeper.
-"""
+"""gunicorn as `serve` starts it: imports nothing from the folder it starts in, and ends with its keeper."""
 
 from __future__ import annotations
 

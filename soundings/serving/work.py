@@ -141,8 +141,7 @@ class Work:
         return any(lane.is_broken for lane in self.lanes)
 
     def _end(self) -> bool:
-        """All lanes have ended; told twice, or without a keeper that would, they are not waited for much
-        longer."""
+        """All lanes have ended; told twice, or without a keeper that would, it does not wait much longer."""
         for lane in self.lanes:
             lane.stop()
         deadline = time.monotonic() + FAREWELL_SECONDS

@@ -1,4 +1,1 @@
-"""Sign-in by a company's provider, roles by its groups, and a second factor of passwords.
-
-django-allauth is an extra: what needs it is imported only where a setting has it in use.
-"""
+"""Sign-in by a provider, roles by groups, a second factor; allauth is imported where it is in use."""

@@ -57,10 +57,7 @@ def own_rows(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]
 
 
 def forget_sign_in(user: User) -> None:
-    """Delete links to the provider, addresses and second factors.
-
-    Also those of a time when the settings had them in use, whose tables no model knows any more.
-    """
+    """Delete provider links, addresses and second factors, also in tables that no model knows any more."""
     names = connection.introspection.table_names()
     for named in (ADDRESSES, LINKS, FACTORS):
         rows = rows_about(user, named)

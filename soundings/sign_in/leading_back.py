@@ -20,9 +20,7 @@ View = Callable[[HttpRequest], HttpResponse]
 
 
 def forms_lead_back(get_response: View) -> View:
-    """Middleware: from the sign-in, people come back to the page whose form they sent, for the address
-    of a form may show nothing.
-    """
+    """Middleware: after signing in, people return to the page whose form they sent, not its address."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         response = get_response(request)

@@ -1,7 +1,4 @@
-"""OpenID Connect as django-allauth speaks it, with what it leaves open: the nonce, and a checked signature.
-
-Imported only where a provider is set. Nothing of django-allauth's own pages is reached from here.
-"""
+"""OpenID Connect by django-allauth, with nonce and signature checked; imported where a provider is set."""
 
 from __future__ import annotations
 

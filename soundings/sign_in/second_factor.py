@@ -210,10 +210,7 @@ def picture_of(user: User, secret: str) -> str:
 
 @transaction.atomic
 def turn_on(request: HttpRequest, user: User, code: str) -> bool:
-    """Set the second factor up; False where the code is not of the secret that was shown.
-
-    Anyone else who knew the password alone is signed out: sessions elsewhere end.
-    """
+    """Set the second factor up and end other sessions; False where the code is not of the secret shown."""
     from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
     from allauth.mfa.totp.internal.auth import TOTP
 

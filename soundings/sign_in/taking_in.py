@@ -129,10 +129,7 @@ class Claims(TypedDict, total=False):
 
 
 def person_for(claims: Claims, *, invited: bool) -> User:
-    """The account that the claims are of, with the rights of its groups; `InputError` where there is none.
-
-    `invited`: an invitation lets somebody in whom the site would make no account for.
-    """
+    """The account of the claims, with rights of its groups; `InputError` for none, unless `invited`."""
     try:
         with transaction.atomic():
             return _person_for(claims, invited)

@@ -64,10 +64,7 @@ class CollectionTrailForm(TrailForm):
 
 
 def chosen_lines(rows: QuerySet[AdminAction], form: TrailForm) -> QuerySet[AdminAction]:
-    """The lines that a form asks for; what it leaves empty does not narrow them down.
-
-    `InputError` names the fields that cannot be so.
-    """
+    """The lines that a form asks for, by the fields that are filled; `InputError` names those at fault."""
     if not form.is_valid():
         problems = {name: " ".join(map(str, errors)) for name, errors in form.errors.items()}
         raise InputError(" ".join(f"{name}: {text}" for name, text in problems.items()), fields=problems)

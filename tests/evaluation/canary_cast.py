@@ -13,7 +13,8 @@ from typing import Any
 
 from evaluation.canaries.watching import Alerts, CanaryDefinition, create_canary
 from evaluation.models import Canary
-from labeling.qrels.releases import import_qrels, release_qrels
+from labeling.qrels.imported import import_qrels
+from labeling.qrels.releases import release_qrels
 from pooling.models import Query, Run
 from pooling.runs.stored import import_run
 from tests.world import World

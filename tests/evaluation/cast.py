@@ -19,7 +19,8 @@ SPARSE = "q1 0 d1 1\nq2 0 d2 1\nq3 0 d6 0\n"
 
 def make_release(world: World, text: str | None = None, name: str = "labels") -> QrelsRelease:
     """Import labels as qrels (every pair of the collection, without `text`) and release them."""
-    from labeling.qrels.releases import import_qrels, release_qrels
+    from labeling.qrels.imported import import_qrels
+    from labeling.qrels.releases import release_qrels
 
     path = world.folder / f"{name}.qrels"
     path.write_text(qrels_text() if text is None else text)

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from labeling.qrels.releases import import_qrels
+from labeling.qrels.imported import import_qrels
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
 

@@ -79,10 +79,7 @@ class Ids:
         return [content[at:end].decode() for at, end in zip(self.start.tolist(), ends, strict=True)]
 
     def words(self) -> Iterator[tuple[Integers | slice, Words]]:
-        """The first eight bytes of every id, the next eight of those that have them, and so on.
-
-        Each time the rows and their words; bytes past the end of an id are zero.
-        """
+        """Rows and words: the first eight bytes of all ids, the next of longer ones, …; past an end, zero."""
         rows: Integers | slice = slice(None)
         start, left = self.start, self.length
         while len(start):

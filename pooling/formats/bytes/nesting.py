@@ -1,5 +1,4 @@
-"""Bounds on JSON from outside: nested no deeper than what reads, stores and tells it can go, and texts in
-whole characters."""
+"""Bounds on JSON from outside: nested no deeper than what reads it can go, and texts in whole characters."""
 
 from __future__ import annotations
 

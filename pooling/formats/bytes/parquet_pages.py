@@ -126,9 +126,7 @@ class _Thrift:
 
 @dataclass(frozen=True)
 class Parquet:
-    """A file and what its end says: the bytes that a value of each column takes once it is read, and its row
-    groups as Thrift has them.
-    """
+    """A file and its footer: the bytes of a value of each column once read, and row groups as in Thrift."""
 
     source: Source
     content: Content
@@ -229,8 +227,7 @@ def _structs(struct: Struct, field: int) -> list[Struct]:
 
 
 def _top_columns(schema: list[Struct]) -> list[tuple[str, int]]:
-    """The columns right below the root, each with the bytes of the longest value below it; each element is
-    followed by its children."""
+    """Columns below the root, each with the bytes of its longest value; a column's children follow it."""
     columns: list[tuple[str, int]] = []
     left: list[int] = []  # children to come, of the root and of each element on the way down
     for element in schema:

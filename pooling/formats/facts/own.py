@@ -10,13 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pooling.formats.errors import excerpt
-from pooling.formats.facts.records import (
-    IMPORTANCES,
-    VERDICTS,
-    FactRecord,
-    Importance,
-    SupportRecord,
-)
+from pooling.formats.facts.records import IMPORTANCES, VERDICTS, FactRecord, Importance, SupportRecord
 from pooling.formats.registry import Record
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source

@@ -212,8 +212,7 @@ def read_supports_of(
     file_name: str | None = None,
     max_bytes: int | None = None,
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Supports of these facts as a frame, each once, from JSON lines of our own or TREC diversity qrels; and
-    notes."""
+    """Supports of these facts as a frame, each once, from our own JSON lines or diversity qrels; notes."""
     source = source_of(path, file_name, max_bytes)
     first, records = _records(source)
     if first is not None:
@@ -228,8 +227,7 @@ def read_supports_of(
 
 
 def _records(source: Source) -> tuple[Mapping[str, Any] | None, Iterator[Record]]:
-    """The first record, for a look, and all of them: JSON lines or an array, whatever the file is called, or
-    CSV. None for lines of text."""
+    """The first record, and all of them: of JSON lines, an array or CSV; None for lines of text."""
     start = first_sign(source)
     if start == "[":
         records = array_records(source)

@@ -23,8 +23,7 @@ LONGEST_FACT: Final = 2_000
 
 
 class FactRecord(NamedTuple):
-    """One fact that the answer to a query needs. text: "" where the file has ids alone. group: the part of
-    the question that it answers, or ""."""
+    """One fact that an answer needs. text: "" with ids alone. group: the part of the question, or ""."""
 
     query_id: str
     fact_id: str

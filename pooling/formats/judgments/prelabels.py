@@ -106,8 +106,7 @@ def read_umbrela(source: Source) -> Iterator[PrelabelRecord]:
 
 
 def read_clicks(source: Source) -> Iterator[PrelabelRecord]:
-    """Rows of `score_clicks`: query, document_id, score, low, high. Where clicks cannot tell, there is no
-    score."""
+    """Rows of `score_clicks`: query, document_id, score, low, high; no score where clicks cannot tell."""
     records = formats()[source.format].records
     if records is None:
         problem = f"scores of clicks are not read from {source.format} files"

@@ -80,10 +80,7 @@ def _book(source: Source) -> Iterator[JudgmentRecord]:
 
 
 def _texts(fields: Any) -> tuple[str, str | None]:
-    """Title and text of a document among the fields that Quepid showed, where they have these names.
-
-    Quepid keeps the fields as a text that holds JSON.
-    """
+    """Title and text among the fields that Quepid showed, which it keeps as a text that holds JSON."""
     if isinstance(fields, str):
         try:
             fields = loads(fields)

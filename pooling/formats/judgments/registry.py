@@ -16,12 +16,7 @@ JUDGMENT_FORMATS: dict[str, JudgmentFormat] = {
 
 
 def read_judgments(
-    path: Path,
-    format: str,
-    names: Names,
-    *,
-    file_name: str | None = None,
-    max_bytes: int | None = None,
+    path: Path, format: str, names: Names, *, file_name: str | None = None, max_bytes: int | None = None
 ) -> Iterator[JudgmentRecord]:
     """The judgments of a file, one by one, in constant memory; FormatError for what cannot be read.
 

@@ -1,5 +1,1 @@
-"""One module for each file format, or for a few that are alike, with its entries in `FORMATS`.
-
-`pooling.formats.registry` finds them here, so that nothing else lists them. Pages read the entries when
-Django starts: a module imports Polars inside the functions that use it.
-"""
+"""One module for a few file formats, whose entries in `FORMATS` the registry finds here."""

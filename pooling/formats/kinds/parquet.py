@@ -92,10 +92,7 @@ def parquet_records(source: Source) -> Iterator[Record]:
 
 
 def _pieces(source: Source, frame: pl.DataFrame, start: int) -> Iterator[pl.DataFrame]:
-    """The frame in parts of at most as many bytes as a record may have; FormatError for a row of more.
-
-    start: how many rows of the file stand before it.
-    """
+    """Parts of at most a record's bytes; FormatError for a larger row. start: rows of the file before it."""
     size = _characters(frame)
     if size <= MAX_LINE_BYTES:
         yield frame

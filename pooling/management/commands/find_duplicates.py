@@ -13,13 +13,7 @@ from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 from pooling.storage.storing import disk_errors_named
 from pooling.texts.duplicate_groups import groups_text
-from pooling.texts.duplicates import (
-    SHINGLE,
-    THRESHOLD,
-    checked_rule,
-    documents_of,
-    find_duplicates,
-)
+from pooling.texts.duplicates import SHINGLE, THRESHOLD, checked_rule, documents_of, find_duplicates
 
 
 class Command(InputCommand):

@@ -82,9 +82,7 @@ def _at_least_one(text: str) -> int:
 
 
 def prepare(command: BaseCommand) -> None:
-    """Close what is stored to other accounts of the machine, and bring the tables up to date, saying so when
-    that took something.
-    """
+    """Close stored files to the machine's other accounts, and upgrade the tables, saying so if it did."""
     for folder in (settings.MEDIA_ROOT, settings.DERIVED_DIR, settings.LLM_JOURNAL_DIR):
         close_tree(Path(folder))
     with progress_bar("Upgrade") as progress:

@@ -93,7 +93,7 @@ def test_a_report_tells_judged_at_k_of_a_new_run_before_and_after(world: World, 
     extend_pool(pool, runs=[gamma(world)])
     path = world.folder / "more.qrels"
     path.write_text("q1 0 d3 0\n")
-    from labeling.qrels.releases import import_qrels
+    from labeling.qrels.imported import import_qrels
 
     import_qrels(world.collection, path)
     release_qrels(world.collection, name="after")

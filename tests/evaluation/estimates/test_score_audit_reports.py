@@ -13,7 +13,8 @@ from rest_framework.test import APIClient
 from evaluation.models import Report
 from evaluation.reports.export import html_of
 from labeling.models import Prelabel, Prelabeler, Queue
-from labeling.qrels.releases import import_qrels, release_qrels
+from labeling.qrels.imported import import_qrels
+from labeling.qrels.releases import release_qrels
 from pooling.models import Document, Pool, Query
 from pooling.pools.building import build_pool
 from pooling.pools.versions import extend_pool

@@ -16,7 +16,8 @@ from evaluation.reports.making import ReportRequest, create_requested
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.judging.leases import claim
 from labeling.models import Queue
-from labeling.qrels.releases import import_qrels, release_qrels
+from labeling.qrels.imported import import_qrels
+from labeling.qrels.releases import release_qrels
 from labeling.queues.opening import open_queue
 from pooling.formats import read_qrels, read_run
 from pooling.models import Pool, Run

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.facts.comparing import ComparedRun, FactDifference, compared_facts, open_facts, top_of
 from evaluation.facts.table import fact_table, run_places
-from evaluation.measures.significance import interval_settings
+from evaluation.measures.intervals import interval_settings
 from pooling.formats.facts.records import FactRecord, SupportRecord, support_frame
 from pooling.heavy import np, pl
 

@@ -22,7 +22,8 @@ from evaluation.reports.serializers import ReportResultSerializer
 from labeling.facts.editing import decide_facts
 from labeling.facts.importing import import_supports
 from labeling.models import Fact
-from labeling.qrels.releases import export_release, import_qrels, release_qrels
+from labeling.qrels.imported import import_qrels
+from labeling.qrels.releases import export_release, release_qrels
 from pooling.interface.problems import InputError
 from tests.labeling.facts.helpers import bring_facts, json_lines
 from tests.world import World, qrels_text

@@ -26,7 +26,7 @@ from evaluation.failures.breakdown import (
     undrawn_limits,
 )
 from evaluation.failures.query_groups import group_queries, offered
-from evaluation.measures.significance import LARGEST_RESAMPLED, Resampling, mean_intervals
+from evaluation.measures.intervals import LARGEST_RESAMPLED, Resampling, mean_intervals
 
 HOW, WHAT = {"type": "how"}, {"type": "what"}
 QUERIES: dict[str, dict[str, Any]] = {

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from evaluation.failures.cutting import cut_documents, offered_keys
 from evaluation.failures.document_recall import GroupedRecall, recall_by_documents
-from evaluation.measures.significance import Resampling, adjusted
+from evaluation.measures.intervals import Resampling
+from evaluation.measures.significance import adjusted
 
 SAMPLES = Resampling(500, 0, 0.95)
 

@@ -347,7 +347,8 @@ def test_odd_ids_and_texts_are_escaped_and_lead_where_they_should(world: World, 
         import_run(world.collection, path, user=world.ada)
     labels = world.folder / "odd.jsonl"
     labels.write_text(f'{{"query_id": "{ODD}", "document_id": "d1", "relevance": 1}}\n')
-    from labeling.qrels.releases import import_qrels, release_qrels
+    from labeling.qrels.imported import import_qrels
+    from labeling.qrels.releases import release_qrels
 
     import_qrels(world.collection, labels, user=world.ada)
     release_qrels(world.collection, name="odd", user=world.ada)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     FEWEST_QUERIES,
     LARGEST_RESAMPLED,
     difference_intervals,

@@ -10,13 +10,13 @@ from scipy import stats
 
 from evaluation import evaluate
 from evaluation.measures.hajek import effective_size
-from evaluation.measures.significance import (
+from evaluation.measures.intervals import (
     FEWEST_QUERIES,
     LARGEST_RESAMPLED,
     difference_intervals,
     mean_intervals,
-    paired_differences,
 )
+from evaluation.measures.significance import paired_differences
 
 
 def bootstrap_t(values: Any, level: float = 0.95) -> tuple[float, float]:

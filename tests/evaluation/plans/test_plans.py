@@ -201,7 +201,7 @@ def test_while_nobody_knows_how_much_is_relevant_the_width_is_a_range_and_a_pilo
 def test_the_offered_pilot_is_planned_and_begun_and_its_labels_make_the_width_one_number(
     world: World, client: Client
 ) -> None:
-    from labeling.qrels.releases import import_qrels
+    from labeling.qrels.imported import import_qrels
 
     asked = wide_runs(world)
     client.force_login(world.ada)
@@ -243,7 +243,7 @@ def test_power_is_a_range_until_labels_tell_the_spread(world: World) -> None:
 
 
 def test_power_comes_from_the_spread_of_labelled_queries(world: World) -> None:
-    from labeling.qrels.releases import import_qrels
+    from labeling.qrels.imported import import_qrels
     from pooling.models import Query
     from pooling.runs.stored import import_run
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.measures.significance import interval_settings
+from evaluation.measures.intervals import interval_settings
 from evaluation.report_store.provenance import LONGEST_METADATA, Provenance
 
 

@@ -11,7 +11,8 @@ from evaluation.comparisons.wording import what_recall_is_of
 from evaluation.failures.side_by_side import side_by_side
 from evaluation.models import Report
 from evaluation.reports.export import provenance_of
-from labeling.qrels.releases import import_qrels, release_qrels
+from labeling.qrels.imported import import_qrels
+from labeling.qrels.releases import release_qrels
 from tests.evaluation.cast import SPARSE, make_report
 from tests.world import World, qrels_text
 

@@ -16,7 +16,7 @@ from evaluation.reports import making
 from evaluation.reports.measuring import proposed_release
 from labeling.judging.leases import claim
 from labeling.models import QrelsRelease
-from labeling.qrels.releases import import_qrels
+from labeling.qrels.imported import import_qrels
 from pooling.models import Job
 from tests.ground import made_once
 from tests.labeling.helpers import judge, make_queue

@@ -20,7 +20,7 @@ from labeling.facts.labels import support_labels
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.items.numbers import number_of
 from labeling.models import FactItem, FactLease, Support, SupportEvent
-from labeling.qrels.releases import import_qrels
+from labeling.qrels.imported import import_qrels
 from labeling.queues.changes import change_queue
 from pooling.interface.problems import InputError
 from pooling.tidying.doing import delete

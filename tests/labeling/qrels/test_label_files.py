@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, LabelFile, WithdrawnLabel
-from labeling.qrels.imported import withdraw_labels
+from labeling.qrels.imported import import_qrels, withdraw_labels
 from labeling.qrels.labels import current_labels, state_of_labels
-from labeling.qrels.releases import complete_files, import_qrels, release_qrels
+from labeling.qrels.releases import complete_files, release_qrels
 from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World

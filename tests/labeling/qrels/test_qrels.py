@@ -20,15 +20,9 @@ from labeling.gold.questions import NewQuestion, add_question
 from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, QrelsRelease
 from labeling.qrels.downloads import export_file
-from labeling.qrels.releases import (
-    QrelsImport,
-    current_labels,
-    export_release,
-    import_qrels,
-    read_release,
-    release_named,
-    release_qrels,
-)
+from labeling.qrels.imported import QrelsImport, import_qrels
+from labeling.qrels.labels import current_labels
+from labeling.qrels.releases import export_release, read_release, release_named, release_qrels
 from labeling.queues.opening import change_state, open_queue
 from pooling.formats import FormatError, read_qrels
 from pooling.interface.problems import InputError

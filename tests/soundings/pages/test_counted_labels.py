@@ -9,8 +9,8 @@ from evaluation.estimates.views import pool_finds
 from labeling.gold.quarantine import impose, lift
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.progress.judged_share import judged_share_of_pool
+from labeling.qrels.imported import import_qrels
 from labeling.qrels.labels import current_labels
-from labeling.qrels.releases import import_qrels
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World
 

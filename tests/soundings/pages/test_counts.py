@@ -26,7 +26,8 @@ from labeling.judging.verdicts import skip, undo
 from labeling.models import Item, Judgment, Queue, Verdict
 from labeling.progress.counts import queue_progress
 from labeling.progress.judged_share import judged_share
-from labeling.qrels.releases import import_qrels, read_release, release_qrels
+from labeling.qrels.imported import import_qrels
+from labeling.qrels.releases import read_release, release_qrels
 from labeling.queues.opening import open_queue
 from pooling.pools.building import build_pool
 from tests.ground import made_once
