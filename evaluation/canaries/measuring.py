@@ -24,6 +24,7 @@ from evaluation.report_store.completing import complete_queries
 from evaluation.scoring.evaluating import evaluate
 from evaluation.scoring.figures import MeanSpan
 from evaluation.scoring.results import Evaluation
+from evaluation.scoring.wording import falls_short
 from labeling.qrels.releases import read_release
 from pooling.interface.problems import InputError
 from pooling.models import Run
@@ -212,11 +213,11 @@ def fell_for_sure(value: CanaryValue) -> bool:
 
 def is_below(threshold: float, mean: float | None) -> bool:
     """An undefined mean is not below."""
-    return mean is None or mean < threshold
+    return mean is None or falls_short(mean, threshold)
 
 
 def is_clear(threshold: float, high: float | None) -> bool:
-    return high is not None and high < threshold
+    return high is not None and falls_short(high, threshold)
 
 
 def tells(canary: Canary, figure: MeanSpan) -> bool:
