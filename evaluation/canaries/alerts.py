@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict
 from evaluation.canaries.measuring import BELOW, DROP, SINCE_REFERENCE, ends_of, is_clear, rests_on
 from evaluation.canaries.unjudged import remedy
 from evaluation.models import Canary, CanaryValue
-from evaluation.scoring.wording import decimal, interval, share_in_words
+from evaluation.scoring.wording import decimal_against, interval, share_in_words
 from pooling.formats.wording import counted
 
 # Of a claim that the labels still to come could take back.
@@ -187,7 +187,7 @@ def reasons_in_words(piece: News) -> list[str]:
     canary, value = piece.canary, piece.value
     if value is None:
         return []
-    figure = f"{decimal(value.mean)}{interval(ends_of(value))}"
+    figure = f"{decimal_against(value.mean, canary.threshold)}{interval(ends_of(value))}"
     count = counted(value.queries, "query")
     reasons = []
     if BELOW in piece.reasons:

@@ -19,7 +19,7 @@ from evaluation.canaries.measuring import (
 from evaluation.canaries.queries import stretches_of
 from evaluation.canaries.unjudged import remedy
 from evaluation.models import Canary, CanaryValue
-from evaluation.scoring.wording import decimal, interval
+from evaluation.scoring.wording import decimal_against, interval
 from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Run
@@ -46,7 +46,7 @@ class Checked:
 
     def sentence(self) -> str:
         value, canary = self.value, self.canary
-        figure = f"{decimal(value.mean)}{interval(ends_of(value))}"
+        figure = f"{decimal_against(value.mean, canary.threshold)}{interval(ends_of(value))}"
         count = counted(value.queries, "query")
         side = "below" if self.below else "at or above"
         perhaps = ", perhaps only as documents are unjudged" if BELOW in value.undecided else ""

@@ -20,10 +20,12 @@ from evaluation.canaries.unjudged import (
 )
 from evaluation.measures import split_name
 from evaluation.models import Canary, CanaryStretch, CanaryValue
-from evaluation.report_store.completing import completed_labels
+from evaluation.report_store.completing import complete_queries
 from evaluation.scoring.evaluating import evaluate
 from evaluation.scoring.figures import MeanSpan
 from evaluation.scoring.results import Evaluation
+from evaluation.scoring.wording import falls_short
+from labeling.qrels.releases import read_release
 from pooling.interface.problems import InputError
 from pooling.models import Run
 from pooling.runs.stored import read_stored_run
@@ -211,11 +213,11 @@ def fell_for_sure(value: CanaryValue) -> bool:
 
 def is_below(threshold: float, mean: float | None) -> bool:
     """An undefined mean is not below."""
-    return mean is None or mean < threshold
+    return mean is None or falls_short(mean, threshold)
 
 
 def is_clear(threshold: float, high: float | None) -> bool:
-    return high is not None and high < threshold
+    return high is not None and falls_short(high, threshold)
 
 
 def tells(canary: Canary, figure: MeanSpan) -> bool:
@@ -240,11 +242,12 @@ def _evaluation(canary: Canary, stretch: CanaryStretch, runs: Sequence[Run]) -> 
         )
     try:
         return evaluate(
-            completed_labels(canary.release, (_reader(run)() for run in runs)),
+            read_release(canary.release),
             {run.name: _reader(run) for run in runs},
             places_of(canary.measure),
             [canary.measure],
             queries=stretch.queries,
+            complete=complete_queries(canary.release),
             confidence=canary.confidence,
             bootstrap_samples=SAMPLES,
             seed=SEED,

@@ -27,7 +27,7 @@ from evaluation.canaries.unjudged import places_of, remedy
 from evaluation.charts.over_time import over_time_size
 from evaluation.measures import split_name, titled
 from evaluation.models import Canary, CanaryValue
-from evaluation.scoring.wording import decimal, interval, percent, share_in_words
+from evaluation.scoring.wording import decimal, decimal_against, interval, percent, share_in_words
 from pooling.formats.cells import table_text
 from pooling.formats.wording import counted
 from pooling.heavy import alt, pd
@@ -189,7 +189,7 @@ def newest_in_words(canary: Canary, values: Sequence[CanaryValue]) -> str:
     if not values:
         return "No run has been measured yet."
     newest = values[-1]
-    figure = f"{decimal(newest.mean)}{interval(ends_of(newest))}"
+    figure = f"{decimal_against(newest.mean, canary.threshold)}{interval(ends_of(newest))}"
     if not is_below(canary.threshold, newest.mean):
         where = f"at or above the threshold of {canary.threshold:g}"
     elif is_clear(canary.threshold, newest.high):

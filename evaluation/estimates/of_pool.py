@@ -134,14 +134,15 @@ def places_of(evaluation: Evaluation, opened: Unsettled) -> Places:
 
 def estimates_of(basis: Basis | None, *, complete: bool = False) -> Estimates:
     """Everything under `estimates`; what cannot be said is null and has a sentence that says why. No basis:
-    the report is too large. complete: the labels are declared to be, so that recall needs no estimate."""
+    the report is too large. complete: the labels are, so that nothing is missing."""
+    if complete:
+        pool = None if basis is None else basis.pool
+        return {**_nothing("complete", _COMPLETE), "pool": None if pool is None else pool.described}
     if basis is None:
         return _nothing("too large", _TOO_LARGE)
     depths = _depths(basis)
-    from_audit = _from_audit(basis)
     return {
-        **from_audit,
-        "runs": {} if complete else from_audit["runs"],
+        **_from_audit(basis),
         "floor": _floor(basis.evaluation, depths),
         "leave_one_out": leave_out(basis.evaluation, depths),
     }
@@ -256,6 +257,7 @@ def _counts(audit: AuditSample) -> SampleCounts:
     }
 
 
+_COMPLETE = "The labels are complete: no relevant document is missing, and there is nothing to estimate."
 _TOO_LARGE = "This is too large for estimates and comparisons. Take fewer runs or a smaller deepest K."
 _NO_POOL = (
     "No pool was built here, so nobody knows how the labelled documents were chosen, and nothing is "

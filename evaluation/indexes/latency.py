@@ -12,7 +12,13 @@ from typing import NotRequired, TypedDict
 
 from evaluation.indexes.recall import AgainstExact
 from evaluation.measures import split_name
-from evaluation.scoring.wording import USUAL_LEVEL, decimal, interval_or_why_not, share_in_words
+from evaluation.scoring.wording import (
+    USUAL_LEVEL,
+    decimal_against,
+    falls_short,
+    interval_or_why_not,
+    share_in_words,
+)
 from pooling.formats.cells import unguarded
 from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.sources import require_file
@@ -231,8 +237,8 @@ def latency_table(
 
 
 def _reaching(rows: Sequence[LatencyRow], target: float) -> LatencyTarget:
-    by_mean = (row["run"] for row in rows if row["mean"] is not None and row["mean"] >= target)
-    by_low = (row["run"] for row in rows if row["low"] is not None and row["low"] >= target)
+    by_mean = (row["run"] for row in rows if row["mean"] is not None and not falls_short(row["mean"], target))
+    by_low = (row["run"] for row in rows if row["low"] is not None and not falls_short(row["low"], target))
     return {"at_least": target, "cheapest": next(by_mean, None), "cheapest_clear": next(by_low, None)}
 
 
@@ -241,22 +247,22 @@ def _answer(target: LatencyTarget, rows: Mapping[str, LatencyRow], k: int, confi
     name, level = f"Recall@{k}", share_in_words(confidence)
     if cheapest is None:
         best = max(rows.values(), key=lambda row: row["mean"] or 0.0)
-        return f"No setting reaches {name} {wanted:g}; the best is {_in_words(best)}."
-    answer = f"The cheapest setting that reaches {name} {wanted:g} is {_in_words(rows[cheapest])}."
+        return f"No setting reaches {name} {wanted:g}; the best is {_in_words(best, wanted)}."
+    answer = f"The cheapest setting that reaches {name} {wanted:g} is {_in_words(rows[cheapest], wanted)}."
     if clear == cheapest:
         return f"{answer} The lower end of its {level} interval reaches it too."
     if rows[cheapest]["low"] is None:
         return answer
-    in_words = None if clear is None else _in_words(rows[clear])
+    in_words = None if clear is None else _in_words(rows[clear], wanted)
     beside = (
         "that of no setting does" if in_words is None else f"the cheapest whose lower end does is {in_words}"
     )
     return f"{answer} The lower end of its {level} interval does not reach it; {beside}."
 
 
-def _in_words(row: LatencyRow) -> str:
+def _in_words(row: LatencyRow, wanted: float) -> str:
     spread = interval_or_why_not(row, USUAL_LEVEL)
-    return f"{row['run']} with {decimal(row['mean'])}{spread} at {row['latency_ms']:g} ms"
+    return f"{row['run']} with {decimal_against(row['mean'], wanted)}{spread} at {row['latency_ms']:g} ms"
 
 
 def parse_target(text: str) -> tuple[int, float]:

@@ -14,19 +14,26 @@ class Grades:
     """The labels of a qrels, one row per pair, the same for every run.
 
     query: (n,) number of the pair's query, rising. relevance: (n,) as in the qrels, negative where the pair
-    was pooled and not judged. relevant: (n,) whether the label counts as relevant.
+    was pooled and not judged. relevant: (n,) whether the label counts as relevant. whole: (Q,) the queries
+    whose labels are complete, None where none are.
     """
 
     query: Integers
     relevance: npt.NDArray[Any]
     relevant: Booleans
     query_count: int
+    whole: Booleans | None = None
 
     @cached_property
     def nonrelevant_count(self) -> Integers:
-        """(Q,) documents per query that were judged and are not relevant."""
+        """(Q,) documents per query that were judged and are not relevant. Under complete labels these are all
+        others, of which only those that some run retrieved are listed: at least as many as are relevant."""
         not_relevant = (self.relevance >= 0) & ~self.relevant
-        return np.bincount(self.query[not_relevant], minlength=self.query_count)
+        listed, relevant = (
+            np.bincount(self.query[rows], minlength=self.query_count)
+            for rows in (not_relevant, self.relevant)
+        )
+        return listed if self.whole is None else np.where(self.whole, np.maximum(listed, relevant), listed)
 
     @cached_property
     def ideal(self) -> tuple[Integers, Integers, Floats]:

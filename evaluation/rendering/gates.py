@@ -63,7 +63,7 @@ def write_junit(path: Path, checks: Sequence[Check]) -> None:
         )
         for check in of_run:
             case = Xml.SubElement(
-                suite, "testcase", classname=name, name=f"{check.key} >= {check.wanted:g}", time="0"
+                suite, "testcase", classname=name, name=f"{check.key} >= {check.least}", time="0"
             )
             if check.is_below:
                 Xml.SubElement(case, "failure", message=_xml_text(check.sentence), type="threshold")
@@ -79,7 +79,7 @@ def append_summary(path: Path, checks: Sequence[Check], markdown: str) -> None:
     outcome = f"{counted(missed, 'threshold')} missed" if missed else "every threshold reached"
     title = f"## Retrieval: {outcome}\n\n" if checks else "## Retrieval\n\n"
     rows = tuple(
-        (check.run, check.key, f"{check.wanted:g}", check.value, "below" if check.is_below else "reached")
+        (check.run, check.key, check.least, check.value, "below" if check.is_below else "reached")
         for check in checks
     )
     labels = dict.fromkeys(check.rests_on for check in checks if check.rests_on)

@@ -38,7 +38,12 @@ from evaluation.report_store.choices import (
     settings_chosen,
     strata_chosen,
 )
-from evaluation.report_store.completing import complete_words, completed_labels, completeness
+from evaluation.report_store.completing import (
+    complete_queries,
+    complete_words,
+    completed_labels,
+    completeness,
+)
 from evaluation.report_store.files import delete_parts, runs_of, store_parts
 from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.options import ReportOptions
@@ -354,6 +359,7 @@ def _evaluation(
             inputs.conventions,
             pool=None if pool is None else pool.join(qrels, on="query_id", how="semi"),
             strata=strata,
+            complete=complete_queries(inputs.release),
             progress=lambda share, detail: progress(0.5 + 0.25 * share, detail),
             **inputs.settings.arguments(),
         )

@@ -74,7 +74,6 @@ if TYPE_CHECKING:
 COMPLETE = "unlisted documents count as not relevant, as declared by the person who ran this evaluation"
 
 _COLUMNS_AT_ONCE = 4
-
 DEFAULT_MEASURES = ("recall", "precision", "f1", "success", "judged")
 
 Rows = slice | Integers
@@ -98,7 +97,7 @@ def evaluate(
     chunks: Chunks | None = None,
     duplicates: Source | None = None,
     count: str | None = None,
-    complete: bool = False,
+    complete: bool | Collection[str] = False,
     engine: str = "local",
     progress: Progress | None = None,
     id_key: str | Callable[[Any], Any] | None = None,
@@ -131,8 +130,7 @@ def evaluate(
     - `duplicates`: groups of near-identical documents, as `find_duplicates` writes them: a path, a dict
       `{document: group}` or a frame. `count`: what counts of them, `documents`, `groups` (where left out) or
       `deduplicated`; see `evaluation.scoring.duplicates`.
-    - `complete`: the qrels name all that is relevant to their queries, so that every other document counts as
-      not relevant.
+    - `complete`: the qrels name all that is relevant to their queries, or to these: others are not relevant.
     - `engine`: with `spark`, Apache Spark scores the files of runs, with equal results; runs of chunks are
       scored here.
     - `progress`: called with the share of the work that is done, once every run is read.
@@ -191,10 +189,12 @@ def evaluate(
         by_group.refuse(pool, measures)
         sources = by_group.runs(sources, conventions, notes, int(cutoffs[-1]))
     pooled = pool_frame(pool)
+    whole: set[str] = set()
     if complete or by_group is not None:
         listed = only_queries(qrels_frame(qrels, notes), queries)
         listed = listed if by_group is None else by_group.labels(listed, notes)
-        read: PlainRows | pl.DataFrame = completed_by(listed, sources, pooled) if complete else listed
+        whole = set(listed["query_id"]) if complete is True else set(complete or ())
+        read: PlainRows | pl.DataFrame = completed_by(listed, sources, pooled, whole) if whole else listed
     else:
         read = read_labels(qrels, queries, notes)
     if conventions.negative == "judged":
@@ -217,7 +217,8 @@ def evaluate(
         strangers |= dict.fromkeys(notes_on_strangers(name, sources[name], scored_run, labels))
     notes += [*strangers, *(() if by_group is None else by_group.notes())]
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
-    grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
+    is_whole = labels.query_ids.is_in(sorted(whole)).to_numpy() if whole else None
+    grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count, is_whole)
     tagged = rows_by_tag(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
     scope = _Scope(keys, cutoffs, conventions, grades, in_mean, (slice(None), *tagged.values()))
     evaluated = []
@@ -235,7 +236,7 @@ def evaluate(
         settings["chunks"] = {"score": "max", "words": keys_of_runs.words}
     if how is not None:
         settings["duplicates"] = how
-    if complete:
+    if complete is True:
         settings["complete"] = COMPLETE
     many = len(scope.groups)
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from evaluation.measures import Floats, key_of, split_name, titled
 from evaluation.measures.significance import power_line
 from evaluation.scoring.figures import MeanCount, mean_as_read
+from evaluation.scoring.wording import decimal_against, falls_short
 from pooling.formats.wording import counted
 from pooling.heavy import np, npt
 
@@ -52,12 +53,17 @@ class Check:
 
     @property
     def is_below(self) -> bool:
-        return self.mean is None or self.mean < self.wanted
+        return self.mean is None or falls_short(self.mean, self.wanted)
 
     @property
     def value(self) -> str:
         """The mean in words."""
-        return "undefined" if self.mean is None else f"{self.mean:.4f}"
+        return "undefined" if self.mean is None else decimal_against(self.mean, self.wanted, 4)
+
+    @property
+    def least(self) -> str:
+        """The threshold as it was given."""
+        return f"{self.wanted:.12g}"
 
     @property
     def sentence(self) -> str:
@@ -65,7 +71,7 @@ class Check:
         over = " ".join(filter(None, (f"over {counted(self.queries, 'query')}", self.rests_on)))
         is_short = self.of_retrieved is not None and self.of_retrieved != self.mean
         short = f" (short lists; {self.of_retrieved:.4f} of what it retrieved)" if is_short else ""
-        return f"{self.run}: {self.key} is {self.value}{short} {over}, {place} {self.wanted:g}."
+        return f"{self.run}: {self.key} is {self.value}{short} {over}, {place} {self.least}."
 
 
 def checked(

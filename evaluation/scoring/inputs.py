@@ -142,11 +142,14 @@ def completed(labels: pl.DataFrame, queries: Iterable[str], frames: Iterable[pl.
 
 
 def completed_by(
-    labels: pl.DataFrame, sources: Mapping[str, RunSource], pooled: pl.DataFrame | None
+    labels: pl.DataFrame,
+    sources: Mapping[str, RunSource],
+    pooled: pl.DataFrame | None,
+    queries: Collection[str],
 ) -> pl.DataFrame:
-    """The labels, all of whose queries are complete, with the unlisted documents of runs and pool."""
+    """The labels, with the unlisted documents of runs and pool for `queries`, which are complete."""
     frames = (run_frame(name, source) for name, source in sources.items())
-    return completed(labels, set(labels["query_id"]), (*frames, *(() if pooled is None else (pooled,))))
+    return completed(labels, queries, (*frames, *(() if pooled is None else (pooled,))))
 
 
 def only_queries(rows: _Rows, queries: Collection[str] | None) -> _Rows:

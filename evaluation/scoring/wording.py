@@ -53,6 +53,20 @@ def decimal(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
+def falls_short(value: float, wanted: float) -> bool:
+    """Below a threshold; a mean of shares can end a last digit below what it stands for, which is not."""
+    return value < wanted - 1e-12
+
+
+def decimal_against(value: float | None, wanted: float, digits: int = 3) -> str:
+    """With as many digits as it takes to see on which side of `wanted` it lies: 0.39996 is below 0.4."""
+    if value is None:
+        return decimal(value)
+    texts = [f"{value:.{count}f}" for count in range(digits, 13)]
+    same = (one for one in texts if falls_short(float(one), wanted) == falls_short(value, wanted))
+    return next(same, texts[-1])
+
+
 def percent(value: float | None) -> str:
     """One decimal and a percent sign, or a dash for what is undefined."""
     return "–" if value is None else f"{100 * value:.1f} %"

@@ -186,6 +186,16 @@ def test_labels_that_are_declared_complete_have_their_interval(campaign: Campaig
     assert answer["low"] < answer["recall"] < answer["high"]
 
 
+def test_complete_labels_leave_nothing_to_estimate(campaign: Campaign) -> None:
+    campaign.judge(campaign.pool("--audit-share", "0.3", "--budget", str(QUERIES * 6)))
+
+    estimates = campaign.with_pool("--k", str(DEPTH), "--complete")["estimates"]
+
+    assert (estimates["status"], estimates["relevant"], estimates["runs"]) == ("complete", None, {})
+    assert (estimates["missing"], estimates["floor"], estimates["leave_one_out"]) == ([], None, {})
+    assert estimates["sentence"].startswith("The labels are complete: no relevant document is missing")
+
+
 def test_a_frame_that_ends_above_k_says_nothing_at_k(campaign: Campaign) -> None:
     rows = campaign.pool("--audit-share", "0.3", "--budget", str(QUERIES * 6))
     campaign.judge(rows)

@@ -53,6 +53,27 @@ def test_junit_has_a_suite_for_each_run_and_a_test_for_each_threshold(folder: Pa
     assert not dense.findall(".//failure")
 
 
+def test_a_mean_next_to_its_threshold_shows_on_which_side_it_is(folder: Path) -> None:
+    Path("qrels.txt").write_text("".join(f"q{one} 0 d{one} 1\n" for one in range(3)))
+    Path("bm25.run").write_text("q0 Q0 d0 1 3 t\nq1 Q0 d1 1 3 t\nq2 Q0 x 1 3 t\n")
+    wanted = ("--fail-under", "recall@10=0.66668", "--fail-under", "precision@10=0.066666")
+
+    assert evaluate(*wanted, "--junit", "junit.xml", runs=("bm25.run",)) == 1
+
+    ((failed, passed),) = Xml.parse("junit.xml").getroot()
+    assert "recall@10 is 0.66667 over" in str(failed[0].get("message"))
+    assert "below 0.66668." in str(failed[0].get("message"))
+    assert "precision@10 is 0.0667 over" in str(passed[0].text)
+
+
+def test_a_mean_that_equals_its_threshold_reaches_it(folder: Path) -> None:
+    # Three times 7/10 is summed to 2.0999999999999996.
+    Path("qrels.txt").write_text("".join(f"q{one} 0 d{at} 1\n" for one in range(3) for at in range(7)))
+    rows = (f"q{one} Q0 d{at} {at + 1} {9 - at} t\n" for one in range(3) for at in range(7))
+    Path("bm25.run").write_text("".join(rows))
+    assert evaluate("--fail-under", "judged@10=0.7", runs=("bm25.run",)) == 0
+
+
 def test_a_job_summary_is_appended_where_github_looks_for_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

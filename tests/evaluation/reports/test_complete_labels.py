@@ -11,6 +11,8 @@ from evaluation.comparisons.wording import what_recall_is_of
 from evaluation.failures.side_by_side import side_by_side
 from evaluation.models import Report
 from evaluation.reports.export import provenance_of
+from evaluation.reports.making import ReportInput, create_report
+from evaluation.scoring.conventions import Conventions
 from labeling.qrels.imported import import_qrels
 from labeling.qrels.releases import release_qrels
 from tests.evaluation.cast import SPARSE, make_report
@@ -73,6 +75,26 @@ def test_a_declaration_holds_for_the_queries_of_its_file_alone(world: World) -> 
     }
     assert labels["q1"] == {0, 1}
     assert None in labels["q2"]
+
+
+def test_a_report_on_complete_labels_asks_for_no_pool_and_no_floor(world: World) -> None:
+    complete = report_on(world, (SPARSE, True)).result["estimates"]
+    assert complete["status"] == "complete"
+    assert "nothing to estimate" in complete["sentence"]
+    assert (complete["floor"], complete["leave_one_out"]) == (None, {})
+
+
+def test_a_figure_by_complete_labels_does_not_depend_on_the_other_runs(world: World) -> None:
+    labels = "q1 0 d1 1\nq1 0 d6 1\nq1 0 d2 1\n"
+    release = report_on(world, (labels, True)).release
+    runs = list(world.collection.runs.order_by("name"))
+    both, alone = (
+        create_report(world.collection, ReportInput(release, some, [2], ["bpref"], Conventions()))
+        for some in (runs, runs[1:])
+    )
+    # Of three relevant documents beta has two, each below one that is not: 2/3 · (1 - 1/3).
+    assert figure(alone, "bpref")["mean"] == pytest.approx(4 / 9)
+    assert figure(alone, "bpref") == figure(both, "bpref")
 
 
 def test_the_command_that_reproduces_a_report_declares_labels_that_are_complete_for_all_queries(

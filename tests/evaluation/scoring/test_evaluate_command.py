@@ -147,6 +147,19 @@ def test_complete_labels_leave_nothing_open_and_the_output_says_who_declared_the
     assert declared["conventions"]["complete"] == words
 
 
+def test_a_figure_by_complete_labels_does_not_depend_on_the_other_runs() -> None:
+    qrels = {"q1": dict.fromkeys("abc", 1)}
+    run = {"q1": {"x": 4.0, "a": 3.0, "b": 2.0, "c": 1.0}}
+    other = {"q1": {"y": 2.0, "z": 1.0}}
+    for complete in (True, {"q1"}):
+        measured = {"measures": ["bpref", "infap", "judged"], "complete": complete}
+        alone = soundings.evaluate(qrels, {"run": run}, 3, **measured)
+        both = soundings.evaluate(qrels, {"run": run, "other": other}, 3, **measured)
+        # One of the many that are not relevant stands above all three: 1 - 1/3 each.
+        assert alone.figure("run", "bpref")["mean"] == pytest.approx(2 / 3)
+        assert alone.figures_of("run") == both.figures_of("run")
+
+
 def test_chunks_and_pools_can_have_complete_labels(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "bm25.run").write_text("q1 Q0 a#1 1 3 t\nq1 Q0 x#2 2 2 t\nq2 Q0 y#1 1 1 t\n")
     header = "query_id,document_id,in_audit,inclusion_probability"
