@@ -213,3 +213,35 @@ def test_it_holds_where_each_query_by_itself_errs_high() -> None:
         naive.append(by_query.filter(pl.col("w") > 0).select((pl.col("h") / pl.col("w")).mean()).item())
     assert np.mean(held) >= at_least(0.92, len(held))
     assert abs(np.mean(values) - truth) < 0.5 * abs(np.mean(naive) - truth)
+
+
+def test_first_places_of_a_deep_frame_differ_from_the_many_others_by_few_draws() -> None:
+    """Three documents are certain, ten of seven more that a run found and 190 others drawn, in uneven queries."""
+    draw, values, truths = np.random.default_rng(5), [], []
+    place = pl.Series("rank_0", [*range(1, 11), *[None] * 190], dtype=pl.UInt32)
+    chance = np.repeat([0.5, 0.3, 0.08], [3, 7, 190])
+    for _ in range(40):
+        parts = []
+        for number in range(40):
+            probability = np.full(200, 1.0)
+            probability[3:] = np.nan
+            probability[3 + draw.choice(197, 10, replace=False)] = 10 / 197
+            label = draw.random(200) < chance * draw.choice([0.2, 0.6, 1.8])
+            parts.append(
+                pl.DataFrame({"document_id": [f"d{at:03}" for at in range(200)]}).with_columns(
+                    place, query_id=pl.lit(f"q{number:02}"), relevant=label, inclusion_probability=probability
+                )
+            )
+        pairs = pl.concat(parts).with_columns(pl.col("inclusion_probability").fill_nan(None))
+        recalls = pairs.group_by("query_id").agg(
+            pl.col("relevant").filter(pl.col("rank_0").is_not_null()).sum() / pl.col("relevant").sum()
+        )
+        truths.append(recalls["relevant"].drop_nans().mean())
+        sample = pairs.drop_nulls("inclusion_probability").with_columns(
+            draw=pl.lit(1), cannot_judge=pl.lit(False), awaited=pl.lit(False)
+        )
+        rest = pairs.filter(pl.col("inclusion_probability").is_null()).select(PAIR)
+        ranks = pairs.drop_nulls("rank_0").select(*PAIR, "rank_0")
+        (told,) = macro_recalls(AuditSample(sample, rest, pl.DataFrame()), ranks, [(0, 10)])
+        values.append(told.value)
+    assert np.mean(values) == pytest.approx(np.mean(truths), rel=0.15)
