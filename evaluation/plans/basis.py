@@ -279,7 +279,7 @@ class Planned:
         there = self.gold_there
         given = {name: getattr(chosen, name) for name in ("gold_first_share", "gold_share")}
         usual = {name: getattr(gold, name) if there else 0.0 for name in given}
-        practice = gold.practice_questions if there else 0
+        practice = min(gold.practice_questions, gold_questions(self.collection, practice=True))
         seconds, ties = self._seconds, self._ties[0]
         price = site.PRICE_PER_JUDGMENT if chosen.price_per_judgment is None else chosen.price_per_judgment
         return Terms(
@@ -287,6 +287,7 @@ class Planned:
             most_judgments_per_item=chosen.most_judgments_per_item,
             tie_share=ties if chosen.tie_share is None else chosen.tie_share,
             **{name: usual[name] if value is None else value for name, value in given.items()},
+            gold_questions=there or None,
             practice_questions=practice if chosen.practice_questions is None else chosen.practice_questions,
             repeat_share=chosen.repeat_share,
             price=float(price),

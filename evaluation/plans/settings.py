@@ -112,7 +112,7 @@ class PlanSettings:
         metadata=_as_in_queue(
             GOLD["practice_questions"],
             "The number of practice questions",
-            empty=_while_there_is_gold("practice_questions"),
+            empty=f"as many as there are, at most {GOLD['practice_questions'].default}",
         ),
     )
     repeat_share: float = field(

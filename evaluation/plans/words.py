@@ -78,7 +78,7 @@ def _relevant(bases: Bases) -> str:
 def _gold(bases: Bases) -> str:
     there = bases["gold_there"]
     return (
-        f"There are enough gold questions; the collection has {there:,} now, and nobody sees one twice."
+        f"The collection has {counted(there, 'gold question')}, and nobody sees one twice."
         if there
         else "There will be enough gold questions; the collection has none yet."
     )

@@ -148,10 +148,14 @@ def apply_rule(queue: Queue, admin: User, chosen: Preview, *, digest: str = "") 
     settled = 0
     for item, verdict, reason in wanted:
         given = Submission(item.pk, f"{batch}-{item.pk}", verdict, reason, chosen.note)
-        # Somebody else may have been quicker.
-        if unsettled_items(queue).filter(pk=item.pk).exists():
-            adjudicate(queue, admin, given)
-            settled += 1
+        try:
+            # Not what this admin settled meanwhile: that may be thought over, but by no rule.
+            if unsettled_items(queue).filter(pk=item.pk).exists():
+                adjudicate(queue, admin, given)
+                settled += 1
+        except InputError as problem:
+            if not problem.conflict:  # somebody else was quicker
+                raise
     record_action(queue.collection, admin, "pairs settled by a rule", queue.name, **facts, pairs=settled)
     return Applied(batch, settled, chosen.waiting - settled)
 

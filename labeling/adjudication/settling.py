@@ -16,7 +16,7 @@ from labeling.gold.questions import NewQuestion, add_question, change_question
 from labeling.items.slots import SLOTLESS
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import Outcome, record_judgment, undo
-from labeling.models import GoldQuestion, Item, Judgment, JudgmentEvent, Queue
+from labeling.models import GoldQuestion, Item, Judgment, Queue
 from labeling.qrels.explanation import Explanation
 from pooling.interface.problems import InputError
 from pooling.models import Collection
@@ -28,21 +28,11 @@ def adjudicate(queue: Queue, adjudicator: User, given: Submission, *, overrules:
     again changes nothing; without one, the verdict gets its own.
     """
     key = given.key or f"adjudication-{uuid4()}"
-    item = queue.items.filter(pk=given.item).first()
-    if item is None:
+    if not queue.items.filter(pk=given.item).exists():
         raise InputError(
             "This pair is not in this queue.", fields={"item": "Not in this queue."}, missing=True
         )
-    was_sent = JudgmentEvent.objects.filter(annotator=adjudicator, key=key).exists()
-    waits = overrules or item.state == Item.State.ADJUDICATION
-    latest = None if waits or was_sent else _latest_decision(item)
-    if latest is not None and latest.annotator_id != adjudicator.pk:
-        verdict = latest.get_verdict_display().lower()
-        problem = f"Another admin has settled this pair: {verdict}. If you disagree, correct its label."
-        raise InputError(problem, field="item", conflict=True)
-    if latest is None and not waits and not was_sent:
-        raise InputError("This pair does not need adjudication.", field="item", conflict=True)
-    settling = replace(given, key=key, shown="document", adjudicates=True)
+    settling = replace(given, key=key, shown="document", adjudicates=True, overrules=overrules)
     outcome = record_judgment(queue, adjudicator, settling)
     if outcome.status == "rejected":
         raise InputError(outcome.detail)
@@ -60,12 +50,6 @@ def adjudicated(queue: Queue) -> QuerySet[Judgment]:
     """Newest first, with pair, adjudicator and event."""
     rows = Judgment.objects.counted().filter(is_adjudication=True, event__queue=queue)
     return rows.select_related("query", "document", "annotator", "event").order_by("-event")
-
-
-def _latest_decision(item: Item) -> Judgment | None:
-    """The verdict of an admin that settles the pair."""
-    rows = Judgment.objects.counted().filter(query=item.query_id, document=item.document_id)
-    return rows.filter(is_adjudication=True).order_by("-event").first()
 
 
 NO_QUEUE = (

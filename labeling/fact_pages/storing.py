@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -95,7 +95,8 @@ def store_page(queue: Queue, annotator: User, item: FactItem, page: FactPage) ->
         events = SupportEvent.objects.bulk_create(
             _event(page, one, facts[one.fact], about) for one in page.verdicts
         )
-        _project(events)
+        decided = _decided(events)
+        _project([one for one in events if one.fact_id not in decided])
         _follow(queue, item)
         if not (left := left_for(item, annotator)):
             FactLease.objects.filter(item=item, annotator=annotator).delete()
@@ -213,6 +214,17 @@ def _event(page: FactPage, one: FactVerdict, fact: Fact, about: _About) -> Suppo
     )
 
 
+def _decided(events: Sequence[SupportEvent]) -> set[int]:
+    """Facts of these verdicts of one person on one document that the same person has settled, and which no
+    verdict given in a queue decides again."""
+    given = [one for one in events if not one.is_adjudication]
+    if not given:
+        return set()
+    own = Support.objects.filter(annotator=given[0].annotator_id, document=given[0].document_id)
+    decisions = own.filter(is_adjudication=True, fact_version__gte=F("fact__meaning"))
+    return set(decisions.filter(fact__in=[one.fact_id for one in given]).values_list("fact", flat=True))
+
+
 def _project(events: Sequence[SupportEvent]) -> None:
     Support.objects.bulk_create(
         [
@@ -256,7 +268,13 @@ def _stand_before(event: SupportEvent) -> None:
     own = {"fact": event.fact_id, "document": event.document_id, "annotator": event.annotator_id}
     undone = Exists(SupportEvent.objects.filter(undoes=OuterRef("pk")))
     given = SupportEvent.objects.filter(**own, kind=SupportEvent.Kind.VERDICT).exclude(undone)
-    standing = given.select_related("fact").order_by("-pk").first()
+    latest = given.select_related("fact").order_by("pk")
+    # What they settled stands before what they said in a queue.
+    standing = max(
+        latest,
+        key=lambda one: (one.is_adjudication and one.fact_version >= one.fact.meaning, one.pk),
+        default=None,
+    )
     if standing is None:
         Support.objects.filter(**own).delete()
     else:

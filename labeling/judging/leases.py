@@ -365,8 +365,8 @@ def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
     """Numbers of what others hold, what this person judged and others have yet to, and what others disagree
     on.
 
-    Neither number tells of a hidden check or of other people's answers: answers to checks wait as others do,
-    and pairs that the person judged are in conflict for admins alone.
+    Neither number tells of a hidden check or of other people's answers: the answer to a check waits as long
+    as the one before it, and pairs that the person judged are in conflict for admins alone.
     """
     judged = Exists(Judgment.objects.filter(**SAME_PAIR, annotator=annotator))
     others = Q(judged=False, leased__gt=0)
@@ -377,8 +377,23 @@ def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
         next_free_at=Min("leased_until", filter=others),
     )
     if counts["second_opinion"] and queue.hides_items:
-        checks = Q(gold__isnull=False) | Q(repeats__isnull=False)
-        counts["second_opinion"] += own_answers(annotator).filter(checks, queue=queue).count()
+        waiting = set(items.annotate(judged=judged).filter(judged=True).values_list("pk", flat=True))
+        counts["second_opinion"] += _checks_that_wait(queue, annotator, waiting)
     unsettled = queue.items.filter(state=Item.State.ADJUDICATION)
     conflict = unsettled.annotate(judged=judged).filter(judged=False).count()
     return EmptyQueue(leased=counts.pop("with_others"), **counts, conflict=conflict, state=state_of(queue))
+
+
+def _checks_that_wait(queue: Queue, annotator: User, waiting: set[int]) -> int:
+    """How many answers to checks count as waiting, given the items of other answers that do."""
+    is_check = Q(gold__isnull=False) | Q(repeats__isnull=False)
+    answers = own_answers(annotator).filter(queue=queue).order_by("pk").values_list("item", is_check)
+    # Those before the first of the others wait as long as that one.
+    waits = next((item in waiting for item, check in answers if not check), True)
+    checks = 0
+    for item, check in answers:
+        if check:
+            checks += waits
+        else:
+            waits = item in waiting
+    return checks

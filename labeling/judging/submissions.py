@@ -23,9 +23,9 @@ TEXT_PARTS = ("", "passage", "document")
 class Submission:
     """A verdict as it was given: on an item, in a version of its document, under the client's own key.
 
-    One that `adjudicates` settles the pair; who may give such is asked where it comes in. One that
-    `practises` answers a question of the practice round, and counts in no number. `evidence` is a span of
-    that version's text, see `labeling/items/evidence.py`.
+    One that `adjudicates` settles the pair if it waits for that, and in any case if it `overrules`; who may
+    give such is asked where it comes in. One that `practises` answers a question of the practice round, and
+    counts in no number. `evidence` is a span of that version's text, see `labeling/items/evidence.py`.
     """
 
     item: int
@@ -38,6 +38,7 @@ class Submission:
     version: int | None = None
     lease: UUID | None = None
     adjudicates: bool = False
+    overrules: bool = False
     evidence: tuple[int, int] | None = None
     highlight: str = ""
     practises: bool = False

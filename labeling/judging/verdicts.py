@@ -83,6 +83,8 @@ def _recorded(queue: Queue, annotator: User, verdict: Submission, now: datetime)
             raise
         return _duplicate(event)
     except InputError as problem:
+        if verdict.adjudicates:
+            raise
         return Outcome(verdict.key, "rejected", str(problem))
     # After any verdict, so that none takes longer. What a pause sets aside is locked in key order.
     if event and (event.gold_id or queue.gold_count) and review(queue, annotator, now):
@@ -150,6 +152,8 @@ def _record(
     if problem := problem_with_version(verdict.version, item.newest_version):
         return Outcome(verdict.key, "rejected", problem), None
     judgments = judgments_of_pair(item.query_id, item.document_id)
+    if verdict.adjudicates and not verdict.overrules:
+        _check_waits(item, annotator, judgments)
     ended = end_leases(items, annotator, now)
     active = _active_leases(items, ended)
     extra = _is_extra(item, annotator, verdict, judgments=judgments, leases=[*ended, *active], now=now)
@@ -182,6 +186,20 @@ def _record(
     return replace(_outcome(event, revealed), is_set_aside=quarantine is not None), event
 
 
+def _check_waits(item: Item, adjudicator: User, judgments: Sequence[Judgment]) -> None:
+    """`InputError` unless the locked item waits for adjudication, or its adjudicator thinks again."""
+    if item.state == Item.State.ADJUDICATION:
+        return
+    decisions = [one for one in judgments if one.is_adjudication and one.is_counted]
+    latest = max(decisions, key=lambda one: one.event_id, default=None)
+    if latest is None:
+        raise InputError("This pair does not need adjudication.", field="item", conflict=True)
+    if latest.annotator_id != adjudicator.pk:
+        verdict = latest.get_verdict_display().lower()
+        problem = f"Another admin has settled this pair: {verdict}. If you disagree, correct its label."
+        raise InputError(problem, field="item", conflict=True)
+
+
 def _revealed(queue: Queue, item: Any, verdict: Submission) -> Prelabel | None:
     """The pre-label shown after a verdict; anyone who has seen one of the pair is shown none again."""
     if item.seen_prelabeler or verdict.adjudicates:
@@ -205,9 +223,12 @@ def _is_extra(
     leases: Sequence[Lease],
     now: datetime,
 ) -> bool:
-    """No slot of the item is free for this verdict; a second thought keeps the place of the first."""
+    """No slot of the item is free for this verdict; a second thought keeps the place of the first, and the
+    thoughts of someone who settled the pair have none."""
     if verdict.verdict == Verdict.CANNOT_JUDGE or verdict.adjudicates or item.state in SLOTLESS:
         return False
+    if any(one.is_adjudication and one.annotator_id == annotator.pk for one in judgments):
+        return True
     active = {lease.annotator_id for lease in leases if lease.item_id == item.pk and lease.expires_at > now}
     votes = {
         judgment.annotator_id: judgment.extra  # type: ignore[attr-defined]
@@ -277,12 +298,14 @@ def _touch(event: JudgmentEvent, judgments: Sequence[Judgment]) -> None:
 def _project(event: JudgmentEvent, judgments: list[Judgment], quarantine: int | None) -> None:
     """Make the event its author's current verdict on the pair; in a quarantine it does not count.
 
-    Of a gold question the first answer stands: a second thought may come from somewhere else.
+    Of a gold question the first answer stands: a second thought may come from somewhere else. And who has
+    settled the pair, and judges it in a queue that had handed it out before, decides nothing by that.
     """
     facts = _facts_from(event, quarantine)
     for judgment in judgments:
         if judgment.annotator_id == event.annotator_id:
-            stays = judgment.is_gold and event.gold_id
+            is_decided = judgment.is_adjudication and not event.is_adjudication
+            stays = is_decided or (judgment.is_gold and event.gold_id)
             changes = {"judged_at": judgment.judged_at} if stays else facts
             for name, value in changes.items():
                 setattr(judgment, name, value)
@@ -345,7 +368,8 @@ def _check_comes_back(queue: Queue, annotator: User, event: JudgmentEvent) -> No
 
 
 def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetime) -> None:
-    """Append the undo and let the latest verdict that is not undone stand, or none; no repeat ever stood.
+    """Append the undo and let the latest verdict that is not undone stand, a decision before all others, or
+    none; no repeat ever stood.
 
     An answer to a gold question is taken back only as long as it is the last verdict: that mends a slip.
     """
@@ -360,7 +384,7 @@ def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetim
             own, kind=JudgmentEvent.Kind.VERDICT, repeats=None, brought_by__deleted_at=None
         )
         .exclude(Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk"))))
-        .order_by("-pk")
+        .order_by("-is_adjudication", "-pk")
         .first()
     )
     if standing is None:

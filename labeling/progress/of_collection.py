@@ -215,5 +215,6 @@ def share_of_ties(collection: Collection) -> tuple[float, int]:
     return (tied + tied_before) / (tied + agreed + all_before), tied + agreed
 
 
-def gold_questions(collection: Collection) -> int:
-    return GoldQuestion.objects.filter(collection=collection, active=True, practice=False).count()
+def gold_questions(collection: Collection, *, practice: bool = False) -> int:
+    """Number of those in use that are hidden among pairs, or that belong to the practice round."""
+    return GoldQuestion.objects.filter(collection=collection, active=True, practice=practice).count()

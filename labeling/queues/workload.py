@@ -20,6 +20,7 @@ class Terms:
 
     tie_share: of pairs with an even number of judgments, how many are tied. overhead: share that is added to
     the price. seconds: active time for one judgment. hours_per_week: what one annotator works.
+    gold_questions: the most that one person can be asked; None for enough.
     """
 
     judgments_per_item: int = 1
@@ -27,6 +28,7 @@ class Terms:
     tie_share: float = 0.1
     gold_first_share: float = 0.0
     gold_share: float = 0.0
+    gold_questions: int | None = None
     practice_questions: int = 0
     repeat_share: float = 0.0
     price: float = 0.0
@@ -67,7 +69,7 @@ def team_work(needed: float, terms: Terms, annotators: int) -> TeamWork:
     """Share `needed` judgments equally among annotators; each also answers gold, practice and repeats.
 
     Of a person's first 25 items `gold_first_share` are gold questions; of later ones `gold_share` are, and
-    `repeat_share` are repeats. As if there were enough gold questions, and nobody skipped.
+    `repeat_share` are repeats. Nobody is asked more gold questions than there are; as if nobody skipped.
 
     >>> team_work(975, Terms(gold_share=0.05, seconds=36, hours_per_week=7), 1).days
     10.25
@@ -79,8 +81,9 @@ def team_work(needed: float, terms: Terms, annotators: int) -> TeamWork:
     early = min(each, first) / (1 - terms.gold_first_share)
     later = max(0.0, each - first) / (1 - terms.gold_share - terms.repeat_share)
     practice = terms.practice_questions if needed else 0
-    items = early + later + practice
-    gold = early * terms.gold_first_share + later * terms.gold_share
+    wanted = early * terms.gold_first_share + later * terms.gold_share
+    gold = wanted if terms.gold_questions is None else min(wanted, terms.gold_questions)
+    items = early + later + practice - (wanted - gold) / (1 - terms.repeat_share)
     hours = items * terms.seconds / 3600
     return TeamWork(
         annotators,

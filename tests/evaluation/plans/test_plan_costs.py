@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from labeling.gold.questions import NewQuestion, add_question
 from labeling.models import Queue
 from labeling.progress.counts import queue_progress
 from tests.evaluation.cast import make_release
@@ -50,6 +51,16 @@ def test_cost_and_days_of_as_few_people_as_can_do_it(
     # Practice apart, who is many is as cheap and sooner ready.
     able = [row for row in rows if row["judgments"] is not None]
     assert [row["days"] for row in able] == sorted((row["days"] for row in able), reverse=True)
+
+
+def test_a_plan_charges_no_more_gold_questions_than_there_are(world: World) -> None:
+    world.import_runs()
+    add_question(world.collection, NewQuestion("q1", "d3", "not_relevant"), user=world.ada)
+    plan = planned(world, **PACE, gold_first_share=0.5)
+    rows = {row["annotators"]: row for row in plan["work"]["by_annotators"]}
+    assert [(rows[people]["gold"], rows[people]["judgments"]) for people in (1, 2)] == [(1, 9), (2, 10)]
+    sentences = [row["sentence"] for row in plan["supposed"]]
+    assert "The collection has 1 gold question, and nobody sees one twice." in sentences
 
 
 @pytest.mark.database

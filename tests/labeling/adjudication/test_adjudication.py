@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from labeling.adjudication import settling
 from labeling.adjudication.settling import adjudicate, take_back
 from labeling.judging.leases import claim
 from labeling.judging.submissions import Submission
-from labeling.models import Item, JudgmentEvent, Queue
+from labeling.judging.verdicts import Outcome, record_judgment, undo
+from labeling.models import Item, Judgment, JudgmentEvent, Queue
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
 from pooling.people.membership import add_member
@@ -122,6 +125,35 @@ def test_a_later_verdict_changes_nothing_that_was_settled(world: World, tied: It
     judge(tied.queue, world.ben, tied.pk, "relevant")
     judge(tied.queue, world.cleo, tied.pk, "relevant")
     assert (state(tied), label_of(tied)) == ("done", (0, "adjudicated"))
+
+
+def test_who_settled_a_pair_decides_nothing_more_by_judging_it_in_a_queue(world: World, tied: Item) -> None:
+    other = make_queue(world, pairs=2)
+    there = other.items.get(query=tied.query, document=tied.document)
+    judge(other, world.ada, there.pk, "cannot_judge", reason="other", key="first thought")
+    settle(tied, world.ada, "relevant")
+    assert judge(other, world.ada, there.pk, "not_relevant", key="late").status == "extra"
+    assert label_of(tied) == (1, "adjudicated")
+    undo(other, world.ada, "first thought")
+    assert label_of(tied) == (1, "adjudicated")
+    take_back(tied.queue, world.ada, JudgmentEvent.objects.get(is_adjudication=True).key)
+    assert Judgment.objects.get(annotator=world.ada).verdict == "not_relevant"
+
+
+def test_of_two_admins_who_settle_at_once_the_first_decides(
+    world: World, tied: Item, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_member(world.collection, "dan", "admin")
+
+    def quicker(queue: Queue, annotator: User, given: Submission) -> Outcome:
+        """The other admin's verdict comes between the first look and the lock."""
+        record_judgment(queue, world.dan, replace(given, key="dan's", verdict="not_relevant"))
+        return record_judgment(queue, annotator, given)
+
+    monkeypatch.setattr(settling, "record_judgment", quicker)
+    with pytest.raises(InputError, match="Another admin has settled this pair: not relevant"):
+        settle(tied, world.ada, "relevant")
+    assert label_of(tied) == (0, "adjudicated")
 
 
 def test_the_same_key_settles_once(world: World, tied: Item) -> None:

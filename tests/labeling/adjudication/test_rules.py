@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import count
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -20,11 +21,13 @@ from labeling.gold.questions import NewQuestion, add_question
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.own_work import own_verdicts
 from labeling.judging.submissions import Submission
-from labeling.models import Item, Queue
+from labeling.judging.verdicts import Outcome
+from labeling.models import Item, Judgment, Queue
 from labeling.progress.counts import queue_progress
 from labeling.queues.opening import open_queue
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction
+from pooling.people.membership import add_member
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World
 
@@ -132,6 +135,24 @@ def test_a_rule_that_is_killed_half_way_is_listed_goes_on_and_is_undone_whole(
     assert undo_rule(open_pairs, world.ada, rest.batch) == 2
     assert undo_rule(open_pairs, world.ada, half.key) == 2
     assert (batches(open_pairs), waiting(open_pairs)) == ([], 6)
+
+
+def test_a_rule_goes_on_past_a_pair_that_another_admin_just_settled(
+    world: World, open_pairs: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_member(world.collection, "dan", "admin")
+    first = unsettled_items(open_pairs)[0]
+
+    def after_dan(queue: Queue, admin: User, given: Submission) -> Outcome:
+        if given.item == first.pk:
+            adjudicate(queue, world.dan, Submission(first.pk, "", "relevant"))
+        return adjudicate(queue, admin, given)
+
+    monkeypatch.setattr(rules, "adjudicate", after_dan)
+    done = apply_rule(open_pairs, world.ada, preview(open_pairs, "trusted", ["cleo"]))
+    assert (done.settled, waiting(open_pairs)) == (4, 1)
+    decision = Judgment.objects.get(query=first.query, document=first.document, is_adjudication=True)
+    assert (decision.annotator, decision.verdict) == (world.dan, "relevant")
 
 
 def test_a_tie_among_the_trusted_stays_open(open_pairs: Queue) -> None:

@@ -432,3 +432,8 @@ def test_what_an_adjudicator_said_last_is_the_label(world: World) -> None:
         store_page(queue, admin, item, FactPage(uuid4(), item.document.version, said, adjudicates=True))
     labels = dict(support_labels(world.collection).supports.select("fact_id", "weight").iter_rows())
     assert labels["lines"] == 0
+    # Judged in the queue afterwards, the fact keeps what was decided of it.
+    in_queue = FactPage(uuid4(), item.document.version, [FactVerdict("lines", 1, "supports")])
+    assert store_page(queue, world.ada, item, in_queue).stored == 1
+    labels = dict(support_labels(world.collection).supports.select("fact_id", "weight").iter_rows())
+    assert labels["lines"] == 0

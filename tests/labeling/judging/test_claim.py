@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
@@ -156,6 +157,27 @@ def test_nobody_gets_a_pair_they_have_judged(world: World) -> None:
     assert claimed.leases == []
     assert claimed.empty is not None
     assert claimed.empty.second_opinion == 2
+
+
+def test_an_answer_to_a_check_waits_as_long_as_the_one_before_it(world: World) -> None:
+    """If all checks left the count together, at its end, it would tell how many they were."""
+    for query, document in product(("q1", "q2", "q3"), ("d3", "d4")):
+        add_question(world.collection, NewQuestion(query, document, "relevant"), user=world.ada)
+    queue = make_queue(world, needed=2, gold=HALF)
+    order = []
+    while leases := claim(queue, world.ben, 1).leases:
+        order.append((leases[0].item_id, leases[0].item.state == Item.State.GOLD))
+        judge(queue, world.ben, leases[0].item_id)
+    assert {is_check for _, is_check in order} == {True, False}
+    counts = []
+    for item in (item for item, is_check in order if not is_check):
+        judge(queue, world.cleo, item)
+        empty = claim(queue, world.ben).empty
+        counts.append(empty and empty.second_opinion)
+    drops = [before - after for before, after in pairwise([len(order), *counts])]  # type: ignore[operator]
+    places = [place for place, (_, is_check) in enumerate(order) if not is_check]
+    gaps = [after - before for before, after in pairwise([0, *places[1:], len(order)])]
+    assert drops == gaps
 
 
 def test_a_skipped_item_comes_back_when_nothing_else_is_left(world: World) -> None:

@@ -60,6 +60,8 @@ def test_cost_so_far_and_to_finish(
         (Terms(seconds=10, hours_per_week=7, price=0.1), 360, 4, 360, 36.0, 0.25),
         # 20 of the first 25 are pairs; 81 later ones are 90 % of 90: 115 and half on top.
         (Terms(gold_first_share=0.2, gold_share=0.1, price=1, overhead=0.5), 101, 1, 115, 172.5, None),
+        # The same where there are eight questions in all: six fewer are asked.
+        (Terms(gold_first_share=0.2, gold_share=0.1, gold_questions=8, price=1), 101, 1, 109, 109.0, None),
         # Repeats are among later ones alone: 25 + 75 / 0.75.
         (Terms(repeat_share=0.25, price=1), 100, 1, 125, 125.0, None),
         # Practice is everybody's: 2 · 50 and 2 · 5.
@@ -97,6 +99,7 @@ TERMS = st.builds(
     Terms,
     gold_first_share=st.floats(0, 0.5),
     gold_share=st.floats(0, 0.5),
+    gold_questions=st.none() | st.integers(1, 50),
     practice_questions=st.integers(0, 10),
     repeat_share=st.floats(0, 0.2),
     price=st.floats(0.01, 10),
