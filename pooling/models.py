@@ -77,9 +77,7 @@ class JobBeat(models.Model):
 
 
 class JobCancellation(models.Model):
-    """Somebody asked for the end of a running job. A separate row, because the work itself may hold the
-    job's row in a long transaction, and asking must not wait for that.
-    """
+    """Somebody asked for a running job's end; apart, so that asking need not wait for the job's row."""
 
     job = models.OneToOneField(Job, on_delete=models.CASCADE, primary_key=True, related_name="cancellation")
     asked_by = models.ForeignKey(

@@ -108,9 +108,7 @@ def tell(news: Sequence[News], *, but_not: Some[Receiver] = ()) -> list[CanaryDe
 def announce(
     hooks: Sequence[Webhook], event: str, data: Mapping[str, object], *, subject: str = ""
 ) -> list[CanaryDelivery]:
-    """Have webhooks of a collection told what happened, in the form of Standard Webhooks: `type`, `timestamp`
-    and `data`. Each hears once of what has a `subject`.
-    """
+    """Tell a collection's webhooks by Standard Webhooks (`type`, `timestamp`, `data`), once per `subject`."""
     now, made = timezone.now(), []
     for hook in hooks:
         if subject and hook.deliveries.filter(subject=subject).exists():

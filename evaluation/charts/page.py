@@ -57,9 +57,7 @@ class ChartView(forms.Form):
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture on a page: its addresses by variant, its sizes, what it is and how it is read. has_bands:
-    whether a page can show the bands of one run alone.
-    """
+    """A picture on a page: addresses by variant, sizes, how to read it. has_bands: of one run alone."""
 
     name: str
     title: str

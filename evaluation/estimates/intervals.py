@@ -165,11 +165,7 @@ def gamma_quantile(level: float, mean: float, variance: float) -> float:
 
 
 def interval_of_total(sample: pl.DataFrame, *, confidence: float = 0.95) -> LabelInterval:
-    """The number of relevant documents of the pool (as `estimated_total`) with an interval.
-
-    sample: as in `interval_of_micro_recall`. Without a relevant document the value is 0 and the upper limit
-    is what the audit does not rule out.
-    """
+    """The pool's relevant documents with an interval, of `sample`; without one, 0 to what is not refuted."""
     arrays = SampleArrays.of(sample)
     marks = np.ones(len(arrays.relevant))
     return interval_of_kind(arrays, marks, arrays.probability < 1, confidence)
@@ -284,9 +280,7 @@ def _reach_of_draw(
 def interval_of_micro_recall_difference(
     sample: pl.DataFrame, first: pl.DataFrame, second: pl.DataFrame, *, confidence: float = 0.95
 ) -> LabelInterval:
-    """Micro recall of one run minus that of another on the same sample; otherwise as
-    `interval_of_micro_recall`, with limits within -1 to 1, and with the p-value of the difference.
-    """
+    """Micro recall of one run less another's, as `interval_of_micro_recall`, within -1 to 1, with p-value."""
     arrays = SampleArrays.of(sample)
     ours, theirs = arrays.hits_of(first), arrays.hits_of(second)
     only_first, only_second = alone(first, second)

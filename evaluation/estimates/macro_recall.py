@@ -332,9 +332,7 @@ class _Sample:
     queries: int
 
     def fit(self, variance: float, start: Floats) -> _Fit:
-        """Climbs the marginal likelihood by Newton's method; in each step the weights of the intercepts are
-        fixed. start: coefficients.
-        """
+        """Newton's method on the marginal likelihood, intercept weights fixed in each step, from `start`."""
         points, shares = np.polynomial.hermite_e.hermegauss(POINTS)
         intercepts, prior = points * np.sqrt(variance), np.log(shares / shares.sum())
         x, label = self.features, self.label[:, None]

@@ -192,9 +192,7 @@ class Domain:
         return min(max(value, self.seen), self.most)
 
     def by_query(self, weight: float) -> pl.DataFrame:
-        """query_id, value: the same estimate within each query of the sample, not held between what was seen
-        and what there can be.
-        """
+        """query_id, value: the same estimate within each query of the sample, not bounded by what can be."""
         residual = self.relevant - weight * self.guess
         values = pl.Series(residual / self.arrays.probability + weight * self.guess)
         totals = (

@@ -275,9 +275,7 @@ def _sampled(rows: pl.DataFrame) -> pl.DataFrame:
 def audit_ranks(
     query_ids: Sequence[str], document_ids: pl.Series, starts: Sequence[int], seed: int
 ) -> list[int]:
-    """The place of each document in its query's audit order; `starts` is where each query's rows begin, empty
-    for a pool without entries.
-    """
+    """Places in queries' audit orders; `starts`: the first row of each, empty for a pool without entries."""
     places = [0] * len(document_ids)
     ends = [*starts, len(document_ids)][1:]
     for query_id, start, end in zip(query_ids, starts, ends, strict=True):

@@ -197,9 +197,7 @@ def runs_by_scores(
 def differences_by_scores(
     audit: ScoreAudit, places: Places, cutoffs: Sequence[int], *, confidence: float = LEVEL
 ) -> list[RunDifference]:
-    """Micro recall of each run minus that of each later one, on the same sample: first, second, k and an
-    interval; nothing for more than MOST_COMPARED runs.
-    """
+    """first, second, k and interval of differences in micro recall; nothing for more than MOST_COMPARED."""
     if len(places.runs) > MOST_COMPARED:
         return []
     pooled = places.only(audit.pairs)

@@ -86,9 +86,7 @@ class CeilingRow:
 def ceiling_rows(
     report: Report, choice: CeilingChoice, rankers: Sequence[str] | None = None
 ) -> list[CeilingRow]:
-    """A row for each of these runs, or each other one, and K1 from K on. `InputError` where the report is too
-    large for a page, and where a run was deleted.
-    """
+    """A row for each of these runs, or all others, and K1 from K on; `InputError` if too large or deleted."""
     named = rankers if rankers is None else {choice.stage1, *rankers}
     runs = {run.name: run for run in runs_of(report) if named is None or run.name in named}
     # Without stored comparisons neither the weights of its queries nor all that its bounds rest on are known.

@@ -67,9 +67,7 @@ SHOW = Filter(
 
 @dataclass(frozen=True)
 class QueryLine:
-    """A query as the table shows it. address: of its page; at: the K at which documents are
-    found or missed; rule: how the release settled disagreements.
-    """
+    """A query in the table. address: its page; at: K of found and missed; rule: of the release."""
 
     query: QueryRow
     run: str

@@ -130,9 +130,7 @@ class AgainstExact:
         return list(self.exact.pairs.query_ids.to_list())
 
     def short_lists(self, run: str, k: int) -> dict[str, int]:
-        """Queries with fewer than k documents, by the name of the run: the exact one's, and this one's among
-        those that it answers. Empty where every list is as long.
-        """
+        """Run or exact run -> queries with fewer than k documents among those answered; empty without any."""
         depth = self.runs[run].depth
         counted = {self.exact.name: self.exact.depth < k, run: (depth > 0) & (depth < k)}
         return {name: int(short.sum()) for name, short in counted.items() if short.any()}

@@ -66,9 +66,7 @@ def psi_p(first: Floats, second: Floats, *, sizes: tuple[float, float], chance: 
 
 
 def mmd2(first: Floats, second: Floats, *, seed: int = 0) -> tuple[float, float, float]:
-    """The unbiased squared maximum mean discrepancy of (n, d) and (m, d) vectors, its p by 999 permutations,
-    and γ, which is 1 / the median squared distance (Gretton et al., A Kernel Two-Sample Test, 2012).
-    """
+    """Unbiased squared MMD of (n, d) and (m, d), p by 999 permutations, and γ (Gretton et al., 2012)."""
     both = np.concatenate([first, second]).astype(np.float64)
     squares = (both * both).sum(axis=1)
     distances = np.maximum(squares[:, None] + squares[None, :] - 2 * both @ both.T, 0)

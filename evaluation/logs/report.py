@@ -208,9 +208,7 @@ class Compared:
 def compared(
     log: Sequence[LoggedQuery], queries: Sequence[QueryRecord], sample: Mapping[str, Sampled] | None
 ) -> Compared:
-    """A drawn set stands for the traffic by the sizes and probabilities of its draw; in any other, each query
-    counts the same. ValueError for fewer than ten queries on a side.
-    """
+    """A drawn set speaks for the traffic by its design, any other by equal queries; ValueError below ten."""
     kept = [query for query in queries if sample is None or query.id in sample]
     if min(len(kept), len(log)) < LEAST_QUERIES:
         raise ValueError(

@@ -36,9 +36,7 @@ def read_vectors(log: Path, chosen: Path, most: tuple[float, float] = (inf, inf)
 
 
 def read_pairs(old: Path, new: Path) -> tuple[Floats, Floats, tuple[int, int]]:
-    """The vectors of the documents that both files have, by their ids, or row by row where neither has ids;
-    and how many only the old and only the new file has.
-    """
+    """Vectors of the documents in both files, by id or else by row; and how many are in one alone."""
     (first, first_ids), (second, second_ids) = _read(old), _read(new)
     if (first_ids is None) != (second_ids is None):
         raise FormatError(

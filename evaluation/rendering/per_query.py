@@ -45,9 +45,7 @@ class HasValues(Protocol):
 
 
 def check_per_query_path(path: Path | None, runs: int = 1) -> None:
-    """ValueError when `write_frame` could not write there, or not the values of that number of runs;
-    better said before the work than after it. None: nothing is to be written.
-    """
+    """ValueError now where `write_frame` could not write there, or not these runs; None: nothing to write."""
     if path is None:
         return
     if path.suffix not in WRITERS:

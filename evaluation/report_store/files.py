@@ -148,9 +148,7 @@ def result_of(report: Report) -> EvaluationResult:
 
 
 def stored_runs(report: Report) -> dict[str, Run]:
-    """The report's runs as they are stored, by the name that the report knows them by: one that was renamed
-    since is known by its file. Deleted ones are not among them.
-    """
+    """The report's runs by its names for them, found by file where renamed since; none that are deleted."""
     left = list(report.runs.defer("preflight"))
     runs: dict[str, Run] = {}
     for is_same in (lambda run, provenance: run.name == provenance["name"], lambda run, provenance: True):

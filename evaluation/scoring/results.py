@@ -286,11 +286,7 @@ class Evaluation:
         return table.loc[table["measure"] == measure, columns].reset_index(drop=True)
 
     def relevant_frame(self) -> pl.DataFrame:
-        """Every relevant pair: query_id, document_id, relevance, ranks.
-
-        `ranks` holds one position per run, in the order of `runs`, null where the run does not return the
-        pair.
-        """
+        """query_id, document_id, relevance, and `ranks` by run, of every relevant pair; null if absent."""
         rows = np.flatnonzero(self.labels.relevant)
         positions = [run.counted.position[rows] for run in self.runs.values()]
         ranks = np.stack(positions, axis=1) if positions else np.zeros((len(rows), 0), dtype=np.int64)

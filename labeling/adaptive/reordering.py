@@ -324,11 +324,7 @@ def _settle_finish(selection: Selection, plan: QueryPlan, state: QueryState, now
 
 
 def _grant(queue: Queue, selection: Selection, reserve: int, now: datetime) -> int:
-    """Give batches of the budget that goes where relevant documents turn up, until `reserve` items are free.
-
-    The next batch goes to the query of whose last ten documents most were relevant, among those that have
-    nothing left to hand out; with the fewest judged where that is equal.
-    """
+    """Give batches where relevant documents turn up (of the last ten) until `reserve` items are free."""
     if selection.budget_rule != Selection.Rule.GREEDY or is_stopped(selection):
         return 0
     granted, left = 0, unspent(selection)

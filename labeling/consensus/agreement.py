@@ -128,9 +128,7 @@ def raw_agreement(cells: Cells, weights: Floats) -> Floats:
 
 
 def positive_agreement(cells: Cells, weights: Floats) -> Floats:
-    """Given that one person said relevant, how often another did: 2a/(2a + b + c) for two people; for more,
-    Spitzer and Fleiss (1974).
-    """
+    """How often others agree with a relevant verdict: 2a/(2a + b + c) for two (Spitzer and Fleiss, 1974)."""
     return _specific(cells.yes, cells.judged, weights)
 
 
@@ -164,9 +162,7 @@ def gwet_ac1(cells: Cells, weights: Floats) -> Floats:
 
 
 def mean_cohen(verdicts: pl.DataFrame, *, seed: int = 0, least: int = LEAST_SHARED) -> Figure:
-    """Cohen's kappa (1960), averaged over every two annotators with `least` pairs in common, weighted by
-    how many they share. Where many tables are averaged, fewer samples do for the interval.
-    """
+    """Cohen's kappa (1960) over pairs of annotators with `least` in common, weighted by shared pairs."""
     tables = _tables_of_two(verdicts)
     tables = tables[tables.sum(axis=1) >= least]
     if not len(tables):

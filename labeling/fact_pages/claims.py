@@ -24,9 +24,7 @@ LOOKED_AT = 50
 
 
 def claim_item(queue: Queue, annotator: User, *, now: datetime | None = None) -> FactItem | None:
-    """Hold the document that the person holds already, or the next one with a fact left for them; None where
-    there is none, and where the queue is not open.
-    """
+    """Hold the person's document, or the next with a fact left; None without one, or if not open."""
     now = now or timezone.now()
     if state_of(queue) != Queue.State.OPEN:
         return None

@@ -109,9 +109,7 @@ class Drafting:
     async def facts_of(
         self, query: str, narrative: str, facts: Sequence[str], documents: Sequence[str]
     ) -> list[DraftedFact] | None:
-        """New facts of a query, window by window, each told what is known already; None where the budget does
-        not reach. `ModelError` where the model does not answer.
-        """
+        """New facts of a query by windows, each knowing the earlier; None past the budget; `ModelError`."""
         texts, drafts = list(facts), []
         for start in range(0, len(documents), WINDOW):
             if len(texts) >= MOST_FACTS:

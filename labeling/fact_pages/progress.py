@@ -125,9 +125,7 @@ def _supports_in_audit(queue: Queue) -> int:
 
 
 def _votes(queue: Queue) -> pl.DataFrame:
-    """query_id (the fact), document_id, annotator, relevant (whether they say that it supports), as the
-    measures of agreement take them; without those who cannot judge.
-    """
+    """query_id (the fact), document_id, annotator, relevant, as agreement takes them; no "can't judge"."""
     supports = _in_queue(queue).filter(is_adjudication=False).exclude(verdict=SupportVerdict.CANNOT)
     frame = rows_frame(
         supports.order_by(), "verdict", query_id="fact", document_id="document", annotator="annotator"

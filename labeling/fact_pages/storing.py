@@ -43,9 +43,7 @@ class FactVerdict:
 
 @dataclass(frozen=True)
 class FactPage:
-    """The facts of one page, judged at once. `page` is chosen by the client and makes sending it again
-    harmless; `document_version` is what was on screen.
-    """
+    """A page of facts judged at once. page: the client's key; document_version: what was on screen."""
 
     page: UUID
     document_version: int
@@ -56,9 +54,7 @@ class FactPage:
 
 @dataclass(frozen=True)
 class PageOutcome:
-    """What became of a page: how many verdicts are stored by it, and how many facts are left in the document
-    for this person. `duplicate`: it had been stored before, and nothing changed.
-    """
+    """Verdicts stored by a page, and facts left to this person; duplicate: it had been stored before."""
 
     status: Literal["stored", "duplicate"]
     stored: int

@@ -145,9 +145,7 @@ def import_supports(
 def import_gold_supports(
     collection: Collection, path: Path, *, file_name: str | None = None, user: User | None = None
 ) -> FactImport:
-    """Store supports as known answers: each is the label of its pair, and what people say of it shows
-    whether to trust them. `cannot` is no answer and is left out.
-    """
+    """Store supports as known answers, labels of their pairs; `cannot` is no answer and is left out."""
     path = Path(path)
     place = file_name or path.name
     supports, _ = _supports_in(collection, path, place)

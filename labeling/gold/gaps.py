@@ -46,9 +46,7 @@ def skips_in(queue: Queue) -> list[AnnotatorSkips]:
 
 
 def queries_without_gold(collection: Collection, **of: Any) -> list[str]:
-    """The ids of the queries of which pairs are left in open queues that hide gold questions, and that have
-    no such question, so that none is asked there. `of` chooses among the queues.
-    """
+    """Ids of queries in open queues with hidden gold that have none of their own; `of` chooses queues."""
     hides = Q(gold_first_share__gt=0) | Q(gold_share__gt=0)
     queues = collection.queues.filter(hides, state=Queue.State.OPEN, kind=Queue.Kind.PAIRS, **of)
     gold = GoldQuestion.objects.filter(query=OuterRef("query"), active=True, practice=False, **THERE)

@@ -80,11 +80,7 @@ def impose(
 
 
 def lift(queue: Queue, annotator: User, *, by: User | None = None, now: datetime | None = None) -> Quarantine:
-    """Let an annotator go on, and count again what was set aside; the rule starts again.
-
-    Where others have judged in the meantime, a pair has more judgments than it needs, and all of them count.
-    `InputError` when the annotator is not in quarantine.
-    """
+    """Let an annotator go on, and count again what was set aside; `InputError` if there is no quarantine."""
     now = now or timezone.now()
     with transaction.atomic():
         bookmark = locked_bookmark(queue, annotator)

@@ -88,11 +88,7 @@ def answers_to_repeats(queue: Queue) -> QuerySet[JudgmentEvent]:
 
 
 def same_again(queue: Queue) -> dict[int, tuple[int, int]]:
-    """Numbers of repeats that each annotator answered as the first time, and answered at all, by their key.
-
-    The last answer to a repeat is checked against the verdict that stood when it was shown; where either is
-    "can't judge", it is left out.
-    """
+    """By annotator, repeats answered as at first, and all; without those that were "can't judge"."""
     rows = answers_to_repeats(queue).order_by("pk")
     last: dict[int | None, tuple[int, str, str]] = {}
     for item, annotator, verdict, before in rows.values_list(

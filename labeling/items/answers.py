@@ -9,9 +9,7 @@ from labeling.models import JudgmentEvent, Queue
 
 
 def own_answers(user: User) -> QuerySet[JudgmentEvent]:
-    """The verdicts of `user` that stand, one for each item they answered, whatever it is; neither practice
-    nor what was imported, nor those of pairs that they settled.
-    """
+    """Standing verdicts of `user`, one per item they answered; no practice, imports or settled pairs."""
     undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
     later = _given_or_settled(user).filter(item=OuterRef("item"), pk__gt=OuterRef("pk")).exclude(undone)
     return given_by(user).exclude(undone).exclude(Exists(later)).order_by()

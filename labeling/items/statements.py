@@ -222,11 +222,7 @@ def lock_free_items(
     skipped_too: bool = False,
     waiting: bool = False,
 ) -> list[Item]:
-    """Lock up to `count` free items of a person's queue in stored order, with query and document.
-
-    Rows that others hold are passed over; with `waiting` they are waited for, in the order of primary keys.
-    The text of a document may be left out, see `text_bytes`.
-    """
+    """Lock up to `count` free items in order, passing over others' rows, or `waiting` for them by key."""
     values = free_values(bookmark, keys, now)
     return _free_items(keys, count, values, "" if skipped_too else NOT_SKIPPED, waiting=waiting)
 

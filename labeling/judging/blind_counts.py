@@ -159,11 +159,7 @@ def tell_left(queue: Queue, user: User, left: int, now: datetime) -> None:
 
 
 def blind_progress(queue: Queue, user: User) -> QueueProgress:
-    """`queue_progress` for an annotator: the same keys, filled from their own work; null is not told.
-
-    Items and judgments are what this person answered and what is left for them; pace, times and end date
-    are their own.
-    """
+    """`queue_progress` with the same keys from an annotator's own work; null is not told."""
     now = timezone.now()
     own = own_figures(queue, user, now=now)
     done, left, seconds = own["done"], own["left"], own["active_seconds"]

@@ -48,9 +48,7 @@ def image_of(metadata: object, hosts: Several[str]) -> str | None:
 
 
 def with_images(html: str, hosts: Several[str]) -> str:
-    """Sanitised HTML whose images have `src` and `alt` alone, with the first allowed ones as they are shown
-    and every other one as its alternative text.
-    """
+    """Sanitised HTML; its first allowed images have `src` and `alt`, all others are their text."""
     image_count = 0
 
     def replaced(match: re.Match[str]) -> str:

@@ -167,11 +167,7 @@ def renew(
 
 
 def release(queue: Queue, annotator: User, tokens: Sequence[UUID], *, now: datetime | None = None) -> int:
-    """Return the leases among `tokens` that belong to `annotator`, and say how many that were.
-
-    The bookmark goes back to their stretch, so that coming back means going on with the same query. What was
-    dealt comes again from its place.
-    """
+    """Return a person's leases among `tokens`, to come again from their place; how many that were."""
     now = now or timezone.now()
     with transaction.atomic():
         bookmark = locked_bookmark(queue, annotator)

@@ -257,9 +257,7 @@ def offered_query(item: Item | FactItem) -> OfferedQuery:
 
 
 def offered_document(item: Item | FactItem, queue: Queue) -> OfferedDocument:
-    """The document of an item as it is shown in the queue: the text without the breaks of a hard wrap, at the
-    same offsets. The passage is the same where the queue highlights neither words nor sentence.
-    """
+    """An item's document as shown: unwrapped at the same offsets, the passage whatever is highlighted."""
     query, document = item.query, item.document
     # The words of a long text are looked for once: its offsets are those of the text as it is stored.
     text = reflowed(document.text or "")

@@ -92,11 +92,7 @@ class OwnVerdict(TypedDict):
 
 
 def own_verdicts_of_query(queue: Queue, user: User, query_id: str) -> list[OwnVerdict]:
-    """The person's verdicts on documents of a query in this queue that were not undone, oldest first.
-
-    A verdict on a pair that is shown again is a verdict like any other, so that the list grows by one with
-    every pair, whatever it is.
-    """
+    """The person's verdicts on a query's documents, not undone, oldest first; repeats count as all others."""
     given = own_verdicts(queue, user).filter(query__external_id=query_id)[:MOST_OF_QUERY]
     return [
         {"document": one.document.external_id, "title": one.document.title, "verdict": one.verdict}

@@ -55,9 +55,7 @@ def accounts_of(collection: Collection) -> dict[str, User]:
 
 
 def people_of(collection: Collection, names: Iterable[str], *, accounts: bool) -> dict[str, User]:
-    """The account of each name: an account that exists where that was asked for, or one that nobody can sign
-    in to, made when it is first needed. Needs a transaction.
-    """
+    """Account by name: an existing one if asked for, or one without sign-in, made now. In a transaction."""
     by_name = accounts_of(collection) if accounts else {}
     imported = {one.name: one.user for one in collection.imported_annotators.select_related("user")}
     people: dict[str, User] = {}
@@ -147,9 +145,7 @@ def import_judgments(
     user: User | None = None,
     progress: Progress | None = None,
 ) -> JudgmentsImported:
-    """Store the judgments of a file. `InputError` or `FormatError` for anything wrong in it, and for a file
-    that was imported before and not taken back.
-    """
+    """Store a file's judgments; `InputError` or `FormatError`, also for an import that was not taken back."""
     choices, path = choices or ImportChoices(), Path(path)
     progress = progress or (lambda share, detail: None)
     place, checksum = file_name or path.name, sha256_of(path)

@@ -104,11 +104,7 @@ class Prelabeler(models.Model):
 
 
 class PrelabelJob(models.Model):
-    """One pass of a prelabeler over the pairs of a queue: how far it is, what it cost and what it may cost.
-
-    `state` is written by the process that does the work, but for the step into `queued`; an admin sets
-    `asked`.
-    """
+    """A prelabeler's pass over a queue: progress and cost. Its process writes `state`, an admin `asked`."""
 
     class State(models.TextChoices):
         QUEUED = "queued"

@@ -126,9 +126,7 @@ def _tokens_each(prelabeler: Prelabeler, sample: list[Question]) -> tuple[list[t
 def _mean_of_both(
     count: int, *, mean: float, spread: float, useless: int, lost: float
 ) -> tuple[float, float]:
-    """The tokens of an answer, [low, high], where `useless` answers took the `lost` tokens next to the
-    others: those that are cut off take the most of all.
-    """
+    """[low, high] tokens of an answer where `useless` ones took `lost`: those that are cut off take most."""
     share = useless / (count + useless)
     apart = lost / useless - mean if useless else 0.0
     spread = math.sqrt((1 - share) * spread**2 + share * (1 - share) * apart**2)

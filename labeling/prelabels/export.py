@@ -53,9 +53,7 @@ def prelabeler_named(queue: Queue, model: str, prompt: str | None = None) -> Pre
 
 
 def newest_named(prelabels: PrelabelQuerySet, model: str, prompt: str | None, where: str) -> Prelabeler:
-    """The newest prelabeler of that model, and prompt, among those of some pre-labels; `InputError` when
-    there is none in what is called `where`.
-    """
+    """The newest prelabeler of a model and prompt among pre-labels; `InputError` names `where`, for none."""
     rows = prelabels.filter(prelabeler__model=model)
     if prompt is not None:
         rows = rows.filter(prelabeler__prompt=prompt)

@@ -50,11 +50,7 @@ Messages = list[dict[str, str]]
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt with the question and the guidelines of a collection in it.
-
-    `hash` is the SHA-256 of the template and of what was put into it for the collection: with equal hashes,
-    pairs were asked in the same words.
-    """
+    """A prompt with a collection's words; hash: SHA-256 of both, equal where pairs were asked alike."""
 
     name: str
     version: int

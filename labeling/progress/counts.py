@@ -303,11 +303,7 @@ def _pace(queue: Queue, now: datetime) -> Pace:
 
 
 def in_all(events: QuerySet[JudgmentEvent]) -> tuple[int, datetime | None, int]:
-    """Number of events, time of the first, and number of people.
-
-    Person by person, for PostgreSQL then counts with several processes; it does not where it counts distinct
-    people.
-    """
+    """Events, time of the first, and people, counted person by person, as PostgreSQL does in parallel."""
     by_person = events.order_by().values_list("annotator")
     each = list(by_person.annotate(many=Count("pk"), first=Min("created_at")))
     return sum(many for _, many, _ in each), min((first for _, _, first in each), default=None), len(each)

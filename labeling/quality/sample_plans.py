@@ -65,11 +65,7 @@ class Plan:
 
 
 def zero_failure_plan(population: int, bound: float, confidence: float = 0.95) -> Plan:
-    """The fewest pairs of a finite population of which none may fail.
-
-    Exact: with more than `bound` · population failures, the chance that none of them is drawn is at most
-    1 - confidence. Raises ValueError for shares outside (0, 1).
-    """
+    """The fewest pairs none of which may fail: exact, at `confidence`; ValueError outside (0, 1)."""
     _check(bound, confidence)
     failures = math.floor(round(bound * population, 9)) + 1
     if failures > population:
@@ -84,9 +80,7 @@ def zero_failure_plan(population: int, bound: float, confidence: float = 0.95) -
 
 
 def half_width_plan(population: int, half_width: float, rate: float = 0.5, confidence: float = 0.95) -> Plan:
-    """This many pairs that a failure rate of `rate` is known to ± `half_width` (normal limit, with the
-    correction for a finite population). Of a supposed rate near 0 or 1, 2 or 98 % is taken.
-    """
+    """Pairs to know a failure rate to ± `half_width` (normal, finite); rates are kept within 2 and 98 %."""
     _check(half_width, confidence)
     if not 0 <= rate <= 1:
         raise ValueError(f"The supposed rate is {rate:g}; it must be between 0 and 1.")
@@ -249,9 +243,7 @@ def stratified_design(
 def verification_design(
     pairs: pl.DataFrame, verdicts: ArrayLike, negatives: Plan, positives: Plan, *, seed: int = 0
 ) -> pl.DataFrame:
-    """The two samples of a verification: `stratified_design` with stratum 0, what the model calls not
-    relevant, and stratum 1, what it calls relevant. verdicts (n,): the model's.
-    """
+    """`stratified_design` with strata 0 (the model says not relevant) and 1; verdicts (n,): the model's."""
     is_relevant = np.asarray(verdicts, dtype=np.bool_)
     return stratified_design(pairs, is_relevant.astype(np.int64), [negatives.size, positives.size], seed=seed)
 

@@ -101,9 +101,7 @@ class AuditDraw:
 
 @dataclass(frozen=True)
 class AuditRow:
-    """An audit of a collection: its own pool, its queue, the name of the pool it was drawn `of`, and how many
-    of its pairs are `done`.
-    """
+    """An audit's own pool and queue, the name of the pool it is `of`, and how many pairs are `done`."""
 
     pool: Pool
     queue: Queue | None
@@ -116,9 +114,7 @@ class AuditRow:
 
 @dataclass(frozen=True)
 class Drawable:
-    """A plan with what it is drawn from: `pairs` (query_id, document_id), and of each its stratum's number;
-    `certain` pairs of the pool have a label already.
-    """
+    """A plan with `pairs` (query_id, document_id) and their strata; `certain` pairs have a label."""
 
     plan: AuditPlan
     pairs: pl.DataFrame

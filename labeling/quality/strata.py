@@ -198,9 +198,7 @@ def expected_half_width(sizes: ArrayLike, rates: ArrayLike, allocation: ArrayLik
 
 
 def _band(low: Any, high: Any, scores: NDArray[np.float64], relevant: NDArray[np.float64]) -> Stratum:
-    """A band with its supposed rate: of blind labels the share, drawn to one half by one label of each kind
-    (Laplace's rule), else the mean score, within what scores are believed.
-    """
+    """A band with its supposed rate: of blind labels by Laplace's rule, else the mean score within belief."""
     labels = len(relevant)
     if labels >= ENOUGH_LABELS:
         rate, rests_on = (float(relevant.sum()) + 1) / (labels + 2), LABELS

@@ -254,9 +254,7 @@ def saved_by(pairs: Compared, correlation: Figure) -> Figure:
 
 @dataclass(frozen=True)
 class Best:
-    """The model that saves most of an audit's labels among `compared`: its `key`, and `saved` with an
-    interval that holds for whichever of them comes out best.
-    """
+    """The model saving most of an audit's labels, by `key`; `saved` has an interval for any best one."""
 
     key: int
     compared: int
@@ -278,11 +276,7 @@ is partly luck; allowing for the choice, it saves 9 to 60 %.
 
 
 def best_of(models: Mapping[int, Compared]) -> Best | None:
-    """The best of all models that have a verdict, by key; None where there are not two.
-
-    Its interval is Bonferroni's: at 1 - 0.05/M for each of M, so all hold at once in 95 %, and with them that
-    of the chosen one.
-    """
+    """The best model with a verdict, by key, None of fewer than two; intervals by Bonferroni's rule."""
     measured = {key: saved_by(one, correlation_of(one)) for key, one in models.items() if len(one)}
     ready = {
         key: saved
@@ -297,9 +291,7 @@ def best_of(models: Mapping[int, Compared]) -> Best | None:
 
 
 def calibration_of(pairs: Compared) -> Calibration:
-    """BINS bins of equal width, those without a pair left out; none below FEWEST_QUERIES. The share of a
-    bin with pairs of fewer queries has no interval.
-    """
+    """BINS equal bins with a pair; none below FEWEST_QUERIES, nor an interval in a bin of fewer queries."""
     if pairs.queries < FEWEST_QUERIES:
         return Calibration((), None, None)
     place = np.minimum((pairs.score * BINS).astype(np.int64), BINS - 1)

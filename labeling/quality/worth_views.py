@@ -41,9 +41,7 @@ def picture_size(*, narrow: bool = False) -> tuple[int, int]:
 
 
 def calibration_chart(bins: Sequence[Bin], *, dark: bool, narrow: bool) -> alt.LayerChart:
-    """The share of relevant over the mean score of each bin, with 95 % intervals, next to the diagonal of a
-    model whose scores are chances; bins as in `labeling.quality.worth.worth`.
-    """
+    """The share of relevant over the mean score of each bin, with 95 % intervals and the diagonal."""
     theme = DARK if dark else LIGHT
     table = pd.DataFrame(
         [{"score": row.score, **vars(row.relevant)} for row in bins], columns=["score", *SHARE]

@@ -143,11 +143,7 @@ def _excerpt(document: Document, words: str) -> list[Part]:
 def add_document(
     query: Query, document_id: str, *, user: User, like: Queue, search: DocumentSearch | None = None
 ) -> Item:
-    """Put a document into the queue of what was found by search, opened with the redundancy of `like`.
-
-    `InputError` for a document that the collection does not have, that a pool holds, that was added before,
-    or that has a label.
-    """
+    """Put a found document into search's queue, as `like`; `InputError` for none, pooled or labelled."""
     collection = query.collection
     document = _document_named(collection, document_id)
     with transaction.atomic():

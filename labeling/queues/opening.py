@@ -229,9 +229,7 @@ def _orders(queue: Queue, pairs: list[PoolPair]) -> tuple[list[int], Sequence[in
 
 
 def presentation_keys(queue: Queue, pairs: list[PoolPair], *, opinion: int = 1) -> list[int]:
-    """The order key of each pair in a queue with a fixed order. An audit by scores goes part by part, each a
-    random sample of every stratum, so that there is an estimate before all of it is judged.
-    """
+    """Order keys in a fixed order; an audit by scores goes by parts, each random within every stratum."""
     part_of = parts_of_draw(queue.pool.provenance)
     parts = [part_of.get((pair.query_id, pair.document_id), 0) for pair in pairs]
     return order_keys_in_parts(candidates_of(queue.pool, pairs), parts, queue.seed, opinion=opinion)
@@ -368,9 +366,7 @@ def open_pairs(
     judgments_per_item: int = 1,
     by: User | None = None,
 ) -> Queue:
-    """Pick the pairs as a pool, as `pick_pool` does, and open them as a queue of the same name: shuffled,
-    blind. When the queue cannot be opened, nothing stays behind.
-    """
+    """Open pairs as a pool (`pick_pool`) and a shuffled, blind queue of one name; all or nothing."""
     name = numbered_name(collection, NAME)
     pool = pick_pool(collection, pairs, strategy=strategy, provenance=provenance, name=name, user=by)
     try:

@@ -37,11 +37,7 @@ LATER = tuple(one.name for one in fields(LaterOptions))
 
 @dataclass(frozen=True)
 class QueueOptions:
-    """The options of `labeling.queues.opening.open_queue`.
-
-    gold: how gold questions come among the items; None is the usual way. adaptive: with it,
-    labels move the order of what is left.
-    """
+    """Options of `open_queue`. gold: None is the usual way. adaptive: labels move the rest's order."""
 
     judgments_per_item: int = field(
         default=1,
@@ -148,9 +144,7 @@ def checked_judgments(judgments_per_item: int, most: int | None = None) -> None:
 
 
 def public_name(pool: Pool, name: str | None) -> str:
-    """The name that somebody chose for a queue over `pool`; else, as that of the pool or of what was drawn by
-    us would tell, the first of “Queue 1”, “Queue 2”, … that is free.
-    """
+    """The name chosen for a queue, or the first free “Queue 1”, “Queue 2”, … where the pool's would tell."""
     if name and name != pool.name and not pool.is_picked:
         return name
     rows = Queue.everything.filter(collection=pool.collection_id).values_list("name", "public_name")

@@ -173,9 +173,7 @@ def query_ranges(path: Path | str, *, smallest: int = SMALLEST) -> list[tuple[in
 
 
 def start_of_next_query(raw: BinaryIO) -> int:
-    """Where, after the line that is being read, the first line with another query than the line before
-    begins; the end of the file without one.
-    """
+    """Where the next query begins, behind the line being read; the end of the file without one."""
     raw.readline()
     query = None
     while line := raw.readline():

@@ -58,11 +58,7 @@ def current_umask() -> int:
 
 
 def write_run(frame: pl.DataFrame, path: Path | str, *, tag: str, format: str = "trec") -> None:
-    """Write a run frame in its row order; ranks count from 1 in each query unless the frame has a `rank`.
-
-    Formats: trec, csv, tsv, jsonl, json (ranx), parquet. Raises FormatError for ids that the format cannot
-    hold.
-    """
+    """Write a run in row order: trec, csv, tsv, jsonl, json (ranx), parquet; FormatError for unfit ids."""
     if "rank" not in frame.columns:
         frame = frame.with_columns(rank=pl.int_range(1, pl.len() + 1).over("query_id"))
     frame = frame.select("query_id", "document_id", "rank", "score")

@@ -53,11 +53,7 @@ def fill_from_address(request: HttpRequest, form: forms.BaseForm, names: Iterabl
 
 @dataclass(frozen=True)
 class Group:
-    """Some fields of a form under one heading.
-
-    Without a heading they come first and are always seen. `when_ticked`: fields that matter only while the
-    tick box in `fields` is ticked.
-    """
+    """Fields of a form under one heading, or first without one; when_ticked: while the box is ticked."""
 
     heading: str
     fields: list[BoundField]

@@ -100,9 +100,7 @@ def plain_html(text: str) -> str:
 
 
 def safe_structure(html: str) -> str:
-    """Headings, paragraphs, lists, tables and code of any HTML, without attributes and links; of images the
-    address and the alternative text, for others to decide about.
-    """
+    """Headings, paragraphs, lists, tables and code of any HTML; of images address and alternative text."""
     import nh3
 
     tags = TAGS - {"a"} | PICTURE.keys()

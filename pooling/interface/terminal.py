@@ -40,9 +40,7 @@ def readable(error: Exception) -> str:
 
 
 def refuse_odd_arguments(options: Mapping[str, Any]) -> None:
-    """ValueError names the argument that is not text in UTF-8, “-” as a file, or a file to write that is read
-    or written as well; other names of files may be anything.
-    """
+    """ValueError for an argument that is not UTF-8, for “-” as a file, and for writing what is read."""
     for name, value in options.items():
         texts = value if isinstance(value, list | tuple) else [value]
         if Path("-") in texts:

@@ -154,9 +154,7 @@ def cancel_job(job: Job, user: User | None) -> None:
 
 
 def note_stored(job: Job, stored: Result | None) -> None:
-    """Note what of a running job is stored for good, with `detail`, a sentence, and `url`; None takes it
-    back. Anyone who takes the job up again finds it under `stored` among the arguments.
-    """
+    """Note what of a running job is stored, `detail` and `url`, or None; resuming finds it as `stored`."""
     Job.objects.filter(pk=job.pk).update(result=stored)
 
 
@@ -245,9 +243,7 @@ def _interrupt(job: Job, what: str) -> bool:
 
 
 def enqueue_lost_jobs() -> int:
-    """Hand out again the jobs that wait although no task will begin them, and return how many those were: a
-    worker was stopped between taking the task and beginning the job.
-    """
+    """Hand out again jobs whose worker stopped between taking the task and beginning; how many."""
     if not run_job.get_backend().supports_get_result:
         return 0
     since = timezone.now() - SILENCE

@@ -27,9 +27,7 @@ Hashes: TypeAlias = "npt.NDArray[np.uint64]"
 
 @dataclass(frozen=True)
 class LogQuery:
-    """A query of a log: its key, its most frequent spelling, searches, people, when it was asked first and
-    last (milliseconds since 1970, or None), and the id that a table gives it.
-    """
+    """A query of a log: key, usual spelling, searches, people, first and last time (ms or None), and id."""
 
     key: str
     text: str

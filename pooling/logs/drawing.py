@@ -161,11 +161,7 @@ class SampledQuery:
 def draw(
     population: Sequence[LoggedQuery], n: int, *, seed: int | str = 0, target: str = "both"
 ) -> list[SampledQuery]:
-    """A stratified sample of n queries, in the order of the population; the same arguments draw the same.
-
-    ValueError where the log is empty, for an n below 1, and where a stratum would get no query: nothing would
-    speak for it.
-    """
+    """A stratified sample of n queries in population order; ValueError for an empty log, stratum, or n."""
     if n < 1:
         raise ValueError(f"{n} queries cannot be drawn; draw at least 1.")
     if not population:

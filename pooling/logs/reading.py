@@ -248,9 +248,7 @@ def queries_lines(queries: Sequence[LogQuery], share: float = 1.0) -> Iterator[s
 
 
 def production_run(log: ReadLog, queries: Sequence[LogQuery]) -> pl.DataFrame:
-    """What the production system returned last for each of these queries: query_id, document_id, rank and
-    score (1 / rank); a query has the id that `draw_queries` gives it.
-    """
+    """What the production system last returned for these queries: query_id, document_id, rank, 1 / rank."""
     rows = [
         (query_id(query.key), document, rank, 1 / rank)
         for query in queries

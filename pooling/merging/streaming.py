@@ -57,11 +57,7 @@ def named_paths(arguments: Iterable[Path]) -> dict[str, Path]:
 def read_top(
     name: str, path: Path, choice: Choice, chunks: Chunks | None = None
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The first documents of a run in its order, and what its reader noticed.
-
-    The run is cut right after reading, so that only one whole run is ever in memory. `chunks`: its rows are
-    chunks, and each document stands where its best chunk does.
-    """
+    """A run's first documents, cut after reading, and its notes; chunks: documents by their best chunk."""
     run = read_run(path, name=name, with_rank=choice.ties == "rank")
     frame, notes, depth = run.frame, run.notes, choice.reach_of(name)
     if chunks is not None:

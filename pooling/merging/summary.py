@@ -78,11 +78,7 @@ def thin_among(sizes: pl.DataFrame) -> Thin:
 
 
 def diagnose_labels(pooled: pl.DataFrame, qrels: pl.DataFrame, runs: Sequence[str]) -> LabelFinds:
-    """The labels of a pool so far, in plain values fit for JSON.
-
-    pooled: query_id, document_id, run_count, best_rank and, where run_count is 1, runs. qrels: query_id,
-    document_id, relevance.
-    """
+    """A pool's labels so far, as JSON. pooled: also run_count, best_rank, and runs where there is one."""
     dried = dry_depth(pooled, qrels)
     return {
         "labelled": sum(dried.labelled),

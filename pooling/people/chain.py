@@ -77,11 +77,7 @@ def _seal_some() -> None:
 
 
 def check_chain(noted: tuple[int, str] | None = None) -> ChainCheck:
-    """Read every line and compare; `noted` is the number and the checksum of a line, noted earlier elsewhere.
-
-    Lines that are cut off at the end show by `TrailHead`. Where that was changed as well, only `noted` can
-    tell.
-    """
+    """Read and compare every line; `noted`: a number and checksum kept elsewhere, if `TrailHead` lies."""
     seal()
     head = TrailHead.objects.filter(pk=1).first() or TrailHead()
     whole = ChainCheck(0, "")

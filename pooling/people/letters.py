@@ -23,11 +23,7 @@ def account(user: User) -> str:
 
 @transaction.atomic
 def may_send(*, to: str, by: str, about: str = "") -> bool:
-    """Count one more letter if it is within both limits of the last hour; else False.
-
-    What is `about` something else has a separate limit of its receiver, so that news of a canary keep nobody
-    from a new password.
-    """
+    """Count one more letter within the last hour's limits, which are separate for `about`; else False."""
     receiver = f"to {to.lower()}" + (f" about {about}" if about else "")
     limits = {hashed(receiver): MOST_TO_ONE, hashed(f"by {by}"): settings.LETTERS_PER_HOUR}
     now = timezone.now()

@@ -28,9 +28,7 @@ PAIR_IDS = {"query_id": "query__external_id", "document_id": "document__external
 
 
 def rows_frame(rows: QuerySet[Any], *names: str, **columns: str) -> pl.DataFrame:
-    """The rows of a query as a frame with these columns, each a field or an annotation, by its own name or
-    another: whole numbers, also for keys, Float64, Boolean, Datetime in UTC, and text for all else.
-    """
+    """Rows as a frame with these columns: whole numbers, Float64, Boolean, Datetime in UTC, or text."""
     columns = {**{name: name for name in names}, **columns}
     compiler = rows.values_list(*columns.values()).query.get_compiler(rows.db)
     try:

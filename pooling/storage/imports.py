@@ -61,11 +61,7 @@ SHOWING: Registry[str, Showing] = Registry()
 
 
 def importer(kind: str, *, showing: Showing | None = None, **facts: Any) -> Callable[[Function], Function]:
-    """Register a function as the import of files of `kind`, for requests and for the worker.
-
-    showing: how its files are previewed, if they are. facts: title, stages and start of the job, as
-    `job_kind` takes them.
-    """
+    """Register a function as the import of `kind`. showing: its preview; facts: as `job_kind` takes them."""
 
     def register(function: Function) -> Function:
         def imported(*file: Any, **choices: Any) -> Result:

@@ -130,11 +130,7 @@ def _notes(result: Result) -> Sequence[str]:
 
 
 def import_staged(collection: Collection, kind: str, name: str, *, user: User) -> Result | Job:
-    """Import the file of a preview, as it was asked for there.
-
-    `InputError` if it was imported before, or shown to another person, for another collection or more than a
-    day ago.
-    """
+    """Import a previewed file; `InputError` if done before, of another person or collection, or a day old."""
     try:
         waiting: Waiting = signing.loads(name, salt=SALT, max_age=uploads.IMPORTABLE)
     except signing.BadSignature:

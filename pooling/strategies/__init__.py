@@ -36,9 +36,7 @@ FIXED, LEARNING, SAMPLES = "Fixed orders", "Orders that learn", "Samples"
 
 @dataclass(frozen=True)
 class Kind:
-    """A strategy by name. Called with merged pairs (see `pooling.merging.merging.merge_runs`) it returns them
-    sorted by query id, then by the order in which they are judged as long as there is no label.
-    """
+    """A strategy by name; called with merged pairs, it sorts them by query id and order without labels."""
 
     name: str
     make: type[Strategy]

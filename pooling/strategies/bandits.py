@@ -62,11 +62,7 @@ def play(one: Candidates, mean: Floats, first: Integers, is_open: Booleans, *, c
 
 
 class Thompson(PlayedRuns):
-    """Draw each run's chance from Beta(1 + relevant, 1 + judged - relevant) and play the best draw.
-
-    The draw depends on seed, query and how many documents are taken, so a log in any order leads to the
-    same next document.
-    """
+    """Play each run's best draw from Beta(1 + relevant, 1 + judged - relevant); the same in any log order."""
 
     random = True
 

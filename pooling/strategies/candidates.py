@@ -114,11 +114,7 @@ class Cursors:
 def candidates_of(
     merged: pl.DataFrame, *, runs: int | None = None, depth: int | None = None
 ) -> dict[str, Candidates]:
-    """Candidates by query id, from the frame of `pooling.merging.merging.merge_runs` (or rows of it).
-
-    `runs` is the number of runs in all and `depth` the deepest rank in any of them (default: what the frame
-    holds); a column `score_sum` is taken along.
-    """
+    """Candidates by query id from merged pairs; `runs` and `depth` default to what the frame holds."""
     ordered = merged.sort("query_id", "rrf", "document_id", descending=[False, True, True])
     if runs is None:
         runs = 1 + int(ordered["runs"].explode().max() or 0)  # type: ignore[arg-type]

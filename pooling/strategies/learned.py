@@ -79,9 +79,7 @@ class Learned(ScoredStrategy):
         return float(one.total(self.features[one.query_id]).std())
 
     def lesson(self, one: Candidates) -> Floats:
-        """The query's spread, 1, and its sums over centred features and labels, the query's level taken
-        out: (2 + runs + runs²,).
-        """
+        """The query's spread, 1, and sums over features and labels less its level: (2 + runs + runs²,)."""
         sums = self.sums.get(one.query_id)
         head = [self.spread(one), 1.0]
         if sums is None or not sums.count:

@@ -118,9 +118,7 @@ def restore(thing: Kept, *, name: str | None = None, by: User | None = None) -> 
 
 
 def bring_back(model: type[Kept], collection: Collection, keys: Sequence[int], **facts: Any) -> None:
-    """Restore queries or documents because an imported file has them again, however long ago they were
-    deleted; `facts` are other fields that change with that.
-    """
+    """Restore queries or documents that a file has again, whenever deleted; `facts` change with that."""
     kind = next(kind for kind in KINDS.values() if kind.model is model)
     for start in range(0, len(keys), BATCH):
         rows = model.everything.filter(pk__in=keys[start : start + BATCH])

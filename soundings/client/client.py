@@ -100,9 +100,7 @@ class Client:
     def signed_in(
         cls, url: str, username: str, password: str, *, code: str = "", name: str = "Python client"
     ) -> Client:
-        """A client with a new token, made with a password, and a code where the account has a second factor;
-        it works for the days that the site grants. `NotSignedIn` where one of them is wrong.
-        """
+        """A client with a new token by password, and a code if needed, for some days; else `NotSignedIn`."""
         connection = Connection(url, "")
         given = {"username": username, "password": password, "code": code, "name": name}
         try:
@@ -288,9 +286,7 @@ class Collection:
         measures: Sequence[str] | None = None,
         **settings: Any,
     ) -> Report:
-        """Measure runs (all, unless named) on a release (the newest), and read the result; settings: as in
-        `POST /api/collections/{slug}/reports/`, such as `name`, `preset`, `tags` and `thresholds`.
-        """
+        """Measure runs (all) on a release (the newest), and read the result; settings: as over HTTP."""
         fields = {"release": release, "runs": runs, "k": k, "measures": measures, **settings}
         body = {key: value for key, value in fields.items() if value is not None}
         return self._report(self._made("Measuring", "reports", body))

@@ -145,9 +145,7 @@ def checked_url(url: str) -> str:
 
 
 def pause_after(attempt: int, answer: httpx2.Response | None = None) -> float:
-    """Seconds until the next try: what the site asks for, else half a second and twice as long each time,
-    with a random part, so that many clients do not come back at once.
-    """
+    """Seconds until the next try: as asked for, else half a second doubling, with a random part."""
     seconds = answer.headers.get("Retry-After", "") if answer is not None else ""
     if seconds.isascii() and seconds.isdigit():
         return min(float(seconds), LONGEST_PAUSE)

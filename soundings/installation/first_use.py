@@ -82,11 +82,7 @@ def nobody_is_here_yet() -> bool:
 
 
 def create_account(name: str, password: str, *, site_admin: bool = False) -> User:
-    """Create an account; `InputError` when the name is taken or is no user name.
-
-    The first one that a person makes is that of the person who runs the site: it adds members without asking
-    them.
-    """
+    """Create an account, the first one for running the site; `InputError` if the name is taken or unfit."""
     users = get_user_model()
     runs_site = nobody_is_here_yet()
     if users.objects.filter(username=name).exists():

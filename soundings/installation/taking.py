@@ -48,11 +48,7 @@ ROWS_SHARE = 0.5
 
 @dataclass(frozen=True)
 class BackupSummary:
-    """Numbers of a backup.
-
-    `missing` are files that rows name and the storage does not have, `altered` files of releases that are not
-    what was released.
-    """
+    """Numbers of a backup. missing: files that rows name; altered: files unlike their release."""
 
     rows: int
     files: int

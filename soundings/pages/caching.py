@@ -14,11 +14,7 @@ PUBLIC_PAGES = {"guide", "guide_page"}
 
 
 def kept_by_nobody(get_response: View) -> View:
-    """Middleware: forbid to store an answer, unless its view says that it is public or it is a public page.
-
-    Static files are answered before this is asked. On a computer that people share, what somebody saw is gone
-    when they have signed out.
-    """
+    """Middleware: keep no answer that is not public, since on a shared computer others could see it."""
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)

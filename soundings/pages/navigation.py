@@ -25,9 +25,7 @@ register = template.Library()
 
 @dataclass(frozen=True)
 class Page:
-    """A page of a collection: what views call it in `section`, its label, the name of its address, who may
-    see it, and in which other words somebody may look for it.
-    """
+    """A page of a collection: `section`, label, address, who may see it, and other words to find it by."""
 
     section: str
     label: str

@@ -176,9 +176,7 @@ def _unlinked(claims: Claims, invited: bool) -> User:
 
 
 def _with_address(email: str) -> list[User]:
-    """The accounts with an address or one like it. Compared here, because what a database takes for the same
-    letter differs: for PostgreSQL, ı and i are.
-    """
+    """Accounts with an address or one like it, compared here as databases differ (ı and i, say)."""
     wanted = _alike(email)
     accounts = get_user_model().objects.exclude(email="").values_list("pk", "email")
     keys = [key for key, address in accounts.iterator() if _alike(address) == wanted]
@@ -196,9 +194,7 @@ def _lowered(address: str) -> str:
 
 
 def _linked(user: User) -> User:
-    """From now on the provider signs this account in, and it alone: nobody confirmed the address when the
-    account was made, so its password may be somebody else's.
-    """
+    """The provider alone signs this account in from now on: its password may be somebody else's."""
     user.set_unusable_password()
     user.save(update_fields=["password"])
     record_action(None, user, "account linked", user, by="email address")

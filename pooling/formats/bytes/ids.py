@@ -137,11 +137,7 @@ def pair_keys(queries: Ids, counts: Integers, documents: Ids) -> Words:
 
 
 def first_rows(ids: Ids) -> Integers:
-    """The rows whose id is not that of the row before.
-
-    Where the eight bytes from both starts and both lengths are the same, so are ids of up to eight bytes, and
-    no more is read.
-    """
+    """The rows whose id is not that of the row before; eight bytes and the length decide most at once."""
     words, length = words_at(ids.codes, ids.start), ids.length
     maybe = (words[1:] != words[:-1]) | (length[1:] != length[:-1]) | (length[1:] > WORD)
     rows = np.flatnonzero(maybe) + 1

@@ -109,9 +109,7 @@ def has_reference(record: Mapping[str, Any]) -> bool:
 
 
 def read_references(source: Source, records: Iterable[Record]) -> Iterator[FactRecord]:
-    """A fact for each sentence of each reference. The query id is `query_id` where a record has one, else the
-    question itself; facts are numbered from 1 in each query.
-    """
+    """A numbered fact per sentence of each reference; without a query id, the question itself is one."""
     numbers: dict[str, int] = {}
     for line, record in records:
         question, reference = _named(record, QUESTIONS), _named(record, REFERENCES)

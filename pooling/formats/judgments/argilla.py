@@ -31,9 +31,7 @@ NO_STATUS = (
 
 
 def read_argilla(source: Source, names: Names) -> Iterator[JudgmentRecord]:
-    """Every submitted response to one question; drafts and discarded ones come as passed over where the file
-    says which they are: Argilla 2.8 leaves that out unless it flattens.
-    """
+    """Submitted responses to one question; drafts and discarded ones come as passed over, if marked."""
     chosen_question, first = names.question, ""
     is_list = source.format != "jsonl" or first_sign(source) == "["
     for line, element in json_elements(source) if is_list else json_line_records(source):

@@ -18,11 +18,7 @@ JUDGMENT_FORMATS: dict[str, JudgmentFormat] = {
 def read_judgments(
     path: Path, format: str, names: Names, *, file_name: str | None = None, max_bytes: int | None = None
 ) -> Iterator[JudgmentRecord]:
-    """The judgments of a file, one by one, in constant memory; FormatError for what cannot be read.
-
-    Between them what is in the file and not read, as `passed`. An empty file, and one without any judgment,
-    are errors too.
-    """
+    """Judgments of a file one by one, and what is not read, as `passed`; FormatError, also for none."""
     source = source_of(path, file_name, max_bytes)
     has_judgment, passed = False, Counter[str]()
     for record in JUDGMENT_FORMATS[format].read(source, names):
