@@ -1,4 +1,4 @@
-"""Libraries that take a second or more to load. Each loads at the first use of something in it: modules name
+"""Libraries that take long to load. Each loads at the first use of something in it: modules name
 them at the top, and neither Django nor a command waits for what it does not use.
 """
 
@@ -20,6 +20,7 @@ __all__ = [
     "optimize",
     "pd",
     "pl",
+    "serializers",
     "sparse",
     "special",
 ]
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
+    from rest_framework import serializers
     from scipy import optimize, sparse, special
 
     Booleans = NDArray[np.bool_]
@@ -50,4 +52,5 @@ else:
 
     alt, np, npt, pd, pl = map(_Library, ("altair", "numpy", "numpy.typing", "pandas", "polars"))
     optimize, sparse, special = (_Library(f"scipy.{name}") for name in ("optimize", "sparse", "special"))
+    serializers = _Library("rest_framework.serializers")
     ArrayLike = NDArray = Booleans = Floats = Integers = Numbers = Any

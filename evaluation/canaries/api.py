@@ -29,8 +29,8 @@ from evaluation.canaries.watching import (
     take_over_tag,
 )
 from evaluation.models import Canary, CanaryDelivery
-from pooling.interface.api import OneKind, answers, parsed, person, takes
-from pooling.interface.downloads import file_call, offered
+from pooling.interface.api import OneKind, answers, file_call, parsed, person, takes
+from pooling.interface.downloads import offered
 from pooling.interface.shapes import shape
 from pooling.models import Role
 from pooling.people.access import ADMIN, collection_for, fetch

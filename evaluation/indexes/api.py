@@ -12,8 +12,8 @@ from evaluation.indexes.page import FILES
 from evaluation.indexes.stored import LatencyRequest, request_latency_report
 from evaluation.models import LatencyReport
 from evaluation.report_store.links import Link, link_to
-from pooling.interface.api import Made, OneKind, answers, parsed, person, takes
-from pooling.interface.downloads import file_call, offered
+from pooling.interface.api import Made, OneKind, answers, file_call, parsed, person, takes
+from pooling.interface.downloads import offered
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.calls import listed, lists

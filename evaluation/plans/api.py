@@ -19,8 +19,8 @@ from evaluation.plans.settings import OF_ADAPTIVE, PlanSettings, settings_from
 from evaluation.plans.simulation import SimulationResult
 from evaluation.plans.stored_replays import ReplayRequest, request_replay
 from evaluation.report_store.links import Link, link_to
-from pooling.interface.api import Made, OneKind, answers, parsed, person, takes
-from pooling.interface.downloads import file_call, offered
+from pooling.interface.api import Made, OneKind, answers, file_call, parsed, person, takes
+from pooling.interface.downloads import offered
 from pooling.interface.option_fields import serializer_fields
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, collection_for

@@ -17,8 +17,8 @@ from evaluation.reports.forms import ReportView
 from evaluation.reports.making import ReportRequest, request_report
 from evaluation.reports.serializers import ReportRequestSerializer, ReportResultSerializer, ReportSerializer
 from evaluation.scoring.conventions import CONVENTIONS
-from pooling.interface.api import Made, OneKind, answers, parsed, person, takes, versioned
-from pooling.interface.downloads import file_call, offered
+from pooling.interface.api import Made, OneKind, answers, file_call, parsed, person, takes, versioned
+from pooling.interface.downloads import offered
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.calls import listed, lists
 from pooling.tidying.api import Tidied

@@ -23,8 +23,8 @@ from labeling.facts.editing import (
 from labeling.facts.importing import FactImport
 from labeling.models import Fact
 from pooling.formats.facts.records import LONGEST_FACT
-from pooling.interface.api import Made, OneKind, answers, parsed, person, takes
-from pooling.interface.downloads import file_call, offered
+from pooling.interface.api import Made, OneKind, answers, file_call, parsed, person, takes
+from pooling.interface.downloads import offered
 from pooling.interface.problems import InputError
 from pooling.interface.shapes import shape
 from pooling.models import Role

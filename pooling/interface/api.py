@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.exceptions import ValidationError
 from rest_framework.fields import empty
@@ -226,3 +226,12 @@ class OneBodySchema(AutoSchema):
         # What is called a request already is called so once.
         name = super()._get_serializer_name(serializer, direction, bypass_extensions)
         return str(name).replace("RequestRequest", "Request")
+
+
+def file_call(files: Mapping[str, object]) -> Callable[[Call], Call]:
+    """The OpenAPI description of a call that answers with one of `files`, named in its address."""
+    described: Callable[[Call], Call] = extend_schema(
+        parameters=[OpenApiParameter("format", str, OpenApiParameter.PATH, enum=list(files))],
+        responses=serializers.FILE,
+    )
+    return described

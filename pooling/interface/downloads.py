@@ -2,16 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import IO, Any, Generic, ParamSpec, TypeVar
+from typing import IO, Generic, ParamSpec
 
 from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-
-from pooling.interface.serializers import FILE
 
 Subject = ParamSpec("Subject")
-Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -49,11 +45,3 @@ def streamed(pieces: Iterable[bytes | str], name: str, media_type: str) -> Strea
 def saved_as(name: str) -> dict[str, str]:
     """The header that says so; `name` holds nothing that would have to be quoted."""
     return {"Content-Disposition": f'attachment; filename="{name}"'}
-
-
-def file_call(files: Mapping[str, Download[Subject]]) -> Callable[[Call], Call]:
-    """The OpenAPI description of a call that answers with one of `files`, named in its address."""
-    described: Callable[[Call], Call] = extend_schema(
-        parameters=[OpenApiParameter("format", str, OpenApiParameter.PATH, enum=list(files))], responses=FILE
-    )
-    return described

@@ -4,24 +4,19 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from django import forms
-from rest_framework import serializers
 
+from pooling.heavy import serializers
 from pooling.options import Option, options_of
 
 FormClass = TypeVar("FormClass", bound=forms.Form)
-SerializerClass = TypeVar("SerializerClass", bound=serializers.Serializer[Any])
+SerializerClass = TypeVar("SerializerClass", bound="serializers.Serializer[Any]")
 FORM_FIELDS: dict[type, type[forms.Field]] = {
     int: forms.IntegerField,
     float: forms.FloatField,
     str: forms.CharField,
     bool: forms.BooleanField,
 }
-SERIALIZER_FIELDS: dict[type, type[serializers.Field[Any, Any, Any, Any]]] = {
-    int: serializers.IntegerField,
-    float: serializers.FloatField,
-    str: serializers.CharField,
-    bool: serializers.BooleanField,
-}
+SERIALIZER_FIELDS = {int: "IntegerField", float: "FloatField", str: "CharField", bool: "BooleanField"}
 
 
 def form_fields(
@@ -106,7 +101,8 @@ def serializer_field(
         return serializers.DictField(child=serializers.IntegerField(**bounds), **shared)
     if isinstance(one.choices, Mapping) and bounded:
         return serializers.ChoiceField(choices=list(one.choices.items()), **shared)
-    return SERIALIZER_FIELDS[one.kind](**bounds, **shared)
+    of_kind: type[serializers.Field[Any, Any, Any, Any]] = getattr(serializers, SERIALIZER_FIELDS[one.kind])
+    return of_kind(**bounds, **shared)
 
 
 def _call_help(one: Option, bounded: bool, nullable: bool, absent: Mapping[str, Any]) -> str | None:

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pooling.interface.registering import Registry
 from pooling.models import Collection, Query, Run
 from pooling.runs.lists import RUNS
 from pooling.tables.columns import BulkAction, Choice, Column, Empty, Filter
@@ -263,7 +264,7 @@ def test_admins_are_offered_what_viewers_are_not(vera: Client, world: World) -> 
 
 
 def test_a_later_room_adds_an_action_once(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
-    monkeypatch.setattr("pooling.tables.table._ADDED", {"scores": []})
+    monkeypatch.setattr("pooling.tables.table._ADDED", Registry())
     for title in ("Archive", "Archive these"):
         add_actions("scores", BulkAction("archive", title, "runs", admin_only=False))
     offered = shown(SCORES, ROWS, collection=world.collection).offered
