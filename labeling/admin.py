@@ -1,7 +1,5 @@
 """Stage 2 in Django's own admin, for looking up: what has rules is changed on the pages."""
 
-from __future__ import annotations
-
 from django.contrib import admin
 
 from labeling.models import ImportedLabel, Item, Judgment, JudgmentEvent, QrelsRelease, Queue

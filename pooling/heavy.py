@@ -1,6 +1,4 @@
-"""Libraries that take long to load. Each loads at the first use of something in it: modules name
-them at the top, and neither Django nor a command waits for what it does not use.
-"""
+"""Libraries that take long to load, each at its first use; modules name them at the top."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from evaluation.models import Report
 from evaluation.report_store.files import check_measure, check_runs
 from pooling.interface.api import OneKind, answers, parsed
 from pooling.interface.problems import InputError
-from pooling.interface.serializers import FILE
+from pooling.interface.serializers import FILE, texts
 from pooling.interface.shapes import shape
 
 
@@ -25,9 +25,7 @@ class ChartQuerySerializer(serializers.Serializer[dict[str, object]]):
     k = serializers.IntegerField(
         required=False, help_text="A K of the report; 10, or the nearest, if absent."
     )
-    show = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Runs in colour; the best eight if absent."
-    )
+    show = texts("Runs in colour; the best eight if absent.")
     a = serializers.CharField(required=False, help_text="For `gains`: the run that gains or loses.")
     b = serializers.CharField(required=False, help_text="For `gains`: the run it is compared with.")
 

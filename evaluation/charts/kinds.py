@@ -206,12 +206,6 @@ def first_curve(figures: Figures, measure: str = "recall") -> ChartKind:
 # --- The distribution -------------------------------------------------------------------------------------
 
 
-def _draw_distribution(
-    table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any
-) -> alt.LayerChart:
-    return distribution_chart(table, title=choice.title, **look)
-
-
 def _rows_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False, legend: int = 0) -> Size:
     return rows_size(len(figures.runs), narrow=narrow, legend=legend)
 
@@ -231,7 +225,7 @@ DISTRIBUTION = ChartKind(
     "the mean; the whiskers go from the 5th to the 95th percentile. The size of the discs at "
     "both ends shows the share of queries at exactly 0 and exactly 1.",
     table=lambda figures, choice: distribution_table(figures, choice.measure, choice.k),
-    draw=_draw_distribution,
+    draw=lambda table, figures, choice, **look: distribution_chart(table, title=choice.title, **look),
     size=_rows_size,
     rows=lambda table, choice: table,
     summary=_distribution_summary,
@@ -245,10 +239,6 @@ DISTRIBUTION = ChartKind(
 def _draw_gains(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
     title = f"{choice.title} of A minus B"
     return gains_chart(table, choice.first, choice.second, title=title, **look)
-
-
-def _gains_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
-    return GAINS_SIZES[narrow]
 
 
 def _gains_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
@@ -277,7 +267,7 @@ GAINS = ChartKind(
         figures, (choice.first, choice.second), choice.measure, choice.k
     ),
     draw=_draw_gains,
-    size=_gains_size,
+    size=lambda figures, choice, narrow=False: GAINS_SIZES[narrow],
     rows=lambda table, choice: _ends(table),
     summary=_gains_summary,
     is_there=lambda figures: len(figures.runs) > 1 and bool(figures.cutoffs("recall")),
@@ -285,10 +275,6 @@ GAINS = ChartKind(
 )
 
 # --- Recall against the number of relevant documents ------------------------------------------------------
-
-
-def _draw_relevant(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
-    return relevant_chart(table, _in_colour(figures, choice), title=choice.title, **look)
 
 
 def _lines_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
@@ -318,7 +304,9 @@ RELEVANT = ChartKind(
     table=lambda figures, choice: relevant_table(
         figures, _in_colour(figures, choice), choice.measure, choice.k
     ),
-    draw=_draw_relevant,
+    draw=lambda table, figures, choice, **look: relevant_chart(
+        table, _in_colour(figures, choice), title=choice.title, **look
+    ),
     size=_lines_size,
     rows=lambda table, choice: relevant_bins(table),
     summary=_relevant_summary,
@@ -327,12 +315,6 @@ RELEVANT = ChartKind(
 )
 
 # --- Precision and recall ---------------------------------------------------------------------------------
-
-
-def _draw_precision_recall(
-    table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any
-) -> alt.LayerChart:
-    return precision_recall_chart(table, _in_colour(figures, choice), **look)
 
 
 def _precision_recall_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
@@ -355,7 +337,9 @@ PRECISION_RECALL = ChartKind(
     "the points of the first run, or of all runs if there are few. A run above another at "
     "every recall is better at every trade-off.",
     table=lambda figures, choice: precision_recall_table(figures),
-    draw=_draw_precision_recall,
+    draw=lambda table, figures, choice, **look: precision_recall_chart(
+        table, _in_colour(figures, choice), **look
+    ),
     size=_lines_size,
     rows=lambda table, choice: table,
     summary=_precision_recall_summary,
@@ -363,10 +347,6 @@ PRECISION_RECALL = ChartKind(
 )
 
 # --- Coverage ---------------------------------------------------------------------------------------------
-
-
-def _draw_coverage(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
-    return coverage_chart(table, figures.runs, choice.k, **look)
 
 
 def _coverage_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
@@ -389,7 +369,7 @@ COVERAGE = ChartKind(
     "to the pool, or has short lists; dark columns are queries with few labels. More than 200 queries "
     "are grouped into a hundred columns.",
     table=lambda figures, choice: coverage_table(figures, choice.k),
-    draw=_draw_coverage,
+    draw=lambda table, figures, choice, **look: coverage_chart(table, figures.runs, choice.k, **look),
     size=lambda figures, choice, narrow=False: _rows_size(figures, choice, narrow=narrow, legend=46),
     rows=lambda table, choice: coverage_by_run(table),
     summary=_coverage_summary,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluation.charts.drawing import Look
-from evaluation.charts.of_queries import lines_size
+from evaluation.charts.of_queries import lines_through_k
 from evaluation.charts.tables import Figures
 from evaluation.facts.shapes import ReportFacts
 from pooling.heavy import alt, pd
-from pooling.interface.charting import DARK, LIGHT, finished
+from pooling.interface.charting import DARK, LIGHT
 
 MEASURE = "fact_recall"
 NUMBERS = ("mean", "low", "high", "lower_bound", "upper_bound")
@@ -63,21 +63,7 @@ def context_chart(
     scale = alt.Scale(domain=[0, min(1.0, most * 1.08) if most > 0 else 1.0], nice=False)
     across = alt.X("characters:Q", title="Characters of the first K", axis=alt.Axis(format="~s", tickCount=6))
     height = alt.Y("mean:Q", title="Fact recall", scale=scale)
-    in_front = table["run"].isin(set(names))
-    behind = alt.Chart(table[~in_front]).mark_line(strokeWidth=1, opacity=0.45, color=look.theme.quiet)
-    base = alt.Chart(table[in_front]).encode(x=across, y=height, color=look.colour(), order=alt.Order("k:Q"))
-    words = alt.Chart(table[table["run"].isin(set(names[:1]))]).mark_text(
-        align="left", dx=7, dy=-7, fontSize=12, color=look.theme.ink
-    )
-    layers = [
-        behind.encode(x=across, y=height, detail=alt.Detail("run:N"), order=alt.Order("k:Q")),
-        base.mark_line(strokeWidth=2.25).encode(strokeDash=look.dash()),
-        base.mark_point(filled=True, size=50, opacity=1).encode(shape=look.shape()),
-        words.encode(x=across, y=height, text=alt.Text("k:Q", format="d")),
-    ]
-    return finished(
-        layers[1:] if in_front.all() else layers, lines_size(len(names), narrow=narrow), look.theme
-    )
+    return lines_through_k(table, look, (across, height), named=names[:1])
 
 
 def facts_summary(table: pd.DataFrame) -> str:

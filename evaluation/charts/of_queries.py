@@ -97,12 +97,7 @@ def gains_chart(
         "side:N", scale=alt.Scale(domain=list(named.values()), range=list(theme.runs[:2])), legend=legend
     )
     mean = "" if len(table) == len(bars) else f" (means of about {round(len(table) / len(bars))})"
-    across = alt.X(
-        "start:Q",
-        title=f"{counted(len(table), 'query')}, by gain{mean}",
-        scale=alt.Scale(domain=[0, max(len(table), 1)], nice=False),
-        axis=alt.Axis(format=",d", grid=False, tickMinStep=1),
-    )
+    across = _over_queries(len(table), f"by gain{mean}")
     height = alt.Y(
         "gain:Q",
         title=title,
@@ -116,6 +111,15 @@ def gains_chart(
         zero.encode(y=alt.Y("zero:Q")),
     ]
     return finished(layers, GAINS_SIZES[narrow], theme)
+
+
+def _over_queries(count: int, order: str) -> alt.X:
+    return alt.X(
+        "start:Q",
+        title=f"{counted(count, 'query')}, {order}",
+        scale=alt.Scale(domain=[0, max(count, 1)], nice=False),
+        axis=alt.Axis(format=",d", grid=False, tickMinStep=1),
+    )
 
 
 def relevant_chart(
@@ -162,10 +166,18 @@ def precision_recall_chart(
 
     across = alt.X("recall:Q", title="Mean recall", scale=scale("recall"), axis=_tenths())
     height = alt.Y("precision:Q", title="Mean precision", scale=scale("precision"), axis=_tenths())
-    is_chosen = table["run"].isin(set(chosen))
-    behind = alt.Chart(table[~is_chosen]).mark_line(strokeWidth=1, opacity=0.45, color=look.theme.quiet)
-    base = alt.Chart(table[is_chosen]).encode(x=across, y=height, color=look.colour(), order=alt.Order("k:Q"))
     named = chosen if len(chosen) <= MOST_NAMED else chosen[:1]
+    return lines_through_k(table, look, (across, height), named=named)
+
+
+def lines_through_k(
+    table: pd.DataFrame, look: Look, place: tuple[alt.X, alt.Y], *, named: Sequence[str]
+) -> alt.LayerChart:
+    """A line per run through its K, with the K at the points of `named`; runs not in `look` thin and grey."""
+    across, height = place
+    in_front = table["run"].isin(set(look.runs))
+    behind = alt.Chart(table[~in_front]).mark_line(strokeWidth=1, opacity=0.45, color=look.theme.quiet)
+    base = alt.Chart(table[in_front]).encode(x=across, y=height, color=look.colour(), order=alt.Order("k:Q"))
     words = alt.Chart(table[table["run"].isin(set(named))]).mark_text(
         align="left", dx=7, dy=-7, fontSize=12, color=look.theme.ink
     )
@@ -175,9 +187,8 @@ def precision_recall_chart(
         base.mark_point(filled=True, size=50, opacity=1).encode(shape=look.shape()),
         words.encode(x=across, y=height, text=alt.Text("k:Q", format="d")),
     ]
-    return finished(
-        layers[1:] if is_chosen.all() else layers, lines_size(len(chosen), narrow=narrow), look.theme
-    )
+    size = lines_size(len(look.runs), narrow=look.narrow)
+    return finished(layers[1:] if in_front.all() else layers, size, look.theme)
 
 
 def coverage_chart(
@@ -190,12 +201,7 @@ def coverage_chart(
     cells = merged(coverage_cells(table))
     each = len(table) / max(len(bin_edges(len(table))) - 1, 1)
     mean = "" if each <= 1 else f" (means of about {round(each)})"
-    across = alt.X(
-        "start:Q",
-        title=f"{counted(len(table), 'query')}, the least judged first{mean}",
-        scale=alt.Scale(domain=[0, max(len(table), 1)], nice=False),
-        axis=alt.Axis(format=",d", grid=False, tickMinStep=1),
-    )
+    across = _over_queries(len(table), f"the least judged first{mean}")
     run = alt.Y(
         "run:N",
         sort=list(runs),

@@ -5,21 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from evaluation.charts.drawing import SHAPES
 from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, Theme, finished
-
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 
 
 def over_time_size(runs: int, *, narrow: bool = False) -> tuple[int, int]:
     return (380, 360 + 23 * runs) if narrow else (860, 400)
 
 
-def marks_of(column: str, names: Sequence[str], theme: Theme, *, narrow: bool) -> tuple[alt.Color, alt.Shape]:
-    """A colour and a shape for each name in a column, in one legend."""
-    colours = [theme.runs[number % len(theme.runs)] for number in range(len(names))]
-    marks = [SHAPES[number % len(SHAPES)] for number in range(len(names))]
-    legend = alt.Legend(
+def legend_of_runs(*, narrow: bool) -> alt.Legend:
+    return alt.Legend(
         title=None,
         orient="bottom" if narrow else "right",
         columns=1,
@@ -28,6 +24,13 @@ def marks_of(column: str, names: Sequence[str], theme: Theme, *, narrow: bool) -
         symbolOpacity=1,
         symbolSize=90,
     )
+
+
+def marks_of(column: str, names: Sequence[str], theme: Theme, *, narrow: bool) -> tuple[alt.Color, alt.Shape]:
+    """A colour and a shape for each name in a column, in one legend."""
+    colours = [theme.runs[number % len(theme.runs)] for number in range(len(names))]
+    marks = [SHAPES[number % len(SHAPES)] for number in range(len(names))]
+    legend = legend_of_runs(narrow=narrow)
     colour = alt.Color(f"{column}:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
     return colour, alt.Shape(f"{column}:N", scale=alt.Scale(domain=names, range=marks), legend=legend)
 

@@ -1,8 +1,4 @@
-"""The numbers behind the pictures of a report, each as a table. No Django here.
-
-Every table is a pandas frame whose rows stand in the order of the picture, so that a table, a file and a
-picture of one name never say different things.
-"""
+"""The numbers behind each picture of a report, as a frame in the picture's order. No Django here."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from evaluation.estimates.from_audit import (
     REST_PER_QUERY,
@@ -351,21 +352,7 @@ def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> Leave
 
 
 def _rows(table: pd.DataFrame) -> list[LeftOutRun]:
-    rows = table.astype(object).where(table.notna(), None).to_dict("records")
-    return [
-        {
-            "run": row["run"],
-            "family": row["family"],
-            "unique": row["unique"],
-            "recall": row["recall"],
-            "without": row["without"],
-            "drop": row["drop"],
-            "relative_drop": row["relative_drop"],
-            "queries": row["queries"],
-            "lost": row["lost"],
-        }
-        for row in rows
-    ]
+    return cast("list[LeftOutRun]", table.astype(object).where(table.notna(), None).to_dict("records"))
 
 
 def _families(evaluation: Evaluation, depth: int) -> list[list[str]]:

@@ -36,7 +36,7 @@ from evaluation.report_store.files import check_measure, cutoffs_of, file_stem, 
 from pooling.interface.api import OneKind, answers, parsed
 from pooling.interface.downloads import attachment, offered
 from pooling.interface.problems import InputError
-from pooling.interface.serializers import FILE
+from pooling.interface.serializers import FILE, texts
 from pooling.interface.shapes import shape
 from pooling.tables.calls import listed, lists
 
@@ -53,9 +53,7 @@ class BreakdownQuerySerializer(serializers.Serializer[dict[str, object]]):
     threshold = serializers.FloatField(
         required=False, min_value=0, max_value=1, default=0.5, help_text="0.5 if absent."
     )
-    run = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Some runs; all if absent."
-    )
+    run = texts("Some runs; all if absent.")
 
 
 shape(WeightedResult, "WeightedMean")

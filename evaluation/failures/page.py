@@ -10,6 +10,7 @@ from django.utils.http import urlencode
 from django.utils.text import slugify
 
 from evaluation.charts.drawing import SHAPES
+from evaluation.charts.over_time import legend_of_runs
 from evaluation.failures.breakdown import (
     PERCENTILES,
     SMALL,
@@ -61,17 +62,7 @@ def breakdown_picture(
     ends = table[["mean", "high"]].max().max()
     top = 1.0 if not ends <= 1 else min(1.0, -(-float(ends) * 10 // 1) / 10 or 1.0)
     scale = alt.Scale(domain=[0, max(top, 0.1)], nice=False)
-    legend = None
-    if len(runs) > 1:
-        legend = alt.Legend(
-            title=None,
-            orient="bottom" if narrow else "right",
-            columns=1,
-            labelLimit=280,
-            symbolLimit=0,
-            symbolSize=90,
-            symbolOpacity=1,
-        )
+    legend = legend_of_runs(narrow=narrow) if len(runs) > 1 else None
     names = alt.Axis(labelLimit=130 if narrow else 260, grid=False, ticks=False, domain=False)
     bands = alt.Scale(paddingInner=0.12, paddingOuter=0.06)
     base = alt.Chart(table).encode(

@@ -14,6 +14,7 @@ from evaluation.models import LatencyReport
 from evaluation.report_store.links import Link, link_to
 from pooling.interface.api import Made, OneKind, answers, file_call, parsed, person, takes
 from pooling.interface.downloads import offered
+from pooling.interface.serializers import texts
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.calls import listed, lists
@@ -27,11 +28,7 @@ class LatencyRequestSerializer(serializers.Serializer[dict[str, object]]):
     settings = serializers.CharField(
         help_text="CSV text with the columns run, latency_ms and any parameters.", trim_whitespace=False
     )
-    runs = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="Names of the approximate runs; those that the settings name if absent.",
-    )
+    runs = texts("Names of the approximate runs; those that the settings name if absent.")
     k = serializers.IntegerField(required=False, default=10)
     target = serializers.FloatField(required=False, help_text="Recall at k that a setting should reach.")
     name = serializers.CharField(required=False, max_length=200)

@@ -97,7 +97,7 @@ def run_against(
 ) -> int:
     """Measure, write what was asked for, then compare with the thresholds: the exit code."""
     _refuse_what_needs_labels(options, settings)
-    target = _target(options["target"])
+    target = None if options["target"] is None else parse_target(options["target"])
     wanted = settings.thresholds or {}
     arguments = {
         name: value
@@ -106,13 +106,13 @@ def run_against(
     }
     runs = _runs(options)
     check_per_query_path(options["per_query"], len(runs))
-    k = list(settings.k or ()) or None
+    k = list(settings.k or DEFAULT_CUTOFFS)
     if target is not None:
-        k = [*(k or _default_cutoffs()), target[0]]
+        k.append(target[0])
     against = recall_against(
         options["against"],
         runs,
-        k or _default_cutoffs(),
+        k,
         exact_name=name_of(options["against"]),
         queries=queries,
         chunks=chunks,
@@ -121,18 +121,15 @@ def run_against(
     latency = _latency(against, options, target)
     write_values(options["per_query"], against)
     output.write(render_against(against, options["format"], terminal=output.isatty(), latency=latency))
-    if latency is not None and options["chart"]:
-        _draw(latency, options["chart"])
+    if latency is not None and (path := options["chart"]):
+        chart = recall_and_latency(latency)
+        path.write_bytes(to_svg(chart) if path.suffix == ".svg" else to_png(chart))
     checks = checked(against.runs, wanted)
     write_gates(options, checks, lambda: render_against(against, "markdown", latency=latency))
     failures = [check.sentence for check in checks if check.is_below]
     for sentence in (*against.notes, *failures):
         errors.write(f"{sentence}\n")
     return 1 if failures else 0
-
-
-def _default_cutoffs() -> list[int]:
-    return list(DEFAULT_CUTOFFS)
 
 
 def _runs(options: Mapping[str, Any]) -> list[Path]:
@@ -171,14 +168,6 @@ def _refuse_what_needs_labels(options: Mapping[str, Any], settings: Settings) ->
         raise ValueError(f"There is no folder {chart.parent}; create it or name another.")
 
 
-def _target(text: str | None) -> tuple[int, float] | None:
-    """K and the least recall of a target such as recall@10=0.95."""
-    if text is None:
-        return None
-
-    return parse_target(text)
-
-
 def _latency(
     against: AgainstExact, options: Mapping[str, Any], target: tuple[int, float] | None
 ) -> LatencyTable | None:
@@ -190,8 +179,3 @@ def _latency(
     if target is None:
         return latency_table(against, settings, usual_latency_cutoff(against.cutoffs.tolist()))
     return latency_table(against, settings, *target)
-
-
-def _draw(latency: LatencyTable, path: Path) -> None:
-    chart = recall_and_latency(latency)
-    path.write_bytes(to_svg(chart) if path.suffix == ".svg" else to_png(chart))

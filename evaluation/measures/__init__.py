@@ -1,7 +1,5 @@
 """The registry of measures, each with its definition, formula and reference; no file, frame or convention."""
 
-from __future__ import annotations
-
 from evaluation.measures import counting, ranking
 from evaluation.measures.counting import judged_of_retrieved
 from evaluation.measures.ranked import Grades, RankedLabels, rank_labels

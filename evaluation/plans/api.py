@@ -22,6 +22,7 @@ from evaluation.report_store.links import Link, link_to
 from pooling.interface.api import Made, OneKind, answers, file_call, parsed, person, takes
 from pooling.interface.downloads import offered
 from pooling.interface.option_fields import serializer_fields
+from pooling.interface.serializers import texts
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, collection_for
 from pooling.runs.depths import given_depths
@@ -45,9 +46,7 @@ MAY_BE_NULL: Any = {name: {"allow_null": True} for name in OF_ADAPTIVE}
 class PlanRequestSerializer(serializers.Serializer[Any]):
     """The settings of a plan; everything has a default. Ranges are those of pools and queues."""
 
-    runs = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Names, repeated; all if absent."
-    )
+    runs = texts("Names, repeated; all if absent.")
 
     def to_internal_value(self, data: Any) -> Any:
         """An empty parameter of the address is one that is absent; `runs` may be repeated."""
@@ -94,15 +93,11 @@ class ReplayRequestSerializer(serializers.Serializer[dict[str, object]]):
     release = serializers.CharField(
         required=False, help_text="Name of a qrels release; the labels as they stand if absent."
     )
-    runs = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Names of runs; all if absent."
-    )
+    runs = texts("Names of runs; all if absent.")
     depth = serializers.IntegerField(
         required=False, min_value=1, help_text="Of the pool; 50, or that of the deepest run, if absent."
     )
-    strategies = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Names of strategies; all if absent."
-    )
+    strategies = texts("Names of strategies; all if absent.")
     budgets = serializers.ListField(
         child=serializers.FloatField(),
         required=False,

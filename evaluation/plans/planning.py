@@ -1,8 +1,4 @@
-"""A campaign planned: what a pool and its queue will be, take and tell, before either is made.
-
-Everything is counted from the numbered tops of the runs (`pooling/runs/numbered.py`) and the labels that
-exist; nothing is stored. What is supposed is said next to what follows from it.
-"""
+"""A campaign planned before it begins, counted from numbered tops and labels; nothing is stored."""
 
 from __future__ import annotations
 

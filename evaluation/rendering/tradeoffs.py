@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from evaluation.measures import Floats, measure_named
 from evaluation.scoring.results import Evaluation
@@ -74,17 +74,7 @@ def trade_offs(evaluation: Evaluation, targets: Sequence[float] = TARGETS) -> di
     {'0.5': 1, '0.8': 3, '0.9': 3, '0.95': 3}
     """
     table = tradeoff_table(evaluation).drop(columns="run").astype(object)
-    rows = [
-        TradeOffRow(
-            k=row["k"],
-            recall=row["recall"],
-            precision=row["precision"],
-            f1=row["f1"],
-            recall_per_place=row["recall_per_place"],
-            added_per_place=row["added_per_place"],
-        )
-        for row in table.where(table.notna(), None).to_dict("records")
-    ]
+    rows = cast("list[TradeOffRow]", table.where(table.notna(), None).to_dict("records"))
     count = len(evaluation.cutoffs)
     return {
         name: {

@@ -26,6 +26,7 @@ from pooling.interface.api import person as caller
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
+from pooling.interface.serializers import texts
 from pooling.models import Collection, Run
 from pooling.people.access import ADMIN, collection_for
 
@@ -86,9 +87,7 @@ class MeasuringSerializer(serializers.Serializer[dict[str, object]]):
         required=False, max_length=200, help_text="Name of the new release; v1, v2 and so on if absent."
     )
     rule = serializers.ChoiceField(choices=RULE_NAMES, default="majority")
-    runs = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Names of runs; all if absent."
-    )
+    runs = texts("Names of runs; all if absent.")
 
 
 class Measure(APIView):

@@ -9,6 +9,7 @@ from evaluation.reports.weighing import WEIGHTS
 from evaluation.scoring.config import Settings
 from evaluation.scoring.conventions import PRESET, Conventions
 from pooling.interface.option_fields import serializer_field, serializer_fields
+from pooling.interface.serializers import texts
 from pooling.interface.shapes import shape
 
 # A report's choices are checked with an evaluation file's, and refused in the same words.
@@ -24,19 +25,15 @@ class ReportRequestSerializer(serializers.Serializer[dict[str, object]]):
     release = serializers.CharField(
         required=False, help_text="Name of a qrels release; the newest if absent."
     )
-    runs = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Names of runs; all if absent."
-    )
+    runs = texts("Names of runs; all if absent.")
     k = serializers.ListField(
         child=serializers.IntegerField(),
         required=False,
         help_text="1 3 5 10 20 50 100 as far as pool and runs go, if absent.",
     )
-    measures = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="recall, precision, f1, success and judged if absent; the first and last always. A name "
-        "may have a K (ndcg@10), which the report then has for all.",
+    measures = texts(
+        "recall, precision, f1, success and judged if absent; the first and last always. A name "
+        "may have a K (ndcg@10), which the report then has for all."
     )
     preset = serializer_field(PRESET, **UNCHECKED)
     conventions = serializers.DictField(
@@ -45,11 +42,7 @@ class ReportRequestSerializer(serializers.Serializer[dict[str, object]]):
             "The preset and conventions in one object, as in an evaluation file; separate fields override it."
         ),
     )
-    tags = serializers.ListField(
-        child=serializers.CharField(),
-        required=False,
-        help_text="The queries with each tag are reported separately.",
-    )
+    tags = texts("The queries with each tag are reported separately.")
     thresholds = serializers.DictField(
         child=serializers.FloatField(),
         required=False,
@@ -115,10 +108,6 @@ class ReportResultSerializer(serializers.Serializer[dict[str, object]]):
         help_text="Where the release has facts: `conventions`, `counts`, `runs` to `fact_recall@k` and more, "
         "`vital` for vital facts alone, and `context`, what the first K give a reader.",
     )
-    notes = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Runs whose ids do not meet the labels."
-    )
+    notes = texts("Runs whose ids do not meet the labels.")
     minimum_queries = serializers.IntegerField(required=False)
-    warnings = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="Sentences, where a minimum was named."
-    )
+    warnings = texts("Sentences, where a minimum was named.")

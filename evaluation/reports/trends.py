@@ -1,6 +1,4 @@
-"""Any number of reports against each other, in the order in which they were made: each run's figure in each,
-its changes, and where the reports do not count alike.
-"""
+"""Reports in the order in which they were made: each run's figures, and where they count otherwise."""
 
 from __future__ import annotations
 

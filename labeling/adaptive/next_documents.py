@@ -1,8 +1,4 @@
-"""Choice of a query's next documents, from what is known of its documents; without Django.
-
-Documents go by their keys here. The rules are those of `pooling/ranking/selection.py`; this is the step from
-what a queue stores of a query to that, and back.
-"""
+"""A query's next documents by their keys, by the rules of `pooling/ranking/selection.py`; no Django."""
 
 from __future__ import annotations
 

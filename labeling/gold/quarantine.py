@@ -70,7 +70,12 @@ def impose(
         own = Judgment.objects.counted().filter(annotator=annotator, event__queue=queue)
         set_aside = own.update(quarantine=quarantine)
         leases.delete()
-        quarantine.evidence = _evidence(queue, annotator, set_aside)
+        answers: list[Any] = [
+            {**vars(answer), "judged_at": answer.judged_at.isoformat()}
+            for answer in gold_answers(queue, annotator)[:MOST_EVIDENCE]
+        ]
+        score: Any = asdict(score_of(queue, annotator))
+        quarantine.evidence = {"judgments": set_aside, "score": score, "answers": answers}
         quarantine.save(update_fields=["evidence"])
         _write_down(quarantine, by, "annotator paused", judgments=set_aside, reason=quarantine.reason)
         _recount(items, now)
@@ -160,15 +165,6 @@ class PauseEvidence(TypedDict):
     judgments: int
     score: StoredScore
     answers: list[StoredAnswer]
-
-
-def _evidence(queue: Queue, annotator: User, set_aside: int) -> PauseEvidence:
-    answers: list[Any] = [
-        {**vars(answer), "judged_at": answer.judged_at.isoformat()}
-        for answer in gold_answers(queue, annotator)[:MOST_EVIDENCE]
-    ]
-    score: Any = asdict(score_of(queue, annotator))
-    return {"judgments": set_aside, "score": score, "answers": answers}
 
 
 def _reason(score: Score) -> str:

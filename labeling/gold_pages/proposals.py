@@ -1,8 +1,4 @@
-"""Pairs that could be gold questions: people were unanimous on them, or an admin settled them.
-
-The best come first: those whose answers would separate careful from careless annotators most, see
-`labeling/gold_pages/separation.py`.
-"""
+"""Pairs that could be gold questions, the best first: see `labeling/gold_pages/separation.py`."""
 
 from __future__ import annotations
 

@@ -62,12 +62,21 @@ def order_keys(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1, after
     The order hangs on ids, seed and what `Candidate` holds, not on the order of `pairs`.
     """
     secret = f"{seed} {opinion}".encode()
+    by_query = _by_query(pairs, seed, opinion)
+    return _keys_in_rounds([_stretches(pairs, members, secret) for members in by_query], len(pairs), after)
+
+
+def _by_query(pairs: Sequence[Candidate], seed: int, opinion: int) -> list[Block]:
+    """The pairs of each query, the queries in the order of a round."""
     by_query = defaultdict(list)
     for index, pair in enumerate(pairs):
         by_query[pair.query].append(index)
-    queries = query_order(by_query, seed, opinion=opinion)
-    stretches = [_stretches(pairs, by_query[query], secret) for query in queries]
-    keys = [0] * len(pairs)
+    return [by_query[query] for query in query_order(by_query, seed, opinion=opinion)]
+
+
+def _keys_in_rounds(stretches: Sequence[list[Block]], count: int, after: int) -> list[int]:
+    """The keys of `count` pairs: a stretch of each query in every round, behind the stretch `after`."""
+    keys = [0] * count
     in_rounds = (stretch for round in zip_longest(*stretches) for stretch in round if stretch)
     for number, stretch in enumerate(in_rounds, start=after + 1):
         for place, index in enumerate(stretch):
@@ -100,12 +109,9 @@ def ranked_order_keys(
     of that.
     """
     secret = f"{seed} {opinion}".encode()
-    by_query = defaultdict(list)
-    for index, pair in enumerate(pairs):
-        by_query[pair.query].append(index)
     stretches = []
-    for query in query_order(by_query, seed, opinion=opinion):
-        members = _spread(pairs, by_query[query], in_sample, secret)
+    for of_query in _by_query(pairs, seed, opinion):
+        members = _spread(pairs, of_query, in_sample, secret)
         count = -(-len(members) // LONGEST_STRETCH)
         ends = [len(members) * number // count for number in range(count + 1)]
         stretches.append(
@@ -114,12 +120,7 @@ def ranked_order_keys(
                 for start, end in pairwise(ends)
             ]
         )
-    keys = [0] * len(pairs)
-    in_rounds = (stretch for round in zip_longest(*stretches) for stretch in round if stretch)
-    for number, stretch in enumerate(in_rounds, start=after + 1):
-        for place, index in enumerate(stretch):
-            keys[index] = number * STRETCH_KEYS + place
-    return keys
+    return _keys_in_rounds(stretches, len(pairs), after)
 
 
 def query_order(queries: Iterable[str], seed: int, *, opinion: int = 1) -> list[str]:

@@ -178,7 +178,9 @@ def _record(
     is_late = not any((lease.annotator_id, lease.item_id) == (annotator.pk, item.pk) for lease in ended)
     quarantine = in_quarantine(queue.pk, annotator) if is_late else None
     if event.repeats_id:
-        _touch(event, judgments)
+        for judgment in judgments:
+            if judgment.annotator_id == event.annotator_id:
+                judgment.save(update_fields=["judged_at"])
     else:
         _project(event, judgments, quarantine)
     expect({item: item.now_expected for item in items})
@@ -286,13 +288,6 @@ def _facts_from(event: JudgmentEvent, quarantine: int | None) -> _JudgmentFacts:
         "is_adjudication": event.is_adjudication,
         "quarantine_id": None if event.gold_id else quarantine,
     }
-
-
-def _touch(event: JudgmentEvent, judgments: Sequence[Judgment]) -> None:
-    """Write the author's judgment as it stands: what repeats it is to take as long as another verdict."""
-    for judgment in judgments:
-        if judgment.annotator_id == event.annotator_id:
-            judgment.save(update_fields=["judged_at"])
 
 
 def _project(event: JudgmentEvent, judgments: list[Judgment], quarantine: int | None) -> None:

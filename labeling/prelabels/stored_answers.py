@@ -32,7 +32,8 @@ def store_answers(queue: Queue, path: Path, *, model: str, by: User | None = Non
     `binary` asks for them. Pairs that the queue does not hold are left out. FormatError for a record without
     an answer.
     """
-    answers = _read(path)
+    file, records = records_source(path, path.name, None)
+    answers = {_pair(file, line, record): _reading(file, line, record) for line, record in records}
     prompt = prompt_for(queue.collection, BINARY, settings.PROMPTS_DIR)
     with transaction.atomic():
         prelabeler, _ = Prelabeler.objects.get_or_create(
@@ -73,11 +74,6 @@ def _outcomes(job: PrelabelJob, answers: Answers) -> Iterator[QuestionOutcome]:
         for question in chunk.questions:
             if reading := reading_of(question):
                 yield QuestionOutcome(question.key, question.text_hash, question.pairs, reading=reading)
-
-
-def _read(path: Path) -> Answers:
-    file, records = records_source(path, path.name, None)
-    return {_pair(file, line, record): _reading(file, line, record) for line, record in records}
 
 
 def _pair(file: Source, line: int, record: Mapping[str, Any]) -> tuple[str, str]:

@@ -1,8 +1,4 @@
-"""Progress of a queue: counts, pace, cost and end date.
-
-These are the true figures, for admins and viewers; annotators see those of
-`labeling/judging/blind_counts.py`.
-"""
+"""Progress of a queue in true figures; annotators see those of `labeling/judging/blind_counts.py`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""For search engines: the ranking evaluation of Elasticsearch and OpenSearch, the lists of OpenSearch's
-Search Relevance Workbench, and judgment lists of Learning to Rank.
-"""
+"""For search engines: ranking evaluation, Search Relevance Workbench, and Learning to Rank."""
 
 from __future__ import annotations
 

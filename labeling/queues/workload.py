@@ -1,8 +1,4 @@
-"""Work of a queue before it is opened: judgments, what they cost, and days by number of annotators.
-
-Without Django. The rules are those by which a queue then works: `labeling/items/slots.py` (ties),
-`labeling/gold/places.py` (gold questions) and `labeling/queues/costs.py` (every verdict is paid).
-"""
+"""Work, cost and days of a queue before it is opened, by the rules that it then follows. No Django."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Every file format in and out; errors name the file, the line, what is wrong and what to do."""
 
-from __future__ import annotations
-
 from pooling.formats.errors import FormatError
 from pooling.formats.qrels import QrelsFile, read_qrels
 from pooling.formats.records import DocumentRecord, QueryRecord, iterate_documents, read_queries

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 ENGLISH = "en"
 
 #: ISO 639-1 code -> name in English, by name.

@@ -12,6 +12,11 @@ from pooling.interface.shapes import shape
 FILE = {(200, "application/octet-stream"): OpenApiTypes.BINARY}
 
 
+def texts(help_text: str) -> serializers.ListField:
+    """A list of texts that may be absent."""
+    return serializers.ListField(child=serializers.CharField(), required=False, help_text=help_text)
+
+
 class JobStartedSerializer(serializers.Serializer[Any]):
     """Work that went to the background: read /api/jobs/{job}/ until it is done."""
 

@@ -65,7 +65,10 @@ class LogCounts:
         if row.action:
             self.events += 1
             self.defined += row.action in DEFINED
-            self._note_event(row)
+            if row.document and row.action in (IMPRESSION, CLICK):
+                noted = self._impressions if row.action == IMPRESSION else self._clicks
+                noted.append(self._hash(f"{row.search}\0{row.document}"))
+                self.clicks += row.action == CLICK
         else:
             self.queries += 1
         text = " ".join(row.query.split())
@@ -85,12 +88,6 @@ class LogCounts:
         self._rows.append((search, number, client, time, bool(row.action)))
         if len(self._rows) >= BATCH:
             self._one_row_each()
-
-    def _note_event(self, row: LogRow) -> None:
-        if row.document and row.action in (IMPRESSION, CLICK):
-            noted = self._impressions if row.action == IMPRESSION else self._clicks
-            noted.append(self._hash(f"{row.search}\0{row.document}"))
-            self.clicks += row.action == CLICK
 
     def _note_list(self, row: LogRow, text: str) -> None:
         """The newest list for each query; of two at one time, the later in the file."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import cast
 
 from pooling.formats.wording import plural
 from pooling.heavy import np, pl
@@ -14,45 +12,12 @@ from pooling.ranking.ranking import order_run, query_starts
 LISTED = 20
 
 
-@dataclass(frozen=True)
-class Preflight:
-    """A run next to a set of queries; counts are of queries or rows, lists hold the first 20 ids bytewise.
-
-    `ties_across_k` maps each
-    cutoff to the number of queries whose documents at ranks k and k + 1 score equally, so that the rule for
-    ties decides who is in the top k. `unjudged_at_k` maps each cutoff to the share of the top k without a
-    judgment (None without qrels).
-    """
-
-    rows: int
-    queries: int
-    queries_in_common: int
-    missing_queries: int
-    missing_query_ids: list[str]
-    unknown_queries: int
-    unknown_query_ids: list[str]
-    depths: Depths
-    ties_across_k: dict[int, int]
-    unjudged_at_k: dict[int, float] | None
-    notes: tuple[str, ...]
-
-    def to_dict(self) -> StoredPreflight:
-        """Plain values, fit for JSON; cutoffs become strings."""
-        unjudged = self.unjudged_at_k
-        plain = {
-            "ties_across_k": {str(k): count for k, count in self.ties_across_k.items()},
-            "unjudged_at_k": None if unjudged is None else {str(k): share for k, share in unjudged.items()},
-            "notes": list(self.notes),
-        }
-        return cast("StoredPreflight", vars(self) | plain)
-
-
 def preflight(
     run_frame: pl.DataFrame,
     query_ids: Iterable[str],
     qrels: pl.DataFrame | None = None,
     k: Sequence[int] = (1, 5, 10, 100),
-) -> Preflight:
+) -> StoredPreflight:
     """Check a run against the queries it should answer, and against qrels where there are some.
 
     run_frame: query_id, document_id, score, perhaps rank. qrels: query_id, document_id, relevance.
@@ -61,21 +26,20 @@ def preflight(
     lengths = ordered.group_by("query_id").len()
     wanted, answered = set(query_ids), set(lengths["query_id"].to_list())
     missing, unknown = sorted(wanted - answered), sorted(answered - wanted)
-    return Preflight(
-        rows=run_frame.height,
-        queries=len(answered),
-        queries_in_common=len(wanted & answered),
-        missing_queries=len(missing),
-        missing_query_ids=missing[:LISTED],
-        unknown_queries=len(unknown),
-        unknown_query_ids=unknown[:LISTED],
-        depths=depths_of(lengths["len"]),
-        ties_across_k={cutoff: ties_across(ordered, cutoff) for cutoff in k},
-        unjudged_at_k=None
-        if qrels is None
-        else {cutoff: unjudged_at(ordered, qrels, cutoff) for cutoff in k},
-        notes=coverage_notes(missing, unknown),
-    )
+    unjudged = None if qrels is None else {str(at): unjudged_at(ordered, qrels, at) for at in k}
+    return {
+        "rows": run_frame.height,
+        "queries": len(answered),
+        "queries_in_common": len(wanted & answered),
+        "missing_queries": len(missing),
+        "missing_query_ids": missing[:LISTED],
+        "unknown_queries": len(unknown),
+        "unknown_query_ids": unknown[:LISTED],
+        "depths": depths_of(lengths["len"]),
+        "ties_across_k": {str(at): ties_across(ordered, at) for at in k},
+        "unjudged_at_k": unjudged,
+        "notes": list(coverage_notes(missing, unknown)),
+    }
 
 
 def depths_of(lengths: pl.Series) -> Depths:

@@ -14,7 +14,11 @@ class Depths(TypedDict):
 
 
 class StoredPreflight(TypedDict):
-    """A `Preflight` as a run's row keeps it: the same keys, with cutoffs as text."""
+    """A run next to a set of queries; lists hold the first 20 ids bytewise, notes are for people.
+
+    ties_across_k: cutoff -> the queries whose documents at ranks k and k + 1 score equally, so that the rule
+    for ties decides. unjudged_at_k: cutoff -> the share of the top k without a judgment; None without qrels.
+    """
 
     rows: int
     queries: int

@@ -89,10 +89,6 @@ def _make(collection: Collection, runs: Sequence[Run], folder: Path) -> None:
     with contextlib.suppress(OSError):  # somebody else was quicker
         made.rename(folder)
     shutil.rmtree(made, ignore_errors=True)
-    _forget_older(folder.parent)
-
-
-def _forget_older(parent: Path) -> None:
-    folders = sorted(parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    folders = sorted(folder.parent.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
     for old in folders[KEPT:]:
         shutil.rmtree(old, ignore_errors=True)

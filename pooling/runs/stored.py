@@ -194,7 +194,7 @@ def _described(collection: Collection, name: str, run_file: RunFile, source: _So
     lengths = frame.group_by("query_id").len()
     if lengths.join(_column("query_id", query_ids), on="query_id", how="semi").is_empty():
         raise InputError(_no_query_in_common(collection, query_ids, frame, source.file_name))
-    checks = preflight(frame, query_ids).to_dict()
+    checks = preflight(frame, query_ids)
     notes = [*run_file.notes, *_same_bytes(collection, source), *notes_on_documents(collection, frame)]
     return Run(
         collection=collection,

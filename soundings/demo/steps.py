@@ -1,8 +1,4 @@
-"""The demo: the example collection taken the whole way, from run files to Recall@K, one function per step.
-
-What it stores happened, by its calendar (`clock.py`), over the last nine days, so that there is a last week
-to compare with.
-"""
+"""The demo: the example collection taken the whole way, one function per step, by a calendar (`clock.py`)."""
 
 from __future__ import annotations
 

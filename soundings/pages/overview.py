@@ -1,8 +1,4 @@
-"""The steps through a collection: what is done and what is next, for overview and home page.
-
-What is next takes two queries, however many collections are listed and however much they hold: it asks
-whether there is something, and counts nothing.
-"""
+"""The steps through a collection, for overview and home page, by two queries that count nothing."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Many ids at once without a string for each: places in a text, read eight bytes at a time.
-
-Keys are hashes and only find candidates; whether two ids are equal, and which comes first, depends only on
-their bytes.
-"""
+"""Many ids without a string for each, read eight bytes at a time: keys find candidates, bytes decide."""
 
 from __future__ import annotations
 

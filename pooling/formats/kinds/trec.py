@@ -1,6 +1,4 @@
-"""TREC text: runs and qrels in lines without a header, which `pooling.formats.trec` and `parts` read, and
-topics and documents, `<top>` and `<DOC>`, whose fields need no end, and `<topic>` of XML.
-"""
+"""TREC text: runs and qrels (`formats.trec` and `parts`), topics and documents, and `<topic>` of XML."""
 
 from __future__ import annotations
 

@@ -33,7 +33,10 @@ class Command(InputCommand):
     def handle(self, *args: Any, name: str, password_stdin: bool, site_admin: bool, **options: Any) -> None:
         given = sys.stdin.readline().rstrip("\r\n") if password_stdin else _typed_password(name)
         if password_stdin or given:
-            _require_good(given, name)
+            try:
+                validate_password(given, get_user_model()(username=name))
+            except ValidationError as error:
+                raise InputError(" ".join(error.messages)) from None
         # Programs read the password from the other stream.
         prepare_database(say=lambda sentence: print(sentence, file=sys.stderr, flush=True))
         password = given or generated_password()
@@ -51,10 +54,3 @@ def _typed_password(name: str) -> str:
     if password and getpass("Again: ") != password:
         raise InputError("The two passwords differ; nothing was created.")
     return password
-
-
-def _require_good(password: str, name: str) -> None:
-    try:
-        validate_password(password, get_user_model()(username=name))
-    except ValidationError as error:
-        raise InputError(" ".join(error.messages)) from None

@@ -39,19 +39,19 @@ def test_preflight_holds_a_run_against_its_queries_and_labels() -> None:
     )
     qrels = pl.DataFrame({"query_id": ["q1", "q1"], "document_id": ["a", "b"], "relevance": [1, -1]})
     checks = preflight(run, ["q1", "q2", "q3"], qrels, k=(1, 2, 3))
-    assert (checks.rows, checks.queries, checks.queries_in_common) == (4, 2, 1)
-    assert checks.missing_query_ids == ["q2", "q3"]
-    assert checks.unknown_query_ids == ["q9"]
-    assert checks.depths == {"least": 1.0, "median": 2.0, "greatest": 3.0}
-    assert checks.ties_across_k == {1: 0, 2: 1, 3: 0}
+    assert (checks["rows"], checks["queries"], checks["queries_in_common"]) == (4, 2, 1)
+    assert checks["missing_query_ids"] == ["q2", "q3"]
+    assert checks["unknown_query_ids"] == ["q9"]
+    assert checks["depths"] == {"least": 1.0, "median": 2.0, "greatest": 3.0}
+    assert checks["ties_across_k"] == {"1": 0, "2": 1, "3": 0}
     # A negative label is no judgment, so only a counts; c stands before b, for its id is the greater.
-    assert checks.unjudged_at_k == pytest.approx({1: 0.0, 2: 0.5, 3: 2 / 3})
-    assert checks.notes == (
+    assert checks["unjudged_at_k"] == pytest.approx({"1": 0.0, "2": 0.5, "3": 2 / 3})
+    assert checks["notes"] == [
         "2 of the queries are not in the run, such as “q2”.",
         "1 of the run's queries is not known here, such as “q9”.",
-    )
-    assert json.loads(json.dumps(checks.to_dict())) == checks.to_dict()
+    ]
+    assert json.loads(json.dumps(checks)) == checks
 
 
 def test_preflight_without_labels_says_nothing_about_them() -> None:
-    assert preflight(run_of(q="ab"), ["q"]).unjudged_at_k is None
+    assert preflight(run_of(q="ab"), ["q"])["unjudged_at_k"] is None
