@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from evaluation.facts.measures import FACT_MEASURES, Counting, Denominator
 from evaluation.facts.shapes import FactCounts as FactCounts
 from evaluation.facts.shapes import FactFigure as FactFigure
+from evaluation.facts.shapes import FactFigures as FactFigures
 from evaluation.facts.shapes import FactResult as FactResult
 from evaluation.facts.shapes import FactRow as FactRow
 from evaluation.facts.shapes import FactsMeasuredHow as FactsMeasuredHow
@@ -99,7 +100,11 @@ class FactEvaluation:
                 columns.append((run, name, k, column if has_mean else np.full_like(column, np.nan)))
         return values_frame(self.table.query_ids, columns)
 
-    def to_dict(self) -> FactResult:
+    def to_dict(self) -> FactFigures:
+        """What `evaluate --facts --format json` prints of the runs, one by one."""
+        return {**self.measured_how(), "runs": self.with_lines()}
+
+    def measured_how(self) -> FactResult:
         """All but the figures."""
         order = self.order.to_dict()
         return {

@@ -77,6 +77,12 @@ class FactResult(TypedDict):
     counts: FactCounts
 
 
+class FactFigures(FactResult):
+    """The same with the figures: run -> measure at K."""
+
+    runs: dict[str, dict[str, FactFigure]]
+
+
 class ContextFigure(TypedDict):
     """What the first K give a reader. characters: mean length of their texts; facts: held for each 1,000 of
     these, with its interval over queries; nothing_new: of the first K, the share that supports a fact and
@@ -90,12 +96,11 @@ class ContextFigure(TypedDict):
     nothing_new: float | None
 
 
-class ReportFacts(FactResult):
-    """What a report holds of facts. runs: run -> measure at K; vital: fact recall of vital facts alone;
-    context: run -> K. covered_by: see `labeling.facts.releasing.FrozenFacts`.
+class ReportFacts(FactFigures):
+    """What a report holds of facts. vital: fact recall of vital facts alone; context: run -> K. covered_by:
+    see `labeling.facts.releasing.FrozenFacts`.
     """
 
-    runs: dict[str, dict[str, FactFigure]]
     vital: dict[str, dict[str, FactFigure]]
     context: dict[str, dict[str, ContextFigure]]
     covered_by: int | None

@@ -17,8 +17,8 @@ from pooling.formats.wording import counted
 def render_facts(evaluation: FactEvaluation, form: str, *, terminal: bool = False) -> str:
     """The evaluation alone, in one of the formats of `evaluation.rendering.formats`."""
     if form == "json":
-        content = {**evaluation.to_dict(), "runs": evaluation.with_lines()}
-        content |= {part.name: part.data for part in fact_comparison_parts(evaluation)}
+        compared = {part.name: part.data for part in fact_comparison_parts(evaluation)}
+        content = {**evaluation.to_dict(), **compared}
         return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     if form == "csv":
         return table_text(
@@ -32,7 +32,7 @@ def render_facts(evaluation: FactEvaluation, form: str, *, terminal: bool = Fals
 
 def fact_parts(evaluation: FactEvaluation) -> list[Part]:
     """For `evaluation.rendering.formats.render`, next to the measures over documents."""
-    part = Part("facts", fact_cells(evaluation), evaluation.to_dict(), figures=evaluation.with_lines())
+    part = Part("facts", fact_cells(evaluation), evaluation.measured_how(), figures=evaluation.with_lines())
     return [part, *fact_comparison_parts(evaluation)]
 
 

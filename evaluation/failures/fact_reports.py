@@ -233,7 +233,6 @@ def measured_facts(
     return MeasuredFacts(
         {
             **evaluation.to_dict(),
-            "runs": evaluation.with_lines(),
             "vital": vital.with_lines(),
             "context": context_figures(documents, frames, lengths, cutoffs=request.k, intervals=intervals),
             "covered_by": covered_by,

@@ -13,8 +13,7 @@ from pooling.formats.wording import counted
 
 def span_json(evaluation: SpanEvaluation) -> str:
     """The figures of each run, and what they depend on."""
-    content = {**evaluation.to_dict(), "runs": evaluation.with_lines()}
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def span_cells(evaluation: SpanEvaluation) -> Cells:

@@ -17,7 +17,7 @@ from evaluation.comparisons.answering import AnswerRequest, answered
 from evaluation.comparisons.tables import answer_part
 from evaluation.comparisons.wording import answer_in_words, of_relevant_count
 from evaluation.estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
-from evaluation.estimates.pool_file import design_of_files
+from evaluation.estimates.pool_file import depth_of_file, design_of_files
 from evaluation.measures import titled
 from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.rendering.formats import render_tables, table_cells, with_parts
@@ -26,11 +26,12 @@ from evaluation.report_store.provenance import Provenance, software_versions
 from evaluation.scoring import evaluating
 from evaluation.scoring.estimate_figures import Estimates
 from evaluation.scoring.figures import EvaluationResult, as_read, mean_as_read, mlflow_metrics, mlflow_runs
+from evaluation.scoring.inputs import DEFAULT_CUTOFFS, only_queries
 from evaluation.scoring.results import Evaluation, decimal, interval, percent
-from evaluation.scoring.wording import interval_in_words
+from evaluation.scoring.wording import cutoffs_down_to, interval_in_words
 from pooling.formats.wording import counted
 from pooling.heavy import pl
-from pooling.inputs.reading import CHOSEN, pool_table, says_choices
+from pooling.inputs.reading import CHOSEN, lasting, pool_table
 from pooling.interface.terminal import whole_installation
 
 if TYPE_CHECKING:
@@ -147,10 +148,12 @@ class Result(Evaluation):
 
     `summary` and `per_query` are pandas frames, `to_dict` has plain values, `answer` says which run is best
     and how sure that is. In a notebook the result is a table; `chart` draws it, `to_html` writes a report,
-    `to_mlflow` logs it. names_k: the values of K were named.
+    `to_mlflow` logs it. names_k: the values of K were named. audited: the name of the pool where it says what
+    was chosen; `pool` is then its table, of the queries measured.
     """
 
     names_k: bool = field(default=False, repr=False, compare=False)
+    audited: str = field(default="", repr=False, compare=False)
 
     def to_dict(self) -> EvaluationResult:
         """What `evaluate --format json` prints: what every evaluation has, the `answer`, and with a pool
@@ -179,19 +182,15 @@ class Result(Evaluation):
 
     @cached_property
     def _estimates(self) -> Estimates | None:
-        if self._pool is None or not recall_cutoffs(self):
+        if not self.audited or not recall_cutoffs(self):
             return None
         return estimates_of(self._basis, complete="complete" in self.settings)
 
     @cached_property
-    def _pool(self) -> pl.DataFrame | None:
-        return None if self.pool is None else pool_table(self.pool)
-
-    @cached_property
     def _basis(self) -> Basis | None:
-        if self._pool is None or not recall_cutoffs(self) or too_large(self):
+        if not self.audited or not recall_cutoffs(self) or too_large(self):
             return None
-        return Basis.of(self, design_of_files({_named(self.pool, "pool")[0]: self._pool}, self))
+        return Basis.of(self, design_of_files({self.audited: cast("pl.DataFrame", self.pool)}, self))
 
     def chart(self, kind: str = "", measure: str = "recall", *, dark: bool = False) -> Picture:
         """A picture of the report: `estimated-curve`, `curve`, `distribution`, `gains`, `relevant`,
@@ -291,11 +290,20 @@ def _call(result: Evaluation) -> str:
 def _as_result(measure: Callable[Arguments, Evaluation]) -> Callable[Arguments, Result]:
     @wraps(measure)
     def evaluate(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
-        measured = measure(*args, **options)
-        if measured.pool is not None and not says_choices(measured.pool):
-            measured = replace(measured, notes=(*measured.notes, WITHOUT_AUDIT))
         names_k = "k" in options or len(args) > 2
-        return Result(**{one.name: getattr(measured, one.name) for one in fields(measured)}, names_k=names_k)
+        chosen: dict[str, Any] = options
+        chosen["pool"] = given = lasting(chosen.get("pool"))
+        table = None if given is None else pool_table(given)
+        if table is not None:
+            chosen["pool"] = table = only_queries(table, chosen.get("queries"))
+            if not names_k and (depth := depth_of_file(table)) is not None:
+                chosen["k"] = cutoffs_down_to(DEFAULT_CUTOFFS, depth)
+        measured = measure(*args, **options)
+        if given is not None and table is None:
+            measured = replace(measured, notes=(*measured.notes, WITHOUT_AUDIT))
+        values = {one.name: getattr(measured, one.name) for one in fields(measured)}
+        audited = "" if table is None else _named(given, "pool")[0]
+        return Result(**values, names_k=names_k, audited=audited)
 
     return evaluate
 

@@ -119,8 +119,8 @@ def evaluate(
     - `conventions`: what can change a number; see `Conventions`.
     - `bootstrap_samples`, `seed`, `confidence`: of the intervals.
     - `pool`: a frame or file (query_id, document_id) of the pool that the labels come from. The bounds of
-      recall at k cover it, the first k of all the runs, and the pairs with a negative relevance. With the
-      other columns of the pool, `answer` and `estimates` of the result rest on its audit.
+      recall at k cover it, the first k of all the runs, and the pairs with a negative relevance. With its
+      other columns `answer` and `estimates` rest on its audit, and `k`, where not named, ends at its depth.
     - `queries`: only these query ids.
     - `strata`: `{tag: query ids}`, in `Evaluation.strata` each as if its queries were all there are.
     - `thresholds`: such as `{"recall@10": 0.4}`, what each run's mean should reach, measured whether named or

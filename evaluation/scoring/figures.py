@@ -300,6 +300,12 @@ class SpanResult(TypedDict):
     counts: SpanCounts
 
 
+class SpanFigures(SpanResult):
+    """The same with the figures: run -> measure at K."""
+
+    runs: dict[str, dict[str, Figure]]
+
+
 class Extras(TypedDict, total=False):
     """Results on thresholds, the minimum of queries, tags and excerpts, where they were asked for."""
 

@@ -199,7 +199,7 @@ class Evaluation:
         if self.strata:
             result["strata"] = self._strata()
         if self.spans is not None:
-            result["spans"] = self.spans.to_dict()
+            result["spans"] = self.spans.measured_how()
         return result
 
     def _strata(self) -> dict[str, StratumResult]:

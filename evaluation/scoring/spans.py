@@ -21,7 +21,14 @@ from evaluation.measures.intervals import (
 )
 from evaluation.measures.significance import plain, plain_mean
 from evaluation.scoring.conventions import Conventions
-from evaluation.scoring.figures import Figure, SpanCounts, SpanResult, SummaryRow, values_frame
+from evaluation.scoring.figures import (
+    Figure,
+    SpanCounts,
+    SpanFigures,
+    SpanResult,
+    SummaryRow,
+    values_frame,
+)
 from evaluation.scoring.inputs import DEFAULT_CUTOFFS, cutoffs_array
 from evaluation.scoring.wording import decimal, interval_or_why_not
 from pooling.chunks.excerpts import Excerpts, read_excerpts
@@ -93,7 +100,11 @@ class SpanEvaluation:
             for name, figures in self.runs.items()
         }
 
-    def to_dict(self) -> SpanResult:
+    def to_dict(self) -> SpanFigures:
+        """What `evaluate --spans --format json` prints without labels."""
+        return {**self.measured_how(), "runs": self.with_lines()}
+
+    def measured_how(self) -> SpanResult:
         """All but the figures."""
         order = self.order.to_dict()
         return {

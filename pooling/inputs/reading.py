@@ -201,15 +201,6 @@ def _pairs_in(path: str | Path) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(("query_id", "document_id"), pl.String), orient="row")
 
 
-def says_choices(source: Source) -> bool:
-    """A pool says which of its pairs were chosen, and how likely."""
-    if isinstance(source, str | Path):
-        _, records = records_source(source, None, None)
-        return _say_choices(record for _, record in records)
-    columns = columns_of(source)
-    return columns is not None and {*columns.names} >= CHOSEN
-
-
 def _say_choices(records: Iterable[Mapping[str, Any]]) -> bool:
     """Where a cell is empty, a record of Parquet or JSON lacks it: most pairs have no probability."""
     every = iter(records)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+import soundings
 from evaluation.comparisons.answer import Answer
 from evaluation.comparisons.wording import recall_in_words
 
@@ -211,6 +212,22 @@ def test_the_usual_cutoffs_end_at_the_depth_of_the_pool(campaign: Campaign) -> N
     campaign.judge(campaign.pool(*REACH))
 
     assert campaign.with_pool()["conventions"]["k"] == [1, 3, 5]
+
+
+def test_python_takes_the_cutoffs_and_the_queries_of_a_pool_as_the_command_does(campaign: Campaign) -> None:
+    campaign.judge(campaign.pool(*REACH))
+    folder, chosen = campaign.folder, [f"q{number:02}" for number in range(12)]
+    tagged = (json.dumps({"_id": one, "text": one, "metadata": {"tags": ["t"]}}) for one in chosen)
+    (folder / "queries.jsonl").write_text("\n".join(tagged) + "\n")
+
+    def result(**options: Any) -> Any:
+        pool = str(folder / "pool.tsv")
+        return soundings.evaluate(str(folder / "qrels.txt"), campaign.runs, pool=pool, **options).to_dict()
+
+    assert result() == campaign.with_pool()
+    some = campaign.with_pool("--queries", str(folder / "queries.jsonl"), "--tag", "t")
+    assert some["estimates"]["queries"]["estimated"] == len(chosen)
+    assert result(queries=chosen) == some
 
 
 def test_files_of_several_pools_count_together(campaign: Campaign) -> None:

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from evaluation import evaluate_facts
+from pooling.formats.facts.reading import read_facts, read_supports_of
+
 FACTS = (
     '{"query_id": "q1", "fact_id": "a", "text": "Buses run."}\n'
     '{"query_id": "q1", "fact_id": "b", "importance": "okay"}\n'
@@ -72,6 +75,14 @@ def test_labels_of_documents_may_be_left_out(files: Path, first: tuple[str, ...]
     assert rows[1].startswith("one,fact_recall,2,1.0")
     metrics = json.loads(ran(files, *first, "one.run", *asked, "--format", "mlflow")[0])
     assert metrics == {"fact_recall_at_2": 1.0}
+
+
+def test_python_has_the_values_that_the_command_prints(files: Path) -> None:
+    printed = json.loads(ran(files, "one.run", *WITH_SUPPORTS, "--k", "1", "2", "--format", "json")[0])
+    facts = read_facts(files / "facts.jsonl").facts
+    supports, _ = read_supports_of(facts, files / "supports.jsonl")
+    keys = [("fact_recall", 1), ("fact_recall", 2)]
+    assert evaluate_facts(facts, supports, [files / "one.run"], keys).to_dict() == printed
 
 
 def test_several_runs_need_no_labels(files: Path) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from evaluation import evaluate_spans
+
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
@@ -52,6 +54,12 @@ def test_labels_may_be_left_out_and_are_called_unused_where_nothing_asks_for_the
     again, errors, _ = ran(files, "labels.txt", "one.run", *asked)
     assert again == output
     assert "labels.txt: not used, since no measure over documents was asked for." in errors
+
+
+def test_python_has_the_values_that_the_command_prints(files: Path) -> None:
+    printed = json.loads(ran(files, "one.run", *EXCERPTS, *BOTH, "--k", "1", "3", "--format", "json")[0])
+    measured = evaluate_spans(files / "spans.jsonl", files / "chunks.tsv", [files / "one.run"], (1, 3))
+    assert measured.to_dict() == printed
 
 
 def test_every_format_has_them(files: Path) -> None:
