@@ -8,11 +8,11 @@ for (const button of document.querySelectorAll("[data-copies]")) {
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(field.value);
-      said.textContent = "Copied";
+      said.textContent = button.dataset.copied;
     } catch {
       // Over plain HTTP browsers give no clipboard.
       field.select();
-      said.textContent = "Press Ctrl-C or ⌘C to copy";
+      said.textContent = button.dataset.byHand;
     }
   });
 }

@@ -16,6 +16,7 @@ from labeling.judging.offers import offers_of
 from labeling.judging.own_work import nearly_same, own_verdicts_of_query
 from labeling.judging.submissions import LONGEST_KEY
 from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
+from labeling.judging.views import version_of_guidelines
 from labeling.models import Queue
 from pooling.interface import serializers as interface_serializers
 from pooling.interface.api import answers, parsed, person, takes, validated
@@ -60,7 +61,11 @@ class Judgments(APIView):
         state = state_of(queue)
         if state == Queue.State.OPEN and any(outcome.is_set_aside for outcome in outcomes):
             state = PAUSED_FOR_YOU
-        answer = {"results": [_stored(queue, outcome) for outcome in outcomes], "state": state}
+        answer = {
+            "results": [_stored(queue, outcome) for outcome in outcomes],
+            "state": state,
+            "guidelines": version_of_guidelines(queue.collection),
+        }
         if "claim" not in also:
             return Response(answer)
         return Response({**answer, **_claimed_if_possible(queue, person(request), also["claim"])})

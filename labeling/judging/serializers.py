@@ -131,6 +131,7 @@ class OutcomesSerializer(serializers.Serializer[Any]):
         help_text="Of the queue: open, paused, closed or deleted. What you hold is judged in any of them. A "
         "queue that is paused for you says so: your verdicts are kept and not counted."
     )
+    guidelines = serializers.CharField(help_text="Another one once the text of the guidelines has changed.")
     items = OfferSerializer(
         many=True,
         required=False,

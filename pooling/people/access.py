@@ -105,7 +105,7 @@ def require_role(
 
 
 def _needed(roles: tuple[Role, ...], role: Role) -> str:
-    sentence = gettext("This needs the role {needed}; you are {role} here.")
+    sentence = gettext("This needs the role {needed}; your role here is {role}.")
     needed = gettext(" or ").join(gettext(one) for one in roles)
     return sentence.format(needed=needed, role=gettext(role))
 

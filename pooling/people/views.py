@@ -136,7 +136,9 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
     form = CollectionForm(request.POST or None, instance=copy(collection))
     if request.method == "POST" and form.is_valid():
         change_collection(collection, by=person(request), **form.cleaned_data)
-        messages.success(request, "Saved. Annotators see the new text on their next page.")
+        is_seen = "guidelines" in form.changed_data
+        seen = " Annotators who are judging now see that the guidelines have changed." if is_seen else ""
+        messages.success(request, f"Saved.{seen}")
         return redirect("collection", slug)
     preview = render_markdown(form["guidelines"].value() or "")
     context = {"form": form, "preview": preview, "collection": collection, "section": "settings"}

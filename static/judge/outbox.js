@@ -124,7 +124,7 @@ export class Outbox extends EventTarget {
       this.#failures = 0;
       this.failure = null;
       sent.forEach((entry, place) => this.#settle(entry, answers[place]));
-      if (answer.state) this.dispatchEvent(new CustomEvent("state", { detail: answer.state }));
+      if (answer.state) this.dispatchEvent(new CustomEvent("state", { detail: answer }));
       if (answer.items) passenger?.resolve(answer);
       else passenger?.reject(new Failure("unreachable", gettext("The server could not fetch more documents.")));
     } catch (failure) {

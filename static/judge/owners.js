@@ -23,7 +23,7 @@ export function othersSentence(owners) {
   const values = { list: lists.join(gettext(" and ")), name: counts.keys().next().value };
   if (counts.size > 1) {
     return filled(
-      gettext("This browser holds {list} not yet saved on the server. They are sent when they sign in here; of a deleted account nothing can be sent any more."),
+      gettext("This browser holds {list} not yet saved on the server. They are sent when their owners sign in here; those of a deleted account can no longer be sent."),
       values,
     );
   }

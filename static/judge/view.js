@@ -43,10 +43,11 @@ export class View {
   #sizes;
   #terms;
   #highlight;
+  #guidelines;
   #selected = null;
   #selectedWords = "";
 
-  constructor(root, { settings, sizes, terms = null, highlight = "none" }) {
+  constructor(root, { settings, sizes, terms = null, highlight = "none", guidelines = "" }) {
     this.root = root;
     this.shown = null;
     this.alikeVerdict = null;
@@ -55,6 +56,7 @@ export class View {
     this.#sizes = sizes;
     this.#terms = terms;
     this.#highlight = highlight;
+    this.#guidelines = guidelines;
     this.#settings = settings;
     this.#hits = new Hits(this.#parts.text, this.#parts.hits);
     this.#pane = new DocumentPane(this.#parts, { painted: () => this.#hits.paintLater() });
@@ -191,15 +193,17 @@ export class View {
       this.#parts.look_again.classList.toggle("primary", !finished);
     }
     this.#linkAway(empty?.state);
-    this.queueState("open"); // the sentence says it
+    this.queueState({ state: "open" }); // the sentence says it
     this.#stage("empty");
     this.say(sentence);
   }
 
-  /** What the queue is by now, while its documents are still judged. */
-  queueState(state) {
-    this.#parts.queue_state.textContent = stateSentence(state);
-    this.#parts.queue_state.hidden = state === "open";
+  /** What the queue is by now, while its documents are still judged, and whether the guidelines on the page are old. */
+  queueState({ state, guidelines = this.#guidelines }) {
+    const isChanged = guidelines !== this.#guidelines;
+    const changed = isChanged ? gettext("The guidelines have changed. Reload this page to read them.") : "";
+    this.#parts.queue_state.textContent = [stateSentence(state), changed].filter(Boolean).join(" ");
+    this.#parts.queue_state.hidden = state === "open" && !isChanged;
     this.#linkAway(state);
   }
 
@@ -667,7 +671,7 @@ function saveWording(waiting, failure) {
   const counted = ngettext("{count} waiting", "{count} waiting", waiting);
   if (!failure) return waiting ? counted : gettext("All saved");
   if (failure.kind === "signed_out") return ngettext("Signed out: {count} waiting.", "Signed out: {count} waiting.", waiting);
-  if (failure.kind === "other_account") return counted;
+  if (["other_account", "shut_out"].includes(failure.kind)) return counted; // why stands in the middle of the page
   if (failure.full) return gettext("{why} {verdicts} kept here, sent when there is room");
   if (failure.told) return gettext("{why} {count} waiting, trying again");
   if (navigator.onLine) return gettext("No answer: {count} waiting, trying again");

@@ -96,6 +96,20 @@ def test_57_facts_in_seven_pages_with_a_reload_no_network_and_undo(
     assert said == []
 
 
+def test_what_was_chosen_on_a_page_that_nobody_came_back_to_is_forgotten_after_thirty_days(
+    world: World, live_server: LiveServer, page_of: PageOf
+) -> None:
+    many_facts(world, 3)
+    page = page_of(world.ben)
+    page.goto("/")
+    days = "(at) => JSON.stringify({ versions: '', values: {}, at: Date.now() - at * 864e5 })"
+    for name, ago in (("facts:1:2:3:1", 31), ("facts:1:4:5:1", 29), ("other", 31)):
+        page.evaluate(f"([name, ago]) => localStorage.setItem(name, ({days})(ago))", [name, ago])
+    open_facts(page, fact_queue(world).pk)
+    names = page.evaluate("Object.keys(localStorage)")
+    assert {"facts:1:2:3:1", "facts:1:4:5:1", "other"} & set(names) == {"facts:1:4:5:1", "other"}
+
+
 def test_a_held_key_acts_once_and_keys_work_by_place_on_any_layout(
     world: World, live_server: LiveServer, page_of: PageOf
 ) -> None:
@@ -259,7 +273,7 @@ def test_what_is_not_saved_says_why_and_waits(world: World, live_server: LiveSer
     use_session(page.context, world.ben, page.url)
     own.update(role="viewer")
     page.keyboard.press("Enter")
-    expect(trouble).to_contain_text("This needs the role admin or annotator; you are viewer here.")
+    expect(trouble).to_contain_text("This needs the role admin or annotator; your role here is viewer.")
     own.delete()
     page.keyboard.press("Enter")
     expect(trouble).to_contain_text("a collection of which you are not a member")

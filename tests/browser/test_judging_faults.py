@@ -12,6 +12,7 @@ from playwright.sync_api import BrowserContext, Dialog, Error, Page, Route, expe
 from labeling.models import Item, JudgmentEvent, Lease, Queue
 from labeling.queues.opening import change_state
 from pooling.models import Membership
+from pooling.people.membership import change_collection
 from pooling.tidying.doing import delete
 from tests.browser.conftest import sign_in, use_session
 from tests.browser.judging import (
@@ -167,6 +168,7 @@ def test_who_is_no_longer_a_member_is_told(page: Page, world: World, queue: Queu
     Membership.objects.filter(user=world.ben).delete()
     press(page, "j")
     expect(page.locator("[data-part=stopped]")).to_contain_text("You can no longer judge in this queue")
+    expect(save_state(page)).to_have_text("1 waiting")
     assert stored(queue) == {}
     assert kept(page) == 1
     page.goto("/")
@@ -201,6 +203,21 @@ def test_a_verdict_that_is_refused_on_another_page_is_said_there(page: Page, que
     elsewhere.goto("/guide/")
     refused = "The verdict “relevant” could not be saved: This pair is not in this queue."
     expect(elsewhere.locator("[data-unsent]")).to_have_text(refused)
+
+
+def test_guidelines_that_changed_meanwhile_are_said_and_read_after_a_reload(
+    page: Page, world: World, queue: Queue
+) -> None:
+    changed = page.get_by_text("The guidelines have changed. Reload this page to read them.", exact=True)
+    press(page, "j")
+    all_saved(page)
+    expect(changed).to_be_hidden()
+    change_collection(world.collection, guidelines="Relevant is what *helps at once*.")
+    press(page, "f")
+    expect(changed).to_be_visible()
+    page.reload()
+    expect(page.locator(".judging-start-guidelines")).to_contain_text("helps at once")
+    expect(changed).to_be_hidden()
 
 
 def test_a_queue_closed_meanwhile_takes_what_is_held_and_says_so(page: Page, queue: Queue) -> None:

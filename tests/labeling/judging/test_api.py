@@ -16,6 +16,7 @@ from labeling.gold.quarantine import impose
 from labeling.items.numbers import number_of
 from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, Item, Judgment, Lease, Queue
+from pooling.people.membership import change_collection
 from soundings.accounts.tokens import make_token
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World, qrels_text
@@ -165,7 +166,10 @@ def test_one_call_sends_verdicts_and_claims(world: World) -> None:
 def test_without_the_parameter_a_call_with_verdicts_claims_nothing(world: World) -> None:
     queue = make_queue(world)
     body = Api(world.ben).post(f"queues/{queue.pk}/judgments/", []).json()
+    version = body.pop("guidelines")
     assert body == {"results": [], "state": "open"}
+    change_collection(world.collection, guidelines="Relevant is what *helps at once*.")
+    assert Api(world.ben).post(f"queues/{queue.pk}/judgments/", []).json()["guidelines"] != version
     assert not Lease.objects.exists()
 
 

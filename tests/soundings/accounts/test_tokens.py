@@ -161,6 +161,8 @@ def test_on_one_s_page_a_token_is_made_shown_once_and_revoked(world: World, clie
     page = client.post("/account/", {"name": "nightly", "days": 30}, follow=True).content.decode()
     found = re.search(r'id="token" type="text" readonly value="([^"]+)"', page)
     assert found
+    assert page.index(found[1]) < page.index("<h2")  # before anything else on the page
+    assert 'data-copies="token"' in page
     assert status_with(found[1]) == 200
     again = client.get("/account/").content.decode()  # as a reload
     assert tokens_of(world.ada).count() == 1

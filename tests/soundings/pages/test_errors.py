@@ -29,6 +29,13 @@ def test_a_page_that_is_not_there_and_one_that_is_not_yours_look_the_same(
     assert [without_token(missing.content)] == [without_token(hidden.content)]
 
 
+def test_an_address_that_led_somewhere_is_not_called_a_typo(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    gone, nowhere = (client.get(path).content.decode() for path in ("/queues/77/", "/queue/77/"))
+    assert ("What was here has been removed" in gone, "typo" in gone) == (True, False)
+    assert ("has been removed" in nowhere, "Check the address for a typo." in nowhere) == (False, True)
+
+
 def without_token(page: bytes) -> list[str]:
     return [line for line in page.decode().splitlines() if "csrfmiddlewaretoken" not in line]
 
@@ -53,7 +60,7 @@ def test_a_role_that_does_not_reach_is_told_which_one_does(world: World, client:
     client.force_login(world.ben)
     response = client.get("/collections/harbour/members/")
     assert response.status_code == 403
-    assert "This needs the role admin or viewer; you are annotator here." in response.content.decode()
+    assert "This needs the role admin or viewer; your role here is annotator." in response.content.decode()
 
 
 @pytest.mark.parametrize(

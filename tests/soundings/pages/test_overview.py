@@ -31,6 +31,7 @@ from soundings.pages.next_step import next_of
 from soundings.pages.overview import state_of, with_state
 from tests.evaluation.cast import make_release, make_report
 from tests.labeling.helpers import judge, make_adaptive_queue
+from tests.labeling.helpers import make_queue as make_small_queue
 from tests.world import DOCUMENTS, World, run_text
 
 
@@ -291,3 +292,12 @@ def test_home_shows_fifty_collections_at_a_time(world: World, client: Client) ->
     first, second = (client.get("/", {"page": number}) for number in (1, 2))
     assert [len(page.context["listed"]) for page in (first, second)] == [50, 11]
     assert "Page 1 of 2" in first.content.decode()
+
+
+def test_an_annotator_reads_at_a_queue_that_nothing_is_left_for_them(world: World, client: Client) -> None:
+    queue = make_small_queue(world, pairs=2)
+    client.force_login(world.ben)
+    assert "Nothing left for you." not in client.get("/collections/harbour/").content.decode()
+    while leases := claim(queue, world.ben).leases:
+        judge(queue, world.ben, leases[0].item_id)
+    assert "Nothing left for you." in client.get("/collections/harbour/").content.decode()
