@@ -247,8 +247,8 @@ def evaluate(
         of_figures(0.0)
         return _figures(evaluated, scope, group, interval, progress=of_figures)
 
-    whole, *of_tags = map(figures, range(many))
-    with_figures = {run.name: replace(run, figures=whole[run.name]) for run, _ in evaluated}
+    of_all, *of_tags = map(figures, range(many))
+    with_figures = {run.name: replace(run, figures=of_all[run.name]) for run, _ in evaluated}
     parts = (conventions, cutoffs, names, keys, labels, in_mean, with_figures, settings, tuple(notes))
     return Evaluation(
         *parts,
