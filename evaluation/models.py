@@ -339,6 +339,11 @@ class CanaryDelivery(models.Model):
     def __str__(self) -> str:
         return f"{self.channel} to {self.receiver} ({self.state})"
 
+    @property
+    def is_first_try(self) -> bool:
+        """Nothing has become of it yet."""
+        return not (self.ended_at or self.tries or self.detail)
+
 
 class CanaryNewsManager(models.Manager["CanaryNews"]):
     """News of canaries that are not deleted."""

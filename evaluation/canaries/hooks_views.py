@@ -166,13 +166,15 @@ def webhook(request: HttpRequest, webhook_id: int) -> HttpResponseBase:
         except InputError as error:
             show_problem(form, error)
             hook.refresh_from_db(fields=["url", "events"])
+    table = DELIVERIES.shown(request, hook.deliveries.all(), hook.collection)
     context = {
         "collection": hook.collection,
         "section": "webhooks",
         "hook": hook,
         "host": host_of(hook.url),
         "form": form,
-        "table": DELIVERIES.shown(request, hook.deliveries.all(), hook.collection),
+        "table": table,
+        "is_sending": any(one.is_first_try for one in table.page.object_list),
     }
     return answer(request, "evaluation/webhook.html", context)
 
@@ -182,7 +184,7 @@ def webhook(request: HttpRequest, webhook_id: int) -> HttpResponseBase:
 def webhook_test(request: HttpRequest, webhook_id: int) -> HttpResponse:
     hook = webhook_for(request.user, webhook_id)
     hooks.test_hook(hook)
-    messages.success(request, "A test message is being sent. Refresh this page to see what became of it.")
+    messages.success(request, "A test message is being sent; see the list below.")
     return redirect("webhook", hook.pk)
 
 

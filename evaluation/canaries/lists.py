@@ -92,7 +92,7 @@ WEBHOOKS = Table(
     "webhook",
     columns=(
         Column("url", "Address", link=_hook_page, style="id"),
-        Column("events", "Told of", lambda hook: ", ".join(hook.events), sort=False),
+        Column("events", "Events", lambda hook: ", ".join(hook.events), sort=False),
         Column("newest", "Newest message", _newest, sort="newest_state"),
         Column("at", "Sent", "newest_at", to_the_minute=True, style="quiet"),
         Column("added", "Added", "created_at", style="quiet"),

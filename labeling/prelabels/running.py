@@ -200,7 +200,7 @@ class Pass:
         self._failures_in_a_row = self._failures_in_a_row + 1 if servers_fault else 0
         most = MOST_FAILURES_IN_A_ROW if self._has_answered else MOST_BEFORE_AN_ANSWER
         if self._failures_in_a_row >= most:
-            url, latest = self.job.prelabeler.base_url, f"most recently: {outcome.detail}"
+            url, latest = self.job.prelabeler.base_url, f"most recently: {outcome.detail.rstrip('.')}."
             many = f"{most} requests in a row got no answer"
             self.stop(STOP, f"{url} has problems: {many}; {latest} Resume when it works again.")
 

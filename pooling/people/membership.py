@@ -132,7 +132,7 @@ def account_named(username: str) -> User:
     """The account of this user name, or `InputError`."""
     user = get_user_model().objects.filter(username=username).first()
     if user is None:
-        problem = f"No account “{username}”. Create it with create_user first."
+        problem = f"No account “{username}”. Create it with create_user, or invite the person."
         raise InputError(problem, field="username")
     return user
 

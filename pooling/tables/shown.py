@@ -75,7 +75,12 @@ def as_text(value: object, column: Column) -> str:
 
 def _time(value: datetime, column: Column) -> str:
     form = gettext("j M Y, H:i") if column.to_the_minute else gettext("j M Y")
-    return date_format(localtime(value), form)
+    return _date(date_format(localtime(value), form))
+
+
+def _date(words: str) -> SafeString:
+    """In one line, however narrow its column."""
+    return format_html('<span class="date">{}</span>', words)
 
 
 def _badges(value: list[object] | tuple[object, ...], _: Column) -> SafeString:
@@ -84,7 +89,7 @@ def _badges(value: list[object] | tuple[object, ...], _: Column) -> SafeString:
 
 _WORDS: dict[type | tuple[type, ...], Callable[[Any, Column], str]] = {
     datetime: _time,
-    date: lambda value, _: date_format(value, "j M Y"),
+    date: lambda value, _: _date(date_format(value, "j M Y")),
     (list, tuple): _badges,
 }
 

@@ -144,7 +144,7 @@ def member_role(request: HttpRequest, slug: str, member_id: int) -> HttpResponse
         if not form.is_valid():
             raise InputError("Choose admin, annotator or viewer.")
         membership.change_role(member, form.cleaned_data["role"], by=person(request))
-        messages.success(request, f"{member.user} is now {member.role} of this collection.")
+        messages.success(request, f"{member.user} has the role {member.role} now.")
     except InputError as error:
         messages.error(request, str(error))
         return _to_members(request, collection.slug)
@@ -175,7 +175,7 @@ def _after_change(request: HttpRequest, member: Membership) -> HttpResponse:
 
 def _in_words(outcome: Membership | Invitation) -> str:
     if isinstance(outcome, Membership):
-        return f"{outcome.user} is now {outcome.role} of this collection."
+        return f"{outcome.user} is a member now, with the role {outcome.role}."
     return (
         f"If account “{outcome.username}” exists, its home page offers to join as {outcome.role} for "
         f"{OFFERED_DAYS} days."

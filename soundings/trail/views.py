@@ -76,7 +76,12 @@ SEARCH = (
 
 
 def _details(action: AdminAction) -> str:
-    return ", ".join(f"{name}: {value}" for name, value in action.detail.items())
+    given = {name: value for name, value in action.detail.items() if value not in ("", None, [])}
+    return "; ".join(f"{name}: {_in_words(value)}" for name, value in given.items())
+
+
+def _in_words(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _collection(action: AdminAction) -> str:
@@ -99,7 +104,7 @@ ACTIVITY = Table(
     search_hint="Action, subject or name",
     filters=(WHAT,),
     caption="What happened in this collection. Entries are never changed or removed.",
-    empty=Empty("No activity."),
+    empty=Empty("No activity of this person or on these days."),
 )
 TRAIL = Table(
     "trail",
@@ -119,7 +124,7 @@ TRAIL = Table(
     search_hint="Action, subject or name",
     filters=(WHAT,),
     caption="What happened on the site. Entries are never changed or removed.",
-    empty=Empty("No activity."),
+    empty=Empty("No activity of this person or on these days."),
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from pooling.models import Run
+from pooling.models import Document, Run
 from tests.browser.judging import follow
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.world import World
@@ -33,6 +33,27 @@ def _runs(world: World) -> None:
 
 def names(page: Page) -> list[str]:
     return page.locator("tbody th").all_inner_texts()
+
+
+def test_a_title_of_one_long_word_widens_no_table(page_of: Callable[..., Page], world: World) -> None:
+    Document.objects.filter(external_id="d1").update(title="L" * 900, text="x" * 900)
+    page = page_of(world.ada)
+    page.goto("/collections/harbour/documents/")
+    wrap = page.locator(".table-wrap")
+    assert wrap.evaluate("(wrap) => wrap.scrollWidth - wrap.clientWidth") == 0
+
+
+def test_heads_and_rows_with_buttons_stand_on_one_line(page_of: Callable[..., Page], world: World) -> None:
+    page = page_of(world.ada)
+    page.goto("/collections/harbour/members/")
+    tops = """(cells) => new Set(cells.map((cell) => {
+        const text = document.createRange();
+        text.selectNodeContents(cell.querySelector("a, summary, .date") ?? cell);
+        return Math.round(text.getBoundingClientRect().top);
+    })).size"""
+    assert page.locator("thead th").evaluate_all(tops) == 1
+    row = page.get_by_role("row", name="ben")
+    assert row.locator("th, td:has(.date), td:has(summary)").evaluate_all(tops) == 1
 
 
 @pytest.mark.usefixtures("_runs")

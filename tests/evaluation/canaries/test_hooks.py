@@ -64,6 +64,21 @@ def test_the_secret_is_shown_once_and_signs_what_arrives(
     assert http.post(f"/api/webhooks/{hook['id']}/deliveries/{delivery['id']}/again/").status_code == 409
 
 
+def test_a_webhooks_page_asks_again_until_its_messages_were_tried(
+    http: Client, receiver: Receiver, django_capture_on_commit_callbacks: Capture
+) -> None:
+    page = f"/webhooks/{make_hook(http, receiver.url)['id']}/"
+    again = 'hx-trigger="every 2s"'
+    assert again not in http.get(page).content.decode()
+    with django_capture_on_commit_callbacks(execute=False) as sending:
+        assert http.post(f"{page}test/").status_code == 302
+    assert again in http.get(page).content.decode()
+    for send in sending:
+        send()
+    sent = http.get(page).content.decode()
+    assert (again in sent, "delivered" in sent) == (False, True)
+
+
 def test_releases_and_reports_are_told_with_their_addresses(
     world: World, http: Client, receiver: Receiver, django_capture_on_commit_callbacks: Capture
 ) -> None:

@@ -16,10 +16,11 @@ from django.test import Client
 from django.urls import reverse
 
 from pooling.models import AdminAction
+from pooling.people.activity_log import record_action
 from pooling.people.membership import add_member
 from soundings.accounts.tokens import make_token, revoke
 from tests.labeling.helpers import judge, make_queue
-from tests.world import PASSWORD, World
+from tests.world import PASSWORD, World, signed_in
 
 
 @pytest.fixture
@@ -167,6 +168,14 @@ def test_admins_of_a_collection_see_no_addresses(world: World) -> None:
     assert "members.csv" in page
     assert "127.0.0.1" not in page
     assert "127.0.0.1" not in str(lines(ada.get("/api/collections/harbour/activity/lines/")))
+
+
+def test_details_are_read_as_words_and_say_nothing_of_what_was_not_given(world: World) -> None:
+    record_action(world.collection, world.ada, "webhook created", "host", events=["a.b", "c.d"], tag="", at=0)
+    page = signed_in(world.ada).get("/collections/harbour/activity/").content.decode()
+    assert ("events: a.b, c.d; at: 0" in page, "tag:" in page) == (True, False)
+    page = signed_in(world.ada).get("/collections/harbour/activity/?who=nobody").content.decode()
+    assert "No activity of this person or on these days." in page
 
 
 def test_the_trail_is_narrowed_down(world: World, site_admin: Client) -> None:
