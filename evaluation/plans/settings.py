@@ -201,8 +201,7 @@ class PlanSettings:
     @property
     def queue(self) -> QueueOptions:
         """The options of the queue; an adaptive order has the pool's budget. `InputError` for an option of
-        such an order where the order is fixed.
-        """
+        such an order where the order is fixed."""
         return options_from({**vars(self), "budget": None})
 
     @property

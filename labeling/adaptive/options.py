@@ -23,8 +23,7 @@ class AdaptiveOptions:
     """budget: pairs in all (None: the pool's, else every pair), spread by `budget_rule` with `budget_floor`
     pairs for each query. With `stop_missing`, a share of the relevant documents, a query (or the queue, as
     `stop_over` says) stops when the audit says that at most so much is missing, at one of `stop_looks` looks.
-    `prior` is the number of the model whose scores the strategy starts from; None: the runs alone.
-    """
+    `prior` is the number of the model whose scores the strategy starts from; None: the runs alone."""
 
     budget: int | None = field(
         default=None,

@@ -33,8 +33,7 @@ WHAT_ASSISTING_DOES = (
 class PrelabelUse:
     """mode: when annotators see pre-labels; prelabeler: whose. blind_share: of pairs, the control arm, which
     stays blind in every mode. second_opinion_from: how sure a pre-label must be (its score, or 1 minus it)
-    for a verdict against it to ask for one judgment more; None: none does.
-    """
+    for a verdict against it to ask for one judgment more; None: none does."""
 
     mode: str = PrelabelMode.BLIND
     prelabeler: Prelabeler | None = None

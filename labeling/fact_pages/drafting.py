@@ -183,8 +183,7 @@ OPTIONS: dict[str, Any] = {"temperature": 0.0, "seed": 1, "max_tokens": MOST_TOK
 @dataclass(frozen=True)
 class DraftOptions:
     """What is asked. queries: ids; None is every query with a relevant document and fewer facts than there
-    may be. budget: cost at most; None is no cap. prices: those of the settings where None.
-    """
+    may be. budget: cost at most; None is no cap. prices: those of the settings where None."""
 
     model: str
     base_url: str | None = None
@@ -197,8 +196,7 @@ class DraftOptions:
 class Drafted:
     """What a pass did. failed: query -> why there is no usable answer. left: queries that the budget did not
     reach. cost: by the usage that the server told, or at most. bare: queries without a relevant document to
-    draft from. full: with as many facts as there may be.
-    """
+    draft from. full: with as many facts as there may be."""
 
     queries: int = 0
     facts: int = 0

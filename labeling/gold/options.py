@@ -29,8 +29,7 @@ GOLD_REFUSAL = f"The share of gold questions is 0 to {LARGEST_SHARE}, not {{valu
 @dataclass(frozen=True)
 class GoldOptions:
     """The share of gold questions among somebody's first 25 pairs and after; practice; who pauses people; and
-    the share of their own earlier items among those after the first 25.
-    """
+    the share of their own earlier items among those after the first 25."""
 
     gold_first_share: float = field(
         default=0.2,

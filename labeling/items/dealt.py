@@ -92,8 +92,7 @@ class Undealt(NamedTuple):
 
 class Standing(NamedTuple):
     """An item that was dealt and not answered. is_free: of one with slots, whether one can be had in the
-    stretch where it was dealt. is_leased: by the person, who had it in hand before where `was_leased`.
-    """
+    stretch where it was dealt. is_leased: by the person, who had it in hand before where `was_leased`."""
 
     item: int
     stretch: int

@@ -37,8 +37,7 @@ class PairVerdict(TypedDict):
     """Ranker `a` against `b`. wins, losses, ties: users, by `first_outcomes`. e_value, anytime_p and share
     (of wins, a confidence sequence): hold at every look; sign_test_p: at one planned look alone. difference:
     Σ (credit of a - credit of b) ÷ Σ (both), with its percentile interval over users (None with too few
-    credited) and the p-value of flipped signs.
-    """
+    credited) and the p-value of flipped signs."""
 
     a: str
     b: str
