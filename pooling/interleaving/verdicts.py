@@ -156,8 +156,7 @@ def _pair(
 
 
 def _resampled(ahead: Floats, both: Floats, seed: int) -> tuple[float | None, float | None, float | None]:
-    """Percentiles of the difference over users drawn again, and the p-value of flipped signs. No percentiles
-    where few users clicked on what is credited: one alone would be drawn again and again."""
+    """Percentiles over users drawn again (none of few who clicked), and the p-value of flipped signs."""
     if not both.any():
         return None, None, None
     rng = np.random.default_rng(seed)
