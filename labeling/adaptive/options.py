@@ -9,7 +9,7 @@ from typing import Any
 
 from labeling.adaptive.prior_scores import check_prior
 from labeling.models import Selection
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.models import Pool
 from pooling.options import MOST, add_option_arguments, chosen, option, options_of, problems_of
 from pooling.strategies import STRATEGIES
@@ -129,8 +129,7 @@ def checked_adaptive(pool: Pool, options: AdaptiveOptions) -> AdaptiveOptions:
             f"with a strategy that does: {learning}."
         )
         raise InputError(problem, field="adaptive")
-    if problems := _problems(pool, options):
-        raise InputError(" ".join(problems.values()), fields=problems)
+    refuse_all(_problems(pool, options))
     if options.prior is not None:
         check_prior(pool, options.prior)
     return options

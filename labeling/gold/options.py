@@ -12,7 +12,7 @@ from labeling.gold.questions import follow_gold_in
 from labeling.models import Queue
 from pooling.interface.forms import EditForm
 from pooling.interface.option_fields import form_fields
-from pooling.interface.problems import InputError
+from pooling.interface.problems import refuse_all
 from pooling.options import option, options_of, problems_of
 from pooling.texts.importing import lock
 
@@ -112,8 +112,7 @@ def site_options(**given: Any) -> GoldOptions:
 
 def checked_options(options: GoldOptions) -> GoldOptions:
     """Return `options`; `InputError` for a share, a number or a word that will not do."""
-    if problems := problems_of(options):
-        raise InputError(" ".join(problems.values()), fields=problems)
+    refuse_all(problems_of(options))
     return options
 
 
