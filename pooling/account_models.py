@@ -1,5 +1,4 @@
-"""Models about accounts, in addition to Django's own table: tokens of programs, letters sent, preferences for
-pages, and where the trail of what people did ends."""
+"""Models about accounts besides Django's own: tokens, letters, preferences, and the end of the trail."""
 
 from __future__ import annotations
 

@@ -66,8 +66,7 @@ class Job(models.Model):
 
 class JobBeat(models.Model):
     """When the worker of a running job last said that it lives. A separate row, because the work itself may
-    hold the job's row in a long transaction.
-    """
+    hold the job's row in a long transaction."""
 
     job = models.OneToOneField(Job, on_delete=models.CASCADE, primary_key=True, related_name="beat")
     seen_at = models.DateTimeField()

@@ -182,8 +182,7 @@ def change_since_reference(value: CanaryValue) -> ChangeFacts | None:
 
 
 def reasons_in_words(piece: News) -> list[str]:
-    """Why a message is sent, each reason in a sentence with its numbers, and what to do where the unjudged
-    documents could take one back."""
+    """Why a message is sent, each reason in a sentence; and what to do if unjudged documents matter."""
     canary, value = piece.canary, piece.value
     if value is None:
         return []

@@ -360,8 +360,7 @@ def _standing(canary: Canary, value: CanaryValue) -> tuple[str, ...]:
 @job_kind("canary history", title="Measuring earlier runs for a canary", can_be_cancelled=False)
 def _measure_history(job: Job, progress: Progress) -> Result:
     """Measure the runs that were there before a canary, of other queries the newest of each family; nobody is
-    told of them but that the newest of a family is below the threshold.
-    """
+    told of them but that the newest of a family is below the threshold."""
     rows = job.collection.canaries.select_related("release", "collection", "pinned")
     canary = rows.get(pk=job.arguments["canary"])
     stretch = canary.stretches.get(pk=job.arguments["stretch"])

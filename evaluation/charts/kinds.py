@@ -69,8 +69,7 @@ class ChartKind:
     """A picture. table: its numbers, in the order of the picture. rows: what a page shows of them. summary:
     the picture in words. size: of the whole picture, known before it is drawn. is_by_query: of each query's
     value of the measure. is_live: a page can show the bands of the run that is pointed at.
-    is_of_audit: of estimates and not of the labels at hand.
-    """
+    is_of_audit: of estimates and not of the labels at hand."""
 
     name: str
     title: Callable[[ChartChoice], str]

@@ -29,8 +29,7 @@ def fact_curve_table(figures: Figures) -> pd.DataFrame:
 
 
 def context_table(figures: Figures) -> pd.DataFrame:
-    """run, k, characters (mean length of the first K's texts), mean (fact recall), facts for each 1,000
-    characters; without the K whose texts are not known."""
+    """run, k, characters (of the first K's texts), mean, facts per 1,000 characters; only of known texts."""
     facts = _facts(figures)
     columns = ["run", "k", "characters", "mean", "facts"]
     rows = []

@@ -110,8 +110,7 @@ def distribution_table(figures: Figures, measure: str, k: int) -> pd.DataFrame:
 
 
 def gains_table(figures: Figures, pair: tuple[str, str], measure: str, k: int) -> pd.DataFrame:
-    """One row per query that counts for both runs: query_id, first, second, gain (first minus second); the
-    greatest gain first, equal ones by query id."""
+    """query_id, first, second, gain of queries that count for both, the greatest gain first, then by id."""
     values = figures.values(measure, k, pair)
     mine, other = (values.filter(pl.col("run") == run).drop("run") for run in pair)
     both = mine.rename({"value": "first"}).join(other.rename({"value": "second"}), on="query_id")
@@ -194,8 +193,7 @@ def coverage_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def bin_edges(count: int) -> list[int]:
-    """Edges of the columns of a picture, `count` last: one column for each of `count` queries, or BINS of as
-    equal a size as can be where they are too many."""
+    """Edges of a picture's columns, `count` last: a column for each query, or BINS of nearly equal size."""
     columns = count if count <= MOST_COLUMNS else BINS
     return [round(count * column / columns) for column in range(columns + 1)] if count else [0]
 

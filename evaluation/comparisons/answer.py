@@ -183,8 +183,7 @@ def headline_cutoff(cutoffs: Sequence[int], reach: int | None = None, *, named: 
 
 
 def best_first(figures: Mapping[str, RunFigures], k: int) -> list[str]:
-    """The runs whose recall at K is defined, the best first; by name where means are equal, because the order
-    of stored runs differs between databases."""
+    """Runs with a defined recall at K, the best first, then by name, as databases store in other orders."""
     means = {run: by_key[f"recall@{k}"]["mean"] for run, by_key in figures.items()}
     defined = {run: mean for run, mean in means.items() if mean is not None}
     return sorted(defined, key=lambda run: (-defined[run], run))

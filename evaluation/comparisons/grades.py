@@ -80,8 +80,7 @@ def _grade(one: Comparison, margin: float) -> Grade:
 
 
 def _labels_hold(one: Comparison, share: float) -> bool:
-    """True where no label is missing that counts, the audit proves the sign of the difference as labelled, or
-    it takes at least this share of the unjudged documents to turn it."""
+    """Nothing that counts is unlabelled, the audit proves the sign, or it takes this share to turn it."""
     bounds = _top_bounds(one)
     if one.contradicted or bounds is None or one.difference is None:
         return False

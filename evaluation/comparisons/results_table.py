@@ -246,8 +246,7 @@ def change_in_words(change: float | None, *, by_labels: bool = False) -> str:
 
 
 def earlier_report(report: Report) -> Report | None:
-    """The newest report of the collection before this one with a run of the same name, in which queries count
-    alike; at most two database queries, of which the first reads no result."""
+    """The newest earlier report with such a run that counts alike; at most two database queries."""
     wanted, weights = set(run_names(report)), report.options.get("weights", UNWEIGHTED)
     before = report.collection.reports.filter(created_at__lt=report.created_at)
     for other in before.defer("result").order_by("-created_at", "-pk")[:MOST_LOOKED_AT]:

@@ -180,8 +180,7 @@ def _turned_ends(ends: Sequence[float] | None) -> list[float] | None:
 
 
 def compared(report: Report) -> Compared | None:
-    """The stored comparisons, read once for each `report`; None for reports of one run, and large
-    ones."""
+    """Stored comparisons, read once a `report`; None for one run, and where it is too large."""
     kept = vars(report)
     if "_compared" not in kept:
         kept["_compared"] = _read_comparisons(report)

@@ -45,8 +45,7 @@ def difference_in_words(answer: Answer, rival: Rival) -> str:
 def outside_sentence(
     run: str, k: int, pairs: tuple[int, float, float | None], *, at_most: bool = False
 ) -> str:
-    """Documents of a run's first K outside the pool: number, share, perhaps how many would be relevant.
-    at_most: the pool does not tell all that its audit was drawn from."""
+    """A run's first K outside the pool, in words; at_most: the pool does not tell all it was drawn from."""
     documents, share, relevant = pairs
     verb, them = ("is", "it") if documents == 1 else ("are", "them")
     there = f"{counted(documents, 'document')} in the {first_places(k)} of {run} ({percent(share)})"

@@ -102,8 +102,7 @@ class Kind:
     @classmethod
     def of(cls, arrays: SampleArrays, marks: Floats, possible: Booleans) -> Kind:
         """marks: 1 for the pairs of the sample that would be of the kind; possible: pairs whose stratum can
-        hold more of it.
-        """
+        hold more of it."""
         chosen, sure = arrays.relevant * marks > 0, arrays.probability == 1
         lightest = float(arrays.probability[possible].min()) if possible.any() else None
         heaviest = float(arrays.weight[possible].max()) if possible.any() else 1.0
@@ -330,8 +329,7 @@ def p_value_of_difference(kinds: Sequence[Kind], method: str) -> float | None:
 
 def still_open(arrays: SampleArrays, retrieved: pl.DataFrame) -> Booleans:
     """The pairs drawn from queries of which the run retrieved something that is not certain; where strata run
-    across queries, from all strata as soon as there is such a query.
-    """
+    across queries, from all strata as soon as there is such a query."""
     certain = arrays.pairs.filter(pl.Series(arrays.probability == 1))
     pairs = retrieved.select("query_id", "document_id")
     queries = pairs.join(certain, on=["query_id", "document_id"], how="anti")["query_id"].unique()

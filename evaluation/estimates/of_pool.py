@@ -242,8 +242,7 @@ def _queries(audit: AuditSample) -> EstimatedQueries:
 
 
 def _counts(audit: AuditSample) -> SampleCounts:
-    """Pairs of the estimated queries, of which `awaited` were reached and have no label; and the audit
-    documents that still wait in all queries."""
+    """Pairs of estimated queries, `awaited` ones without a label, and audit documents that still wait."""
     sums = audit.strata.filter("defined").sum()
     return {
         "pairs": int(sums["pairs"].item()),
@@ -329,8 +328,7 @@ def _awaited_sentence(count: int) -> str:
 
 
 def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> LeaveOneOut:
-    """By K: what each run, and each family of near-duplicates, would lose had it not helped to find within
-    the depth to which it was judged; nothing where nobody knows that depth."""
+    """By K, the loss of each run and family had it not helped to find; nothing without a known depth."""
     if len(evaluation.runs) < 2 or depths is None:
         return {}
 

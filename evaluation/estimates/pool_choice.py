@@ -81,8 +81,7 @@ def choose_pool(
     measured, of equals the one with the largest frame, of these the newest; one that is shallower than the
     usual K carries nothing while another is deep enough. While a version is being judged, the last one before
     it that is judged whole carries on, so that judging further leaves no worse sentence. Without any audit
-    the newest pool, of which nothing is estimated. None without a pool.
-    """
+    the newest pool, of which nothing is estimated. None without a pool."""
     pools = pools_to_rest_on(collection)
     least = evaluation.conventions.min_relevance
     chosen_by_all = chosen_for_certain(collection, release, qrels)

@@ -44,8 +44,7 @@ def design_of_files(pools: Mapping[str, pl.DataFrame], evaluation: Evaluation) -
 def _weight(
     design: PoolDesign, pool: pl.DataFrame, evaluation: Evaluation
 ) -> tuple[bool, Standing, int, str]:
-    """By what files are compared, in whatever order they are given: as stored pools, then by the runs that
-    found most; of what is left, the content decides."""
+    """By what files are compared in any order: as stored pools, then finds by runs, then their content."""
     ranks = pool["best_rank"].drop_nulls()
     shared = len(design.members) / len(evaluation.runs) if len(ranks) else 1.0
     return (

@@ -121,8 +121,7 @@ class Predicted:
         """sample, unsampled: as in `evaluation.estimates.sample.AuditSample`. predictions: query_id,
         document_id,
         prediction in [0, 1], a verdict as 0 or 1; a pair without one counts as the mean of all. Raises
-        ValueError for a prediction out of range, or for two of the same pair.
-        """
+        ValueError for a prediction out of range, or for two of the same pair."""
         absent = [name for name in (*PAIR, "prediction") if name not in predictions.columns]
         if absent:
             raise ValueError(f"The predictions have no column {', '.join(absent)}.")
@@ -164,8 +163,7 @@ class Predicted:
 @dataclass(frozen=True)
 class Domain:
     """Part of a pool: `hit` (n,) marks its pairs of the sample, `guess` (n,) are their predictions (0 for the
-    others), `rest` are its pairs outside the sample: query_id, document_id, guess.
-    """
+    others), `rest` are its pairs outside the sample: query_id, document_id, guess."""
 
     arrays: SampleArrays
     hit: Floats
@@ -253,8 +251,7 @@ def powered_total(given: Predicted, *, confidence: float = 0.95) -> Powered:
 def powered_hits(given: Predicted, retrieved: pl.DataFrame, *, confidence: float = 0.95) -> Powered:
     """The number of relevant documents in a run's top K (`retrieved`: query_id, document_id), as
     `interval_of_hits` and with a model's help. No value or limit exceeds what the run's pairs without a
-    label leave possible.
-    """
+    label leave possible."""
     domain = given.within(retrieved)
     human = interval_of_hits(given.sample, retrieved, confidence=confidence)
     value, low, high = (None if one is None else min(one, domain.most) for one in _values(human))

@@ -61,8 +61,7 @@ def basis_of(
     *,
     named_pool: Pool | None = None,
 ) -> Basis:
-    """Read the runs again for their documents without a label, and the pool for its audit: the one that was
-    asked for, or the one that `choose_pool` takes."""
+    """Read the runs again for documents without a label, and for its audit the pool asked for or chosen."""
     basis = Basis.of(evaluation, None)
     choice = choose_pool(collection, release, qrels, evaluation, named_pool=named_pool)
     if choice is None:

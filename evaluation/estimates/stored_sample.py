@@ -143,8 +143,7 @@ def _ranked_in_frame(frame: pl.DataFrame, pool: Pool) -> pl.DataFrame:
 
 
 def _as_selected(frame: pl.DataFrame, parts: dict[tuple[str, str], PairPart] | None) -> pl.DataFrame:
-    """The design with what an adaptive queue has made of it: what its order reached is certain, what it drew
-    is the audit, whatever the pool's own choice was."""
+    """The design after an adaptive queue: what its order reached is certain, what it drew the audit."""
     if parts is None:
         return frame
     schema = {**dict.fromkeys(PAIR, pl.String), "place": pl.Int64, "is_certain": pl.Boolean}
@@ -186,8 +185,7 @@ def pairs_frame(rows: Any) -> pl.DataFrame:
 
 
 def chosen_for_certain(collection: Collection, release: QrelsRelease, labels: pl.DataFrame) -> pl.DataFrame:
-    """The certain pairs of every pool of which all of them are answered: query_id, document_id, choice (the
-    key of the pool). Nothing where there is no second pool to tell it to."""
+    """query_id, document_id, choice (pool) of every answered choice; nothing without a second pool."""
     pools = list(collection.pools.exclude(strategy__in=Pool.PICKED).defer("diagnostics", "frame"))
     rows = [
         (*pair, pool.pk) for pool in (pools if len(pools) > 1 else []) for pair in _certain(pool, release)

@@ -74,8 +74,7 @@ def ratio(arrays: SampleArrays, counted: Floats) -> Estimate:
 class SampleArrays:
     """The sample as arrays; `relevant` is how much each relevant pair counts, its `weight`, or 0; `stratum`
     numbers the pairs that share a query (or the sample's own `stratum`) and a probability. `across` says that
-    strata run across queries.
-    """
+    strata run across queries."""
 
     pairs: pl.DataFrame
     relevant: Floats

@@ -83,8 +83,7 @@ def _frames(design: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_labels(rows: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
-    """With `known` where another pool's choice counts: not where it would too likely take all that was
-    drawn, by the sizes alone, so that the draw itself has no say in it."""
+    """With `known` where another pool's choice counts, unless by its size it would take the whole draw."""
     own, is_reached = ~pl.col("is_added"), (pl.col("inclusion_probability") == 1).fill_null(False)
     rest = ~pl.col("known") & ~is_reached
     size = pl.coalesce(pl.col("frame_size").max(), own.sum().cast(pl.Int64))

@@ -46,8 +46,7 @@ class FactComparison(FactDifference):
 class ComparedRun:
     """One run for a comparison. place: (F,) of the first support of each fact of all queries, infinite where
     none is retrieved. top: query (its number), document_id, position and open (a bit for each fact of the
-    query that the document may still support) of the first K of the largest K.
-    """
+    query that the document may still support) of the first K of the largest K."""
 
     place: Floats
     top: pl.DataFrame
@@ -73,8 +72,7 @@ def top_of(table: FactTable, judged: pl.DataFrame, run: RunPlaces) -> pl.DataFra
 
 def fact_comparisons(evaluation: FactEvaluation) -> list[FactComparison]:
     """Every pair of runs at each K of fact recall; of more than MOST_RUNS, each run with the first. Empty
-    where there are no bounds, as for findable facts, and where a mean is not that of strict fact recall.
-    """
+    where there are no bounds, as for findable facts, and where a mean is not that of strict fact recall."""
     table, conventions = evaluation.table, evaluation.conventions
     counts_nothing = evaluation.order.zero_relevant == "zero" and evaluation.without_facts
     if conventions.denominator != "all" or conventions.partial or counts_nothing:
@@ -132,8 +130,7 @@ def compared_facts(
     skips_missing: bool = False,
 ) -> FactDifference:
     """The difference at one K. query: (F,) the number of each fact's query, rising. is_judged: (F,) whether
-    anybody judged a document for the fact; a query without such a fact is in no mean.
-    """
+    anybody judged a document for the fact; a query without such a fact is in no mean."""
     count = int(query[-1]) + 1 if len(query) else 0
     total = np.bincount(query, minlength=count).astype(np.float64)
     kept = np.bincount(query, weights=is_judged, minlength=count) > 0

@@ -107,8 +107,7 @@ def placed_runs(
     *,
     may_lack: bool = False,
 ) -> dict[str, RunPlaces]:
-    """Where each run has the documents of the table. ordered: names, and rows as `order_run` gives them;
-    may_lack: a run may have no query of the table."""
+    """Places of the table's documents in runs, ordered by `order_run`; may_lack: all of a run's queries."""
     if not table.query_ids:
         raise ValueError("No query with facts is left to score; check the facts, and the queries chosen.")
     deepest, placed = int(_cutoffs(keys)[-1]), {}

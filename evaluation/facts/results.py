@@ -37,8 +37,7 @@ LEAST_JUDGED = 0.8
 class FactConventions:
     """Which facts count. importance: all, or only the vital ones. denominator: all of these, or those that
     some judged document supports (`findable`). partial: a document that supports a part of a fact counts
-    half in fact recall. least_judged: the share of pairs below which NEED_PAIRS are not told.
-    """
+    half in fact recall. least_judged: the share of pairs below which NEED_PAIRS are not told."""
 
     importance: Literal["all", "vital"] = "all"
     denominator: Denominator = "all"

@@ -41,8 +41,7 @@ class FactRow(TypedDict):
 
 class RuledPairs(TypedDict):
     """Pairs of a fact and a document that is not relevant. ruled_pairs: count as no support, unseen;
-    checked_pairs: somebody judged; checked_supports: and found a support.
-    """
+    checked_pairs: somebody judged; checked_supports: and found a support."""
 
     ruled_pairs: NotRequired[int]
     checked_pairs: NotRequired[int]
@@ -86,8 +85,7 @@ class FactFigures(FactResult):
 class ContextFigure(TypedDict):
     """What the first K give a reader. characters: mean length of their texts; facts: held for each 1,000 of
     these, with its interval over queries; nothing_new: of the first K, the share that supports a fact and
-    none that is not above already. None where no text is known.
-    """
+    none that is not above already. None where no text is known."""
 
     characters: float | None
     facts: float | None
@@ -98,8 +96,7 @@ class ContextFigure(TypedDict):
 
 class ReportFacts(FactFigures):
     """What a report holds of facts. vital: fact recall of vital facts alone; context: run -> K. covered_by:
-    see `labeling.facts.releasing.FrozenFacts`.
-    """
+    see `labeling.facts.releasing.FrozenFacts`."""
 
     vital: dict[str, dict[str, FactFigure]]
     context: dict[str, dict[str, ContextFigure]]

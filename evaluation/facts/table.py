@@ -147,8 +147,7 @@ def _numbered_pairs(supports: pl.DataFrame, numbers: pl.DataFrame) -> pl.DataFra
 class RunPlaces:
     """Where one run has the documents of each query. top: query, document_id, position of the first K;
     strange: of these, the ones that nobody judged for any fact. depth: (Q,) documents retrieved. unknown:
-    queries of the run without a fact.
-    """
+    queries of the run without a fact."""
 
     places: Sequence[Floats]
     strangers: Sequence[Floats]

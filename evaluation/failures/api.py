@@ -221,8 +221,7 @@ class ReportFactDifference(APIView):
     @answers(FactDifferenceSerializer, parameters=[TwoRunsSerializer])
     def get(self, request: Request, report_id: int) -> object:
         """The difference of their fact recall, with its interval over queries, and bounds for what nobody
-        judged.
-        """
+        judged."""
         report = report_for(request.user, report_id)
         if facts_in(report) is None:
             raise Http404(NO_FACTS)

@@ -33,8 +33,7 @@ def fact_places(table: FactTable, run: RunPlaces) -> pl.DataFrame:
     """query_id, fact_id, text, importance, group, place (of the first document that supports the fact; null
     where none is retrieved), document_id (that document), part (the first place that supports a part),
     findable (whether any judged document supports it), judged (whether any document was judged for it). A row
-    for each fact.
-    """
+    for each fact."""
     whole, part, first = [], [], []
     for query, places, start in zip(table.queries, run.places, table.starts, strict=True):
         # A last row for no document at all, so that there is always a least one.

@@ -49,8 +49,7 @@ class LogDrift(TypedDict):
     """least_count: queries asked less often count as not in a log, on both sides. unseen: the share of the
     new traffic on queries that the old log lacks; unseen_by_half: that a half of it lacks, to be compared
     with `halves`. another_kind: the share of new traffic that makes the difference; visible: from which share
-    on it finds four of five shifts. largest: the new queries with the most traffic.
-    """
+    on it finds four of five shifts. largest: the new queries with the most traffic."""
 
     old: OneLog
     new: OneLog

@@ -19,8 +19,7 @@ MOST_VECTORS = 2_000
 def read_vectors(log: Path, chosen: Path, most: tuple[float, float] = (inf, inf)) -> tuple[Floats, Floats]:
     """The vectors of both sides, as many dimensions each; FormatError names the file and what is wrong. Of
     more than 2,000 vectors, 2,000 are drawn. most: vectors that the sides can have, the log one for each time
-    that a query was asked.
-    """
+    that a query was asked."""
     (first, _), (second, _) = _read(log), _read(chosen)
     for path, vectors, count in ((log, first, most[0]), (chosen, second, most[1])):
         if len(vectors) > count:

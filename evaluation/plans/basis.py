@@ -178,8 +178,7 @@ class Planned:
     @cached_property
     def chosen(self) -> NDArray[np.int64]:
         """(Q,) the budget of each query. One that goes where relevant documents turn up is taken as the same
-        share of each pool beyond the floor: by the curve, that is where the chances are equal.
-        """
+        share of each pool beyond the floor: by the curve, that is where the chances are equal."""
         budget, some = self.settings.budget, np.flatnonzero(self.sizes)
         if budget is None:
             share = self.settings.choice.share
@@ -212,8 +211,7 @@ class Planned:
     @cached_property
     def to_judge(self) -> int:
         """Chosen pairs without a label. Where a budget leaves some out, those reached are counted in RRF
-        order and the audit's by their share; a live order goes past what has a label, at no cost.
-        """
+        order and the audit's by their share; a live order goes past what has a label, at no cost."""
         free = int(self.frames.sum()) - self.labelled
         if self.settings.adaptive:
             return min(int(self.chosen.sum()), free)

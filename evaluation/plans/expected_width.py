@@ -222,8 +222,7 @@ class ExpectedKind:
     @classmethod
     def of(cls, certain: float, left: Floats, is_open: Booleans, probability: Floats) -> ExpectedKind:
         """certain: relevant documents among those reached; left (Q,): among those left to the audit, which
-        takes `probability` (Q,) of them; is_open (Q,): where any pair is left.
-        """
+        takes `probability` (Q,) of them; is_open (Q,): where any pair is left."""
         share = probability[is_open]
         in_audit = left[is_open] * share
         mean = in_audit * (1.0 - share) / share

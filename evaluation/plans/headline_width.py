@@ -37,8 +37,7 @@ def beyond_pool(relevant: Floats, sizes: Integers, frames: Integers, growth: flo
 @dataclass(frozen=True)
 class ExpectedQueries:
     """Relevant documents that are expected of each query (Q,): found by a run or missed, certain or left to
-    the audit, which takes `probability` of these (nan: nothing is left, or nothing drawn).
-    """
+    the audit, which takes `probability` of these (nan: nothing is left, or nothing drawn)."""
 
     hits: Floats
     missed: Floats

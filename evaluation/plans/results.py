@@ -104,8 +104,7 @@ class PlannedWork(TypedDict):
 
 class RunInterval(TypedDict):
     """The expected interval of a run's micro recall; only a range of widths if it is not known how much is
-    relevant.
-    """
+    relevant."""
 
     run: str
     value: float | None
@@ -133,8 +132,7 @@ class ExpectedInterval(TypedDict):
 
 class HeadlineWidth(TypedDict):
     """The likely width of the headline's interval, and its ends over what is not known; null without an
-    audit.
-    """
+    audit."""
 
     width: Annotated[float | None, "Null if nobody knows how much is relevant."]
     width_low: float | None

@@ -9,7 +9,7 @@ from labeling.gold.options import GoldOptions
 from labeling.models import Selection
 from labeling.queues.costs import OwnPrices
 from labeling.queues.options import QueueOptions, options_from
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.merging.choice import (
     USUAL_AUDIT_SHARE,
     USUAL_STRATEGY,
@@ -201,8 +201,7 @@ class PlanSettings:
     @property
     def queue(self) -> QueueOptions:
         """The options of the queue; an adaptive order has the pool's budget. `InputError` for an option of
-        such an order where the order is fixed.
-        """
+        such an order where the order is fixed."""
         return options_from({**vars(self), "budget": None})
 
     @property
@@ -240,8 +239,7 @@ class PlanSettings:
             self.queue  # noqa: B018 - it refuses
         except InputError as error:
             problems |= error.fields
-        if problems:
-            raise InputError(" ".join(problems.values()), fields=problems)
+        refuse_all(problems)
         return self
 
     @property

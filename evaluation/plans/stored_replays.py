@@ -21,7 +21,7 @@ from labeling.models import QrelsRelease
 from labeling.qrels.labels import current_labels
 from labeling.qrels.releases import read_release
 from pooling.heavy import pl
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
@@ -152,9 +152,7 @@ def _check(inputs: ReplayInputs) -> None:
         "batch": 1 <= inputs.batch <= MOST_BATCH or f"A batch has 1 to {MOST_BATCH:,} labels.",
         "k": 1 <= inputs.k <= inputs.depth or f"K must be between 1 and the depth, {inputs.depth}.",
     }
-    fields = {name: problem for name, problem in problems.items() if isinstance(problem, str)}
-    if fields:
-        raise InputError(" ".join(fields.values()), fields=fields)
+    refuse_all({name: problem for name, problem in problems.items() if isinstance(problem, str)})
 
 
 def _create(

@@ -19,8 +19,7 @@ def estimate_tables(figures: Mapping[str, RunFigures], estimates: Estimates) -> 
     """figures: run -> `recall@k` -> the figure that was measured; estimates: of
     `evaluation.estimates.of_pool`,
     and `prediction_powered` of `evaluation.estimates.report_basis`. Where nothing is estimated, a
-    table without rows and columns says why.
-    """
+    table without rows and columns says why."""
     relevant = estimates["relevant"]
     if not estimates["runs"] or relevant is None:
         return [Cells((), (), (estimates["sentence"],), TITLE)]

@@ -45,8 +45,7 @@ def has_draw(collection: Collection) -> bool:
 def taken_back(evaluation: Evaluation, collection: Collection, choice: str | None) -> Evaluation:
     """The evaluation with the weights chosen; without a choice, to the traffic of the log that ended last
     where every scored query was drawn, at least half of them from that log. What is not weighted says so,
-    where any query was drawn.
-    """
+    where any query was drawn."""
     today = datetime.now(UTC).date()
     try:
         draws = _draws(collection)

@@ -59,8 +59,7 @@ class CountedGroups:
 
     def refuse(self, pool: Source | None, measures: Iterable[str]) -> None:
         """ValueError for a pool, whose audit drew documents and not groups, and for measures that look at
-        which documents are judged as not relevant, as repeats of a group are.
-        """
+        which documents are judged as not relevant, as repeats of a group are."""
         for measure in measures:
             if self.count == GROUPS and measure.strip().lower() in OF_JUDGED:
                 raise ValueError(

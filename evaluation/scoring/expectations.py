@@ -40,8 +40,7 @@ class HasValues(Protocol):
 @dataclass(frozen=True)
 class Check:
     """A run's mean and its threshold; an undefined mean never meets one. rests_on: which labels, in words.
-    of_retrieved: of judged, the share without the places that short lists leave empty.
-    """
+    of_retrieved: of judged, the share without the places that short lists leave empty."""
 
     run: str
     key: str

@@ -81,8 +81,7 @@ def notes_on_negatives(labels: Labels) -> list[str]:
 
 def notes_on_first_lines(name: str, source: RunSource, *, smallest: int = SMALLEST) -> list[str]:
     """Sentences on the first lines of a run's file: lists that have the document with the id of their query,
-    and ranks that contradict the scores, where the file is so large that its ranks are not read.
-    """
+    and ranks that contradict the scores, where the file is so large that its ranks are not read."""
     if not isinstance(source, str | Path) or is_unusual(source):
         return []
     file = source_of(source, None, None, "run")

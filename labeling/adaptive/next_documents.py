@@ -16,8 +16,7 @@ from pooling.strategies.prior import with_prior
 
 @dataclass(frozen=True)
 class Entry:
-    """A document of a query's pool: its key, its own id, and who found it at which rank; is_beyond: it may be
-    drawn from beyond the pool, and the order never comes to it."""
+    """A document by its keys, who found it where; is_beyond: drawn only, never reached by the order."""
 
     document: int
     document_id: str
@@ -174,8 +173,7 @@ def summed(lessons: bytes, less: bytes = b"", more: bytes = b"") -> bytes:
 
 
 def audit_order(course: Course, names: Sequence[str], pooled: int) -> list[int]:
-    """The documents of a query in the order in which they are drawn, by their numbers in `names`, of which
-    the first `pooled` are the pool; of a frame, as far as all its documents in that order are known."""
+    """Numbers in `names` of the documents as drawn, the first `pooled` being the pool; as far as known."""
     if course.frame_size is None:
         # Strings by code points are in the order of their bytes.
         bytewise = sorted(range(len(names)), key=names.__getitem__)

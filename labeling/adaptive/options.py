@@ -9,7 +9,7 @@ from typing import Any
 
 from labeling.adaptive.prior_scores import check_prior
 from labeling.models import Selection
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.models import Pool
 from pooling.options import MOST, add_option_arguments, chosen, option, options_of, problems_of
 from pooling.strategies import STRATEGIES
@@ -23,8 +23,7 @@ class AdaptiveOptions:
     """budget: pairs in all (None: the pool's, else every pair), spread by `budget_rule` with `budget_floor`
     pairs for each query. With `stop_missing`, a share of the relevant documents, a query (or the queue, as
     `stop_over` says) stops when the audit says that at most so much is missing, at one of `stop_looks` looks.
-    `prior` is the number of the model whose scores the strategy starts from; None: the runs alone.
-    """
+    `prior` is the number of the model whose scores the strategy starts from; None: the runs alone."""
 
     budget: int | None = field(
         default=None,
@@ -130,8 +129,7 @@ def checked_adaptive(pool: Pool, options: AdaptiveOptions) -> AdaptiveOptions:
             f"with a strategy that does: {learning}."
         )
         raise InputError(problem, field="adaptive")
-    if problems := _problems(pool, options):
-        raise InputError(" ".join(problems.values()), fields=problems)
+    refuse_all(_problems(pool, options))
     if options.prior is not None:
         check_prior(pool, options.prior)
     return options

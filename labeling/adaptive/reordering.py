@@ -120,8 +120,7 @@ def order_anew(
     now: datetime | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Order some queries of a queue again, or all: something else than labels has changed. Returns how many
-    pairs now lie ahead of their people in the new order."""
+    """Order some or all queries again, for other reasons than labels; how many pairs now lie ahead."""
     if not queue.is_adaptive:
         return 0
     plans = QueryPlan.objects.filter(selection=queue.pk)
@@ -172,8 +171,7 @@ def _follow(queue: Queue, query: int, now: datetime) -> QueryPlan:
 
 
 def finish_stopped(queue: Queue, progress: Progress) -> int:
-    """Finish the queries that a bound over all of them has stopped, some in each transaction, so that nobody
-    who judges waits for long; returns how many."""
+    """Finish queries that a common bound has stopped, by short transactions; how many."""
     now = timezone.now()
     total, finished = to_be_stopped(queue.selection).count(), 0
     while True:

@@ -114,8 +114,7 @@ def _spent(queue: Queue, queries: Iterable[int] | None = None) -> defaultdict[in
 
 
 def order_summary(queue: Queue) -> OrderSummary | None:
-    """Settings of an adaptive queue's order, the budget used, and the numbers of finished queries by what
-    finished them; None for a queue with a fixed order."""
+    """An adaptive order's settings, budget used, and queries by what finished them; None if fixed."""
     selection = _selection_in(queue)
     if selection is None:
         return None

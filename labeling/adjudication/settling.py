@@ -25,8 +25,7 @@ from pooling.models import Collection
 def adjudicate(queue: Queue, adjudicator: User, given: Submission, *, overrules: bool = False) -> Outcome:
     """Settle the pair of an item; `InputError` for a verdict that is none, and for an item that waits for no
     adjudication, unless the adjudicator thinks again or this `overrules` what others said. The same key sent
-    again changes nothing; without one, the verdict gets its own.
-    """
+    again changes nothing; without one, the verdict gets its own."""
     key = given.key or f"adjudication-{uuid4()}"
     if not queue.items.filter(pk=given.item).exists():
         raise InputError(

@@ -39,8 +39,7 @@ class Figure:
 @dataclass(frozen=True)
 class Agreement:
     """The figures of one group of annotators. `pairs` were judged by two or more; `prevalence` is the share
-    of relevant among their verdicts. `cohen` is the mean over all two annotators with enough in common.
-    """
+    of relevant among their verdicts. `cohen` is the mean over all two annotators with enough in common."""
 
     pairs: int
     verdicts: int
@@ -184,8 +183,7 @@ def mean_cohen(verdicts: pl.DataFrame, *, seed: int = 0, least: int = LEAST_SHAR
 
 def cohen_kappa(tables: Floats) -> Floats:
     """(p_o - p_e) / (1 - p_e) for tables of shape (…, 4): both relevant, only the first, only the second,
-    neither. NaN where both used one and the same category throughout.
-    """
+    neither. NaN where both used one and the same category throughout."""
     both, first, second, neither = np.moveaxis(tables, -1, 0)
     total = both + first + second + neither
     observed = _over(both + neither, total)

@@ -39,8 +39,7 @@ CLOPPER_PEARSON = "Clopper–Pearson"
 @dataclass(frozen=True)
 class Share:
     """A share with its 95 % interval, by `method`; None without a label to take it from, or `why`. `count` of
-    `labels` are meant, unweighted.
-    """
+    `labels` are meant, unweighted."""
 
     value: float | None
     low: float | None

@@ -27,8 +27,7 @@ class SeenAndBlind:
     """`anchoring` compares what was judged with the pre-label seen before with the control arm where that has
     enough judgments of the same time (`by_lot`), else with all that was judged blind. `control` and `blind`
     count those.
-    Of `revealed` verdicts that a pre-label contradicted, `changed` were changed.
-    """
+    Of `revealed` verdicts that a pre-label contradicted, `changed` were changed."""
 
     anchoring: Anchoring
     by_lot: bool

@@ -14,7 +14,7 @@ from labeling.adaptive.reordering import order_anew
 from labeling.items.slots import recount
 from labeling.items.statements import outdated_expectations
 from labeling.models import Item, Prelabeler, PrelabelMode, Queue
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.models import Collection, Pool
 from pooling.people.activity_log import record_action
 
@@ -33,8 +33,7 @@ WHAT_ASSISTING_DOES = (
 class PrelabelUse:
     """mode: when annotators see pre-labels; prelabeler: whose. blind_share: of pairs, the control arm, which
     stays blind in every mode. second_opinion_from: how sure a pre-label must be (its score, or 1 minus it)
-    for a verdict against it to ask for one judgment more; None: none does.
-    """
+    for a verdict against it to ask for one judgment more; None: none does."""
 
     mode: str = PrelabelMode.BLIND
     prelabeler: Prelabeler | None = None
@@ -150,8 +149,7 @@ def checked_use(collection: Collection, use: PrelabelUse) -> PrelabelUse:
         if use.second_opinion_from is None or 0.5 < use.second_opinion_from <= 1
         else "The confidence of a pre-label must be above 0.5 and at most 1.",
     }
-    if complaints := {name: problem for name, problem in problems.items() if problem}:
-        raise InputError(" ".join(complaints.values()), fields=complaints)
+    refuse_all(problems)
     return use
 
 

@@ -27,7 +27,7 @@ from labeling.prelabels.client import (
     StopError,
     UnanswerableError,
 )
-from labeling.prelabels.costs import Budget, Prices, most_input_tokens
+from labeling.prelabels.costs import Budget, Prices, cost_of, most_cost
 from labeling.prelabels.model_answers import MalformedAnswerError, object_in, storable
 from labeling.prelabels.options import checked_url, hash_of, key_for, missing_key, site_prices
 from labeling.prelabels.prompting import NONE_GIVEN, TURN, Messages, latest_version, unused_word
@@ -125,7 +125,7 @@ class Drafting:
         return drafts
 
     async def _answer(self, messages: Messages) -> str | None:
-        at_most = self._most_cost(messages)
+        at_most = most_cost(self.prices, messages, self.asking.max_tokens)
         if not self.budget.reserve(at_most):
             return None
         spent = at_most  # what is not known to be free may be paid
@@ -141,22 +141,11 @@ class Drafting:
                         raise
                     await asyncio.sleep(min(error.wait or WAIT_SECONDS, 30))
                 else:
-                    spent = self._cost(answer.input_tokens, answer.output_tokens, at_most)
+                    spent = cost_of(self.prices, answer.input_tokens, answer.output_tokens, at_most)
                     return answer.content
         finally:
             self.budget.settle(at_most, spent)
         raise UnanswerableError("malformed", "The server takes none of the forms of a request.")
-
-    def _most_cost(self, messages: Messages) -> Decimal:
-        if self.prices is None:
-            return Decimal(0)
-        given = most_input_tokens([one["content"] for one in messages])
-        return self.prices.cost(given, self.asking.max_tokens)
-
-    def _cost(self, given: int | None, answered: int | None, at_most: Decimal) -> Decimal:
-        if self.prices is None or given is None or answered is None:
-            return at_most
-        return self.prices.cost(given, answered)
 
 
 def read_facts(content: str) -> list[DraftedFact]:
@@ -183,8 +172,7 @@ OPTIONS: dict[str, Any] = {"temperature": 0.0, "seed": 1, "max_tokens": MOST_TOK
 @dataclass(frozen=True)
 class DraftOptions:
     """What is asked. queries: ids; None is every query with a relevant document and fewer facts than there
-    may be. budget: cost at most; None is no cap. prices: those of the settings where None.
-    """
+    may be. budget: cost at most; None is no cap. prices: those of the settings where None."""
 
     model: str
     base_url: str | None = None
@@ -197,8 +185,7 @@ class DraftOptions:
 class Drafted:
     """What a pass did. failed: query -> why there is no usable answer. left: queries that the budget did not
     reach. cost: by the usage that the server told, or at most. bare: queries without a relevant document to
-    draft from. full: with as many facts as there may be.
-    """
+    draft from. full: with as many facts as there may be."""
 
     queries: int = 0
     facts: int = 0

@@ -19,7 +19,7 @@ from labeling.models import Fact, FactItem, Queue, draw_seed
 from labeling.qrels.labels import judged_labels
 from labeling.queues.options import public_name
 from pooling.formats.wording import counted
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.models import Pool, PoolEntry
 from pooling.options import LARGEST_SEED, chosen, option, problems_of
 from pooling.people.activity_log import record_action
@@ -85,8 +85,7 @@ class FactQueueOptions:
 
     def checked(self) -> FactQueueOptions:
         """Itself; `InputError` for what no queue can have."""
-        if problems := problems_of(self):
-            raise InputError(" ".join(problems.values()), fields=problems)
+        refuse_all(problems_of(self))
         return self
 
 

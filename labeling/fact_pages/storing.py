@@ -143,8 +143,7 @@ def pages_given(queue: Queue, annotator: User) -> QuerySet[SupportEvent]:
 def _locked(queue: Queue, item: FactItem) -> FactItem:
     """The item, its row locked with all others that a verdict on it may change: those of its document in
     other queues, and those of its query where supports cover facts. In the order of their keys, so that
-    nobody waits in a circle.
-    """
+    nobody waits in a circle."""
     rows = FactItem.objects.filter(query=item.query_id)
     if not rows.filter(queue__covered_by__isnull=False).exists():
         rows = rows.filter(document=item.document_id)

@@ -218,8 +218,7 @@ def _of_our_queries(collection: Collection, file: FactFile, place: str) -> FactF
 
 
 def _ids_by_text(collection: Collection, records: Sequence[FactRecord]) -> dict[tuple[str, str], str]:
-    """Query and number in the file -> the id of the query's fact in the same words, or a free one. Where the
-    same words come twice, so do facts."""
+    """Query and number in a file -> the id of the fact in the same words, each taken once, or a free one."""
     facts: dict[tuple[str, str], list[str]] = defaultdict(list)
     taken: dict[str, set[str]] = defaultdict(set)
     # By state: of facts in the same words the confirmed one is matched first.

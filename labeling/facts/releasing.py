@@ -41,8 +41,7 @@ WEIGHING: Final = ("weighted", "dawid-skene")
 
 class FrozenFacts(TypedDict):
     """What a sidecar says of facts. covered_by: the smallest number of supports from which a queue asked no
-    more, so that measures of repetition are not defined; None where every pair was asked.
-    """
+    more, so that measures of repetition are not defined; None where every pair was asked."""
 
     rule: str
     counts: dict[str, int]
@@ -95,8 +94,7 @@ def has_facts(release: QrelsRelease) -> bool:
 def released_frames(release: QrelsRelease) -> tuple[Sequence[FactRecord], pl.DataFrame]:
     """The facts of a release, and its supports as a frame: query_id, fact_id, document_id, weight. Faster
     than reading them one by one: the checksum says that we wrote them. `InputError` where the release has
-    none, or a file was changed.
-    """
+    none, or a file was changed."""
     facts = _records(release, "facts", FactRecord._fields[:-1])
     records = [FactRecord(*one) for one in facts.collect().iter_rows()]
     weight = pl.col("verdict").replace_strict(VERDICTS, return_dtype=pl.Float64)

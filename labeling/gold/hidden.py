@@ -166,8 +166,7 @@ def _stretches(candidates: Sequence[Undealt], count: int) -> list[Stretch]:
 def _checks(
     bookmark: Bookmark, size: int, stock: Stock, earlier: Sequence[Judgment]
 ) -> dict[int, int | Judgment]:
-    """Items with gold questions, and verdicts that are asked again, by their places among the next `size` of
-    one query. At most every second place is a check."""
+    """Gold items and verdicts to repeat by places among the next `size` of a query, at most every second."""
     due = gold_due(bookmark, size)
     owed = bookmark.gold_owed + due
     questions = take_gold(bookmark, stock, min(owed, size // 2, max(due, _caught_up(size))))

@@ -12,7 +12,7 @@ from labeling.gold.questions import follow_gold_in
 from labeling.models import Queue
 from pooling.interface.forms import EditForm
 from pooling.interface.option_fields import form_fields
-from pooling.interface.problems import InputError
+from pooling.interface.problems import refuse_all
 from pooling.options import option, options_of, problems_of
 from pooling.texts.importing import lock
 
@@ -29,8 +29,7 @@ GOLD_REFUSAL = f"The share of gold questions is 0 to {LARGEST_SHARE}, not {{valu
 @dataclass(frozen=True)
 class GoldOptions:
     """The share of gold questions among somebody's first 25 pairs and after; practice; who pauses people; and
-    the share of their own earlier items among those after the first 25.
-    """
+    the share of their own earlier items among those after the first 25."""
 
     gold_first_share: float = field(
         default=0.2,
@@ -113,8 +112,7 @@ def site_options(**given: Any) -> GoldOptions:
 
 def checked_options(options: GoldOptions) -> GoldOptions:
     """Return `options`; `InputError` for a share, a number or a word that will not do."""
-    if problems := problems_of(options):
-        raise InputError(" ".join(problems.values()), fields=problems)
+    refuse_all(problems_of(options))
     return options
 
 

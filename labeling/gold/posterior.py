@@ -53,8 +53,7 @@ def _points() -> tuple[Floats, Floats]:
 @lru_cache(maxsize=64)
 def _density(answers: int, most_wrong: int) -> tuple[Floats, Floats]:
     """The posterior of one share after `answers`, by the number of wrong ones, 0 to `most_wrong`: its density
-    at each point, and the probability that it is below the lowest point.
-    """
+    at each point, and the probability that it is below the lowest point."""
     trials, failures = _trials(answers, most_wrong)
     density = trials * _binomial(trials - 1, failures, _points()[0])
     surely = np.cumsum(_binomial(trials, failures, np.array([2 * FLOOR - 1])), axis=0)

@@ -58,8 +58,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Others:
-    """Numbers of the others: relevant of all verdicts for each query, agreements with the model of all they
-    judged blind, and opened of the long documents."""
+    """Of the others: relevant of all by query, agreements with the model of blind ones, and opened."""
 
     verdicts: Mapping[int, tuple[int, int]]
     model: tuple[int, int] = (0, 0)

@@ -101,8 +101,7 @@ def answers_given(collection: Collection) -> list[Given]:
 
 
 def careful_chances(collection: Collection) -> Mapping[int, float]:
-    """The chance that each annotator is careful, by their key: that their balanced accuracy is above the
-    floor of the rule. Anyone without gold answers has that of the prior."""
+    """The chance, by key, that an annotator's balanced accuracy is above the floor; the prior's without."""
 
     def chance(score: Score) -> float:
         right = score.relevant_right, score.not_relevant_right

@@ -70,8 +70,7 @@ class GoldSuggestions(APIView):
     def get(self, request: Request, slug: str) -> Rows:
         """Pairs that at least two people judged, all alike, or that an admin settled: first those whose
         answers would separate careful from careless annotators most. `set` asks for that many of the first
-        200, balanced by answer and query.
-        """
+        200, balanced by answer and query."""
         collection = collection_for(request.user, slug, ADMIN)
         candidates = proposals(collection)
         if size := request.query_params.get("set", ""):

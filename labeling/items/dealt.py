@@ -92,8 +92,7 @@ class Undealt(NamedTuple):
 
 class Standing(NamedTuple):
     """An item that was dealt and not answered. is_free: of one with slots, whether one can be had in the
-    stretch where it was dealt. is_leased: by the person, who had it in hand before where `was_leased`.
-    """
+    stretch where it was dealt. is_leased: by the person, who had it in hand before where `was_leased`."""
 
     item: int
     stretch: int
@@ -164,8 +163,7 @@ def put_off(bookmark: Bookmark, before: int, count: int, now: datetime) -> list[
 def unused_gold(
     bookmark: Bookmark, queries: Collection[int], draw: int, now: datetime
 ) -> list[tuple[int, int, str]]:
-    """Query, item and answer of the gold questions of `queries` that were neither dealt to the person nor
-    ever answered, in an order that hangs on `draw`."""
+    """Query, item and answer of gold questions neither dealt nor answered, in an order by `draw`."""
     values = {
         **_of(bookmark, now),
         "queue": bookmark.queue_id,

@@ -30,8 +30,7 @@ def too_fast_in(collection: Collection) -> list[FastAnnotator]:
 
 
 def _timed(collection: Collection) -> QuerySet[Judgment]:
-    """Answers that labels count, with the `least_ms` of their text. One that could not be judged need not be
-    read, and an adjudicator has read the pair before."""
+    """Counted answers with the `least_ms` of their text; not those unjudged or of adjudicators."""
     counted = Judgment.objects.opinions().filter(collection=collection, event__active_ms__isnull=False)
     characters = Cast(CHARACTERS, FloatField())
     least = Case(

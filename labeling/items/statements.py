@@ -269,8 +269,7 @@ def is_free(keys: Keys) -> str:
 
 def free_values(bookmark: Bookmark, keys: Keys, now: datetime) -> dict[str, object]:
     """The values that `is_free` needs. The limit is none of them: PostgreSQL keeps a plan only where it can
-    tell how few rows are wanted.
-    """
+    tell how few rows are wanted."""
     return {
         "queue": bookmark.queue_id,
         "annotator": bookmark.annotator_id,

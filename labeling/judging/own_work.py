@@ -64,8 +64,7 @@ LEAST_LENGTH = 0.5
 @dataclass(frozen=True)
 class OwnWork:
     """`per_day`: verdicts on each of the last 14 days, oldest first. Seconds are active time on a pair: the
-    middle one and the 90th percentile of the last 2,000 verdicts, None without any.
-    """
+    middle one and the 90th percentile of the last 2,000 verdicts, None without any."""
 
     per_day: list[tuple[date, int]]
     median_seconds: float | None

@@ -58,8 +58,7 @@ def is_finished(empty: EmptyQueue | None) -> bool:
 
 
 def progress_parts(counts: Mapping[str, int | None]) -> list[tuple[str, str]]:
-    """Counts of what the annotator did and of what is left: the name of each with its words, of which a phone
-    shows some. A count that is missing or None is left out."""
+    """Name and words of each count of work done and left, for phones to choose; none that is missing."""
 
     def of(name: str) -> int:
         return counts.get(name) or 0

@@ -124,8 +124,7 @@ PRELABEL = ("prelabel_model", "prelabel_prompt", "prelabel_prompt_version", "pre
 
 @dataclass
 class Read:
-    """Contents of a file: people and queues by their names in the order of the file (their numbers are -1,
-    -2, …), and what was passed over."""
+    """A file's people and queues, numbered -1, -2, … in its order, and what was passed over."""
 
     people: dict[str, int] = field(default_factory=dict)
     queues: dict[str, int] = field(default_factory=dict)

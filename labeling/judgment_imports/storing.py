@@ -189,8 +189,7 @@ def mark_standing(stage: Staged, *, links: bool) -> None:
 
 
 def mark_kinds(stage: Staged) -> tuple[int, str, str]:
-    """Mark as what the standing verdicts count here. How many pairs are answers to gold questions that the
-    collection does not have, and query and document of the first."""
+    """Mark what verdicts count as; how many pairs answer absent gold questions, and the first of them."""
     stage.run(STOOD)
     for query, document, pairs in stage.rows(NO_GOLD):
         return pairs, Query.objects.get(pk=query).external_id, document

@@ -35,8 +35,7 @@ class PrelabelerQuerySet(models.QuerySet["Prelabeler"]):
     def listed(self) -> PrelabelerQuerySet:
         """Those to be listed and chosen: with an answer or a failure, used by a queue, or with a pass that
         goes on or is done. Not those that an estimate or a refused start left behind, or a mistyped name,
-        whose pass ended before the first answer.
-        """
+        whose pass ended before the first answer."""
         mine = {"prelabeler": OuterRef("pk")}
         over = (PrelabelJob.State.FAILED, PrelabelJob.State.CANCELLED)
         return self.filter(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
@@ -67,6 +67,20 @@ def price_table(entries: Sequence[str]) -> dict[str, Prices]:
 def most_input_tokens(texts: Sequence[str]) -> int:
     """A bound on the tokens of texts, for every tokenizer of bytes: no token is less than a byte."""
     return sum(len(text.encode()) for text in texts) + TOKENS_AROUND
+
+
+def most_cost(prices: Prices | None, messages: Sequence[Mapping[str, str]], max_tokens: int) -> Decimal:
+    """A bound on the cost of a request; 0 without prices."""
+    if prices is None:
+        return Decimal(0)
+    return prices.cost(most_input_tokens([one["content"] for one in messages]), max_tokens)
+
+
+def cost_of(prices: Prices | None, given: int | None, answered: int | None, at_most: Decimal) -> Decimal:
+    """The cost of an answer; a server that does not tell its tokens is taken at the most."""
+    if prices is None or given is None or answered is None:
+        return at_most
+    return prices.cost(given, answered)
 
 
 class Budget:

@@ -34,7 +34,7 @@ from labeling.prelabels.client import (
     StopError,
     UnanswerableError,
 )
-from labeling.prelabels.costs import Budget, Prices, most_input_tokens
+from labeling.prelabels.costs import Budget, Prices, cost_of, most_cost
 from labeling.prelabels.journal import Journal
 from labeling.prelabels.model_answers import MalformedAnswerError, Reading, read_answer, storable
 from labeling.prelabels.prompting import Prompt
@@ -213,7 +213,7 @@ class Pass:
     async def _ask(self, question: Question) -> QuestionOutcome | None:
         """The outcome of a question; None where the pass ends before it is known."""
         messages = self.prompt.messages(*question.texts)
-        at_most = self._most_cost(messages)
+        at_most = most_cost(self.prices, messages, self.asking.max_tokens)
         attempts, waits, uncertain = 0, 0, Decimal(0)
         while True:
             if not (await self._may_send() and await self._reserve(at_most)):
@@ -261,7 +261,7 @@ class Pass:
                 return self._given_up(question, attempts, uncertain)
             self._has_answered, self._waits_for = True, ""
             seconds = asyncio.get_running_loop().time() - began
-            cost = self._cost(answer, at_most)
+            cost = cost_of(self.prices, answer.input_tokens, answer.output_tokens, at_most)
             await self._settle(question, at_most, cost, is_open=True)
             outcome = QuestionOutcome(
                 question.key,
@@ -288,20 +288,6 @@ class Pass:
         finally:
             cancelled.cancel()
             task.cancel()
-
-    def _most_cost(self, messages: list[dict[str, str]]) -> Decimal:
-        if self.prices is None:
-            return Decimal(0)
-        texts = [message["content"] for message in messages]
-        return self.prices.cost(most_input_tokens(texts), self.asking.max_tokens)
-
-    def _cost(self, answer: Answer, at_most: Decimal) -> Decimal:
-        """The cost of an answer; a server that does not tell its tokens is taken at the most."""
-        if self.prices is None:
-            return Decimal(0)
-        if answer.input_tokens is None or answer.output_tokens is None:
-            return at_most
-        return self.prices.cost(answer.input_tokens, answer.output_tokens)
 
     def _failure(
         self, question: Question, reason: str, *, detail: str, attempts: int, uncertain: Decimal

@@ -32,8 +32,7 @@ USUAL_K = 10
 class JudgedShare(TypedDict):
     """The mean over queries of the share of a run's first K that has a label, 0 to 1: `now`, and `when_done`,
     which supposes that every pair of the queue gets one. Rows of a later version of a pool have `before` as
-    well: now, without what that version brought.
-    """
+    well: now, without what that version brought."""
 
     run: str
     k: int

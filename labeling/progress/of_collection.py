@@ -104,8 +104,7 @@ MOST_DAYS = 36_500
 class Judging:
     """Pairs of the queues that are not closed: in all, and those to come; people who judged in the last seven
     days; what was spent in all queues, by currency; when the rest is done at the pace of those days, None
-    where that is unknown or nothing is left.
-    """
+    where that is unknown or nothing is left."""
 
     pairs: int
     left: int

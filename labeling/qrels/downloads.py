@@ -36,8 +36,7 @@ def export_options(
     format: str, values: Mapping[str, Any], *, as_typed: Callable[[Option], str] = attrgetter("name")
 ) -> ExportOptions:
     """The options of a format, of those that a form, a call or a command has; `InputError` for one that is
-    needed and absent, and for one that the format does not read. as_typed: what people know an option by.
-    """
+    needed and absent, and for one that the format does not read. as_typed: what people know an option by."""
     given = chosen(ExportOptions, values)
     read = EXPORTS[format].options if format in EXPORTS else ()
     for name, value in given.items():

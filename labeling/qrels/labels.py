@@ -220,8 +220,7 @@ def _needs(collection: Collection) -> pl.DataFrame:
 
 def _questions(collection: Collection) -> pl.DataFrame:
     """The gold questions, practice ones too. The answer `is_label` where a pool has chosen the pair for
-    judging, or the order of a queue has come to it or drawn it: it would be awaited for ever.
-    """
+    judging, or the order of a queue has come to it or drawn it: it would be awaited for ever."""
     chosen = PoolEntry.objects.filter(
         pool__collection=collection, **SAME_PAIR, inclusion_probability__isnull=False
     )

@@ -68,8 +68,7 @@ class BlindLabel:
 class Evidence:
     """The pairs that people judged blind and a model labelled too: `pairs` are keys of query and document,
     parallel to `compared`. `weighed` says that its negatives and positives were judged at unequal shares;
-    `audited` counts the labels that an audit drew, which weigh by their inclusion probability.
-    """
+    `audited` counts the labels that an audit drew, which weigh by their inclusion probability."""
 
     pairs: list[Pair]
     compared: Compared

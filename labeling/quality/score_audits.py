@@ -33,7 +33,7 @@ from labeling.quality.strata import MOST_STRATA, AuditPlan, PlanFacts, StratumFa
 from labeling.queues.opening import LARGEST_SAMPLE, open_pairs, seed_or_random
 from pooling.formats.wording import counted
 from pooling.heavy import NDArray, pl
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.models import Collection, Pool
 from pooling.pools.building import pooled_frame
 from pooling.storage.frames import PAIR_IDS, rows_frame
@@ -233,8 +233,7 @@ def _check(pool: Pool, prelabeler: Prelabeler, pairs: int, strata: int) -> None:
         if 1 <= strata <= MOST_STRATA
         else f"The number of strata must be from 1 to {MOST_STRATA}.",
     }
-    if complaints := {name: problem for name, problem in problems.items() if problem}:
-        raise InputError(" ".join(complaints.values()), fields=complaints)
+    refuse_all(problems)
 
 
 def audit_table(plan: AuditFacts | AuditProvenance) -> str:

@@ -62,8 +62,7 @@ class PlanFacts(TypedDict):
 class Stratum:
     """Pairs with a score from `low` to below `high`; None is open, and both None, with `has_scores` false,
     are the pairs without one. `rate` is the share of relevant that is supposed of its `pairs`, which rests on
-    `labels` blind labels, or where they are too few on the scores; `drawn` are drawn.
-    """
+    `labels` blind labels, or where they are too few on the scores; `drawn` are drawn."""
 
     low: float | None
     high: float | None

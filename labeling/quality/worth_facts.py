@@ -46,8 +46,7 @@ class AnswerCounts(TypedDict):
 
 class WorthRow(AnswerCounts):
     """A model and prompt, and in a sentence whether it pays; null below 50 blind labels of eight queries, and
-    `why`.
-    """
+    `why`."""
 
     prelabeler: Prelabeler
     relevant: Annotated[int, PAGE_ONLY]

@@ -63,8 +63,7 @@ class Compared:
     ) -> Compared:
         """From anything that makes an array. A score that is missing (NaN, or none at all) is the verdict as
         0 or 1; without `query`, each pair is of a separate query. Raises ValueError where lengths differ, a
-        score lies outside [0, 1], or a weight is not above 0.
-        """
+        score lies outside [0, 1], or a weight is not above 0."""
         people, model = np.asarray(relevant, dtype=np.bool_), np.asarray(verdict, dtype=np.bool_)
         scores = model.astype(np.float64) if score is None else np.asarray(score, dtype=np.float64)
         weights = np.ones(len(people)) if weight is None else np.asarray(weight, dtype=np.float64)

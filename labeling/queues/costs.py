@@ -13,7 +13,7 @@ from django.db import transaction
 
 from labeling.judging.progress_figures import JudgmentCosts
 from labeling.models import Queue
-from pooling.interface.problems import InputError
+from pooling.interface.problems import refuse_all
 from pooling.options import option, problems_of
 from pooling.people.activity_log import record_action
 
@@ -105,8 +105,7 @@ def cost_of(
 def change_prices(queue: Queue, changes: Mapping[str, Any], *, by: User | None = None) -> None:
     """Change price, currency or overhead of a queue; None or "" means the site's. `InputError` for others."""
     given = {name: changes[name] for name in PRICES if name in changes}
-    if problems := problems_of(OwnPrices(**given)):
-        raise InputError(" ".join(problems.values()), fields=problems)
+    refuse_all(problems_of(OwnPrices(**given)))
     before = {name: getattr(queue, name) for name in PRICES}
     after = {**before, **given}
     after["currency"] = (after["currency"] or "").strip()

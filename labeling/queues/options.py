@@ -9,7 +9,7 @@ from labeling.adaptive.options import AdaptiveOptions, checked_adaptive
 from labeling.gold.options import GoldOptions, checked_options, site_options
 from labeling.models import Highlight, Queue
 from pooling.interface.forms import numbered_name
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.models import Pool
 from pooling.options import LARGEST_SEED, chosen, option, problems_of
 from pooling.storage.storing import checked_name
@@ -97,8 +97,7 @@ class QueueOptions:
         checked_judgments(self.judgments_per_item, self.most_judgments_per_item)
         if self.public_name:
             checked_public_name(self.public_name)
-        if problems := problems_of(self):
-            raise InputError(" ".join(problems.values()), fields=problems)
+        refuse_all(problems_of(self))
         if self.adaptive:
             checked_adaptive(pool, self.adaptive)
         return replace(self, gold=checked_options(self.gold or site_options()))

@@ -52,8 +52,7 @@ def order_by_scores(
 
 
 def order_without_scores(queue: Queue, *, by: User | None = None, progress: Progress | None = None) -> int:
-    """Let an adaptive queue order what was not handed out as if there were no scores; returns how many pairs
-    that is. `InputError` for a fixed order, and for one that does not start from scores."""
+    """Order what was not handed out as without scores; how many pairs. `InputError` if there are none."""
     if not queue.is_adaptive:
         problem = (
             f"“{queue.name}” has a fixed order that cannot be computed again. Order what is left by "

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from pooling.chunks.carrying import Carrying, OldLabel
+from pooling.chunks.carrying import Carrying
 from pooling.formats.cells import table_lines
 from pooling.formats.errors import excerpt
 from pooling.formats.registry import format_of, writing
@@ -77,16 +77,12 @@ def write_review(carrying: Carrying, path: Path) -> None:
             one.place.end,
             f"{one.overlap:.4f}",
             max(source.relevance for source in one.sources),
-            _listed(one.sources),
+            ", ".join(f"{one.place.chunk_id} ({one.relevance})" for one in one.sources),
             one.why,
         )
         for one in carrying.proposals
     )
     write_pieces(path, (line.encode() for line in table_lines(REVIEW_COLUMNS, rows, "\t")))
-
-
-def _listed(sources: Sequence[OldLabel]) -> str:
-    return ", ".join(f"{one.place.chunk_id} ({one.relevance})" for one in sources)
 
 
 def outcome_lines(carrying: Carrying) -> list[str]:

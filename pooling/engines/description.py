@@ -17,7 +17,7 @@ from pooling.engines.presets import PRESETS
 from pooling.engines.sql import SqlAsker, checked_statement, database_names
 from pooling.engines.templates import TemplateError, checked_address, checked_body, places_in
 from pooling.engines.web import WebAsker
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.options import option_rows, options_of, problems_of
 
 PRIVATE_NETWORKS = "SOUNDINGS_ENGINE_PRIVATE_NETWORKS"
@@ -73,8 +73,7 @@ def checked(settings: EngineSettings) -> EngineSettings:
         _check_sql(values, problems)
     else:
         _check_web(values, problems)
-    if problems:
-        raise InputError(" ".join(problems.values()), fields=problems)
+    refuse_all(problems)
     return EngineSettings(**values)
 
 

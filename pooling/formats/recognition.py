@@ -28,8 +28,7 @@ _TEXTS_OF_TREC = re.compile(
 
 class Recognized(NamedTuple):
     """A format by its name. Of a table also what separates its cells, where that is not what the format has
-    (",", tab), and the names of its columns where no line has them.
-    """
+    (",", tab), and the names of its columns where no line has them."""
 
     format: str
     separator: str = ""

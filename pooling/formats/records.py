@@ -42,8 +42,7 @@ MOST_FILES = 1_000_000
 
 def files_in(folder: Path, name: str, suffixes: Collection[str]) -> list[Path]:
     """The files of records in a folder: those called `name`, or in a folder called so, as BEIR and MTEB lay
-    them out; else all of them. None where it has plain texts only.
-    """
+    them out; else all of them. None where it has plain texts only."""
     there = [path for path in sorted(folder.iterdir()) if not path.name.startswith(".")]
     within = next((path for path in there if path.is_dir() and path.name == name), None)
     if within is not None:

@@ -232,8 +232,7 @@ def frame_of_arrays(documents: Any, scores: Any, reading: Reading) -> pl.DataFra
 
 
 def arrays_in(source: Any) -> tuple[Any, Any] | None:
-    """The documents and scores of what bm25s returns, `(documents, scores)`, and FAISS, `(scores, numbers)`;
-    of one array its documents. None for other things."""
+    """Documents and scores of what bm25s or FAISS returns, or of one array its documents; else None."""
     if hasattr(source, "documents") and hasattr(source, "scores"):
         return source.documents, source.scores
     if isinstance(source, np.ndarray) and not source.dtype.names and source.ndim == 2:

@@ -84,8 +84,7 @@ def _refuse_unknown(kind: type[Serializer[Any]], body: Any) -> None:
 
 
 def _meant(name: str, taken: Sequence[str]) -> str:
-    """The field that a name like no other stands for: a typo of it, or else made of the same words and more,
-    as `webhook_secret` for `secret`; empty where none is alike."""
+    """The field that a name is a typo of, or shares its words with; empty where none is alike."""
     words = set(name.split("_"))
     within = [one for one in taken if words.issuperset(one.split("_"))]
     around = [one for one in taken if words.issubset(one.split("_"))]

@@ -64,6 +64,13 @@ class InputError(ValueError):
         return HTTPStatus.CONFLICT if self.conflict else HTTPStatus.BAD_REQUEST
 
 
+def refuse_all(problems: Mapping[str, str | None]) -> None:
+    """`InputError` with the sentences there are, by the input at fault."""
+    fields = {name: problem for name, problem in problems.items() if problem}
+    if fields:
+        raise InputError(" ".join(fields.values()), fields=fields)
+
+
 def bounded_text(text: str, longest: int = LONGEST_SENTENCE) -> str:
     """A text that somebody sent as far as an answer can hold it: its beginning, without halves of surrogate
     pairs, which JSON may bring.

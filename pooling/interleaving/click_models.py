@@ -47,8 +47,7 @@ def expected_clicks(seen: Impressions) -> tuple[Floats, Floats]:
 
 def clicks_over_expected(clicks: Floats, expected: Floats) -> Floats:
     """(pairs,) (c + κ) ÷ (e + κ): a gamma–Poisson model whose κ is estimated by moments, so that one
-    impression with a click says little. 1 is what the position lets one expect; it is no probability.
-    """
+    impression with a click says little. 1 is what the position lets one expect; it is no probability."""
     squares = float((expected**2).sum())
     spread = float(((clicks - expected) ** 2 - expected).sum()) / squares if squares else 0.0
     if spread <= 0:
@@ -170,8 +169,7 @@ def weighed(
     seen: Impressions, propensities: Mapping[int, float], weights: Floats | None = None
 ) -> tuple[Floats, Floats]:
     """(pairs,) clicks ÷ the impressions that were looked at, and these: Σ of the propensities of their
-    positions, none below .05, beyond which a single click would count too much.
-    """
+    positions, none below .05, beyond which a single click would count too much."""
     table = np.ones(int(seen.position.max()) + 1)
     for place, propensity in propensities.items():
         if place < len(table):
@@ -185,8 +183,7 @@ def weighed(
 def harvested(seen: Impressions, weights: Floats | None = None) -> dict[int, float]:
     """Propensities by position, relative to the first, from pairs that were shown at several positions
     (Agarwal et al., Estimating Position Bias without Intrusive Interventions, 2019); of positions that are
-    joined to the first.
-    """
+    joined to the first."""
     places = sorted(joined_to_first(seen))
     if len(places) < 2:
         return dict.fromkeys(places, 1.0)
@@ -218,8 +215,7 @@ def harvested(seen: Impressions, weights: Floats | None = None) -> dict[int, flo
 
 def joined_to_first(seen: Impressions) -> set[int]:
     """The positions that pairs connect with the first: two are joined where a pair was shown ten times at
-    both. Elsewhere nobody can tell a good document from a good place. A log without position 1 has none.
-    """
+    both. Elsewhere nobody can tell a good document from a good place. A log without position 1 has none."""
     if not (seen.position == 1).any():
         return set()
     impressions, _ = _by_pair_and_place(seen)

@@ -119,8 +119,7 @@ def clear_lines(queries: Sequence[ClearQuery]) -> Iterator[str]:
 
 
 def served_run(served: Mapping[str, ServedList], impressions: Sequence[Impression]) -> pl.DataFrame:
-    """All documents that users were shown for each query, as query_id, document_id and score (1 ÷ rank): by
-    the best place at which a document was shown, then by how often it was, then by its id."""
+    """Documents shown for each query (query_id, document_id, 1 ÷ rank): by best place, times shown, id."""
     places: dict[str, dict[str, tuple[int, int]]] = {}
     for one in impressions:
         of_query = places.setdefault(served[one.served].query_id, {})

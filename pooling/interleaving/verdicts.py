@@ -37,8 +37,7 @@ class PairVerdict(TypedDict):
     """Ranker `a` against `b`. wins, losses, ties: users, by `first_outcomes`. e_value, anytime_p and share
     (of wins, a confidence sequence): hold at every look; sign_test_p: at one planned look alone. difference:
     Σ (credit of a - credit of b) ÷ Σ (both), with its percentile interval over users (None with too few
-    credited) and the p-value of flipped signs.
-    """
+    credited) and the p-value of flipped signs."""
 
     a: str
     b: str
@@ -157,8 +156,7 @@ def _pair(
 
 
 def _resampled(ahead: Floats, both: Floats, seed: int) -> tuple[float | None, float | None, float | None]:
-    """Percentiles of the difference over users drawn again, and the p-value of flipped signs. No percentiles
-    where few users clicked on what is credited: one alone would be drawn again and again."""
+    """Percentiles over users drawn again (none of few who clicked), and the p-value of flipped signs."""
     if not both.any():
         return None, None, None
     rng = np.random.default_rng(seed)

@@ -55,8 +55,7 @@ class OneJob(APIView):
     @answers(JobSerializer)
     def get(self, request: Request, job_id: int) -> object:
         """Read how far a job is; `result` is what the call would have answered, or, of a failed one whose
-        server was stopped, what is stored of it.
-        """
+        server was stopped, what is stored of it."""
         end_abandoned_jobs()
         return job_for(request.user, job_id)
 
@@ -66,8 +65,7 @@ class JobCancel(APIView):
     def post(self, request: Request, job_id: int) -> object:
         """Ask for the end of a job: what waits is `cancelled` at once, what runs at its next step, and then
         nothing of it is stored. Work that is done before that stays, and the job is `done`. 409 for a
-        finished job, and for work that is stored in steps and cannot be cancelled.
-        """
+        finished job, and for work that is stored in steps and cannot be cancelled."""
         job = job_for(request.user, job_id, ADMIN)
         cancel_job(job, person(request))
         return job

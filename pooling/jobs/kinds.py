@@ -16,8 +16,7 @@ Stages = Sequence[tuple[float, str]]
 
 @dataclass(frozen=True)
 class JobKind:
-    """A kind of job. `begins_at` is the name of the collection's page where such work is started, `line` the
-    queue of tasks in which it waits."""
+    """begins_at: the collection's page where such work is started; line: the queue of tasks it waits in."""
 
     title: str
     stages: Stages = ()

@@ -148,8 +148,7 @@ class LoggedQuery:
 
 @dataclass(frozen=True)
 class SampledQuery:
-    """A query of a draw. in_stratum, drawn: queries of its stratum in the log and in the draw. probability,
-    number: its inclusion probability and permanent random number."""
+    """in_stratum, drawn: its stratum in log and draw; probability, number: of inclusion, permanent random."""
 
     query: LoggedQuery
     in_stratum: int

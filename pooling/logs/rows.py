@@ -27,8 +27,7 @@ WEB_SERVER = "%d/%b/%Y:%H:%M:%S %z"
 class LogRow(NamedTuple):
     """One row. `search` is the id that a query and its events share, `time` milliseconds since 1970 or None;
     texts that are not there are empty, and `action` is empty for the query itself. `position` counts from 0
-    or 1, as the site does.
-    """
+    or 1, as the site does."""
 
     query: str
     search: str
@@ -153,8 +152,7 @@ def _date(written: str) -> datetime | None:
 def pattern_rows(source: Source, pattern: re.Pattern[str], faults: Faults) -> Iterator[LogRow]:
     """Lines of text, such as those of a web server or a slow log; what the groups `query`, `client`, `time`
     and `search` hold; in the query, percent signs and pluses are resolved. Each line is a search unless the
-    pattern has `search` or `time`.
-    """
+    pattern has `search` or `time`."""
     is_each = not {"search", "time"} & pattern.groupindex.keys()
     for number, line in source.lines():
         match = pattern.search(line.decode(errors="replace"))

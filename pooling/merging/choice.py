@@ -220,8 +220,7 @@ class Choice:
 
     def settled(self) -> Choice:
         """With the audit share of the strategy where none is given, the strategy that draws nothing where the
-        share is 0, and without depths that say nothing.
-        """
+        share is 0, and without depths that say nothing."""
         depths = {run: depth for run, depth in self.depths.items() if depth != self.depth}
         strategy = self.strategy if self.share else without_audit(self.strategy)
         return replace(self, strategy=strategy, audit_share=self.share, depths=depths)

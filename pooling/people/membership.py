@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from pooling.interface.markdown import LONGEST_MARKDOWN
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.models import Collection, Invitation, Membership, Role
 from pooling.people.access import READERS, check_role
 from pooling.people.activity_log import record_action
@@ -116,8 +116,7 @@ def _check_collection(slug: str, name: str, question: str, guidelines: str) -> N
         problems["question"] = "A question has at most 300 characters."
     if len(guidelines) > LONGEST_MARKDOWN:
         problems["guidelines"] = f"Guidelines have at most {LONGEST_MARKDOWN:,} characters."
-    if problems:
-        raise InputError(" ".join(problems.values()), fields=problems)
+    refuse_all(problems)
 
 
 def collection_named(slug: str) -> Collection:

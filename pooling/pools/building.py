@@ -15,7 +15,7 @@ from django.urls import reverse
 from pooling.formats.errors import excerpt
 from pooling.formats.wording import counted
 from pooling.heavy import pl
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.interface.results import Progress, Result
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
@@ -155,8 +155,7 @@ def build_pool(
 
 def checked_choice(choice: Choice, runs: Iterable[Run]) -> Choice:
     """The choice with its defaults settled; `InputError` for a value out of its range."""
-    if problems := choice.problems({run.name for run in runs}):
-        raise InputError(" ".join(problems.values()), fields=problems)
+    refuse_all(choice.problems({run.name for run in runs}))
     return choice.settled()
 
 

@@ -34,8 +34,7 @@ def newest_run_outside(collection: Collection) -> Run | None:
 
 
 def new_pairs(run: Run, pool: Pool) -> int | None:
-    """Number of pairs that a run would bring to the next version of a pool at its depth; None where counting
-    takes long. Counted once, since neither changes."""
+    """Pairs that a run would bring to a pool's next version, counted once; None where that takes long."""
     if run.row_count > MOST_ROWS or pool.pair_count > MOST_PAIRS:
         return None
     key = f"new-pairs-{pool.pk}-{pool.built_at.timestamp()}-{run.pk}"

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from pooling.formats.wording import counted
 from pooling.heavy import pl
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, refuse_all
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
@@ -228,8 +228,7 @@ def extension_choice(pool: Pool, runs: Sequence[Run], extension: Extension) -> C
             f"Pool “{pool.name}” has an audit. The new pairs need a separate audit for estimates: give "
             "an audit share, or no budget."
         )
-    if problems:
-        raise InputError(" ".join(problems.values()), fields=problems)
+    refuse_all(problems)
     return choice.settled()
 
 

@@ -172,8 +172,7 @@ def _lengths(frame: pl.DataFrame) -> dict[str, int]:
 
 
 def read_chunk_map(path: Path) -> Chunks:
-    """The mapping of a TSV file, `chunk_id document_id` a line, or with more columns below a header that
-    names these two; FormatError names file and line."""
+    """A TSV file of `chunk_id document_id`, or with a header that names them; FormatError names the line."""
     file = source_of(path, None, None)
     mapping: dict[str, str] = {}
     width, places = 2, (0, 1)

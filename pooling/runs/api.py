@@ -117,8 +117,7 @@ class RunFile(APIView):
     @extend_schema(operation_id="runs_file", responses={**FILE, 304: None})
     def get(self, request: Request, run_id: int) -> HttpResponseBase:
         """Download a run as a Parquet file: query_id, document_id, score, and rank, null where there was
-        none in the run's own file.
-        """
+        none in the run's own file."""
         run = run_for(request.user, run_id)
         return versioned(
             request,

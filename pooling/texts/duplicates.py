@@ -259,8 +259,7 @@ def complete_linkage(count: int, pairs: AlikePairs) -> list[list[int]]:
 
 
 def _whole(count: int, pairs: AlikePairs) -> tuple[list[list[int]], AlikePairs]:
-    """Sets of which every two are alike and none is like another: groups at once, which joined one by one
-    would take the cube of their size. And the pairs of all others."""
+    """Sets all of whose texts are alike, as groups at once (joined singly: the cube); and other pairs."""
     links = sparse.csr_matrix((np.ones(len(pairs.first)), (pairs.first, pairs.second)), shape=(count, count))
     _, component = sparse.csgraph.connected_components(links, directed=False)
     size = np.bincount(component)

@@ -105,8 +105,7 @@ class TidiedCollection(Tidied, OneCollection):
     @takes(CollectionChangeSerializer, gives=serializers.ChangedCollectionSerializer)
     def patch(self, request: Request, slug: str) -> Response:  # type: ignore[override]
         """Change name, question, guidelines, language, synonyms, image hosts, or whether it is archived; for
-        admins.
-        """
+        admins."""
         collection = collection_for(request.user, slug, ADMIN)
         changes = parsed(CollectionChangeSerializer, request)
         is_archived = changes.pop("archived", None)
@@ -129,8 +128,7 @@ class TidiedThings(APIView):
     )
     def get(self, request: Request, slug: str) -> Rows:
         """List the archived things, or with `state=deleted` what can be restored, newest first: at most a
-        hundred of a kind.
-        """
+        hundred of a kind."""
         collection = collection_for(request.user, slug, ADMIN)
         by_state = {"archived": archived_in, "deleted": deleted_in}
         state = request.query_params.get("state", "archived")

@@ -159,8 +159,7 @@ def rests_on(model: type[Kept]) -> Callable[[RestsOn], RestsOn]:
 def when(event: str, model: type[Kept]) -> Callable[[Hook], Hook]:
     """Register what else happens, in the same transaction: after a thing was `deleted`, `restored`, `renamed`
     (`thing.former_name` is what it was called) or `erased`, which leaves its row where something depends on
-    it; and before it is restored (`restoring`), which an `InputError` prevents.
-    """
+    it; and before it is restored (`restoring`), which an `InputError` prevents."""
 
     def done_by(hook: Hook) -> Hook:
         _HOOKS.so_far((event, model), []).append(hook)

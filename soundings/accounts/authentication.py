@@ -58,8 +58,7 @@ class PlainTokenAuthentication(TokenAuthentication):
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         """The user and the token; 403 for a call that is outside the scope of the token, 409 for one that is
-        meant to be somebody else's.
-        """
+        meant to be somebody else's."""
         scheme = get_authorization_header(request)[:7].lower()
         self.keyword = "Bearer" if scheme == b"bearer " else TokenAuthentication.keyword
         identity = super().authenticate(request)

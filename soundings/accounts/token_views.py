@@ -125,8 +125,7 @@ class BySessionScheme(SessionScheme):  # type: ignore[no-untyped-call]
 class CredentialsSerializer(serializers.Serializer[Any]):
     """A name and its password, and a `code` where the account has a second factor; `name` is what the token
     is called, `days` how long it works, and `scope` what it may do of what its owner may: read, read and
-    judge, or (admin) everything.
-    """
+    judge, or (admin) everything."""
 
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(trim_whitespace=False, max_length=LONGEST_PASSWORD)

@@ -175,8 +175,7 @@ class Release(_Thing):
 
     def file(self, format: str = "trec", **options: str | int) -> bytes:
         """The labels as a file, in a format that the site writes, such as trec, beir or sidecar; options:
-        what some formats need to know, such as `index` of rank-eval and `run` of ragas.
-        """
+        what some formats need to know, such as `index` of rank-eval and `run` of ragas."""
         if unknown := [name for name in options if name not in OPTIONS]:
             raise TypeError(f"There is no option {unknown[0]}; there are {', '.join(OPTIONS)}.")
         path = f"collections/{self.collection.slug}/qrels"
@@ -242,8 +241,7 @@ class Collection:
 
     def import_queries(self, source: Texts) -> Imported:
         """Add queries and say what became of them: id -> text, id -> {"text": …, …}, a file, or
-        [{"_id": …, "text": …}, …].
-        """
+        [{"_id": …, "text": …}, …]."""
         done: Imported = self._import("queries", texts_upload(source, "queries"))
         return done
 

@@ -17,8 +17,7 @@ from soundings.client.connection import Connection
 class Report:
     """The numbers of a report as `soundings.evaluate` gives them: `figure`, `convention_line`, `summary`,
     `curve`, `per_query`, `below`, `warnings` and `to_dict` answer alike. `comparisons` has what `compare`
-    says of each pair; what needs the runs themselves (`worst_queries`) is on the report's page, at `url`.
-    """
+    says of each pair; what needs the runs themselves (`worst_queries`) is on the report's page, at `url`."""
 
     id: int
     name: str

@@ -42,8 +42,7 @@ class CollectionRow:
     """A collection on somebody's home page: of how many items how many are closed; to an annotator, who is
     told nothing of the items, `done` is what they answered. best: the newest report's best run at its K.
     only_queue: the one queue an annotator can judge in, None where there are several or none; is_paused: it
-    is paused for them; has_left: it has something for them.
-    """
+    is paused for them; has_left: it has something for them."""
 
     collection: Collection
     role: str
@@ -109,8 +108,7 @@ def home_rows(user: User) -> QuerySet[Collection]:
 
 def listed_collections(user: User, some: Iterable[Collection] | None = None) -> list[CollectionRow]:
     """The collections of `user`, or some of `home_rows`, with role, progress, newest answer and next step;
-    as many queries however many there are.
-    """
+    as many queries however many there are."""
     collections = list(home_rows(user) if some is None else some)
     queues = queue_states(collection.pk for collection in collections)
     rows = [_listed(collection, user, queues.get(collection.pk, [])) for collection in collections]

@@ -84,7 +84,9 @@ def diversity_lines(facts: Sequence[FactRecord], supports: pl.DataFrame) -> byte
     judged = supports.filter(pl.col("weight").is_not_null())
     for name in ("query_id", "document_id"):
         for text in judged[name].unique():
-            _check_word(text)
+            if text.split() != [text]:
+                problem = f"the id {excerpt(text)} holds a blank, which TREC's diversity qrels cannot write"
+                raise FormatError("diversity", None, problem, "Export JSON lines instead.")
     numbers = subtopic_numbers(facts)
     named = pl.DataFrame(
         [(*fact, number) for fact, number in numbers.items()],
@@ -94,12 +96,6 @@ def diversity_lines(facts: Sequence[FactRecord], supports: pl.DataFrame) -> byte
     rows = judged.join(named, on=PAIR[:2], how="left", maintain_order="left")
     supported = (pl.col("weight") >= 1).cast(pl.Int8)
     return _text(rows.select(pl.format("{} {} {} {}\n", "query_id", "number", "document_id", supported)))
-
-
-def _check_word(text: str) -> None:
-    if text.split() != [text]:
-        problem = f"the id {excerpt(text)} holds a blank, which TREC's diversity qrels cannot write"
-        raise FormatError("diversity", None, problem, "Export JSON lines instead.")
 
 
 def _lines(records: Iterable[Mapping[str, Any]]) -> bytes:

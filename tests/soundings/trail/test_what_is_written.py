@@ -32,12 +32,6 @@ def site_admin(world: World) -> Client:
     return client
 
 
-def signed_in(person: User) -> Client:
-    client = Client()
-    client.force_login(person)
-    return client
-
-
 def lines(answer: HttpResponseBase) -> list[dict[str, object]]:
     assert answer.status_code == 200
     return [json.loads(line) for line in b"".join(answer).decode().splitlines()]  # type: ignore[arg-type]
