@@ -232,24 +232,30 @@ class _Model:
         if worth < FEWEST_QUERIES:
             return MacroRecall(None, None, None, queries, FEW_QUERIES)
         *values, within = self._values(hits)
-        means, reaches = zip(*(self._mean(one, within, confidence) for one in values), strict=True)
+        means, reaches, alike = zip(*(self._mean(one, within, confidence) for one in values), strict=True)
         low, high = min(means) - max(reaches), max(means) + max(reaches)
         if uncertain.any():
             low, high = skewed(means, max(reaches))
+        below, above = np.max(alike, axis=0).tolist()
+        low, high = means[0] - np.hypot(means[0] - low, below), means[0] + np.hypot(high - means[0], above)
         if low == high and low in (0, 1):
             (share,) = share_unlike(np.array([worth]), confidence).tolist()
             low, high = low - share * low, high + share * (1 - high)
         value, low, high = np.clip([means[0], low, high], 0, 1).tolist()
         return MacroRecall(value, low, high, queries)
 
-    def _mean(self, values: Floats, within: Floats, confidence: float) -> tuple[float, float]:
-        """And the reach of its interval."""
+    def _mean(
+        self, values: Floats, within: Floats, confidence: float
+    ) -> tuple[float, float, tuple[float, float]]:
+        """And the reach of its interval; and what strata of a draw add below and above it that are all 0, or
+        all 1."""
         values = np.where(self.counts, values, 0.0)
         if self.design is None:
-            return float(values[self.averaged].mean()), _reach(values[self.averaged], confidence)
+            return float(values[self.averaged].mean()), _reach(values[self.averaged], confidence), (0.0, 0.0)
         counted = np.where(self.averaged, values, np.nan)[:, None]
         means = weighted_means(counted, self.design, np.where(self.counts, within, 0.0)[:, None])
-        return float(means.mean[0]), float(means.reach(confidence)[0])
+        below, above = (float(one[0]) for one in means.reaches_of_alike(confidence))
+        return float(means.mean[0]), float(means.reach(confidence)[0]), (below, above)
 
     def _values(self, hits: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
         """(Q,) recall with the linear step, with that of second order too, and the variance of the draw."""

@@ -112,10 +112,15 @@ class WeightedMeans:
         below, above = reach, reach
         if least == 0:
             below, above = (reach + further(mean, reach) for mean in (1 - self.mean, self.mean))
-        if self.alike is not None:
-            below = np.hypot(below, self.alike.reach(level, self.alike.value - least))
-            above = np.hypot(above, self.alike.reach(level, 1 - self.alike.value))
+        below, above = map(np.hypot, (below, above), self.reaches_of_alike(level, least))
         return np.clip(self.mean - below, least, 1.0), np.clip(self.mean + above, least, 1.0)
+
+    def reaches_of_alike(self, level: float, least: float = 0.0) -> tuple[Floats, Floats]:
+        """(M,) and (M,) how far the mean can be below and above for strata that are all alike."""
+        if self.alike is None:
+            return np.zeros_like(self.mean), np.zeros_like(self.mean)
+        value = self.alike.value
+        return self.alike.reach(level, value - least), self.alike.reach(level, 1 - value)
 
 
 def further(mean: Floats | float, reach: Floats | float) -> Floats:

@@ -23,6 +23,7 @@ from evaluation.estimates.macro_recall import (
     skewed,
 )
 from evaluation.estimates.sample import PAIR, AuditSample
+from evaluation.measures.hajek import Design, weighted_means
 from tests.evaluation.estimates.test_audit_sample import labels_of, pool_of
 
 COLUMNS = {"query_id": pl.String, "document_id": pl.String, "relevant": pl.Boolean}
@@ -49,12 +50,13 @@ def sample_of(*kinds: tuple[list[str], str, str], queries: int = 12) -> AuditSam
     )
 
 
-def found_a(audit: AuditSample) -> MacroRecall:
+def found_a(audit: AuditSample, design: Design | None = None) -> MacroRecall:
     """Of a run that has the document a of each query and nothing else."""
     pairs = pl.concat([audit.sample.select(PAIR), audit.unsampled])
     is_a = pl.col("document_id") == "a"
     ranks = pairs.select(*PAIR, rank_0=pl.when(is_a).then(pl.lit(1, dtype=pl.UInt32)))
-    (one,) = macro_recalls(audit, ranks.filter(is_a), [(0, 1)])
+    design_of = None if design is None else lambda _ids: design
+    (one,) = macro_recalls(audit, ranks.filter(is_a), [(0, 1)], design_of=design_of)
     return one
 
 
@@ -72,6 +74,17 @@ def test_nothing_in_every_query_promises_nothing_of_others() -> None:
 
     assert (found.value, found.low) == (0.0, 0.0)
     assert found.high == pytest.approx(1 - 0.025 ** (1 / 12)), "Clopper and Pearson, of 12"
+
+
+def test_a_stratum_of_a_draw_that_is_all_alike_promises_nothing_of_its_others() -> None:
+    stratum = np.arange(24) % 2
+    design = Design(np.ones(24), np.full(24, 0.1), stratum)
+    found = found_a(sample_of((["a+"], "", ""), (["a-", "b+"], "", ""), queries=24), design)
+    means = weighted_means((stratum == 0).astype(float)[:, None], design)
+
+    assert found.value == 0.5
+    assert [found.low, found.high] == pytest.approx([float(one[0]) for one in means.limits(0.95)])
+    assert found.low < 0.4 < 0.6 < found.high
 
 
 def test_what_the_audit_draws_in_some_queries_counts_in_all() -> None:
