@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
@@ -19,6 +19,9 @@ from pooling.formats.wording import counted
 
 #: To ask for more queries than this is no advice.
 MOST_QUERIES = 100_000
+#: Of the documents that are not relevant: so many called relevant, as careful people do, are named where they
+#: change an estimate by this share of it.
+MISTAKES, MATTERS = 0.01, 0.05
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,8 @@ class Answer:
     labels at hand.
 
     And its coverage; how it compares with the next best, None where there is no other; a sentence for people,
-    and what to do next; and what lies outside the pool, None where nothing does or no pool was given."""
+    and what to do next; and what lies outside the pool, None where nothing does or no pool was given.
+    with_mistakes: as `recall_with_mistakes`."""
 
     k: int
     run: str
@@ -95,11 +99,14 @@ class Answer:
     rival: Rival | None = None
     next: NextStep | None = None
     outside: Outside | None = None
+    with_mistakes: float | None = None
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Answer:
-        """The answer that a report holds."""
-        kept = {one.name: stored[one.name] for one in fields(cls)}
+        """The answer that a report holds; an older one names no mistakes."""
+        kept = {"with_mistakes": None} | {
+            one.name: stored[one.name] for one in fields(cls) if one.name in stored
+        }
         rival, following, outside = kept["rival"], kept["next"], kept["outside"]
         kept["rival"] = rival and Rival(**rival | {"grade": Grade(rival["grade"])})
         kept["next"] = following and NextStep(**following)
@@ -119,6 +126,7 @@ class _Recall(TypedDict):
     average: str
     found: Found
     frame: FrameFigures | None
+    with_mistakes: NotRequired[float | None]
 
 
 @dataclass(frozen=True)
@@ -155,6 +163,7 @@ class AnswerBasis:
                 "average": headline["average"],
                 "found": of_labels,
                 "frame": estimated_frame(estimates),
+                "with_mistakes": recall_with_mistakes(headline["value"], estimates),
             }
         return {
             "basis": COMPLETE if self.complete else LABELS,
@@ -165,6 +174,24 @@ class AnswerBasis:
             "found": of_labels,
             "frame": self.frame,
         }
+
+
+def recall_with_mistakes(recall: float | None, estimates: Estimates) -> float | None:
+    """About what an estimated recall is if 1 % of the documents that are not relevant were called relevant;
+    None where that changes little.
+
+    The interval takes verdicts for right, and a drawn document stands for many: of a frame in which few are
+    relevant, most that were called so can be mistakes (Rogan and Gladen, Estimating prevalence from the
+    results of a screening test, 1978). A run's finds are taken as certain.
+    """
+    relevant, sample = estimates["relevant"], estimates["sample"]
+    if not recall or relevant is None or sample is None or not relevant["value"]:
+        return None
+    in_rest = relevant["value"] - relevant["seen"] + sample["relevant"]
+    right = max((in_rest - MISTAKES * sample["remainder"]) / (1 - MISTAKES), 0.0)
+    total = relevant["value"] - in_rest + right
+    corrected = min(recall * relevant["value"] / total, 1.0) if total else 1.0
+    return corrected if corrected >= (1 + MATTERS) * recall else None
 
 
 def estimated_frame(estimates: Estimates) -> FrameFigures | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.comparisons.answer import Answer, Rival
+from evaluation.comparisons.answer import MISTAKES, Answer, Rival
 from evaluation.comparisons.grades import NAMED, Grade, Graded
 from evaluation.scoring.estimate_figures import ESTIMATE, SPAN, FrameFigures
 from evaluation.scoring.wording import decimal, first_places, interval, percent, signed
@@ -71,7 +71,7 @@ def recall_in_words(answer: Answer) -> str:
     of = f"{average} {frame_in_words(answer.frame)}"
     if answer.basis == "span":
         return f"between {decimal(answer.low)} and {decimal(answer.high)}{of}; {_SPANNED} ({of_labels})"
-    return f"{decimal(answer.recall)}{ends}{of}; {of_labels}"
+    return f"{decimal(answer.recall)}{ends}{of}{_if_mistaken(answer)}; {of_labels}"
 
 
 def recall_read_first(answer: Answer) -> str:
@@ -89,7 +89,15 @@ def what_recall_is_of(answer: Answer) -> str:
         return f"of all relevant documents: {why}"
     average = "" if answer.average == "macro" else "over all relevant documents at once, "
     waits = f"; {_SPANNED}" if answer.basis == "span" else ""
-    return f"{average}{frame_in_words(answer.frame)}{waits}"
+    return f"{average}{frame_in_words(answer.frame)}{waits}{_if_mistaken(answer)}"
+
+
+def _if_mistaken(answer: Answer) -> str:
+    """What wrong verdicts, which no interval covers, could do to an estimate."""
+    if answer.with_mistakes is None:
+        return ""
+    share = f"{percent(MISTAKES)} of the documents that are not relevant"
+    return f", if every verdict is right, and about {decimal(answer.with_mistakes)} if {share} were called so"
 
 
 def of_relevant_so_far(answer: Answer) -> str:

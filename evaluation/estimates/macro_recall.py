@@ -6,9 +6,9 @@ it.
 
 The model. The chance that a document which the order has not reached is relevant: a logistic regression on
 the log-odds of relevance among the query's certain documents and the logarithm of the document's place in its
-query (by reciprocal rank fusion of the measured runs; precision falls about evenly with it), with an
-intercept for each query that is drawn towards 0 (penalised quasi-likelihood: Breslow and Clayton, 1993). It
-is fitted to the audit documents of all queries.
+query (by reciprocal rank fusion of the measured runs; precision falls evenly with it), with an intercept for
+each query that is drawn towards 0 (penalised quasi-likelihood: Breslow and Clayton, 1993). It is fitted to
+the audit documents of all queries.
 
 The value. With the chances f summed, query q has r relevant documents, of which the run found the share R.
 What the audit says of the errors y - f is added, linearised: Σ (y - f)/π · (found - R) / r over its audit

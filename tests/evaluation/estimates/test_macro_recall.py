@@ -229,7 +229,7 @@ def test_it_holds_where_each_query_by_itself_errs_high() -> None:
 
 
 def test_first_places_of_a_deep_frame_differ_from_the_many_others_by_few_draws() -> None:
-    """Three documents are certain, and ten are drawn of seven more that a run found and of 190 others."""
+    """Uneven queries: three documents certain, ten drawn of seven that a run found and 190 others."""
     draw, values, truths = np.random.default_rng(5), [], []
     place = pl.Series("rank_0", [*range(1, 11), *[None] * 190], dtype=pl.UInt32)
     chance = np.repeat([0.5, 0.3, 0.08], [3, 7, 190])
