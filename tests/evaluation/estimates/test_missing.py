@@ -24,7 +24,7 @@ def test_the_floor_and_its_interval_by_hand() -> None:
 
 
 def test_runs_that_complement_each_other_can_make_it_too_high_and_it_says_so() -> None:
-    """Of a hundred documents either of two runs finds a half and ten more; 100 is all there are."""
+    """All there are is a hundred; each of two runs finds sixty, twenty of them both."""
     floor = chao2(seen=100, once=80, twice=20, runs=2)
 
     assert floor.total == pytest.approx(100 + 80 * 79 / (2 * 2 * 21))
