@@ -42,8 +42,8 @@ class Floor:
             f"At least about {self.total - self.seen:.0f} relevant documents beyond the {self.seen:,} that "
             f"these {self.runs} runs found (Chao2, {self.low - self.seen:.0f} to "
             f"{self.high - self.seen:.0f} at {share_in_words(self.confidence)}). "
-            "A floor: runs find the same easy documents, so that the truth lies above it, often above the "
-            "interval."
+            "A floor where runs find the same easy documents, as most do: the truth then lies above it, "
+            "often above the interval. Of runs that each find other documents it can be too high."
         )
 
 
@@ -51,8 +51,8 @@ def chao2(seen: int, once: int, twice: int, runs: int, *, confidence: float = LE
     """The bias-corrected estimate seen + (m - 1)/m · once · (once - 1) / (2 · (twice + 1)), log-normal
     interval.
 
-    No estimate with fewer than five documents found twice, or one run. Errs low: retrievers are neither
-    independent nor equally likely to find each document.
+    No estimate with fewer than five documents found twice, or one run. Errs low where some documents are
+    easier for all runs than others; high, up to twice the truth, where what one run finds others miss.
 
     Chao, Estimating the population size for capture-recapture data with unequal catchability (1987).
 

@@ -23,6 +23,15 @@ def test_the_floor_and_its_interval_by_hand() -> None:
     assert "A floor" in floor.sentence()
 
 
+def test_runs_that_complement_each_other_can_make_it_too_high_and_it_says_so() -> None:
+    """All there are is a hundred; each of two runs finds sixty, twenty of them both."""
+    floor = chao2(seen=100, once=80, twice=20, runs=2)
+
+    assert floor.total == pytest.approx(100 + 80 * 79 / (2 * 2 * 21))
+    assert floor.total > 1.7 * 100
+    assert "Of runs that each find other documents it can be too high." in floor.sentence()
+
+
 @pytest.mark.parametrize(("twice", "runs"), [(4, 5), (8, 1)])
 def test_too_little_overlap_gives_no_floor(twice: int, runs: int) -> None:
     floor = chao2(seen=40, once=10, twice=twice, runs=runs)
