@@ -52,7 +52,8 @@ def pass_meant(queue: Queue, action: str, number: int | None = None) -> Prelabel
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model's answers on the queue's pairs, in counts; `failures` by reason, which cost as well."""
+    """A model's answers on the queue's pairs, in counts; `failures` are pairs by reason, and part of the
+    cost: a model is paid for many an answer that nobody can use."""
 
     prelabeler: Prelabeler
     answered: int
