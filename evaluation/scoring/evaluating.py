@@ -189,12 +189,12 @@ def evaluate(
         by_group.refuse(pool, measures)
         sources = by_group.runs(sources, conventions, notes, int(cutoffs[-1]))
     pooled = pool_frame(pool)
-    whole: set[str] = set()
+    closed: set[str] = set()
     if complete or by_group is not None:
         listed = only_queries(qrels_frame(qrels, notes), queries)
         listed = listed if by_group is None else by_group.labels(listed, notes)
-        whole = set(listed["query_id"]) if complete is True else set(complete or ())
-        read: PlainRows | pl.DataFrame = completed_by(listed, sources, pooled, whole) if whole else listed
+        closed = set(listed["query_id"]) if complete is True else set(complete or ())
+        read: PlainRows | pl.DataFrame = completed_by(listed, sources, pooled, closed) if closed else listed
     else:
         read = read_labels(qrels, queries, notes)
     if conventions.negative == "judged":
@@ -217,7 +217,7 @@ def evaluate(
         strangers |= dict.fromkeys(notes_on_strangers(name, sources[name], scored_run, labels))
     notes += [*strangers, *(() if by_group is None else by_group.notes())]
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
-    is_whole = labels.query_ids.is_in(sorted(whole)).to_numpy() if whole else None
+    is_whole = labels.query_ids.is_in(sorted(closed)).to_numpy() if closed else None
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count, is_whole)
     tagged = rows_by_tag(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
     scope = _Scope(keys, cutoffs, conventions, grades, in_mean, (slice(None), *tagged.values()))
