@@ -393,13 +393,13 @@ def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
 
 def _checks_that_wait(queue: Queue, annotator: User, waiting: set[int]) -> int:
     """How many answers to checks count as waiting, given the items of other answers that do."""
-    is_check = Q(gold__isnull=False) | Q(repeats__isnull=False)
-    answers = own_answers(annotator).filter(queue=queue).order_by("pk").values_list("item", is_check)
+    own = own_answers(annotator).filter(queue=queue).order_by("pk").values_list("item", "gold", "repeats")
+    answers = [(item, bool(gold or repeats)) for item, gold, repeats in own]
     # Those before the first of the others wait as long as that one.
-    waits = next((item in waiting for item, check in answers if not check), True)
+    waits = next((item in waiting for item, is_check in answers if not is_check), True)
     checks = 0
-    for item, check in answers:
-        if check:
+    for item, is_check in answers:
+        if is_check:
             checks += waits
         else:
             waits = item in waiting
