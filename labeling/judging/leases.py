@@ -79,7 +79,8 @@ class EmptyQueue:
     conflict: Annotated[int, "Tied, or could not be judged."]
     next_free_at: Annotated[datetime | None, "When the next lease expires."]
     state: Annotated[
-        str, "State of the queue for you, to complete “This queue is …”; only an open queue hands out pairs."
+        str,
+        "State of the queue for you, to complete “This queue is …”; only an open queue hands out pairs.",
     ]
 
 
@@ -167,7 +168,11 @@ def renew(
 
 
 def release(queue: Queue, annotator: User, tokens: Sequence[UUID], *, now: datetime | None = None) -> int:
-    """Return a person's leases among `tokens`, to come again from their place; how many that were."""
+    """Return the leases among `tokens` that belong to `annotator`, and say how many that were.
+
+    The bookmark goes back to their stretch, so that coming back means going on with the same query. What was
+    dealt comes again from its place.
+    """
     now = now or timezone.now()
     with transaction.atomic():
         bookmark = locked_bookmark(queue, annotator)
@@ -245,7 +250,10 @@ def _read_long_texts(items: Sequence[Item]) -> None:
 def _take_dealt(
     bookmark: Bookmark, count: int, taken_ids: set[int], now: datetime, *, waiting: bool
 ) -> list[Item]:
-    """Take up to `count` dealt items in order, skipped ones last, dealing more; arguments as in `_claim`."""
+    """Take up to `count` items in the order in which they were dealt, and deal more where that is not enough.
+
+    `taken_ids` and `waiting` are as in `_claim`. What the person has skipped comes when nothing else is left.
+    """
     holds_nothing = not taken_ids
     items: list[Item] = []
     while not waiting:
@@ -322,7 +330,10 @@ def _take_ordinary(
 def _lock(
     bookmark: Bookmark, keys: Keys, count: int, *, taken_ids: set[int], now: datetime, **options: bool
 ) -> list[Item]:
-    """Lock up to `count` items with a free slot; taken_ids: to pass over, with all that was looked at."""
+    """Lock up to `count` items and keep those that still have a free slot once their leases are counted.
+
+    `taken_ids`: items to pass over; every one that was looked at is added.
+    """
     taken: list[Item] = []
     for _ in range(ROUNDS):
         limit = count - len(taken) + len(taken_ids)
@@ -382,14 +393,13 @@ def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
 
 def _checks_that_wait(queue: Queue, annotator: User, waiting: set[int]) -> int:
     """How many answers to checks count as waiting, given the items of other answers that do."""
-    is_check = Q(gold__isnull=False) | Q(repeats__isnull=False)
-    own = own_answers(annotator).filter(queue=queue).annotate(is_check=is_check)
-    answers = own.order_by("pk").values_list("item", "is_check")
+    own = own_answers(annotator).filter(queue=queue).order_by("pk").values_list("item", "gold", "repeats")
+    answers = [(item, bool(gold or repeats)) for item, gold, repeats in own]
     # Those before the first of the others wait as long as that one.
-    waits = next((item in waiting for item, check in answers if not check), True)
+    waits = next((item in waiting for item, is_check in answers if not is_check), True)
     checks = 0
-    for item, check in answers:
-        if check:
+    for item, is_check in answers:
+        if is_check:
             checks += waits
         else:
             waits = item in waiting
