@@ -20,7 +20,7 @@ from pooling.people.activity_log import record_action
 from pooling.people.membership import add_member
 from soundings.accounts.tokens import make_token, revoke
 from tests.labeling.helpers import judge, make_queue
-from tests.world import PASSWORD, World
+from tests.world import PASSWORD, World, signed_in
 
 
 @pytest.fixture
